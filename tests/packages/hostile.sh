@@ -140,6 +140,9 @@ expect semaphores 'got 0 sets' "System V semaphores and message queues are refus
 single unlinked "perl -e 'my \$x = q(x) x (1 << 20); my @all; for (1 .. 40) { open my \$f, q(>), q(f) or last; unlink q(f); for (1 .. 16) { print \$f \$x or last } push @all, \$f } sleep 30; print \"survived\\n\"'"
 expect unlinked 'sandbox: ended, the workspace is full' "removed files that are open count"
 never unlinked 'survived' "the command ends"
+single hidden "perl -e 'my \$prctl = \`uname -m\` =~ /aarch64/ ? 167 : 157; syscall(\$prctl, 4, 0); my \$x = q(x) x (1 << 20); my @all; for (1 .. 40) { open my \$f, q(>), q(f) or last; unlink q(f); for (1 .. 16) { print \$f \$x or last } push @all, \$f } sleep 30; print \"survived\\n\"'"
+expect hidden 'sandbox: ended, the workspace is full' "removed files of a process that cannot be dumped count"
+never hidden 'survived' "the command ends"
 single inodes "perl -e 'for my \$i (1 .. 200000) { open my \$f, q(>), \"f\$i\" or last } sleep 20; print \"survived\\n\"'"
 expect inodes 'sandbox: ended, the workspace has more than 2000 files' "the number of files is limited"
 # What it left is over the limit: removed first, or no other command of this project could begin.

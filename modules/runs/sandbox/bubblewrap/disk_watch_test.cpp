@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -311,6 +312,20 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   ::kill(quiet, SIGKILL);
   ::waitpid(quiet, nullptr, 0);
   EXPECT_TRUE(disk_watch(0).free_space().enough);
+}
+
+TEST(processes_test, tells_whether_a_filter_refuses_copies_of_descriptors) {
+  EXPECT_TRUE(may_copy_descriptors());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ALLOW);
+    const bool refused = ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_getfd), 0) == 0 && ::seccomp_load(filter) == 0;
+    ::_exit(!refused ? 2 : may_copy_descriptors() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "diagnosis.hpp"
 #include "disk_guard.hpp"
 #include "memory_guard.hpp"
+#include "processes.hpp"
 #include "project_users.hpp"
 #include "settings_schema.hpp"
 #include "surroundings.hpp"
@@ -118,6 +119,11 @@ class module {
     settings_.private_paths.insert(settings_.private_paths.begin(), data);
     files_.emplace(root);
     disk_->start(root);
+    if (!may_copy_descriptors()) {
+      without_copies_ = "deleted files that an undumpable process of a command keeps open are not counted. Cause: a system call filter "
+                        "denies pidfd_open or pidfd_getfd to the server";
+      ctx_.warn(without_copies_);
+    }
     memory_->start();
     calls_.emplace(ctx_, *files_, *disk_, users_);
     runner_.emplace(ctx_, settings_, *files_, *disk_, *memory_, *groups_, users_);
@@ -136,7 +142,10 @@ class module {
     return {};
   }
   // Shown by /readyz besides health().
-  std::string degraded() const { return groups_->degraded(); }
+  std::string degraded() const {
+    const std::string& groups = groups_->degraded();
+    return groups + (groups.empty() || without_copies_.empty() ? "" : "; ") + without_copies_;
+  }
 
  private:
   // Tries each way of confinement with a command that does nothing, and keeps the first that works.
@@ -218,6 +227,7 @@ class module {
   ry::context& ctx_;
   ry_sandbox_driver_v1 table_{};
   command_settings settings_;
+  std::string without_copies_;  // describes the limit that is missing; empty: none
   project_users users_;
   std::optional<workspaces> files_;
   std::optional<disk_guard> disk_;

@@ -177,4 +177,11 @@ std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family) {
   return page_tables + sockets.size() * bytes_per_socket + pipes.size() * bytes_per_pipe;
 }
 
+bool may_copy_descriptors() {
+  const unique_fd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (!self) return false;
+  const unique_fd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, self.get(), self.get(), 0)));
+  return static_cast<bool>(copy);
+}
+
 }  // namespace bubblewrap

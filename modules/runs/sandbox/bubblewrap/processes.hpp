@@ -28,4 +28,8 @@ std::uint64_t written_bytes(const std::vector<pid_t>& family);
 // default buffer sizes of their sockets and pipes. A descriptor that is in flight between two sockets is not seen.
 std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family);
 
+// Whether this process may copy descriptors of its commands (pidfd_getfd). If a system call filter denies it, deleted files that an
+// undumpable process keeps open are not found.
+bool may_copy_descriptors();
+
 }  // namespace bubblewrap
