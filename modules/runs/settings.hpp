@@ -89,7 +89,7 @@ struct settings {
   // By tier: of all projects of an account, on a node's disk and in the database.
   std::map<std::string, std::int64_t> account_workspace_bytes, account_workspace_files;
   std::int64_t max_live_runs = 20000;
-  std::int64_t sandboxes = 0, account_sandboxes = 0;  // commands at once on this node; 0: any number
+  std::int64_t sandboxes = 0, account_sandboxes = 16;  // commands at once on this node; 0: any number
   std::int64_t max_queued_runs = 100'000;  // of all nodes together
   std::map<std::string, std::int64_t> queue_percent;  // of that, for starts of a tier; not there: all
   std::vector<webhook_endpoint> webhooks;
