@@ -3,7 +3,7 @@
 // connection ended.
 import http from 'node:http';
 
-export async function startLlm(answer, { host = '127.0.0.1' } = {}) {
+export async function startLlm(answer, { host = '127.0.0.1', port = 0 } = {}) {
   const seen = [];
   const sockets = new Set();
   const server = http.createServer((req, res) => {
@@ -26,7 +26,7 @@ export async function startLlm(answer, { host = '127.0.0.1' } = {}) {
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
   // Thousands of runs begin at once: those that find no place wait for seconds until they are asked again.
-  await new Promise((resolve) => server.listen({ port: 0, host, backlog: 4096 }, resolve));
+  await new Promise((resolve) => server.listen({ port, host, backlog: 4096 }, resolve));
   return {
     url: `http://${host}:${server.address().port}/v1`,
     seen,

@@ -1,0 +1,51 @@
+// The most that a server and its commands use at once, for ../hostile.mjs; a process of its own, because the kernel answers slowly about
+// processes that are under attack. Prints it as JSON when standard input ends.
+//   node peaks.mjs PID DATA_DIR
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, readdirSync, statfsSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { below, commandOf } from '../../tests/e2e/lib/processes.mjs';
+import { rss } from '../../tests/security/lib/wire.mjs';
+
+const [pid, data] = process.argv.slice(2);
+const MiB = 1 << 20, peaks = {};
+const peak = (name, value) => { peaks[name] = Math.max(peaks[name] ?? 0, value); };
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+let over = false;
+
+// Pages that several processes share count once.
+const share = (id) => { try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) / 1024; } catch { return 0; } };
+// Commands are what runs below bwrap; the server's other children are its database.
+const commands = () => {
+  const children = below(pid);
+  return new Set(children.filter((id) => /bwrap$/.test(commandOf(id)[0] ?? '')).flatMap((id) => [id, ...below(id)]));
+};
+async function sizeOf(place) {
+  const r = await promisify(execFile)('du', ['-sm', '--apparent-size', place]).catch((e) => e);
+  return Number(/^(\d+)/.exec(r.stdout)?.[1] ?? 0);
+}
+const loop = async (ms, sample) => { while (!over) { await sample(); await sleep(ms); } };
+
+const free = statfsSync(data);
+const loops = [
+  loop(300, () => {
+    peak('memory of the server, MiB', rss(pid));
+    peak('descriptors of the server', readdirSync(`/proc/${pid}/fd`).length);
+    const all = commands();
+    peak('processes of all commands', all.size);
+    peak('memory of all commands, MiB', [...all].reduce((sum, id) => sum + share(id), 0));
+  }),
+  loop(2000, async () => {
+    peak('workspaces, MiB', await sizeOf(path.join(data, 'modules/sandbox_bubblewrap')));
+    peak('upload spool, MiB', await sizeOf(path.join(data, 'spool')));
+    const now = statfsSync(data);
+    peak('taken from the file system, MiB', (free.bfree - now.bfree) * now.bsize / MiB);
+  }),
+];
+process.stdin.resume();
+await once(process.stdin, 'end');
+over = true;
+await Promise.all(loops);
+console.log(JSON.stringify(peaks));
