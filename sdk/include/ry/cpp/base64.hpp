@@ -39,8 +39,8 @@ inline std::string base64_encode(std::string_view bytes, base64_alphabet alphabe
   out.reserve((bytes.size() + 2) / 3 * 4);
   std::uint32_t acc = 0;
   int bits = 0;
-  for (const unsigned char c : bytes) {
-    acc = (acc << 8) | c;
+  for (const char c : bytes) {
+    acc = (acc << 8) | static_cast<unsigned char>(c);
     for (bits += 8; bits >= 6;) {
       bits -= 6;
       out.push_back(characters[(acc >> bits) & 63]);
@@ -71,8 +71,8 @@ inline std::optional<std::string> base64_decode(std::string_view text, base64_al
   out.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t acc = 0;
   int bits = 0;
-  for (const unsigned char c : text) {
-    const int v = values[c];
+  for (const char c : text) {
+    const int v = values[static_cast<unsigned char>(c)];
     if (v < 0) return std::nullopt;
     acc = (acc << 6) | static_cast<std::uint32_t>(v);
     bits += 6;
