@@ -13,6 +13,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t most_at_once = 100;
+constexpr std::string_view mask = "***";
 
 std::string member(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
@@ -24,7 +25,8 @@ std::string member(const json::object& o, const char* name) {
 std::string masked(std::string text, const std::vector<std::string>& secrets) {
   for (const auto& secret : secrets) {
     if (secret.empty()) continue;
-    for (std::size_t at = 0; (at = text.find(secret, at)) != text.npos;) text.replace(at, secret.size(), "***");
+    for (std::size_t at = 0; (at = text.find(secret, at)) != text.npos; at += mask.size())
+      text.replace(at, secret.size(), mask);
   }
   return text;
 }
