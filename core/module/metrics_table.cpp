@@ -1,5 +1,6 @@
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/module/host.hpp"
 #include "core/module/tables.hpp"
@@ -8,6 +9,11 @@
 namespace ry::module {
 
 namespace {
+
+// One metric of all modules, without the prefix of one: an alert and a panel show the limits of all.
+constexpr std::string_view account_limits = "account_limits_reached_total";
+constexpr const char* account_limits_help =
+    "Requests of accounts that were refused, or entries that were removed, because of a limit of the account";
 
 ry_metric* get(const ry_host* host, int32_t kind, ry_str name, ry_str help, const ry_header* labels,
                size_t n_labels, const double* bounds, size_t n_bounds) noexcept {
@@ -19,9 +25,10 @@ ry_metric* get(const ry_host* host, int32_t kind, ry_str name, ry_str help, cons
     for (size_t i = 0; i < n_labels; ++i)
       all.emplace_back(core::str(labels[i].name), core::str(labels[i].value));
     const auto bound = bounds ? std::span(bounds, n_bounds) : std::span<const double>();
+    const bool shared = kind == RY_METRIC_COUNTER && core::sv(name) == account_limits;
     return host->rt.metrics->get(static_cast<observe::metric_kind>(kind),
-                                 "runyard_" + host->name + "_" + core::str(name), core::str(help),
-                                 std::move(all), bound);
+                                 (shared ? std::string("runyard_") : "runyard_" + host->name + "_") + core::str(name),
+                                 shared ? std::string(account_limits_help) : core::str(help), std::move(all), bound);
   } catch (...) {
     return nullptr;
   }

@@ -61,11 +61,11 @@ constexpr std::string_view settings_schema = R"({
         "type": "object",
         "properties": {
           "concurrent_runs": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`; with `queue=true` the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_runs_live"}},
+            "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`; with `queue=true` the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
           "threads": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "Threads", "per": "account", "answer": "402 `THREAD_LIMIT_EXCEEDED`", "default": "free 10, pro 1000, enterprise 100000", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "Threads", "per": "account", "answer": "402 `THREAD_LIMIT_EXCEEDED`", "default": "free 10, pro 1000, enterprise 100000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
           "custom_mcps": {"type": "integer", "minimum": 0,
-            "limit": {"resource": "MCP servers of all agents", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "MCP servers of all agents", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
           "upload_file_bytes": {"type": "integer", "minimum": 0,
             "limit": {"resource": "Uploaded file, bytes", "per": "file", "answer": "413", "default": "free 10 MiB, pro 50 MiB, enterprise 200 MiB", "metric": "runyard_http_requests_total"}},
           "upload_files": {"type": "integer", "minimum": 0,
@@ -74,7 +74,7 @@ constexpr std::string_view settings_schema = R"({
             "description": "Credits granted when an account is created, once per mailbox",
             "limit": {"resource": "Starting credits", "per": "mailbox", "answer": "not granted again", "default": "free 500, pro 2000, enterprise 10000"}},
           "api_keys": {"type": "integer", "minimum": 0, "description": "Most valid API keys of an account",
-            "limit": {"resource": "API keys", "per": "account", "answer": "409 `API_KEY_LIMIT_EXCEEDED`", "default": "50", "metric": "runyard_http_requests_total"}},
+            "limit": {"resource": "API keys", "per": "account", "answer": "409 `API_KEY_LIMIT_EXCEEDED`", "default": "50", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
           "models": {"type": "array", "items": {"type": "string", "minLength": 1},
             "description": "Models of the tier: aliases or provider/model names; [\"*\"]: all"}
         }
@@ -167,7 +167,7 @@ class service {
 }  // namespace accounts
 
 RY_MODULE(accounts::service, "accounts", "0.1.0",
-          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_AUTHENTICATOR_1)
+          .needs(RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_AUTH_1, RY_METRICS_1, RY_AUTHENTICATOR_1)
               .wants(RY_SVC_MAIL_1, RY_SETTINGS_CHECK_1)
               .provides(RY_SVC_ACCOUNTS_1)
               .settings(accounts::settings_schema));

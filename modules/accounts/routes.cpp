@@ -211,6 +211,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   if (why.is("db.RY401")) throw ry::unauthenticated("auth.required", "Not authenticated");
   if (why.status() != RY_OK) throw why;
   if (doc.empty()) {
+    keys_reached_.add();
     const auto message = "An account of this plan has at most " + std::to_string(most) + " API keys";
     const json::object detail{
         {"message", message}, {"limit", most}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};

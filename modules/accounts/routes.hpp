@@ -1,6 +1,7 @@
 // The HTTP interface of this module.
 #pragma once
 
+#include <ry/cpp/limits.hpp>
 #include <ry/cpp/registrar.hpp>
 
 #include "directory.hpp"
@@ -13,7 +14,7 @@ inline constexpr std::string_view changed_channel = "accounts_changed";
 class routes {
  public:
   routes(const ry::context& ctx, const repository& repo, directory& people, const config& cfg)
-      : ctx_(ctx), repo_(repo), people_(people), cfg_(cfg) {}
+      : ctx_(ctx), repo_(repo), people_(people), cfg_(cfg), keys_reached_(ry::account_limit(ctx, "api_keys")) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -37,6 +38,7 @@ class routes {
   const repository& repo_;
   directory& people_;
   const config& cfg_;
+  const ry::metric keys_reached_;
 };
 
 }  // namespace accounts

@@ -1,3 +1,4 @@
+#include <ry/cpp/limits.hpp>
 #include <ry/cpp/module.hpp>
 
 #include "migrations.hpp"
@@ -20,7 +21,7 @@ constexpr std::string_view settings_schema = R"({
         "enterprise": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 5000}
       },
       "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000},
-      "limit": {"resource": "Agents", "per": "account", "answer": "402 `AGENT_LIMIT_EXCEEDED`", "default": "free 50, pro 500, enterprise 5000", "metric": "runyard_http_requests_total"}},
+      "limit": {"resource": "Agents", "per": "account", "answer": "402 `AGENT_LIMIT_EXCEEDED`", "default": "free 50, pro 500, enterprise 5000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "versions_kept": {"type": "integer", "minimum": 2, "maximum": 100000, "default": 100,
       "description": "Newest versions that are kept per agent; older ones are deleted",
       "limit": {"resource": "Versions of an agent", "per": "agent", "answer": "older versions are deleted"}}
@@ -31,6 +32,8 @@ class agents_module {
  public:
   agents_module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
+    // The series begin with 0.
+    for (const char* limit : {"agents", "custom_mcps"}) (void)ry::account_limit(ctx, limit);
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
@@ -62,6 +65,6 @@ class agents_module {
 }  // namespace agents
 
 RY_MODULE(agents::agents_module, "agents", "0.1.0",
-          .needs(RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SVC_ACCOUNTS_1)
+          .needs(RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1)
               .provides(RY_SVC_AGENTS_1)
               .settings(agents::settings_schema));

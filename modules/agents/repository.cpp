@@ -1,5 +1,7 @@
 #include "repository.hpp"
 
+#include <ry/cpp/limits.hpp>
+
 namespace agents {
 namespace {
 
@@ -25,6 +27,14 @@ agent_ptr read_agent(const ry::row& r) {
   a->custom_mcps_json = r.text("mcps");
   a->created_at = r.text("created_at");
   return a;
+}
+
+// Counts a refusal because of a limit of the account.
+void count_refusal(const ry::context& ctx, const ry::error& why) {
+  if (!why.is("db.RY402")) return;
+  const auto detail = why.detail_json();
+  if (detail.find("\"AGENT_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "agents").add();
+  if (detail.find("\"CUSTOM_WORKER_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "custom_mcps").add();
 }
 
 page read_page(const ry::rows& rows, std::int64_t limit) {
@@ -91,24 +101,25 @@ ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t 
 
 ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
                                   plan allowed) const {
-  (co_await ctx_.db().query(
+  auto done = co_await ctx_.db().query(
        "select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11)", account, id,
        first.name, first.description.value_or(""), first.system_prompt.value_or(""),
        first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"),
        first.is_default.value_or(false), allowed.custom_mcps, allowed.tier_name,
-       most_.agents_of(allowed.tier_name)))
-      .value();
+       most_.agents_of(allowed.tier_name));
+  if (!done) count_refusal(ctx_, done.error());
+  std::move(done).value();
 }
 
 ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change,
                                           plan allowed) const {
-  const auto rows =
-      (co_await ctx_.db().query(
+  auto done = co_await ctx_.db().query(
            "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12)",
            account, id, change.expected_version, change.name, change.description,
            change.system_prompt, change.model_name, change.custom_mcps_json, change.is_default,
-           allowed.custom_mcps, allowed.tier_name, most_.versions_kept))
-          .value();
+           allowed.custom_mcps, allowed.tier_name, most_.versions_kept);
+  if (!done) count_refusal(ctx_, done.error());
+  const auto rows = std::move(done).value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));
 }
 

@@ -1,3 +1,4 @@
+#include <ry/cpp/limits.hpp>
 #include <ry/cpp/module.hpp>
 
 #include "migrations.hpp"
@@ -27,6 +28,7 @@ class module {
         repo_(ctx),
         settler_(ctx, repo_, settings_),
         routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_) {
+    (void)ry::account_limit(ctx, "invitations");  // the series begins with 0
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     settler_.add_to(reg);
@@ -60,6 +62,6 @@ class module {
 
 RY_MODULE(referrals::module, "referrals", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SERVICES_1,
-                 RY_SVC_ACCOUNTS_1)
+                 RY_METRICS_1, RY_SVC_ACCOUNTS_1)
               .wants(RY_SVC_MAIL_1)
               .settings(referrals::settings_schema));

@@ -5,6 +5,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/limits.hpp>
 #include <ry/cpp/mail.hpp>
 #include <set>
 
@@ -280,6 +281,7 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
   std::vector<ry_uuid> ids;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i].outcome == "limit") ry::account_limit(ctx_, "invitations").add();
     auto& v = (*to)[i];
     v.wait_s = written[i].wait_s;
     if (written[i].mail && written[i].outcome == "queued") {

@@ -2,6 +2,8 @@
 // configuration that names the profile stands for the server's address with these credentials.
 #include <migrations.hpp>
 
+#include <ry/cpp/limits.hpp>
+
 #include "routes.hpp"
 
 namespace mcp_prebuilt {
@@ -17,7 +19,7 @@ constexpr char schema[] = R"json({
         "headers": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "secret": true}, "description": "Sent with every request; {field} is filled in from the profile's credentials"},
         "oauth": {"type": "object", "additionalProperties": {"type": "string", "secret": true}, "description": "Set if the server requires OAuth: grant (authorization_code, client_credentials or id_jag), client_id, client_secret, private_key, key_id, token_endpoint_auth_method, scope, issuer (required with a client_secret or a private_key); for id_jag idp_issuer, idp_client_id, idp_client_secret, subject_token_type (id_token, saml2 or refresh_token)"}}}},
     "max_profiles": {"type": "integer", "minimum": 1, "default": 100, "description": "Most profiles of one account",
-      "limit": {"resource": "Profiles of MCP servers", "per": "account", "answer": "409 `PROFILE_LIMIT_EXCEEDED`", "metric": "runyard_http_requests_total"}},
+      "limit": {"resource": "Profiles of MCP servers", "per": "account", "answer": "409 `PROFILE_LIMIT_EXCEEDED`", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "redirect_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": "", "description": "Page of the operator to which authorization servers redirect users; empty: the callback of this server"},
     "client_metadata_url": {"type": "string", "pattern": "^(https://[^\\s]+)?$", "default": "", "description": "URL of this server's client ID metadata document; empty: under http.public_url if that is https"}
   }
@@ -75,6 +77,7 @@ class driver {
         routes_(ctx, settings_.offered, profiles_, authorizer_, accounts_, mcp_, settings_.most_profiles,
                 settings_.redirect_url.empty() ? answers_come::here : answers_come::to_the_operators_page) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
+    (void)ry::account_limit(ctx, "profiles");  // the series begins with 0
     reg.migrations(ry_migrations::all);
     reg.contribute(RY_MCP_TRANSPORT_1, "prebuilt", &table, this);
     routes_.add_to(reg);
@@ -125,5 +128,5 @@ class driver {
 
 RY_MODULE(mcp_prebuilt::driver, "mcp_prebuilt", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
-                 RY_SVC_ACCOUNTS_1, RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
+                 RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp_prebuilt::schema));

@@ -1,5 +1,7 @@
 #include "profiles.hpp"
 
+#include <ry/cpp/limits.hpp>
+
 #include "crypto.hpp"
 
 namespace mcp_prebuilt {
@@ -101,6 +103,7 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
       id, p.account, p.integration, p.url, p.type, p.display_name, ry::bytes_view(sealed), most);
   const auto done = (co_await ctx_.db().run(b)).value();
   if (done.at(1).empty()) {
+    ry::account_limit(ctx_, "profiles").add();
     const json::object detail{{"message", "The account has the maximum number of profiles"}, {"limit", most},
                               {"error_code", "PROFILE_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile",

@@ -1,0 +1,18 @@
+// The metric runyard_account_limits_reached_total, which all modules share.
+#pragma once
+
+#include <ry/ry.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace ry {
+
+// Counts how often accounts reached this limit: add() for each request that is refused, or entry that is removed, because of it.
+// limit: what is limited, in the plural, as in the settings ("threads", "api_keys"). Make it when the module is created, so that
+// the series begins with 0.
+inline metric account_limit(const context& ctx, std::string_view limit) {
+  return ctx.metrics().counter("account_limits_reached_total", "", {{"limit", std::string(limit)}});
+}
+
+}  // namespace ry
