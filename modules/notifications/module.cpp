@@ -1,3 +1,4 @@
+#include <ry/cpp/limits.hpp>
 #include <ry/cpp/module.hpp>
 #include <ry/cpp/settings_check.hpp>
 
@@ -30,7 +31,8 @@ class module {
       : settings_(read_settings(ctx.settings(), faults_)),
         vault_(ctx),
         repo_(ctx, vault_),
-        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}},
+        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url},
+                ry::account_limit(ctx, "devices"), ry::account_limit(ctx, "inbox_entries")},
         listener_(office_),
         courier_(office_),
         routes_(office_),

@@ -25,11 +25,22 @@ ry::task<ry::uuid> office::caller(ry::request r) const {
   co_return std::move(got).value();
 }
 
+// By the account's tier as known now; that of the free tier when the account cannot be asked.
+ry::task<std::int64_t> office::inbox_entries_of(ry::uuid account) const {
+  const ry_uuid id = account;
+  const auto tier = co_await ry::call<std::string, const ry_account_view*>(
+      [this, &id](ry_exec* exec, ry_account_fn fn, void* p) { return accounts->find(accounts.self(), &id, exec, fn, p); },
+      [](const ry_account_view* v) { return ry::text(v->tier->name); });
+  co_return config.inbox_entries_of(tier ? *tier : std::string());
+}
+
 ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what, person who,
                                std::optional<act> by) const {
   auto letter = texts.write(what.workflow, what.payload, who, where.app_url);
+  const auto most = co_await inbox_entries_of(account);
   auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter),
-                                  config.ttl_seconds, std::move(by));
+                                  config.ttl_seconds, most, std::move(by));
+  if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().poke("notifications");
   co_return out;

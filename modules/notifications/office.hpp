@@ -21,6 +21,8 @@ struct office {
   ry::service<ry_accounts_v1> accounts;  // from the module's start on
   notifications::texts texts;            // likewise
   links where;
+  // Limits of accounts that were reached.
+  ry::metric devices_reached, inbox_reached;
 
   // Whether this deployment's mode has notifications.
   bool open() const;
@@ -31,6 +33,7 @@ struct office {
   // Writes down one notification and wakes who waits for it.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who,
                          std::optional<act> by = std::nullopt) const;
+  ry::task<std::int64_t> inbox_entries_of(ry::uuid account) const;
   // Tells the readers of an account's inbox to look.
   void inbox_changed(const ry::uuid& account, std::int64_t version) const;
 };

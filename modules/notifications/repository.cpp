@@ -75,7 +75,7 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
 // ---- the outbox -------------------------------------------------------------------------------
 
 ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion what, letter texts,
-                                   std::int64_t ttl_s, std::optional<act> by) const {
+                                   std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const {
   std::optional<std::string> thread;
   if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
   const auto payload = json::serialize(what.payload);
@@ -84,9 +84,9 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
   if (by) add_act(b, *by);
   b.add(
       "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
-      "$10, $11, $12)",
+      "$10, $11, $12, $13)",
       key, account, what.workflow, payload, channels, thread, what.viewed, what.refused,
-      texts.title, texts.body, texts.url, ttl_s);
+      texts.title, texts.body, texts.url, ttl_s, inbox_most);
   const auto done = (co_await ctx_.db().run(b)).value();
   const auto r = done.back().front();
   noted out;
@@ -94,6 +94,7 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
   out.outcome = r.text("outcome");
   out.reason = r.text("reason");
   out.inbox_version = r.opt_int64("inbox_version");
+  out.inbox_evicted = r.opt_int64("inbox_evicted").value_or(0);
   co_return out;
 }
 

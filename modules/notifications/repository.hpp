@@ -29,6 +29,7 @@ struct noted {
   ry::uuid id;
   std::string outcome, reason;
   std::optional<std::int64_t> inbox_version;
+  std::int64_t inbox_evicted = 0;  // entries that were removed for the new one
 };
 
 // The devices of an account, decrypted.
@@ -94,9 +95,9 @@ class repository {
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
 
   // ---- the outbox ----
-  // by: what stands in the audit then, too.
+  // inbox_most: entries that the inbox keeps. by: what stands in the audit then, too.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts,
-                         std::int64_t ttl_s, std::optional<act> by) const;
+                         std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const;
   // A job for all accounts, and the act in the audit.
   ry::task<void> broadcast(act by, std::string args_json) const;
   // The worker's functions throw RY_ABORTED when the job is another worker's by now.

@@ -128,7 +128,8 @@ ry::task<ry::response> routes::add_device(ry::request r) {
                            why.len != 0 ? std::string(text, why.len) : std::string("provider is not known here"));
     }
   }
-  co_await office_.repo.put_token(me, std::move(wish), std::move(name));
+  const auto evicted = co_await office_.repo.put_token(me, std::move(wish), std::move(name));
+  if (evicted != 0) office_.devices_reached.add(static_cast<double>(evicted));
   office_.ctx.jobs().poke("notifications");
   co_return said("Device token registered");
 }

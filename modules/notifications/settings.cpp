@@ -19,6 +19,11 @@ std::vector<std::string> texts(const json::value& list) {
 
 }  // namespace
 
+std::int64_t settings::inbox_entries_of(std::string_view tier) const {
+  const auto found = inbox_entries.find(tier);
+  return found != inbox_entries.end() ? found->second : inbox_entries.at("free");
+}
+
 settings read_settings(std::string_view text, ry::settings_faults& faults) {
   const auto doc = json::parse(json::string_view(text.data(), text.size()));
   const auto& o = doc.as_object();
@@ -47,6 +52,10 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.concurrency = static_cast<std::uint32_t>(number("concurrency"));
   s.tokens_per_provider = number("tokens_per_provider");
   s.keep_days = number("keep_days");
+  s.inbox_entries = {{"free", 1000}, {"pro", 5000}, {"enterprise", 10000}};
+  if (const auto* tiers = o.if_contains("inbox_entries")) {
+    for (const auto& [name, most] : tiers->as_object()) s.inbox_entries.insert_or_assign(std::string(name), most.as_int64());
+  }
   return s;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,18 @@ inline constexpr std::string_view settings_schema = R"({
     "concurrency": {"type": "integer", "minimum": 1, "maximum": 256, "default": 16,
       "description": "Notifications handed over at once, per node"},
     "tokens_per_provider": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100,
-      "description": "Devices of one account with one provider; the newest are kept"},
+      "description": "Devices of one account with one provider; the newest are kept",
+      "limit": {"resource": "Devices for push messages", "per": "account, provider; twice as many of all providers", "answer": "older devices are removed", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
+    "inbox_entries": {
+      "type": "object",
+      "description": "Entries that an inbox keeps, the newest, by tier; a tier of another name has what free has",
+      "properties": {
+        "free": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 1000},
+        "pro": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 5000},
+        "enterprise": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 10000}
+      },
+      "additionalProperties": {"type": "integer", "minimum": 1, "maximum": 1000000},
+      "limit": {"resource": "Entries of the inbox", "per": "account", "answer": "older entries are removed", "default": "free 1000, pro 5000, enterprise 10000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "keep_days": {"type": "integer", "minimum": 1, "maximum": 3650, "default": 90,
       "description": "How long the inbox, the delivery log and notifications that ended are kept"}
   }
@@ -65,6 +77,9 @@ struct settings {
   std::uint32_t concurrency = 16;
   std::int64_t tokens_per_provider = 100;
   std::int64_t keep_days = 90;
+  std::map<std::string, std::int64_t, std::less<>> inbox_entries;  // by tier
+
+  std::int64_t inbox_entries_of(std::string_view tier) const;
 };
 
 // What cannot be used is added to the faults.

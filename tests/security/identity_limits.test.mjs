@@ -1,7 +1,8 @@
-// An account cannot make rows without end: agents, their versions, API keys, profiles; also not many at once.
+// An account cannot make rows without end: agents, their versions, MCP servers, API keys, profiles, threads, devices, entries of
+// the inbox; also not many at once. Each refusal is counted by its limit.
 import assert from 'node:assert/strict';
 import { attack, setUp, tearDown } from './lib/attack.mjs';
-import { Server, makeDatabase } from './lib/server.mjs';
+import { Client, Server, makeDatabase } from './lib/server.mjs';
 
 let db, server;
 setUp(async () => {
@@ -13,6 +14,13 @@ versions_kept = 3
 free = 4
 [accounts.tiers.free]
 api_keys = 2
+threads = 1
+[notifications]
+allowed_modes = ["local"]
+tokens_per_provider = 2
+[notifications.inbox_entries]
+free = 3
+pro = 5
 [accounts.tiers.pro]
 api_keys = 3
 [mcp_prebuilt]
@@ -29,7 +37,12 @@ tearDown(async () => {
   db?.drop();
 });
 
-async function flood(n, make, status, code) {
+async function reached(limit) {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(new RegExp(`^runyard_account_limits_reached_total\\{limit="${limit}"\\} (\\d+)`, 'm').exec(text)?.[1]);
+}
+async function flood(n, make, status, code, limit) {
+  const before = await reached(limit);
   const all = await Promise.all(Array.from({ length: n }, (_, i) => make(i)));
   const made = all.filter((r) => r.status === 201);
   for (const r of all.filter((x) => x.status !== 201)) {
@@ -37,17 +50,18 @@ async function flood(n, make, status, code) {
     assert.equal(r.json.detail.error_code, code, r.text);
     assert.ok(r.json.detail.message && r.json.detail.limit, r.text);
   }
+  assert.equal(await reached(limit) - before, n - made.length, `the metric of ${limit}`);
   return made;
 }
 
 attack('agents', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
   const before = (await u.get('/agents')).json.agents.length;
-  const made = await flood(12, (i) => u.post('/agents', { json: { name: `a${i}`, system_prompt: 'x'.repeat(60000) } }), 402, 'AGENT_LIMIT_EXCEEDED');
+  const made = await flood(12, (i) => u.post('/agents', { json: { name: `a${i}`, system_prompt: 'x'.repeat(60000) } }), 402, 'AGENT_LIMIT_EXCEEDED', 'agents');
   assert.equal(before + made.length, 4);
   assert.equal((await u.request('DELETE', `/agents/${made[0].json.agent_id}`)).status, 204);
   assert.equal((await u.post('/agents', { json: { name: 'again' } })).status, 201);
-  assert.equal((await flood(6, (i) => pro.post('/agents', { json: { name: `a${i}` } }), 402, 'AGENT_LIMIT_EXCEEDED')).length, 6, 'a plan that allows more');
+  assert.equal((await flood(6, (i) => pro.post('/agents', { json: { name: `a${i}` } }), 402, 'AGENT_LIMIT_EXCEEDED', 'agents')).length, 6, 'a plan that allows more');
 });
 
 attack('versions of an agent', ['row_limits'], async () => {
@@ -61,21 +75,59 @@ attack('versions of an agent', ['row_limits'], async () => {
 
 attack('API keys, by plan', ['row_limits'], async () => {
   const u = await server.user(), pro = await server.user({ tier: 'pro' });
-  assert.equal((await flood(8, () => u.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED')).length, 2);
-  assert.equal((await flood(8, () => pro.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED')).length, 3);
+  assert.equal((await flood(8, () => u.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED', 'api_keys')).length, 2);
+  assert.equal((await flood(8, () => pro.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED', 'api_keys')).length, 3);
 });
 
 attack('profiles', ['row_limits'], async () => {
   const u = await server.user();
   const make = () => u.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 't' } } });
-  assert.equal((await flood(8, make, 409, 'PROFILE_LIMIT_EXCEEDED')).length, 2);
+  assert.equal((await flood(8, make, 409, 'PROFILE_LIMIT_EXCEEDED', 'profiles')).length, 2);
 });
 
-attack('inbox entries', ['inbox_limit'], async () => {
+attack('MCP servers of agents', ['row_limits'], async () => {
   const u = await server.user();
-  await u.get('/account');
-  const add = "select notifications.inbox_add('" + u.id + "', gen_random_uuid(), 'w', 't', 'b', '', '{}') from generate_series(1, 1200)";
-  db.sql(add);
-  assert.equal(db.sql(`select count(*) || ' ' || min(seq) || ' ' || max(seq) from notifications.inbox where account_id = '${u.id}'`), '1000 201 1200');
-  assert.equal(db.sql(`select unread from notifications.inbox_head where account_id = '${u.id}'`), '1000');
+  const { agent_id: id } = (await u.post('/agents', { json: { name: 'one' } })).json;
+  const before = await reached('custom_mcps');
+  const custom_mcps = ['a', 'b'].map((name) => ({ name, type: 'http', config: { url: `https://${name}.example/mcp` }, enabledTools: [] }));
+  const refused = await u.request('PUT', `/agents/${id}/custom-mcp-tools`, { json: { custom_mcps } });
+  assert.deepEqual([refused.status, refused.json.detail.error_code], [402, 'CUSTOM_WORKER_LIMIT_EXCEEDED']);
+  assert.equal(await reached('custom_mcps') - before, 1);
+});
+
+attack('threads', ['row_limits'], async () => {
+  const u = await server.user();
+  const before = await reached('threads');
+  assert.equal((await u.start({ prompt: 'hello' })).status, 200);
+  const refused = await u.start({ prompt: 'hello again' });
+  assert.deepEqual([refused.status, refused.json.detail.error_code], [402, 'THREAD_LIMIT_EXCEEDED']);
+  assert.equal(await reached('threads') - before, 1);
+});
+
+attack('devices, the newest are kept', ['row_limits'], async () => {
+  const u = await server.user();
+  const before = await reached('devices');
+  for (let i = 0; i < 5; i++) {
+    const r = await u.post('/notifications/device-token', { json: { device_token: `ExponentPushToken[d${i}]`, device_type: 'x', provider: 'expo' } });
+    assert.equal(r.status, 200, r.text);
+  }
+  assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`), '2');
+  assert.equal(await reached('devices') - before, 3);
+});
+
+attack('inbox entries, by plan; the newest are kept', ['inbox_limit'], async () => {
+  const admin = new Client(server, server.token({ role: 'admin' }));
+  for (const [tier, most] of [['free', 3], ['pro', 5]]) {
+    const u = await server.user({ tier });
+    await u.get('/account');
+    const before = await reached('inbox_entries');
+    for (let i = 0; i < 7; i++) {
+      const r = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'promotional', payload_template: { title: `n${i}` }, subscriber_id: u.id } });
+      assert.equal(r.status, 200, r.text);
+    }
+    const kept = (await u.get('/notifications/inbox')).json.notifications;
+    assert.deepEqual(kept.map((n) => n.title), Array.from({ length: most }, (_, i) => `n${6 - i}`), tier);
+    assert.equal((await u.get('/notifications/inbox/unread-count')).json.unread_count, most);
+    assert.equal(await reached('inbox_entries') - before, 7 - most);
+  }
 });

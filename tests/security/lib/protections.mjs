@@ -66,9 +66,8 @@ export const protections = {
   consent_browser: build('consent_browser'),
   invited_domain: sql(`create or replace function referrals.domain_of(p_address text) returns text language sql stable as 'select null::text'`),
   referral_alias: build('referral_alias'),
-  row_limits: set('agents.max_agents.free=1000', 'agents.versions_kept=1000', 'accounts.tiers.free.api_keys=1000', 'accounts.tiers.pro.api_keys=1000', 'mcp_prebuilt.max_profiles=1000'),
-  inbox_limit: sql(`create function notifications.keep() returns trigger language plpgsql as 'begin return null; end';
-    create trigger keep before delete on notifications.inbox for each row execute function notifications.keep()`),
+  row_limits: set('agents.max_agents.free=1000', 'agents.versions_kept=1000', 'accounts.tiers.free.api_keys=1000', 'accounts.tiers.pro.api_keys=1000', 'mcp_prebuilt.max_profiles=1000', 'accounts.tiers.free.threads=1000', 'accounts.tiers.free.custom_mcps=1000', 'notifications.tokens_per_provider=100'),
+  inbox_limit: set('notifications.inbox_entries.free=1000', 'notifications.inbox_entries.pro=1000'),
   deployment_warnings: build('deployment_warnings'),
   postgres_user: build('postgres_user'),
 };
