@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "account_limits.hpp"
+
 namespace runs {
 namespace {
 
@@ -33,6 +35,8 @@ const char* provider_figures::outcome_of(ry_status st) {
 }
 
 figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
+  // The series begin with 0; they are counted where a request is refused.
+  for (const char* limit : account_limit_names) (void)ry::account_limit(ctx, limit);
   const ry::metrics m = ctx.metrics();
   live = m.gauge("live", "Runs that this node works on");
   queued = m.gauge("queued", "Runs that wait for a place on any node");

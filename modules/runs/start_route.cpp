@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "account_limits.hpp"
 #include "text.hpp"
 #include "upload_intake.hpp"
 
@@ -474,6 +475,7 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
     throw refusal(402, "Insufficient credits",
                   R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
   if (o == "thread_limit") {
+    ry::account_limit(parts_.ctx, "threads").add();
     const std::string sentence = "You have reached the limit of " +
                                  std::to_string(w.args.max_threads) + " threads of your plan";
     throw refusal(402, sentence,
@@ -482,6 +484,7 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
                       ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
   }
   if (o == "run_limit") {
+    ry::account_limit(parts_.ctx, "agent_runs").add();
     const auto count = run.detail == "[]" ? 0 : 1 + std::count(run.detail.begin(), run.detail.end(), ',');
     const std::string sentence = "You have reached the limit of " + std::to_string(w.args.max_runs) +
                                  " concurrent runs of your plan";

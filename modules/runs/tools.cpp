@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "account_limits.hpp"
 #include "history.hpp"
 #include "json/exact.hpp"
 #include "model_call.hpp"
@@ -150,6 +151,10 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   out.end();
   if (state.measured && state.exit.workspace_bytes != UINT64_MAX)
     co_await p.quota.note(run->who.project, state.exit.workspace_bytes, state.exit.workspace_files);
+  if (state.measured && state.exit.why == RY_WHY_OVERLOAD && state.exit.workspace_bytes != UINT64_MAX) {
+    if (state.exit.workspace_bytes > may->bytes) count_workspace_limit(p.ctx, "account_bytes");
+    if (state.exit.workspace_files > may->files) count_workspace_limit(p.ctx, "account_files");
+  }
   if (state.status != RY_OK)
     co_return tool_outcome{"the sandbox failed: " + state.message, true};
   std::string text = std::move(state.text);

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "account_limits.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -47,7 +48,8 @@ std::string media_type(std::string_view sent) {
   return good ? std::string(sent) : std::string();
 }
 
-void refuse_excess(std::string_view outcome, const workspace_limits& limits) {
+void refuse_excess(const parts& p, std::string_view outcome, const workspace_limits& limits) {
+  count_workspace_limit(p.ctx, outcome);
   const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
   if (outcome == "too_large")
     refuse_upload(limits.bytes, "The files of the project would be larger than " + size(limits.bytes));
@@ -83,10 +85,10 @@ bool upload_intake::is_large() const { return total_ > batch_bytes; }
 ry::task<void> upload_intake::check_room(std::string project) {
   ry::result<workspace_usage> use = co_await parts_.keeper.rows().usage(account_, project, parts_.keeper.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
-  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess("too_large", limits_);
-  if (use->project_files + files > limits_.files) refuse_excess("too_many", limits_);
-  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess("account_bytes", limits_);
-  if (use->kept_files + files > limits_.account_files) refuse_excess("account_files", limits_);
+  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(parts_, "too_large", limits_);
+  if (use->project_files + files > limits_.files) refuse_excess(parts_, "too_many", limits_);
+  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess(parts_, "account_bytes", limits_);
+  if (use->kept_files + files > limits_.account_files) refuse_excess(parts_, "account_files", limits_);
 }
 
 ry::task<void> upload_intake::read(std::optional<std::string> project) {
@@ -172,7 +174,7 @@ ry::task<std::vector<upload_record>> upload_intake::keep(ry::tx& in, std::string
   delta.chunks = batch_;
   ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
   kept_ = said.value();
-  refuse_excess(kept_.outcome, limits_);
+  refuse_excess(parts_, kept_.outcome, limits_);
   if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
   co_return records;
 }

@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "account_limits.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -538,6 +539,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       }
       if (said->outcome == "missing") continue;
       if (const std::string excess = excess_text(said->outcome, limits); !excess.empty()) {
+        count_workspace_limit(ctx_, said->outcome);
         out.note = limit_note(excess);
         co_return out;
       }
@@ -574,11 +576,13 @@ ry::task<ry::result<std::string>> workspace_keeper::find_excess(const workspace&
   if (files > limits.files) co_return excess_text("too_many", limits);
   ry::result<workspace_usage> use = co_await rows_.usage(account, w.project, node());
   if (!use) co_return use.error();
+  std::string_view full;
   if (bytes > use->project_bytes && use->kept_bytes - use->project_bytes + bytes > limits.account_bytes)
-    co_return excess_text("account_bytes", limits);
-  if (files > use->project_files && use->kept_files - use->project_files + files > limits.account_files)
-    co_return excess_text("account_files", limits);
-  co_return std::string();
+    full = "account_bytes";
+  else if (files > use->project_files && use->kept_files - use->project_files + files > limits.account_files)
+    full = "account_files";
+  count_workspace_limit(ctx_, full);
+  co_return excess_text(full, limits);
 }
 
 ry::task<std::optional<std::int64_t>> workspace_keeper::local_version(std::string project) {
