@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t first_pause_ms = 5'000;
 constexpr std::uint64_t longest_pause_ms = 300'000;
-constexpr std::int64_t most_sealed_at_once = 20;
+constexpr std::int64_t most_sealed_at_once = 1;  // bodies can be large
 
 std::optional<ry::uuid> read_id(std::string_view args) {
   json::error_code bad;
