@@ -472,6 +472,7 @@ test('what a profile may say is checked', async () => {
   for (const [body, field] of [
     [{ url: 'ftp://h' }, 'url'], [{ url: 'http://h', integration: 'x' }, 'integration'], [{ url: 7 }, 'url'],
     [{ url: 'http://h', type: 'json' }, 'type'], [{ url: 'http://h', oauth: [] }, 'oauth'],
+    [{ integration: 'x', type: 'json' }, 'type'], [{ url: 'http://h', credentials: 'a' }, 'credentials'],
     [{ url: 'http://h', oauth: { grant: 'password' } }, 'oauth.grant'],
     [{ url: 'http://h', oauth: { client_id: 'a', private_key: 'no key' } }, 'oauth.private_key'],
     [{ url: 'http://h', oauth: { grant: 'client_credentials', client_id: 'a' } }, 'oauth.client_secret']]) {

@@ -112,6 +112,13 @@ ry::task<ry::response> routes::create(ry::request r) const {
       throw invalid(std::string(field) + " contains control characters");
     }
   }
+  const auto type = mcp::text_of(body, "type");
+  if (!type.empty() && type != "http" && type != "sse") throw invalid("type must be http or sse");
+  for (const char* field : {"credentials", "oauth"}) {
+    const auto* v = body.if_contains(field);
+    const bool left_out = v == nullptr || (v->is_null() && std::string_view(field) == "credentials");
+    if (!left_out && !v->is_object()) throw invalid(std::string(field) + " must be an object");
+  }
   new_profile p;
   p.account = account;
   p.integration = mcp::text_of(body, "integration");
@@ -127,11 +134,8 @@ ry::task<ry::response> routes::create(ry::request r) const {
     const auto st = ctx_.http_client().check_url(p.url);
     if (st == RY_PERMISSION_DENIED) throw invalid("MCP URL points to a private or local address");
     if (st != RY_OK) throw invalid("url is not a valid http or https address");
-    p.type = mcp::text_of(body, "type");
-    if (p.type.empty()) p.type = "http";
-    if (p.type != "http" && p.type != "sse") throw invalid("type must be http or sse");
+    p.type = type.empty() ? "http" : type;
     const auto* oauth = body.if_contains("oauth");
-    if (oauth != nullptr && !oauth->is_object()) throw invalid("oauth must be an object");
     const auto settings = oauth != nullptr ? oauth->get_object() : json::object();
     const auto read = oauth::read_settings(settings, "oauth");
     if (read.by == oauth::settings::grant::id_jag && read.subject_token.empty()) {
