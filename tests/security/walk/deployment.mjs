@@ -77,7 +77,7 @@ async function furnish(world, person) {
   own.device = [`ExponentPushToken[${marker}]`];
   const profile = await need(api.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: `credential ${marker} secret` }, display_name: marker } }), 201, 'a profile');
   const consent = await need(api.post('/mcp/profiles', { json: { url: world.oauth.url, display_name: `oauth ${marker}` } }), 201, 'a profile with OAuth');
-  own.profile = [profile.profile_id, consent.profile_id];
+  own.profile = [consent.profile_id, profile.profile_id];
   const { connect_url: link } = await need(api.post(`/mcp/profiles/${consent.profile_id}/connect`, { json: {} }), 200, 'a link');
   const page = await new UserBrowser().browse(link);
   if (page.status !== 200) throw new Error(`the consent: ${page.status} ${page.text}`);

@@ -15,6 +15,7 @@ export class Known {
   #gone = new Map();
   #owner = new Map();    // uuid -> actor
   #stored = new Map();   // actor -> values of others that the actor itself stored
+  #tokens = [];          // for event streams, each good for one path
   placed = [];           // values of others in the request that is being made
   // `document`: text that every client may read.
   constructor(world, document) {
@@ -24,7 +25,7 @@ export class Known {
     for (const [actor, own] of Object.entries(world.owns)) {
       for (const [kind, ids] of Object.entries(own)) for (const id of ids.filter(Boolean)) {
         if (actor !== 'cyd') this.add(actor, kind, id);
-        if (kind === 'account' && actor !== 'cyd') this.add('admin', 'account', id);
+        if (['account', 'code', 'referral'].includes(kind) && actor !== 'cyd') this.add('admin', kind, id);
         if (uuidsIn(id).size) this.#owner.set(id, actor);
       }
     }
@@ -62,6 +63,11 @@ export class Known {
     if (id !== undefined) this.placed.push(id);
     return id;
   }
+  // A token for the event stream of another path.
+  tokenOfAnotherPath(path, r) {
+    const others = this.#tokens.filter((t) => t.path !== path);
+    return others.length ? r.pick(others).token : undefined;
+  }
   resetToken(actor) {
     const person = this.world[actor];
     const mail = person?.email && this.world.smtp.to(person.email).findLast((m) => m.raw.includes('#reset='));
@@ -92,6 +98,10 @@ export class Known {
       for (const u of uuidsIn(text)) if (!sent.has(u) && !this.#owner.has(u) && !this.open.has(u)) this.#owner.set(u, actor);
     }
     if (json !== undefined) this.#collect(actor, at.path, json, 0);
+    if (at.path.endsWith('/stream-token') && json?.token) {
+      this.#tokens.push({ token: json.token, path: request.target.split('?')[0].replace(/-token$/, '') });
+      if (this.#tokens.length > most) this.#tokens.shift();
+    }
     if (at.path === '/console') for (const [, name] of text.matchAll(/assets\/([\w.-]+)/g)) this.add(actor, 'asset', name);
   }
   #collect(actor, path, node, depth) {

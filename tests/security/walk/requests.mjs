@@ -210,6 +210,10 @@ export class RequestMaker {
       const id = this.known.foreign(actor, r.pick(['account', 'agent', 'thread', 'run', 'project']), r);
       if (id) { search = [search, `${r.pick(['account_id', 'thread_id', 'id', 'user_id', 'subject'])}=${id}`].filter(Boolean).join('&'); spoiled.push('a foreign id in the query'); }
     }
+    if (!valid && actor === 'anonymous' && at.path.endsWith('/stream') && r.chance(0.3)) {
+      const token = this.known.tokenOfAnotherPath(target, r);
+      if (token) { search = [search, `token=${encodeURIComponent(token)}`].filter(Boolean).join('&'); spoiled.push('a token for another path'); }
+    }
     if (search) target += `?${search.slice(0, 6000)}`;
     // the body
     const trusted = at.path === '/auth/webhooks/identity';  // a message of the operator's own identity provider names accounts
