@@ -126,10 +126,6 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   const std::int64_t seconds = std::clamp<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0,
                                                         p.config.tool_timeout_seconds);
   spec.wall_ms = static_cast<std::uint64_t>(seconds) * 1000;
-  const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
-  if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
-  spec.workspace_bytes = may->bytes;
-  spec.workspace_files = may->files;
   ry_sandbox_sink sink{};
   sink.struct_size = sizeof sink;
   sink.on_output = &command_run::on_output;
@@ -138,6 +134,11 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   spec.account = ry::str(account);
   const sandbox_places::place mine = co_await p.commands.take(run);
   if (!mine) co_return tool_outcome{"the command was cancelled before it started", true};
+  // After the wait, in which other commands of the account may have written.
+  const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
+  if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
+  spec.workspace_bytes = may->bytes;
+  spec.workspace_files = may->files;
   const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
                                           &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)

@@ -29,6 +29,7 @@ struct command_call {
   std::uint64_t dropped = 0;
   std::uint64_t memory_bytes = 0, cache_bytes = 0;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;  // limits
+  bool account_bytes = false, account_files = false;  // whether they are the rest of the account's limits
   bool has_workspace = false;
   bool emptied = false;  // the workspace, because of its size
   std::string project;
@@ -60,9 +61,15 @@ struct command_call {
     switch (found) {
       case disk_verdict::none: return;
       case disk_verdict::bytes:
+        if (account_bytes)
+          return say("ended, the workspaces of the account are full (this one may have " + std::to_string(workspace_bytes >> 20) +
+                     " MiB, including deleted files that are still open): delete files here or in other projects first");
         return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) + " MiB, including deleted files "
                    "that are still open): delete files first");
       case disk_verdict::files:
+        if (account_files)
+          return say("ended, the workspaces of the account have too many files (this one may have " + std::to_string(workspace_files) +
+                     "): delete files here or in other projects first");
         return say("ended, the workspace has more than " + std::to_string(workspace_files) +
                    " files and directories: delete some first");
       case disk_verdict::depth:

@@ -43,7 +43,10 @@ std::string command_groups::start() {
   std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
   if (mode_ != "off") missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), settings_);
   ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
-  if (groups_.usable()) return {};
+  if (groups_.usable()) {
+    without_.clear();  // the constructor did not know the server's group yet
+    return {};
+  }
   if (mode_ == "required")
     return "the sandbox has no control groups, but sandbox_bubblewrap.control_groups = \"required\": " + missing + fix;
   if (without_.empty()) warn_of(missing);
