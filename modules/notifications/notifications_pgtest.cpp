@@ -449,4 +449,78 @@ TEST_F(notifications_sql, preferences_are_merged_by_workflow) {
   EXPECT_EQ(sql("select count(*) from notifications.preference, jsonb_object_keys(workflows)"), "100");
 }
 
+// Fingerprints of the length that the table wants.
+std::string mark(char c) { return "fp:" + std::string(64, c); }
+
+TEST_F(notifications_sql, a_sealed_device_is_left_to_workers_that_open_it) {
+  sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark('a') + "', '" + mark('b') + "', 'mobile', '\\x01', 1)");
+  EXPECT_EQ(notify("k"), "queued");
+  take("k");
+  EXPECT_EQ(begin("k"), "wait");
+  EXPECT_EQ(sql("select attempts || ' ' || under_way || ' ' || state from notifications.notification"), "0 false queued");
+  EXPECT_EQ(begin("k", "b.what", 1), "send") << "no push messages, no devices";
+  end("k", "[" + result(1, "accepted") + "]", 2);
+  const auto opening = "select b.what || ' ' || (b.tokens->0->>'sealed') || ' ' || (b.tokens->0->>'name') from core.job j, lateral"
+                       " notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 3, true) b where j.kind = 'notifications.deliver'";
+  EXPECT_EQ(sql(opening), "send AQ== " + mark('a'));
+}
+
+TEST_F(notifications_sql, a_plain_device_is_sealed_in_place_and_its_log_follows) {
+  sql("select notifications.put_token(" + ann_ + ", 'expo', 'plain', 'plain', 'mobile')");
+  sql("insert into notifications.delivery (notification_id, account_id, channel, token, state) values"
+      " ('" + std::string("00000000-0000-0000-0000-000000000001") + "', " + ann_ + ", 2, 'plain', 'accepted'),"
+      " ('" + std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ + ", 2, 'plain', 'retry'),"
+      " ('" + std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ + ", 2, '" + mark('d') + "', 'accepted')");
+  const auto seal = "select notifications.seal_device('expo', 'plain', 'plain', '" + mark('a') + "', '" + mark('d') + "', '\\x01', 1)";
+  sql(seal);
+  EXPECT_EQ(sql("select name || ' ' || token || ' ' || fingerprint_key from notifications.device_token"), mark('a') + " " + mark('d') + " 1");
+  EXPECT_EQ(sql("select string_agg(right(notification_id::text, 1) || ' ' || state, ',' order by notification_id) from notifications.delivery where token = '" + mark('d') + "'"),
+            "1 accepted,2 accepted") << "of two entries of one device the one that is settled stays";
+  EXPECT_EQ(sql("select count(*) from notifications.delivery"), "2");
+  sql(seal);
+  EXPECT_EQ(sql("select count(*) from notifications.device_token"), "1") << "done already";
+
+  // Registered at a node of the former release, though it is known.
+  const auto bob = account("bob@example.test");
+  sql("select notifications.put_token(" + bob + ", 'expo', 'plain', 'plain', 'mobile')");
+  sql(seal);
+  EXPECT_EQ(sql("select count(*) || ' ' || min(account_id::text) from notifications.device_token"), "1 " + bob.substr(1, 36)) << "the newer one stays";
+  EXPECT_EQ(state_of("update notifications.device_token set name = 'plain'"), "23514");
+}
+
+TEST_F(notifications_sql, putting_a_device_tells_how_many_it_evicted) {
+  sql("update notifications.setting set tokens_per_provider = 1");
+  const auto put = [&](char c) {
+    return sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark(c) + "', '" + mark(c) + "', 'mobile', '\\x01', 1)");
+  };
+  EXPECT_EQ(put('a'), "0");
+  EXPECT_EQ(put('a'), "0");
+  EXPECT_EQ(put('b'), "1");
+  EXPECT_EQ(sql("select name from notifications.device_token"), mark('b'));
+}
+
+TEST_F(notifications_sql, fingerprint_keys_are_added_once_for_all_nodes) {
+  sql("select notifications.add_fingerprint_key('\\x01', null), notifications.add_fingerprint_key('\\x02', null)");
+  EXPECT_EQ(sql("select string_agg(sealed::text, ',') from notifications.fingerprint_key"), "\\x01");
+  sql("select notifications.add_fingerprint_key('\\x03', id) from notifications.fingerprint_key");
+  EXPECT_EQ(sql("select string_agg(sealed::text, ',' order by id) from notifications.fingerprint_key"), "\\x01,\\x03");
+}
+
+TEST_F(notifications_sql, an_inbox_keeps_the_newest_entries_of_the_limit) {
+  const auto add = [&](const std::string& key, int most) {
+    return sql("select outcome || ' ' || inbox_evicted from notifications.notify('" + key + "', " + ann_ +
+               ", 'promotional', '{}', 4, null, false, '', '" + key + "', 'B', '', 60, " + std::to_string(most) + ")");
+  };
+  EXPECT_EQ(add("a", 2), "sent 0");
+  EXPECT_EQ(add("b", 2), "sent 0");
+  EXPECT_EQ(add("c", 2), "sent 1");
+  EXPECT_EQ(add("c", 2), "duplicate 0");
+  EXPECT_EQ(sql("select string_agg(title, '' order by seq) from notifications.inbox"), "bc");
+  EXPECT_EQ(add("d", 5), "sent 0") << "the tier was raised";
+  EXPECT_EQ(add("e", 1), "sent 3") << "and lowered";
+  EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1");
+  EXPECT_EQ(notify("old"), "queued") << "a node of the former release";
+  EXPECT_EQ(sql("select string_agg(title, '' order by seq) from notifications.inbox"), "eTitle");
+}
+
 }  // namespace
