@@ -1,5 +1,5 @@
-/* ry.metrics/1 - figures for /metrics (Prometheus text format). Names get the prefix "runyard_<module>_".
- * Asking again for the same name and labels gives the same handle; handles live until destroy(). */
+/* ry.metrics/1 - figures for /metrics (Prometheus text format). Names get the prefix "runyard_<module>_", account_limits_reached_total only
+ * "runyard_" (ry/cpp/limits.hpp). The same name and labels again give the same handle; handles live until destroy(). */
 #ifndef RY_IF_METRICS_H
 #define RY_IF_METRICS_H
 #include "../abi.h"
