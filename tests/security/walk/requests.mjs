@@ -119,7 +119,7 @@ export class RequestMaker {
         case 'time_zone': return r.pick(['Europe/Berlin', 'UTC']);
         case 'quiet_hours': return { from: '22:00', to: '07:00' };
         case 'workflows': return { 'task-completed': { email: r.chance(0.5), digest_minutes: r.below(3) } };
-        case 'tier': return r.pick(['free', 'pro', null]);
+        case 'tier': return r.pick(['free', 'pro', 'pro']);
         case 'role': return null;
         case 'credits': return 1 + r.below(1000);
         case 'expected_version': return r.chance(0.7) ? null : 1 + r.below(4);
