@@ -15,7 +15,7 @@ const violations = new Set();
 // Statuses that say the request itself is not as it should be, or that nobody looked at it.
 const malformed = new Set([400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 416, 417, 422, 431]);
 // What the server answers before there is a route; also when the module that has it is just away.
-const beforeRoutes = new Set([400, 408, 414, 417, 431, 503]);
+const beforeRoutes = new Set([400, 408, 413, 414, 417, 431, 503]);
 const refusedPage = /"error_code":"(HOST|ORIGIN)_NOT_ALLOWED"/;
 const noRoute = '{"detail":"Not Found"}';
 
