@@ -36,8 +36,8 @@ attack('heads that are never sent take the places of their address only', ['addr
     crowd.push(...await halfSent(server.url, 400, '127.0.0.5'));
     await waitFor('the excess is refused', async () => (await metric(server.url, 'runyard_http_address_refused_total')) >= 300);
     const begun = performance.now();
-    for (let i = 0; i < 5; i++) assert.equal((await ask(server.url, 'GET', '/readyz', { from: '127.0.0.6' })).status, 200);
-    assert.ok(performance.now() - begun < 5000);
+    for (let i = 0; i < 5; i++) assert.equal((await ask(server.url, 'GET', '/healthz', { from: '127.0.0.6' })).status, 200);
+    assert.ok(performance.now() - begun < 20000);
     const again = await ask(server.url, 'GET', '/healthz', { from: '127.0.0.5' });
     assert.equal(again.status, 503, again.head);
     assert.equal(again.json.detail.error_code, 'CONNECTION_LIMIT');

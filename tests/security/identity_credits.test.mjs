@@ -58,12 +58,12 @@ regular('other mailboxes have theirs', async () => {
 attack('many invited accounts of one domain are a signal', ['invited_domain'], async () => {
   const owner = await server.user();
   const { referral_code } = (await owner.get('/api/v1/referrals/code')).json;
-  for (let i = 1; i <= 5; i++) await signUp(`m${i}@catch-all.example`, { referral_code });
-  const signals = await waitFor('the referrals', () => {
-    const all = JSON.parse(db.sql(`select coalesce(jsonb_agg(signals), '[]') from referrals.referral where referrer_id = '${owner.id}'`));
-    return all.length === 5 && all;
-  });
-  assert.equal(signals.filter((s) => s.same_domain >= 1).length, 2, JSON.stringify(signals));
+  const count = (also = '') => Number(db.sql(`select count(*) from referrals.referral where referrer_id = '${owner.id}' ${also}`));
+  for (let i = 1; i <= 5; i++) {
+    await signUp(`m${i}@catch-all.example`, { referral_code });
+    await waitFor('the referral', () => count() === i);
+  }
+  assert.equal(count(`and (signals->>'same_domain')::int >= 1`), 2);
 });
 
 attack('a referral code does not tell its owner’s account id to people without an account', ['referral_alias'], async () => {
