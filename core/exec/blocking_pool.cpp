@@ -1,11 +1,25 @@
 #include "core/exec/blocking_pool.hpp"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace ry::exec {
+
+namespace {
+
+// Password hashes, scans and parsers must not take the processors from the event loops and the database, whose callers wait for
+// milliseconds. On Linux a nice value belongs to a thread. A value that cannot be set changes nothing but that order.
+void yield_to_event_loops() {
+  constexpr int steps = 10, lowest = 19;
+  const int now = ::getpriority(PRIO_PROCESS, 0);
+  (void)::setpriority(PRIO_PROCESS, 0, std::min(now + steps, lowest));
+}
+
+}  // namespace
 
 blocking_pool::blocking_pool(std::size_t threads, std::size_t max_queued)
     : max_queued_(max_queued) {
@@ -13,6 +27,7 @@ blocking_pool::blocking_pool(std::size_t threads, std::size_t max_queued)
   for (std::size_t i = 0; i < threads; ++i)
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), ("blocking-" + std::to_string(i)).c_str());
+      yield_to_event_loops();
       run();
     });
 }

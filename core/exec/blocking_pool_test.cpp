@@ -1,7 +1,9 @@
 #include "core/exec/blocking_pool.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 
@@ -16,6 +18,15 @@ TEST(blocking_pool, runs_what_it_accepted_also_while_stopping) {
   EXPECT_EQ(ran, 100);
   EXPECT_EQ(pool.submit([&] { ++ran; }), submitted::stopped);
   EXPECT_EQ(ran, 100);
+}
+
+TEST(blocking_pool, works_after_the_event_loops) {
+  const int here = ::getpriority(PRIO_PROCESS, 0);
+  std::promise<int> there;
+  blocking_pool pool(1);
+  ASSERT_EQ(pool.submit([&] { there.set_value(::getpriority(PRIO_PROCESS, 0)); }), submitted::yes);
+  EXPECT_EQ(there.get_future().get(), std::min(here + 10, 19));
+  EXPECT_EQ(::getpriority(PRIO_PROCESS, 0), here) << "other threads keep theirs";
 }
 
 TEST(blocking_pool, refuses_over_its_bound) {
