@@ -1000,7 +1000,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key
-         * @description The key is shown this once, and a mail announces it. Not by an API key; more than the plan allows: 409 `API_KEY_LIMIT_EXCEEDED`.
+         * @description Only this response contains the key. An e-mail announces it to the owner of the account. An API key cannot create keys. Over the limit of the plan: 409 `API_KEY_LIMIT_EXCEEDED`.
          */
         post: operations["accounts.create_key"];
         delete?: never;
@@ -1502,7 +1502,7 @@ export interface paths {
         put?: never;
         /**
          * New tokens for a refresh token
-         * @description A refresh token is good for one use.
+         * @description A refresh token is valid for one use.
          */
         post: operations["accounts.refresh"];
         delete?: never;
@@ -1538,8 +1538,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a new password by the link of a mail
-         * @description All other sessions end.
+         * Set a new password with the link from an e-mail
+         * @description All other sessions are ended and all API keys are revoked; an e-mail lists them.
          */
         post: operations["accounts.finish_reset"];
         delete?: never;
@@ -1561,7 +1561,7 @@ export interface paths {
         post?: never;
         /**
          * End all sessions
-         * @description API keys stay unless `revoke_api_keys` is true; a mail lists them.
+         * @description API keys remain valid unless `revoke_api_keys` is true; an e-mail lists them.
          */
         delete: operations["accounts.end_sessions"];
         options?: never;
@@ -1597,7 +1597,7 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description The account is made when the link in the mail is opened; where mail is not verified, at once (201).
+         * @description The account is created when the link in the confirmation e-mail is opened; if the server does not verify addresses, at once (201).
          */
         post: operations["accounts.sign_up"];
         delete?: never;
@@ -1617,7 +1617,7 @@ export interface paths {
         put?: never;
         /**
          * Open the link of a sign-up
-         * @description By whoever has the proof that the sign-up got, or knows its password.
+         * @description Requires the proof from the response to the sign-up, or its password.
          */
         post: operations["accounts.verify"];
         delete?: never;
@@ -1749,8 +1749,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the user comes back from the authorization server
-         * @description In the browser that confirmed the connection.
+         * Redirect URI of the authorization server
+         * @description Completes the connection in the browser that confirmed it.
          */
         get: operations["mcp_prebuilt.callback"];
         put?: never;
@@ -1789,12 +1789,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page where the user confirms a connection
-         * @description `connect_url` leads here. The page names the server and the account that gets access, and sets a cookie: only the browser that confirms can conclude the connection.
+         * Confirmation page of a connection
+         * @description Opened by `connect_url`. The page names the MCP server, the account that gets access and the authorization server, and sets a cookie. Only the browser that confirms can complete the connection.
          */
         get: operations["mcp_prebuilt.ask_to_confirm"];
         put?: never;
-        /** The user confirms */
+        /** Confirm a connection */
         post: operations["mcp_prebuilt.confirm"];
         delete?: never;
         options?: never;
@@ -1850,8 +1850,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Where the user consents
-         * @description Good once, for ten minutes, and until the next one is made. The link leads to a page of this server that names the server and the account; with `mcp_prebuilt.redirect_url` directly to the authorization server.
+         * Create a link for the user's consent
+         * @description The link is valid for one use and ten minutes, and until the next link is created. It opens the confirmation page of this server, or with `mcp_prebuilt.redirect_url` the authorization server.
          */
         post: operations["mcp_prebuilt.connect"];
         delete?: never;
@@ -2691,45 +2691,45 @@ export interface components {
         };
         /** @description By the type */
         "mcp.Config": {
-            args?: string[];
+            args?: string[] | null;
             /** @description json */
             command?: string;
             env?: {
                 [key: string]: unknown;
-            };
+            } | null;
             headers?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /**
              * @description The server's instructions go into the system prompt
              * @default true
              */
-            instructions: boolean;
+            instructions: boolean | null;
             /**
              * @description What happens when the server changes the definition of an enabled tool. `log`: the change is logged. `ask`: calls fail until the change is approved. `block`: the tool is not offered until the change is approved
              * @default log
              * @enum {unknown}
              */
-            on_tool_change: "log" | "ask" | "block";
+            on_tool_change: "log" | "ask" | "block" | null;
             /** @description prebuilt */
             profile_id?: string;
             /** @description Whether runs can list and read the server's resources. Default: if a tool of the server is enabled */
-            resources?: boolean;
+            resources?: boolean | null;
             /** @description Keep connections for later calls */
-            reuse?: boolean;
+            reuse?: boolean | null;
             /**
              * @description Protocol revision; `auto`: detected
              * @default auto
              * @enum {unknown}
              */
-            revision: "auto" | "2026-07-28" | "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07";
+            revision: "auto" | "2026-07-28" | "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07" | null;
             /**
              * @description Scope of a session with the server: one call, all calls of a run, or all calls of a thread. Default: `run` if the server keeps a session, else `call`
              * @enum {unknown}
              */
-            session?: "call" | "run" | "thread";
+            session?: "call" | "run" | "thread" | null;
             /** @description How long a tool call may take without a result or increasing progress */
-            timeout_seconds?: number;
+            timeout_seconds?: number | null;
             /** @description http and sse */
             url?: string;
         } & {
@@ -3441,6 +3441,20 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
+        /** @description The body arrived too slowly or took too long */
+        "host.BodyTooSlow": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "Request body too slow"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
         /** @description Not in the present state */
         "host.Conflict": {
             headers: {
@@ -3481,6 +3495,23 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": "Forbidden"
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description In local mode, and where `http.public_url` is set: the `Host` is not a name of the server (`HOST_NOT_ALLOWED`), or a page of another origin sent a change (`ORIGIN_NOT_ALLOWED`) */
+        "host.ForeignSite": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": {
+                 *         "message": "Pages of this origin may not change anything here. The server's operator can add it to http.cors.origins",
+                 *         "error_code": "ORIGIN_NOT_ALLOWED"
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
@@ -3557,7 +3588,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Too many, later again */
+        /** @description Too many requests or event streams, or too many (`UPLOAD_LIMIT`) or too large (`UPLOAD_SPACE_LIMIT`) uploads of this caller in progress; retry after `Retry-After` */
         "host.TooManyRequests": {
             headers: {
                 /** @description How many may come at once; on every answer while a limit is set */
@@ -3579,7 +3610,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Not now; the server is busy, stopping, or without its database */
+        /** @description The server is stopping, has no database, or is busy: connections (`CONNECTION_LIMIT`), unread responses (`RESPONSE_BUFFER_LIMIT`) or uploads (`UPLOAD_LIMIT`, `UPLOAD_SPACE_LIMIT`) have reached their limit; retry after `Retry-After` */
         "host.Unavailable": {
             headers: {
                 /** @description Seconds */
@@ -4513,9 +4544,9 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    subscriberId?: string;
-                    transactionId?: string;
-                    type?: string;
+                    subscriberId?: unknown;
+                    transactionId?: unknown;
+                    type?: unknown;
                 } | unknown[] | string | number | boolean | null;
             };
         };
@@ -4556,6 +4587,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -4573,6 +4605,7 @@ export interface operations {
         responses: {
             200: components["responses"]["accounts.Account"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -4640,6 +4673,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -4687,6 +4721,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The key was used with another amount, or the balance is too low */
             409: {
                 headers: {
@@ -4819,6 +4854,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The key was used with another amount, or the balance is too low */
             409: {
                 headers: {
@@ -5006,6 +5042,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5033,6 +5070,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5156,6 +5194,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5190,6 +5229,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5248,6 +5288,7 @@ export interface operations {
             400: components["responses"]["mcp.Invalid"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -5320,6 +5361,7 @@ export interface operations {
             400: components["responses"]["mcp.Invalid"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -5381,6 +5423,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5416,6 +5459,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5451,6 +5495,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5519,6 +5564,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5561,6 +5607,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5650,6 +5697,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5679,6 +5727,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5701,6 +5750,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -5845,6 +5895,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5874,6 +5925,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5903,6 +5955,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5953,6 +6006,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -6003,6 +6057,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -6171,6 +6226,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6213,6 +6269,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -6240,6 +6297,7 @@ export interface operations {
             200: components["responses"]["runs.Run"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6266,6 +6324,7 @@ export interface operations {
             200: components["responses"]["runs.Run"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6292,7 +6351,9 @@ export interface operations {
             200: components["responses"]["runs.Stopped"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6356,6 +6417,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6399,7 +6461,9 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6433,6 +6497,7 @@ export interface operations {
             200: components["responses"]["runs.Runs"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -6458,6 +6523,7 @@ export interface operations {
             200: components["responses"]["runs.Run"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6484,6 +6550,7 @@ export interface operations {
             200: components["responses"]["runs.Run"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6510,7 +6577,9 @@ export interface operations {
             200: components["responses"]["runs.Stopped"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownRun"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6545,6 +6614,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -6614,6 +6684,7 @@ export interface operations {
                     "application/json": components["schemas"]["runs.NotAllowed"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             /** @description Thread, project or agent are not the caller's */
             404: {
                 headers: {
@@ -6628,6 +6699,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The thread has a run, or the key was used before */
             409: {
                 headers: {
@@ -6729,6 +6801,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -6757,6 +6830,8 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             402: components["responses"]["agents.TooManyServers"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6932,6 +7007,7 @@ export interface operations {
             402: components["responses"]["mcp.TooManyServers"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7004,6 +7080,7 @@ export interface operations {
             402: components["responses"]["mcp.TooManyServers"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7137,6 +7214,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The definition has changed again since it was shown */
             409: {
                 headers: {
@@ -7186,6 +7264,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["agents.Unknown"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7221,7 +7300,9 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             402: components["responses"]["agents.TooManyServers"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["agents.Unknown"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The agent has another version than `expected_version` */
             409: {
                 headers: {
@@ -7268,7 +7349,9 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["agents.Unknown"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description The default agent stays */
             409: {
                 headers: {
@@ -7346,6 +7429,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["agents.Unknown"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7388,6 +7472,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7447,6 +7532,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.NeedsToken"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -7481,6 +7567,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.NeedsToken"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7530,6 +7617,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7562,6 +7650,7 @@ export interface operations {
             200: components["responses"]["notifications.Said"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7620,6 +7709,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7640,6 +7730,7 @@ export interface operations {
             200: components["responses"]["notifications.Marked"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -7683,6 +7774,7 @@ export interface operations {
             200: components["responses"]["notifications.Token"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -7733,12 +7825,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["notifications.Preferences"];
+        requestBody?: components["requestBodies"]["notifications.Preferences"];
         responses: {
             200: components["responses"]["notifications.ChangedPreferences"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7772,12 +7865,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["notifications.Settings"];
+        requestBody?: components["requestBodies"]["notifications.Settings"];
         responses: {
             200: components["responses"]["notifications.ChangedSettings"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7809,6 +7903,7 @@ export interface operations {
                     "application/json": components["schemas"]["notify_builtin.WebPushKey"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -7834,7 +7929,9 @@ export interface operations {
             200: components["responses"]["notifications.Ok"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7855,6 +7952,8 @@ export interface operations {
             200: components["responses"]["notifications.Done"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -7892,6 +7991,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -7944,6 +8044,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -7998,6 +8099,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -8056,6 +8158,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8143,6 +8246,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8195,6 +8299,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8245,6 +8350,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8279,6 +8386,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8311,7 +8419,7 @@ export interface operations {
                         local_login: boolean;
                         min_password?: number;
                         /**
-                         * @description There is no account yet, and the first one needs the setup code
+                         * @description No account exists yet; the first sign-up requires the setup code
                          * @constant
                          */
                         setup?: true;
@@ -8320,6 +8428,7 @@ export interface operations {
                     };
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8345,7 +8454,7 @@ export interface operations {
                     email: string;
                     password: string;
                     /**
-                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
@@ -8356,6 +8465,8 @@ export interface operations {
             200: components["responses"]["accounts.Tokens"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["accounts.Wrong"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
@@ -8372,7 +8483,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /** @example {} */
                 "application/json": {
@@ -8389,6 +8500,8 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["host.BadRequest"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
@@ -8416,7 +8529,7 @@ export interface operations {
                 "application/json": {
                     current_password: string;
                     /**
-                     * @description API keys are revoked otherwise; a mail lists them
+                     * @description false: all API keys are revoked. An e-mail lists them in both cases
                      * @default false
                      */
                     keep_api_keys?: boolean;
@@ -8425,7 +8538,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed; all other sessions have ended, and API keys are revoked unless they are kept */
+            /** @description Changed. All other sessions are ended; API keys are revoked unless `keep_api_keys` is true */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8436,6 +8549,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
@@ -8453,7 +8567,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -8461,7 +8575,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Without it that of the cookie */
+                    /** @description Default: the refresh token of the cookie */
                     refresh_token?: string | null;
                 };
             };
@@ -8470,6 +8584,8 @@ export interface operations {
             200: components["responses"]["accounts.Tokens"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
@@ -8499,7 +8615,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether there is such an account, is told by mail only */
+            /** @description Accepted. Only the e-mail says whether the account exists */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8517,7 +8633,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["host.BadRequest"];
-            /** @description This server sends no mail */
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description This server sends no e-mail */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8558,7 +8676,7 @@ export interface operations {
                 "application/json": {
                     password: string;
                     /**
-                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
@@ -8569,6 +8687,8 @@ export interface operations {
         responses: {
             200: components["responses"]["accounts.Tokens"];
             400: components["responses"]["accounts.LinkNotValid"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
@@ -8622,6 +8742,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8631,7 +8752,7 @@ export interface operations {
     "accounts.end_sessions": {
         parameters: {
             query?: {
-                /** @description Whether the API keys end as well */
+                /** @description true: also revokes all API keys */
                 revoke_api_keys?: boolean;
             };
             header?: never;
@@ -8649,6 +8770,7 @@ export interface operations {
             };
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8682,6 +8804,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8712,18 +8835,18 @@ export interface operations {
                     password: string;
                     referral_code?: string | null;
                     /**
-                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
-                    /** @description Where `/auth/config` says `setup`: the code that was printed when the server was started. The account becomes the administrator */
+                    /** @description Required if `/auth/config` contains `setup`: the setup code from the server's operator. The account becomes `super_admin` */
                     setup_code?: string | null;
                 };
             };
         };
         responses: {
             201: components["responses"]["accounts.Tokens"];
-            /** @description Whether there is such an account, is told by mail only */
+            /** @description Accepted. Only the e-mail says whether the account exists */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -8745,7 +8868,8 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             403: components["responses"]["accounts.Wrong"];
-            /** @description The address has an account already; only where mail is not verified */
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description An account with this address exists; only if the server does not verify addresses */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8787,7 +8911,7 @@ export interface operations {
                     password?: string | null;
                     proof?: string | null;
                     /**
-                     * @description cookie: the refresh token becomes a cookie that no script reads
+                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
@@ -8800,6 +8924,7 @@ export interface operations {
             200: components["responses"]["accounts.Tokens"];
             400: components["responses"]["accounts.LinkNotValid"];
             403: components["responses"]["accounts.Wrong"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
@@ -8836,7 +8961,7 @@ export interface operations {
                  */
                 "application/json": {
                     data?: unknown;
-                    type?: string;
+                    type?: unknown;
                 } & {
                     [key: string]: unknown;
                 };
@@ -8875,6 +9000,8 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8909,6 +9036,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8949,6 +9077,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -8983,6 +9112,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9012,6 +9142,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Health"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9043,6 +9174,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9088,7 +9220,9 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9100,13 +9234,13 @@ export interface operations {
     "mcp_prebuilt.callback": {
         parameters: {
             query?: {
-                /** @description The authorization code that is exchanged for tokens */
+                /** @description Authorization code, which the server exchanges for tokens */
                 code?: string;
-                /** @description Why the authorization server refused; then there is no code */
+                /** @description Error of the authorization server, instead of a code */
                 error?: string;
-                /** @description The issuer, which must be the one that was asked (RFC 9207) */
+                /** @description Issuer (RFC 9207); must be the authorization server of the request */
                 iss?: string;
-                /** @description What the authorization server was given when the connection was begun; it names the profile */
+                /** @description State of the authorization request; identifies the profile */
                 state?: string;
             };
             header?: never;
@@ -9125,7 +9259,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Why not */
+            /** @description Not connected; the page states the reason */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9135,8 +9269,9 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
-            /** @description A fault of this server */
+            /** @description Internal error of this server */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9179,6 +9314,7 @@ export interface operations {
                     };
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9189,7 +9325,7 @@ export interface operations {
     "mcp_prebuilt.ask_to_confirm": {
         parameters: {
             query?: {
-                /** @description Of the link */
+                /** @description Ticket from `connect_url` */
                 ticket?: string;
             };
             header?: never;
@@ -9198,7 +9334,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
+            /** @description The confirmation page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9208,7 +9344,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The link is not valid any more */
+            /** @description The link is no longer valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9218,6 +9354,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9227,9 +9364,9 @@ export interface operations {
     "mcp_prebuilt.confirm": {
         parameters: {
             query?: {
-                /** @description Of the page; it belongs to the cookie of this browser */
+                /** @description Token from the form of the confirmation page; bound to the cookie of the browser */
                 confirm?: string;
-                /** @description Of the link */
+                /** @description Ticket from `connect_url` */
                 ticket?: string;
             };
             header?: never;
@@ -9238,7 +9375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the authorization server */
+            /** @description Redirect to the authorization server */
             303: {
                 headers: {
                     Location?: string;
@@ -9249,7 +9386,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The link is not valid any more */
+            /** @description The link is no longer valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9259,7 +9396,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The page was not shown in this browser */
+            /** @description The browser did not open the confirmation page, or the token is wrong */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9269,6 +9406,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9335,7 +9473,7 @@ export interface operations {
                     /** @description As the integration asks for them; never shown again */
                     credentials?: {
                         [key: string]: unknown;
-                    };
+                    } | null;
                     display_name?: string;
                     integration?: string;
                     /** @description All may be left out */
@@ -9393,6 +9531,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp_prebuilt.Disabled"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9427,6 +9566,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp_prebuilt.Disabled"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9474,6 +9614,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["mcp_prebuilt.Disabled"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -9503,6 +9644,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9550,6 +9692,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9582,6 +9725,7 @@ export interface operations {
             200: components["responses"]["notifications.Said"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9640,6 +9784,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9660,6 +9805,7 @@ export interface operations {
             200: components["responses"]["notifications.Marked"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9703,6 +9849,7 @@ export interface operations {
             200: components["responses"]["notifications.Token"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9753,12 +9900,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["notifications.Preferences"];
+        requestBody?: components["requestBodies"]["notifications.Preferences"];
         responses: {
             200: components["responses"]["notifications.ChangedPreferences"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9792,12 +9940,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["notifications.Settings"];
+        requestBody?: components["requestBodies"]["notifications.Settings"];
         responses: {
             200: components["responses"]["notifications.ChangedSettings"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9829,6 +9978,7 @@ export interface operations {
                     "application/json": components["schemas"]["notify_builtin.WebPushKey"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9854,7 +10004,9 @@ export interface operations {
             200: components["responses"]["notifications.Ok"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9893,6 +10045,7 @@ export interface operations {
                     };
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9911,6 +10064,8 @@ export interface operations {
             200: components["responses"]["notifications.Done"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -9967,6 +10122,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownFile"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -10014,8 +10170,9 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownFile"];
-            /** @description Larger than one answer; ask for parts */
+            /** @description The file is larger than one response may be; request parts of it */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -10023,7 +10180,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "The file is larger than 16 MiB: ask for parts of it with offset and limit"
+                     *       "detail": "The file is larger than 16 MiB: request parts of it with offset and limit"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -10060,6 +10217,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Readiness"];
                 };
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             /** @description It does not serve now */
@@ -10111,6 +10269,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -10143,6 +10302,7 @@ export interface operations {
             200: components["responses"]["runs.Runs"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -10199,6 +10359,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -10241,6 +10402,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -10273,7 +10435,9 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
+            408: components["responses"]["host.BodyTooSlow"];
             /** @description It has a run in progress */
             409: {
                 headers: {
@@ -10322,6 +10486,7 @@ export interface operations {
             200: components["responses"]["runs.Runs"];
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -10387,6 +10552,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
