@@ -1,5 +1,6 @@
 #include "core/http/answer.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 
@@ -197,6 +198,24 @@ bool has_line(std::string_view lines, std::string_view name) noexcept {
     lines.remove_prefix(end + 1);
   }
   return false;
+}
+
+void append_exposed_headers(std::string& out, std::string_view lines) {
+  // Browsers show the safelisted ones without being told, and never Set-Cookie. The rest is in the list below.
+  static constexpr std::string_view known[] = {
+      "cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma",
+      "set-cookie", "x-request-id", "retry-after", "server-timing", "ratelimit-limit", "ratelimit-remaining",
+      "ratelimit-reset", "vary", "connection", "transfer-encoding", "x-content-type-options", "date"};
+  out.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing, "
+             "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
+  while (!lines.empty()) {
+    const auto end = std::min(lines.find('\n'), lines.size() - 1);
+    const auto name = lines.substr(0, std::min(lines.find(':'), end));
+    const bool exposed = std::none_of(std::begin(known), std::end(known), [&](auto each) { return iequals(name, each); });
+    if (exposed && !name.empty()) out.append(", ").append(name);
+    lines.remove_prefix(end + 1);
+  }
+  out.append("\r\n");
 }
 
 std::uint32_t http_status(const core::error& e) noexcept {

@@ -36,6 +36,8 @@ core::error too_many_connections();
 std::uint32_t http_status(const core::error& e) noexcept;
 // Whether one of the header lines has this name. `name` is in lower case.
 bool has_line(std::string_view lines, std::string_view name) noexcept;
+// The line Access-Control-Expose-Headers: lets pages of other origins read the host's headers and those in `lines`.
+void append_exposed_headers(std::string& out, std::string_view lines);
 // The error's own Retry-After; one second for a 503 without, so that no client guesses.
 void append_retry_after(std::string& out, std::uint32_t status, const core::error& e);
 // {"detail": ...}

@@ -483,8 +483,7 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
                                                     d.info.origin) != cors.origins.end())) {
       append_header(out_, "Access-Control-Allow-Origin",
                     any && !with_credentials ? std::string_view("*") : d.info.origin);
-      out_.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing, "
-                  "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset\r\n");
+      append_exposed_headers(out_, lines);
       if (with_credentials) out_.append("Access-Control-Allow-Credentials: true\r\n");
     }
   }
