@@ -298,7 +298,7 @@ std::string lower(std::string_view text) {
 
 std::optional<std::string> normal_uuid(std::string_view text) {
   const auto parsed = ry::uuid::parse(text);
-  if (!parsed || *parsed == ry::uuid()) return std::nullopt;
+  if (!parsed) return std::nullopt;
   return parsed->to_string();
 }
 
