@@ -54,10 +54,63 @@ TEST(mcp_list, keeps_secrets_sealed_and_shows_them_masked) {
   EXPECT_THAT(std::string(e.message()), HasSubstr("custom_mcps[0].config.headers.Authorization"));
 }
 
-TEST(mcp_list, a_mask_takes_only_what_was_stored_for_the_same_server) {
+TEST(mcp_list, a_mask_keeps_the_value_of_the_same_server) {
   const auto kept = read("[" + weather + "]");
-  for (const std::string server : {R"("name":"other","type":"http","config":{"url":"https://w.example/mcp",)",
-                                   R"("name":"weather","type":"http","config":{"url":"https://evil.example/mcp",)",
+  const auto sealed = json::parse(kept).at(0).at("config").at("headers").at("Authorization");
+  for (const std::string server : {R"("name":"other name","type":"http","config":{"url":"https://w.example/mcp",)",
+                                   R"("name":"weather","type":"http","config":{"url":"HTTPS://W.example:443/mcp",)"}) {
+    for (const char* header : {"Authorization", "authorization", "AUTHORIZATION"}) {
+      const auto again = read("[{" + server + R"("headers":{")" + header + R"(":"********"}},"enabledTools":[]}])", kept);
+      EXPECT_EQ(json::parse(again).at(0).at("config").at("headers").at(header), sealed) << server << header;
+    }
+  }
+}
+
+TEST(mcp_list, of_two_configurations_of_a_server_a_mask_keeps_the_value_of_the_same_name) {
+  const auto item = [](const std::string& name, const std::string& value) {
+    return R"({"name":")" + name + R"(","type":"http","config":{"url":"http://x","headers":{"K":")" + value +
+           R"("}},"enabledTools":[]})";
+  };
+  const auto kept = read("[" + item("a", "1") + "," + item("b", "2") + "]");
+  const auto again = read("[" + item("b", "********") + "," + item("a", "********") + "]", kept);
+  EXPECT_EQ(json::parse(again).at(0), json::parse(kept).at(1));
+  EXPECT_EQ(json::parse(again).at(1), json::parse(kept).at(0));
+}
+
+TEST(mcp_list, names_of_environment_variables_are_case_sensitive) {
+  const auto item = [](const std::string& variable) {
+    return R"([{"name":"a","type":"json","config":{"command":"x","env":)" + variable + R"(},"enabledTools":[]}])";
+  };
+  const auto kept = read(item(R"({"KEY":"v"})"));
+  EXPECT_EQ(json::parse(read(item(R"({"KEY":"********"})"), kept)), json::parse(kept));
+  EXPECT_EQ(error_of([&] { read(item(R"({"key":"********"})"), kept); }).http_status(), 422u);
+}
+
+TEST(mcp_list, enables_each_tool_once) {
+  const auto kept = read(R"([{"name":"a","type":"http","config":{"url":"http://x"},"enabledTools":["add","sub","add","add"]}])");
+  EXPECT_EQ(json::parse(kept).at(0).at("enabledTools"), (json::array{"add", "sub"}));
+}
+
+TEST(mcp_list, only_changed_servers_are_checked_again) {
+  const auto kept = read("[" + weather + "]");
+  const auto shown = json::value(masked_mcp_list(kept));
+  EXPECT_EQ(unchecked_mcp_list(shown, read(json::serialize(shown), kept), kept), "");
+  auto more = shown;
+  more.at(0).at("name") = "renamed";
+  more.at(0).at("enabledTools") = json::array{"other"};
+  EXPECT_EQ(unchecked_mcp_list(more, read(json::serialize(more), kept), kept), "");
+  more.as_array().push_back(json::parse(R"({"name":"n","type":"sse","config":{"url":"http://n"},"enabledTools":[]})"));
+  const auto checked = json::parse(unchecked_mcp_list(more, read(json::serialize(more), kept), kept));
+  EXPECT_TRUE(checked.at(0).is_null());
+  EXPECT_EQ(checked.at(1), more.at(1));
+  more.at(0).at("config").at("headers").at("Authorization") = "new";
+  EXPECT_TRUE(json::parse(unchecked_mcp_list(more, read(json::serialize(more), kept), kept)).at(0).is_object());
+}
+
+TEST(mcp_list, a_mask_takes_no_value_of_another_server) {
+  const auto kept = read("[" + weather + "]");
+  for (const std::string server : {R"("name":"weather","type":"http","config":{"url":"https://evil.example/mcp",)",
+                                   R"("name":"weather","type":"http","config":{"url":"http://w.example/mcp",)",
                                    R"("name":"weather","type":"sse","config":{"url":"https://w.example/mcp",)"})
     EXPECT_EQ(error_of([&] {
                 read("[{" + server + R"("headers":{"Authorization":"********"}},"enabledTools":[]}])", kept);

@@ -1,9 +1,13 @@
 #include "mcp_list.hpp"
 
+#include <common/url.hpp>
 #include <sodium.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <locale>
+#include <unordered_set>
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -55,6 +59,15 @@ json::array texts(const json::value* v, const std::string& place, std::size_t mo
   return out;
 }
 
+json::array without_duplicates(const json::array& all) {
+  json::array out;
+  std::unordered_set<std::string_view> seen;
+  for (const auto& item : all) {
+    if (seen.insert(sv(item.get_string())).second) out.push_back(item);
+  }
+  return out;
+}
+
 std::string sealed_text(const std::string& bytes) {
   std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING),
                   '\0');
@@ -64,31 +77,48 @@ std::string sealed_text(const std::string& bytes) {
   return out;
 }
 
-// The kept configuration of the server of that name and type; nullptr when there is none.
-const json::object* stored_config(const json::array& stored, const std::string& name,
-                                  const std::string& type) {
-  for (const auto& item : stored) {
-    const auto* o = item.if_object();
-    if (!o) continue;
-    const auto* n = o->if_contains("name");
-    const auto* t = o->if_contains("type");
-    const auto* c = o->if_contains("config");
-    if (n && t && c && n->is_string() && t->is_string() && n->get_string() == jv(name) &&
-        t->get_string() == jv(type)) {
-      return c->if_object();
-    }
-  }
-  return nullptr;
+bool is_text(const json::object& o, const char* name, std::string_view text) {
+  const auto* v = o.if_contains(name);
+  return v && v->is_string() && sv(v->get_string()) == text;
 }
 
-// Whether stored secrets may go on: to the address or the command they were given for, and nowhere else.
+// Whether stored secrets may be kept: only for the address or the command that they were given for.
 bool same_peer(const json::object& given, const json::object& stored) {
   for (const char* key : {"url", "command", "args", "profile_id"}) {
     const auto* a = given.if_contains(key);
     const auto* b = stored.if_contains(key);
-    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
+    if ((a == nullptr) != (b == nullptr)) return false;
+    if (a == nullptr || *a == *b) continue;
+    const bool equivalent = key == std::string_view("url") && a->is_string() && b->is_string() &&
+                            urls::same(sv(a->get_string()), sv(b->get_string()));
+    if (!equivalent) return false;
   }
   return true;
+}
+
+// The stored configuration of the same server, whatever its name is now: masked values are taken from it. Of several, the
+// one with the same name. nullptr if there is none.
+const json::object* stored_config(const json::array& stored, const std::string& name, const std::string& type,
+                                  const json::object& given) {
+  const json::object* found = nullptr;
+  for (const auto& item : stored) {
+    const auto* o = item.if_object();
+    const auto* config = o ? o->if_contains("config") : nullptr;
+    if (!config || !config->is_object() || !is_text(*o, "type", type) || !same_peer(given, config->get_object())) continue;
+    if (!found || is_text(*o, "name", name)) found = &config->get_object();
+  }
+  return found;
+}
+
+// Names of headers are case-insensitive, names of environment variables are not.
+const json::value* stored_secret(const json::object& stored, std::string_view part, std::string_view key) {
+  for (const auto& member : stored) {
+    const std::string_view name(member.key().data(), member.key().size());
+    if (name == key || (part == "headers" && boost::algorithm::iequals(name, key, std::locale::classic()))) {
+      return &member.value();
+    }
+  }
+  return nullptr;
 }
 
 json::object secrets(const json::value* given, const char* name, const std::string& place,
@@ -101,7 +131,8 @@ json::object secrets(const json::value* given, const char* name, const std::stri
     if (out.size() == most_pairs) refuse(place, "is too long");
     if (!value.is_string()) refuse(at, "must be a string");
     if (sv(value.get_string()) == mask) {
-      const auto* kept = old && old->is_object() ? old->get_object().if_contains(key) : nullptr;
+      const auto* kept =
+          old && old->is_object() ? stored_secret(old->get_object(), name, {key.data(), key.size()}) : nullptr;
       if (!kept) refuse(at, "is the mask, but there is no stored value");
       out[key] = *kept;
       continue;
@@ -143,7 +174,8 @@ json::object read_config(const json::object& given, const std::string& type,
   if (type == "json" && custom.empty()) refuse_unknown(given, place);
   if (type == "http" || type == "sse") {
     const auto url = text(find(given, "url"), place + ".url", 2048);
-    if (custom.empty() && url.substr(0, 7) != "http://" && url.substr(0, 8) != "https://") {
+    const auto begins_with = [&](const char* scheme) { return boost::algorithm::istarts_with(url, scheme, std::locale::classic()); };
+    if (custom.empty() && !begins_with("http://") && !begins_with("https://")) {
       refuse(place + ".url", "must begin with http:// or https://");
     }
     out["url"] = url;
@@ -245,14 +277,37 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     }
     const auto* config = find(o, "config");
     if (!config || !config->is_object()) refuse(place + ".config", "must be an object");
-    const json::object* before = stored_config(stored, name, type);
-    if (before && !same_peer(config->get_object(), *before)) before = nullptr;
+    const json::object* before = stored_config(stored, name, type, config->get_object());
     kept["config"] = read_config(config->get_object(), type, custom, place + ".config", before, seal);
     kept["enabledTools"] =
-        texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools);
+        without_duplicates(texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools));
     out.push_back(std::move(kept));
   }
   return json::serialize(out);
+}
+
+std::string unchecked_mcp_list(const json::value& given, std::string_view read, std::string_view stored) {
+  const auto next = parse_stored(read);
+  const auto now = parse_stored(stored);
+  const auto same_server = [](const json::value& a, const json::value& b) {
+    const auto* x = a.if_object();
+    const auto* y = b.if_object();
+    if (!x || !y) return false;
+    for (const char* member : {"type", "customType", "config"}) {
+      const auto* p = x->if_contains(member);
+      const auto* q = y->if_contains(member);
+      if ((p == nullptr) != (q == nullptr) || (p != nullptr && *p != *q)) return false;
+    }
+    return true;
+  };
+  json::array out(next.size());
+  bool any = false;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    if (std::any_of(now.begin(), now.end(), [&](const auto& each) { return same_server(each, next[i]); })) continue;
+    out[i] = given.at(i);
+    any = true;
+  }
+  return any ? json::serialize(out) : std::string();
 }
 
 json::array masked_mcp_list(std::string_view stored) {

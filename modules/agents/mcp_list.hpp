@@ -29,4 +29,8 @@ std::string read_mcp_list(const boost::json::value& given, std::string_view stor
 // For a client.
 boost::json::array masked_mcp_list(std::string_view stored);
 
+// The entries of a list for agents.mcp_check/1: as the client wrote them, null for those whose server is stored already.
+// `read`: what read_mcp_list() made of `given`. Empty if all of them are stored.
+std::string unchecked_mcp_list(const boost::json::value& given, std::string_view read, std::string_view stored);
+
 }  // namespace agents

@@ -31,7 +31,8 @@ constexpr std::string_view settings_schema = R"({
 class agents_module {
  public:
   agents_module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_), routes_(ctx, repo_, accounts_) {
+      : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_, checks_), routes_(ctx, repo_, accounts_, checks_) {
+    checks_.define_point(reg);
     // The series begin with 0.
     for (const char* limit : {"agents", "custom_mcps"}) (void)ry::account_limit(ctx, limit);
     reg.migrations(ry_migrations::all);
@@ -56,6 +57,7 @@ class agents_module {
 
   const ry::context& ctx_;
   const repository repo_;
+  mcp_checks checks_;
   service service_;
   ry::service<ry_accounts_v1> accounts_;
   routes routes_;
@@ -66,5 +68,5 @@ class agents_module {
 
 RY_MODULE(agents::agents_module, "agents", "0.1.0",
           .needs(RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1)
-              .provides(RY_SVC_AGENTS_1)
+              .provides(RY_SVC_AGENTS_1, RY_AGENTS_MCP_CHECK_1)
               .settings(agents::settings_schema));

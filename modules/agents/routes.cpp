@@ -110,6 +110,7 @@ ry::task<ry::response> routes::create(ry::request r) {
   if (body.mcps) {
     body.change.custom_mcps_json =
         read_mcp_list(*body.mcps, "[]", [&](std::string_view plain) { return seal(id, plain); });
+    co_await checks_.check(who.account_id.to_string(), unchecked_mcp_list(*body.mcps, *body.change.custom_mcps_json, "[]"));
   }
   co_await repo_.create(who.account_id, id, std::move(body.change), who.allowed);
   const auto made = co_await own_agent(who.account_id, id);
@@ -135,6 +136,8 @@ ry::task<ry::response> routes::change(ry::request r) {
                         [&](std::string_view plain) { return seal(id, plain); });
       // Masks stand for values of the version that was read.
       if (next.expected_version == 0) next.expected_version = now->version;
+      co_await checks_.check(who.account_id.to_string(),
+                             unchecked_mcp_list(*body.mcps, *next.custom_mcps_json, now->custom_mcps_json));
     }
     try {
       const auto version = co_await repo_.revise(who.account_id, id, std::move(next), who.allowed);

@@ -4,6 +4,7 @@
 #include <ry/svc/accounts.h>
 #include <ry/cpp/registrar.hpp>
 
+#include "mcp_checks.hpp"
 #include "repository.hpp"
 
 namespace agents {
@@ -18,8 +19,8 @@ class routes {
  public:
   // `accounts` is filled before the first request.
   routes(const ry::context& ctx, const repository& repo,
-         const ry::service<ry_accounts_v1>& accounts)
-      : ctx_(ctx), repo_(repo), accounts_(accounts) {}
+         const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -37,6 +38,7 @@ class routes {
   const ry::context& ctx_;
   const repository& repo_;
   const ry::service<ry_accounts_v1>& accounts_;
+  const mcp_checks& checks_;
 };
 
 }  // namespace agents

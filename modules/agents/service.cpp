@@ -102,6 +102,7 @@ ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expec
           });
       // Masks stand for values of the version that was read.
       next.expected_version = expected != 0 ? expected : now->version;
+      co_await checks_.check(account.to_string(), unchecked_mcp_list(list, *next.custom_mcps_json, now->custom_mcps_json));
       change = std::move(next);
     }
   } catch (...) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mcp_checks.hpp"
 #include "repository.hpp"
 
 namespace agents {
@@ -16,8 +17,8 @@ class service {
  public:
   // `accounts` is filled before the first call.
   service(const ry::context& ctx, const repository& repo,
-          const ry::service<ry_accounts_v1>& accounts)
-      : ctx_(ctx), repo_(repo), accounts_(accounts) {}
+          const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
@@ -45,6 +46,7 @@ class service {
   const ry::context& ctx_;
   const repository& repo_;
   const ry::service<ry_accounts_v1>& accounts_;
+  const mcp_checks& checks_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, agent_ptr> versions_;  // "<agent id>/<version>"
 };

@@ -4,6 +4,7 @@
 #include <migrations.hpp>
 #include <ry/ry.hpp>
 
+#include "list_check.hpp"
 #include "routes.hpp"
 #include "tool_source.hpp"
 
@@ -19,13 +20,15 @@ class module {
         broker_(parts_, settings_),
         definitions_(ctx),
         source_(ctx, broker_, settings_, agents_, definitions_),
-        routes_(ctx, broker_, settings_, accounts_, agents_, definitions_) {
+        routes_(ctx, broker_, settings_, accounts_, agents_, definitions_),
+        list_check_(ctx, broker_.servers(), settings_.enabled) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     parts_.limits.tools = settings_.max_tools;
     reg.migrations(ry_migrations::all);
     define_point(reg);
     reg.provide(RY_SVC_MCP_1, &service_table, this);
     reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
+    reg.contribute(RY_AGENTS_MCP_CHECK_1, "mcp", list_check::table(), &list_check_);
     routes_.add_to(reg);
   }
   void start() {
@@ -68,6 +71,7 @@ class module {
   tool_definitions definitions_;
   tool_source source_;
   routes routes_;
+  list_check list_check_;
 };
 
 }  // namespace
@@ -75,6 +79,6 @@ class module {
 
 RY_MODULE(mcp::module, "mcp", "0.1.0",
           .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
-              .wants(RY_AGENT_TOOLS_1)
+              .wants(RY_AGENT_TOOLS_1, RY_AGENTS_MCP_CHECK_1)
               .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

@@ -1,6 +1,10 @@
 #include "routes.hpp"
 
+#include <common/url.hpp>
+
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <locale>
 
 #include "openapi.hpp"
 #include "tool_source.hpp"
@@ -25,12 +29,8 @@ enum class reader { user, admin };
 ry::error as_answer(const ry::error& e, reader by = reader::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";
-  if (e.is("mcp.refused")) {
-    const auto text = std::string(e.message());
-    // The server's name is the caller's own address here.
-    const auto at = text.find("\": ");
-    return invalid(at == std::string::npos ? text : text.substr(at + 3));
-  }
+  // The server's name is the caller's own address here.
+  if (e.is("mcp.refused")) return invalid(std::string(without_name(e.message())));
   if (e.is("mcp.internal")) return internal_failure();
   if (e.is("mcp.timeout")) {
     status = 504;
@@ -69,21 +69,31 @@ const json::value* either(const json::object& o, const char* a, const char* b) {
   return v != nullptr ? v : o.if_contains(b);
 }
 
+// `field`: where the headers were given, for the error.
+json::object checked_headers(json::value v, const char* field) {
+  const auto* o = v.if_object();
+  const bool good = o != nullptr && o->size() <= most_headers &&
+                    std::all_of(o->begin(), o->end(), [](const auto& each) { return each.value().is_string(); });
+  if (!good) throw invalid(std::string(field) + " must be a JSON object of texts");
+  return std::move(v.get_object());
+}
+
 json::object headers_of(std::string_view text) {
   if (text.empty()) return {};
   json::value v;
   try {
     v = parse(text);
   } catch (const ry::error&) {
-    throw invalid("X-MCP-Headers must be a JSON object of texts");
+    // Refused below, because it is no object.
   }
-  if (!v.is_object() || v.get_object().size() > most_headers) {
-    throw invalid("X-MCP-Headers must be a JSON object of texts");
-  }
-  for (const auto& each : v.get_object()) {
-    if (!each.value().is_string()) throw invalid("X-MCP-Headers must be a JSON object of texts");
-  }
-  return std::move(v.get_object());
+  return checked_headers(std::move(v), "X-MCP-Headers");
+}
+
+// The headers that calls of the server shall carry: of the body, or those that it was discovered with.
+json::object headers_to_store(const ry::request& r, const json::object& body) {
+  const auto* given = body.if_contains("headers");
+  if (given == nullptr || given->is_null()) return headers_of(r.header("X-MCP-Headers"));
+  return checked_headers(*given, "headers");
 }
 
 std::string type_of(std::string_view given) {
@@ -97,7 +107,10 @@ std::string type_of(std::string_view given) {
 const configured* find(const std::vector<configured>& all, std::string_view type,
                        std::string_view address) {
   for (const auto& c : all) {
-    if (canonical_type(c.type) == canonical_type(type) && address_of(c) == address) return &c;
+    if (canonical_type(c.type) != canonical_type(type)) continue;
+    const auto own = address_of(c);
+    const bool has_url = c.type == "http" || c.type == "sse";
+    if (own == address || (has_url && urls::same(own, address))) return &c;
   }
   return nullptr;
 }
@@ -213,7 +226,7 @@ ry::task<ry::response> routes::discover(ry::request r) {
     // A command is never taken from a header.
     throw invalid("A json server is discovered by the name under which it is configured");
   }
-  const bool anew = r.header("Cache-Control").find("no-cache") != std::string_view::npos;
+  const bool anew = boost::algorithm::icontains(r.header("Cache-Control"), "no-cache", std::locale::classic());
   const auto wanted = anew ? freshness::asked_now : freshness::remembered;
   tool_list_ptr list;
   try {
@@ -270,6 +283,8 @@ ry::task<ry::response> routes::enable(ry::request r) {
   if (given != nullptr && !given->is_string()) throw invalid("type must be a string");
   const auto type = type_of(text_of(body, "type"));
   const auto wanted = texts(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
+  const auto headers = headers_to_store(r, body);
+  if (!headers.empty() && type != "http" && type != "sse") throw invalid("headers: only http and sse servers have headers");
   for (int tries = 1;; ++tries) {
     const auto agent = co_await read_agent(agents_, account, agent_id, 0);
     const auto* own = find(agent.servers, type, address);
@@ -278,11 +293,10 @@ ry::task<ry::response> routes::enable(ry::request r) {
     }
     server_ptr s;
     try {
-      if (own != nullptr) {
+      if (own != nullptr && headers.empty()) {
         s = broker_.servers().of_agent(*own, account, agent_id);
       } else {
-        s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, {}),
-                                    account);
+        s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, headers), account);
         broker_.servers().check(*s);
       }
       s = server_maker::asked_by(std::move(s), "request_id", r.id());
@@ -309,11 +323,12 @@ ry::task<ry::response> routes::enable(ry::request r) {
     if (own != nullptr) {
       auto& entry = list.at(static_cast<std::size_t>(own - agent.servers.data())).as_object();
       entry["enabledTools"] = std::move(names);
+      if (!headers.empty()) entry.at("config").as_object()["headers"] = headers;
     } else {
       json::object entry;
       entry["name"] = name_for(address, agent.servers);
       entry["type"] = type;
-      entry["config"] = config_for(type, address, {});
+      entry["config"] = config_for(type, address, headers);
       entry["enabledTools"] = std::move(names);
       list.push_back(std::move(entry));
     }
@@ -344,16 +359,11 @@ ry::task<ry::response> routes::replace(ry::request r) {
   for (const auto& each : list->get_array()) {
     const auto* o = each.if_object();
     const auto* config = o != nullptr ? object_of(*o, "config") : nullptr;
-    if (config == nullptr) continue;  // refused with its place below
+    if (config == nullptr) continue;  // the module `agents` refuses it and names the place
     const auto type = canonical_type(text_of(*o, "type"));
     if ((type == "http" || type == "sse") && text_of(*config, "url").empty()) {
       throw invalid("MCP URL is required");
     }
-    if (type != "http" && type != "sse" && type != "json") continue;
-    auto custom = text_of(*o, "customType");
-    if (custom.empty()) custom = text_of(*o, "custom_type");
-    const auto s = broker_.servers().loose(text_of(*o, "name"), type, custom, *config, account);
-    broker_.servers().check(*s);
   }
   std::string stored;
   for (int tries = 1;; ++tries) {

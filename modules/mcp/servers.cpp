@@ -228,6 +228,11 @@ std::string address_of(const configured& c) {
   return text_of(c.config, "url");
 }
 
+std::string_view without_name(std::string_view message) {
+  const auto at = message.find("\": ");
+  return at == std::string_view::npos ? message : message.substr(at + 3);
+}
+
 std::string name_of_address(std::string_view address) {
   if (const auto at = address.find("://"); at != std::string_view::npos) address.remove_prefix(at + 3);
   address = address.substr(0, address.find_first_of("/?#"));

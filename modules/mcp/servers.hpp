@@ -35,6 +35,9 @@ inline constexpr std::int64_t most_call_seconds = 24 * 3600;
 // as a sentence that names the field; empty: nothing.
 std::string setting_problem(std::string_view type, std::string_view config_json);
 
+// The message of a failure without the name of the server that it begins with.
+std::string_view without_name(std::string_view message);
+
 // A name for a server that is known by its address only: never what may hold a secret (a query, a
 // password), valid UTF-8.
 std::string name_of_address(std::string_view address);

@@ -9,6 +9,7 @@
 #include <ry/ext/mcp_transport.h>
 #include <ry/ext/notify_orchestrator.h>
 #include <ry/ext/sandbox_driver.h>
+#include <ry/ext/mcp_check.h>
 #include <ry/ext/settings_check.h>
 #include <ry/if/auth.h>
 #include <ry/if/core.h>
@@ -511,6 +512,10 @@ AT(ry_settings_sink, reserved0, 4);
 AT(ry_settings_sink, ctx, 8);
 AT(ry_settings_sink, fault, 16);
 
+SIZE(ry_mcp_check_v1, 16);
+AT(ry_mcp_check_v1, struct_size, 0);
+AT(ry_mcp_check_v1, reserved0, 4);
+AT(ry_mcp_check_v1, check, 8);
 SIZE(ry_settings_check_v1, 16);
 AT(ry_settings_check_v1, struct_size, 0);
 AT(ry_settings_check_v1, reserved0, 4);
@@ -1176,6 +1181,8 @@ const void* witness_ry_settings_sink(const ry_settings_sink* p);
 const void* witness_ry_settings_sink(const ry_settings_sink* p) {
   return p;
 }
+const void* witness_ry_mcp_check_v1(const ry_mcp_check_v1* p);
+const void* witness_ry_mcp_check_v1(const ry_mcp_check_v1* p) { return p; }
 const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p);
 const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p) {
   return p;

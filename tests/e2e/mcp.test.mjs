@@ -94,6 +94,46 @@ test('enabling, seeing and replacing configurations', async () => {
   assert.deepEqual(none.json, { success: true, data: { custom_mcps: [], total_enabled_tools: 0 } });
 });
 
+test('an address is the same server however it is spelled, and a renamed server keeps its secrets', async () => {
+  const { u, agent } = await someone();
+  const secret = { Authorization: 'Bearer kept-after-all' };
+  const made = await u.post('/agents', { json: { name: 'renamed', custom_mcps: [{ name: 'first', type: 'http', config: { url: hand.url, headers: secret }, enabledTools: ['echo', 'echo'] }] } });
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(made.json.custom_mcps[0].enabledTools, ['echo']);
+  const [mcp] = made.json.custom_mcps;
+  const path = `/agents/${made.json.agent_id}`;
+  const renamed = await u.request('PUT', path, { json: { custom_mcps: [{ ...mcp, name: 'second', config: { ...mcp.config, headers: { authorization: '********' } } }] } });
+  assert.equal(renamed.status, 200, renamed.text);
+  const spelled = hand.url.replace('http://', 'HTTP://') + '#top';
+  const seen = await u.get(tools(made.json.agent_id), { headers: { 'x-mcp-url': spelled, 'x-mcp-type': 'http', 'cache-control': 'max-age=0, No-Cache' } });
+  assert.deepEqual([seen.status, seen.json.has_mcp_config], [200, true], seen.text);
+  assert.equal(hand.seen.filter((s) => s.message.method === 'tools/list').at(-1).headers.authorization, secret.Authorization);
+  const count = hand.seen.length;
+  await u.get(tools(made.json.agent_id), { headers: { 'x-mcp-url': spelled, 'x-mcp-type': 'http', 'cache-control': 'NO-CACHE' } });
+  assert.ok(hand.seen.length > count, 'the cache was bypassed');
+  assert.equal((await u.get(tools(agent), { headers: { 'x-mcp-url': hand.url, 'x-mcp-type': 'http' } })).json.has_mcp_config, false);
+});
+
+test('headers that come with a POST are stored for the calls', async () => {
+  for (const how of ['body', 'header']) {
+    const { u, agent } = await someone();
+    const headers = { Authorization: `Bearer posted-in-the-${how}` };
+    const r = await u.post(tools(agent), { json: { url: hand.url, type: 'http', enabled_tools: ['echo'], ...(how === 'body' ? { headers } : {}) },
+      headers: how === 'header' ? { 'x-mcp-headers': JSON.stringify(headers) } : {} });
+    assert.equal(r.status, 200, r.text);
+    assert.deepEqual((await u.get(`/agents/${agent}`)).json.custom_mcps[0].config.headers, { Authorization: '********' });
+    await run(u, 'hello');
+    const tool = llm.seen.at(-1).json.tools.find((t) => t.function.name.endsWith('__echo')).function.name;
+    const { text } = await run(u, `[call ${tool} {"message":"x"}]`);
+    assert.ok(hand.seen.some((s) => s.headers.authorization === headers.Authorization && s.message.method === 'tools/call'), text);
+  }
+  const { u, agent } = await someone();
+  for (const headers of ['x', [], { A: 1 }]) {
+    const r = await u.post(tools(agent), { json: { url: hand.url, type: 'http', enabled_tools: [], headers } });
+    assert.deepEqual([r.status, r.json.detail], [400, 'headers must be a JSON object of texts']);
+  }
+});
+
 test('headers of a configuration reach the server, and only it', async () => {
   const { u, agent } = await someone();
   const headers = { 'x-mcp-url': hand.url, 'x-mcp-type': 'http', 'x-mcp-headers': '{"Authorization":"Bearer for-the-server"}' };
@@ -432,7 +472,8 @@ test('outside local mode private addresses and unlisted commands are refused, an
     assert.equal(http.status, 400, http.text);
     assert.match(http.json.detail, /allowed commands/);
     const profile = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'prebuilt', customType: 'json', config: { profile_id: nobody, ...program }, enabledTools: [] }] } });
-    assert.equal(profile.status, 200, profile.text);
+    assert.equal(profile.status, 400, profile.text);
+    assert.match(profile.json.detail, /no such integration profile/);
     const asked = await u.get(tools(agent), { headers: { 'x-mcp-url': nobody, 'x-mcp-type': 'prebuilt' } });
     assert.equal(asked.status, 400, asked.text);
     assert.match(asked.json.detail, /profile/);
@@ -449,6 +490,10 @@ test('outside local mode private addresses and unlisted commands are refused, an
       assert.equal(r.status, 403);
       assert.equal(r.json.detail, 'MCP integrations are not enabled');
     }
+    const mcps = { custom_mcps: [{ name: 'x', type: 'http', config: { url: http.url }, enabledTools: ['echo'] }] };
+    for (const r of [await u.post('/agents', { json: { name: 'a', ...mcps } }), await u.request('PUT', `/agents/${agent}`, { json: mcps })])
+      assert.deepEqual([r.status, r.json.detail], [403, 'MCP integrations are not enabled']);
+    assert.equal((await u.request('PUT', `/agents/${agent}`, { json: { name: 'b', custom_mcps: [] } })).status, 200);
     assert.doesNotMatch((await run(u, 'what do you have?')).text, /__/);
   } finally {
     await off.close();

@@ -75,6 +75,20 @@ if (!inside) {
     });
   }
 
+  test('an agent cannot be stored with a server at a private address, on any route', async () => {
+    const mcps = (type, url) => ({ custom_mcps: [{ name: 'good', type: 'http', config: { url: at('good.example', good) }, enabledTools: [] }, { name: 'x', type, config: { url }, enabledTools: [] }] });
+    for (const url of ['http://127.0.0.1/', 'http://localhost:8080/mcp', 'http://[::1]/', 'http://10.1.2.3/', 'http://172.16.0.1/', 'http://192.168.1.1/', 'http://169.254.169.254/', 'HTTP://169.254.169.254/latest', 'http://2130706433/', 'http://0x7f.1/', 'http://[::ffff:10.0.0.1]/', 'http://0/']) {
+      for (const type of ['http', 'sse']) {
+        const answers = [await u.post('/agents', { json: { name: 'a', ...mcps(type, url) } }), await u.request('PUT', `/agents/${agent}`, { json: mcps(type, url) }),
+          await u.request('PUT', `/agents/${agent}/custom-mcp-tools`, { json: mcps(type, url) })];
+        assert.deepEqual(answers.map((r) => r.status), [422, 422, 400], `${type} ${url}: ${answers.map((r) => r.text)}`);
+        for (const r of answers) assert.match(JSON.stringify(r.json.detail), /custom_mcps\[1\]\.config: MCP URL/, url);
+      }
+    }
+    assert.equal((await u.post(`/agents/${agent}/custom-mcp-tools`, { json: { url: 'http://10.0.0.1/', type: 'http', enabled_tools: [] } })).status, 400);
+    assert.deepEqual((await u.get(`/agents/${agent}`)).json.custom_mcps, []);
+  });
+
   test('a name that changes its mind after it was found good leads nowhere', async () => {
     names(`${address} turncoat.example`);
     const first = await startByHand(undefined, { host: address });

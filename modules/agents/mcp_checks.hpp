@@ -1,0 +1,28 @@
+// Checks of MCP configurations by other modules, before a list is stored (ry/ext/mcp_check.h).
+#pragma once
+
+#include <ry/ext/mcp_check.h>
+
+#include <string>
+
+#include <ry/ry.hpp>
+
+namespace agents {
+
+class mcp_checks {
+ public:
+  mcp_checks() = default;
+  mcp_checks(const mcp_checks&) = delete;
+  mcp_checks& operator=(const mcp_checks&) = delete;
+
+  // The extension point, whose contributors check() asks.
+  void define_point(ry::registrar& reg);
+
+  // Throws the first refusal (422, or the status of the contributor). `entries`: of unchecked_mcp_list().
+  ry::task<void> check(std::string account_id, std::string entries) const;
+
+ private:
+  ry::drivers<ry_mcp_check_v1> contributors_;
+};
+
+}  // namespace agents

@@ -1,0 +1,58 @@
+#include "list_check.hpp"
+
+namespace mcp {
+
+ry::task<void> list_check::check(std::string account, std::string list) const {
+  if (!enabled_) throw ry::forbidden("mcp.disabled", "MCP integrations are not enabled");
+  const auto all = parse(list);
+  if (!all.is_array()) throw ry::bad_request("mcp.invalid", "custom_mcps must be a list");
+  for (std::size_t i = 0; i < all.get_array().size(); ++i) {
+    const auto* entry = all.get_array()[i].if_object();
+    const auto* config = entry != nullptr ? object_of(*entry, "config") : nullptr;
+    if (config == nullptr) continue;
+    auto custom = text_of(*entry, "customType");
+    if (custom.empty()) custom = text_of(*entry, "custom_type");
+    const auto s = servers_.loose(text_of(*entry, "name"), text_of(*entry, "type"), custom, *config, account);
+    ry::error refused(RY_OK);
+    try {
+      servers_.check(*s);
+      // An integration profile must exist and belong to the account.
+      (void)co_await servers_.resolve(s);
+    } catch (const ry::error& e) {
+      if (!e.is("mcp.refused")) throw;
+      refused = e;
+    }
+    if (refused.status() == RY_OK) continue;
+    throw ry::http_error(422, RY_INVALID_ARGUMENT, "mcp.refused",
+                         "custom_mcps[" + std::to_string(i) + "].config: " + std::string(without_name(refused.message())));
+  }
+}
+
+ry::task<void> list_check::run(std::string account, std::string list, ry_done done) const {
+  ry::error why(RY_OK);
+  try {
+    co_await check(std::move(account), std::move(list));
+  } catch (...) {
+    why = ry::current_error();
+  }
+  const ry_error_view v = why.view();
+  done.fn(done.ctx, why.status(), why.status() == RY_OK ? nullptr : &v);
+}
+
+const ry_mcp_check_v1* list_check::table() noexcept {
+  static constexpr ry_mcp_check_v1 table{
+      sizeof(ry_mcp_check_v1), 0,
+      [](void* self, ry_str account, ry_str list, ry_exec* exec, ry_done done) noexcept {
+        return ry::guard([&]() -> ry_status {
+          const auto* me = static_cast<const list_check*>(self);
+          // The post keeps the completion out of this call.
+          me->ctx_.post(exec, [me, work = me->run(ry::text(account), ry::text(list), done), exec, done]() mutable {
+            if (!me->ctx_.spawn(std::move(work), exec)) done.fn(done.ctx, RY_UNAVAILABLE, nullptr);
+          });
+          return RY_OK;
+        });
+      }};
+  return &table;
+}
+
+}  // namespace mcp
