@@ -49,7 +49,7 @@ class module {
         stream_(parts_),
         runs_(parts_),
         copies_(parts_),
-        threads_(parts_, copies_),
+        threads_(parts_, runs_, copies_),
         files_(parts_),
         live_(ctx),
         admission_(parts_, runs_),

@@ -330,6 +330,17 @@ ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
   co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
 }
 
+ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::string account, std::string thread) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0},
+      "select id from runs.runs where thread_id = $1::uuid and account_id = $2::uuid and status = 'running' order by id desc", thread,
+      account);
+  if (!rows) co_return rows.error();
+  std::vector<std::string> out;
+  for (const ry::row row : *rows) out.emplace_back(row.text(0));
+  co_return out;
+}
+
 ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account,
                                                                       std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(

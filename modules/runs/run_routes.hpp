@@ -24,7 +24,7 @@ class run_routes {
 
 class thread_routes {
  public:
-  thread_routes(parts& p, workspace_sweep& copies) : parts_(p), copies_(copies) {}
+  thread_routes(parts& p, run_routes& runs, workspace_sweep& copies) : parts_(p), runs_(runs), copies_(copies) {}
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
@@ -32,8 +32,10 @@ class thread_routes {
 
  private:
   ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
+  ry::task<void> stop_runs(std::string account, std::string id);
 
   parts& parts_;
+  run_routes& runs_;
   workspace_sweep& copies_;
 };
 

@@ -3,6 +3,16 @@
 namespace runs {
 namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
+constexpr int most_stops = 3;
+
+// ?name=true or ?name=false. Absent: false.
+bool flag(const ry::request& request, const char* name) {
+  const auto text = request.query(name);
+  const std::string value = lower(text.value_or("false"));
+  if (value == "true") return true;
+  if (value == "false") return false;
+  throw refusal(422, std::string(name) + " must be true or false");
+}
 }  // namespace
 
 ry::task<ry::response> thread_routes::list(ry::request request) {
@@ -57,10 +67,28 @@ ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::stri
   co_return co_await parts_.repo.delete_thread(account, id);
 }
 
+ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
+  ry::result<std::vector<std::string>> runs = co_await parts_.repo.unfinished_runs(account, id);
+  for (const std::string& run : runs.value()) {
+    try {
+      (void)co_await runs_.stop_run(account, run);
+    } catch (const ry::error& e) {
+      // Another request deleted the thread meanwhile.
+      if (e.http_status() != 404) throw;
+    }
+  }
+}
+
 ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
+  const bool forced = flag(request, "force");
   const caller who = co_await caller_of(parts_, request);
   ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
+  // Another start may come between the stop and the deletion.
+  for (int round = 0; forced && round < most_stops && done.value().outcome == "busy"; ++round) {
+    co_await ry::shield(stop_runs(who.id, id));
+    done = co_await delete_alone(who.id, id);
+  }
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);

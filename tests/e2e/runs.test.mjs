@@ -207,6 +207,39 @@ test('stop ends a run in mid-answer, closes the model socket, and is idempotent'
   assert.deepEqual((await u.post(`/agent-run/${done.json.agent_run_id}/stop`)).json, { status: 'completed' });
 });
 
+test('a forced deletion stops the runs of the thread first, those that wait too', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const r = await u.start({ prompt: '[hang] delete me' });
+  const thread = r.json.thread_id;
+  await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
+  const waiting = await u.start({ prompt: 'after', thread_id: thread, on_busy: 'enqueue' });
+  assert.equal(waiting.status, 200, waiting.text);
+  const remove = (force) => u.request('DELETE', `/threads/${thread}${force}`);
+  for (const force of ['', '?force=false']) assert.equal((await remove(force)).status, 409, force);
+  const wrong = await remove('?force=perhaps');
+  assert.deepEqual([wrong.status, wrong.json.detail], [422, 'force must be true or false']);
+  const other = await server.user();
+  assert.equal((await other.request('DELETE', `/threads/${thread}?force=true`)).status, 404);
+  assert.equal((await u.get(`/agent-run/${r.json.agent_run_id}`)).json.status, 'running');
+  const call = llm.seen.find((c) => lastUser(c.json).includes('delete me'));
+  assert.equal((await remove('?force=true')).status, 204);
+  await call.closed;
+  for (const id of [r, waiting].map((s) => s.json.agent_run_id)) assert.equal((await u.get(`/agent-run/${id}`)).status, 404);
+  assert.equal((await remove('?force=true')).status, 404);
+  assert.equal(llm.seen.some((c) => lastUser(c.json) === 'after'), false, 'the waiting run never began');
+});
+
+test('a start that is repeated after its thread was deleted gets the first answer', async () => {
+  const u = await server.user();
+  const key = { 'idempotency-key': crypto.randomUUID() };
+  const first = await u.start({ prompt: 'Say hello' }, key);
+  await u.stream(first.json.agent_run_id);
+  assert.equal((await u.request('DELETE', `/threads/${first.json.thread_id}`)).status, 204);
+  const again = await u.start({ prompt: 'Say hello' }, key);
+  assert.deepEqual([again.status, again.json, again.headers.get('idempotency-replayed')], [200, first.json, 'true']);
+  assert.deepEqual((await u.get('/agent-runs')).json.agent_runs ?? [], []);
+});
+
 test('run operations: get, list, active, thread', async () => {
   const u = await server.user({ tier: 'pro' });
   const r = await u.start({ prompt: 'Say hello' });
