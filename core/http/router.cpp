@@ -160,6 +160,8 @@ match_result route_table::match(std::string_view method, std::string_view path,
   values.clear();
   if (s.bad) return {match_outcome::bad_encoding, nullptr, {}, path};
   if (!s.methods.empty()) return {match_outcome::wrong_method, nullptr, join(s.methods), path};
+  // Servers of other frameworks take or redirect such a path, so clients send it. A route with a slash of its own came first.
+  if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) return match(method, path.substr(0, path.size() - 1), values);
   return {match_outcome::no_path, nullptr, {}, path};
 }
 

@@ -440,6 +440,29 @@ TEST(routes, LiteralBeforeParameterWithBacktracking) {
   EXPECT_EQ("GET, HEAD, OPTIONS, POST", t.match("PUT", "/a/b/d", v).allow);
 }
 
+TEST(routes, ATrailingSlashIsTheSameRoute) {
+  route_table t;
+  for (const char* pattern : {"/agents", "/agents/{id}", "/page/", "/files/{path...}"}) {
+    compiled_route r;
+    r.def.method = "GET";
+    r.def.pattern = pattern;
+    t.add(std::move(r));
+  }
+  path_values v;
+  const auto hit = [&](const char* path) {
+    const auto m = t.match("GET", path, v);
+    return m.route ? m.route->def.pattern : std::string("-");
+  };
+  EXPECT_EQ("/agents", hit("/agents/"));
+  EXPECT_EQ("/agents/{id}", hit("/agents/x/"));
+  EXPECT_EQ("x", v.at(0));
+  EXPECT_EQ("GET, HEAD, OPTIONS", t.match("POST", "/agents/", v).allow);
+  EXPECT_EQ("/page/", hit("/page/"));
+  EXPECT_EQ("/files/{path...}", hit("/files/a/"));
+  EXPECT_EQ("a/", v.at(0)) << "a part of the path, not of the route";
+  for (const char* other : {"/", "//", "/agents//", "/page", "/files", "/agents/x/y/"}) EXPECT_EQ("-", hit(other)) << other;
+}
+
 TEST(routes, ParametersAreText) {
   route_table t;
   for (const char* pattern : {"/pair/{first}/{second}", "/files/{rest...}"}) {

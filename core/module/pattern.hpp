@@ -1,7 +1,8 @@
 // Route patterns: "/a/{id}/b", "{name}" matches one non-empty segment, "{name...}" at the end
 // matches the rest of the path (one segment or more, the last may be empty: "/files/{path...}"
 // matches
-// "/files/" and not "/files"). Literals are compared byte by byte. A trailing '/' is significant.
+// "/files/" and not "/files"). Literals are compared byte by byte. The router tries a path with a
+// trailing '/' as it is first, then without it.
 #pragma once
 
 #include <string>
