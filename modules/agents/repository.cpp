@@ -37,15 +37,23 @@ void count_refusal(const ry::context& ctx, const ry::error& why) {
   if (detail.find("\"CUSTOM_WORKER_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "custom_mcps").add();
 }
 
-page read_page(const ry::rows& rows, std::int64_t limit) {
+// A page ends after so many bytes, whatever its limit, but has one entry at least: an agent can be a megabyte large.
+constexpr std::int64_t page_bytes = 4 * 1024 * 1024;
+
+// The statement of a page. `where`: the condition, with $1 for the limit of entries and $2 for page_bytes; `key`: the column
+// that orders the page.
+std::string page_sql(const std::string& where, const std::string& key) {
+  return "select p.* from (select q.*, count(*) over () as found, row_number() over w as nth,"
+         " coalesce(sum(octet_length(q.description) + octet_length(q.system_prompt) + octet_length(q.mcps))"
+         " over (w rows between unbounded preceding and 1 preceding), 0) < $2::bigint as fits from (" AGENT_COLUMNS +
+         where + " order by " + key + " desc limit $1::bigint + 1) q window w as (order by q." + key.substr(2) +
+         " desc)) p where p.fits and p.nth <= $1::bigint order by p.nth";
+}
+
+page read_page(const ry::rows& rows) {
   page out;
-  for (const auto r : rows) {
-    if (static_cast<std::int64_t>(out.agents.size()) == limit) {
-      out.more = true;
-      break;
-    }
-    out.agents.push_back(read_agent(r));
-  }
+  for (const auto r : rows) out.agents.push_back(read_agent(r));
+  out.more = !rows.empty() && static_cast<std::size_t>(rows.front().int64("found")) > out.agents.size();
   return out;
 }
 
@@ -73,30 +81,23 @@ ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before
                                 std::int64_t limit) const {
   ry::batch b;
   b.add("select agents.ensure_default($1)", account);
+  const std::string own = " and v.version = a.version where a.account_id = $3";
+  const std::string sql = page_sql(before ? own + " and a.id < $4" : own, "a.id");
   if (before) {
-    b.add(AGENT_COLUMNS
-          " and v.version = a.version where a.account_id = $1 and a.id < $2"
-          " order by a.id desc limit $3",
-          account, *before, limit + 1);
+    b.add(sql, limit, page_bytes, account, *before);
   } else {
-    b.add(AGENT_COLUMNS
-          " and v.version = a.version where a.account_id = $1 order by a.id desc limit $2",
-          account, limit + 1);
+    b.add(sql, limit, page_bytes, account);
   }
   const auto done = (co_await ctx_.db().run(b)).value();
-  co_return read_page(done.at(1), limit);
+  co_return read_page(done.at(1));
 }
 
 ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t before,
                                     std::int64_t limit) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     AGENT_COLUMNS " and ($3::bigint = 0 or v.version < $3::bigint)"
-                                                   " where a.id = $2 and a.account_id = $1"
-                                                   " order by v.version desc limit $4",
-                                     account, id, before, limit + 1))
-          .value();
-  co_return read_page(rows, limit);
+  const std::string sql = page_sql(
+      " and ($5::bigint = 0 or v.version < $5::bigint) where a.id = $4 and a.account_id = $3", "v.version");
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, limit, page_bytes, account, id, before)).value();
+  co_return read_page(rows);
 }
 
 ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,

@@ -106,6 +106,36 @@ test('a page of messages ends after some MB, whatever its limit, and the next on
   }
 });
 
+test('a page of agents or of their versions ends after some MB, whatever its limit, and the next one goes on', async () => {
+  const u = await server.user({ tier: 'pro' });
+  const all = async (path, items, name) => {
+    const sizes = [], seen = [];
+    for (let cursor = ''; cursor !== null;) {
+      const page = await u.get(`${path}?limit=100${cursor && `&cursor=${cursor}`}`);
+      assert.equal(page.status, 200, page.text);
+      sizes.push(page.text.length);
+      seen.push(...page.json[items].map(name));
+      cursor = page.json.next_cursor;
+    }
+    assert.ok(sizes.length > 1 && sizes.every((n) => n < 5.5e6), `${sizes}`);
+    return seen;
+  };
+  const tools = Array.from({ length: 200 }, (_, i) => `${i}${'x'.repeat(4000)}`);
+  const agent = (n) => ({ name: `agent ${n}`, custom_mcps: [{ name: 'large', type: 'http', config: { url: 'http://127.0.0.1:9/mcp' }, enabledTools: tools }] });
+  const names = [];
+  for (let n = 0; n < 8; n++) {
+    const made = await u.post('/agents', { json: agent(n) });
+    assert.equal(made.status, 201, made.text);
+    names.unshift(made.json.name);
+  }
+  const listed = await all('/agents', 'agents', (a) => a.name);
+  assert.deepEqual(listed.filter((name) => name.startsWith('agent ')), names);
+  assert.equal(listed.length, 9, 'with the default agent');
+  const id = (await u.get('/agents?limit=1')).json.agents[0].agent_id;
+  for (let n = 0; n < 6; n++) assert.equal((await u.request('PUT', `/agents/${id}`, { json: { name: `version ${n}` } })).status, 200);
+  assert.deepEqual(await all(`/agents/${id}/versions`, 'versions', (v) => v.version), [7, 6, 5, 4, 3, 2, 1]);
+});
+
 test('a cursor of another list is refused, and so is what is none', async () => {
   const u = await server.user({ tier: 'pro' });
   const a = await finished(u, { prompt: '1' });
