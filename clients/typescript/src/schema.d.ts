@@ -2270,7 +2270,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a thread and all of it
-         * @description With the last thread of a project its files go too.
+         * @description With the last thread of a project, its files are deleted too. Idempotency keys of its starts stay valid for 24 hours.
          */
         delete: operations["runs.delete_thread"];
         options?: never;
@@ -3388,6 +3388,20 @@ export interface components {
                  *         "message": "E-mail address or password is wrong",
                  *         "error_code": "WRONG_LOGIN"
                  *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["host.Error"];
+            };
+        };
+        /** @description `custom_mcps` adds a server, and this deployment offers none */
+        "agents.NoServers": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "MCP integrations are not enabled"
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
@@ -6830,7 +6844,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             402: components["responses"]["agents.TooManyServers"];
-            403: components["responses"]["host.ForeignSite"];
+            403: components["responses"]["agents.NoServers"];
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -7044,6 +7058,10 @@ export interface operations {
                     enabled_tools?: components["schemas"]["mcp.Names"];
                     /** @description The same */
                     enabledTools?: components["schemas"]["mcp.Names"];
+                    /** @description Headers for the requests to the server, stored encrypted. Default: those of `X-MCP-Headers`. */
+                    headers?: {
+                        [key: string]: string;
+                    };
                     type?: components["schemas"]["mcp.Type"];
                     /** @description The server's URL, or the id of a profile */
                     url: string;
@@ -7300,7 +7318,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             402: components["responses"]["agents.TooManyServers"];
-            403: components["responses"]["host.ForeignSite"];
+            403: components["responses"]["agents.NoServers"];
             404: components["responses"]["agents.Unknown"];
             408: components["responses"]["host.BodyTooSlow"];
             /** @description The agent has another version than `expected_version` */
@@ -10413,7 +10431,10 @@ export interface operations {
     };
     "runs.delete_thread": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Stop runs of the thread first, instead of a 409 */
+                force?: boolean;
+            };
             header?: never;
             path: {
                 /**
