@@ -50,7 +50,10 @@ test('an admin finds the server, others do not', async () => {
   });
   assert.equal(live[0], run.json.agent_run_id.slice(-12));
   assert.equal(live[3], user.id.slice(-12));
-  const [node] = await cells(page, 'Nodes');
+  const [node] = await waitFor('the node', async () => {
+    const rows = await cells(page, 'Nodes');
+    return rows.length > 0 && rows;
+  });
   assert.equal(node[0], `${live[4]} (this one)`);
   assert.ok((await cells(page, 'Queues')).some((q) => q[0] === 'mail' && q.at(-1) === '1'), 'the job that was given up is counted');
   assert.deepEqual(await page.faults(), []);

@@ -106,7 +106,7 @@ attack('directories that are too deep end the command and do not stay', ['worksp
 attack('directories that are closed and deep are counted, trimmed and removed', ['workspace_depth'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const r = await run(u, [`perl -e 'for (1..2000) { mkdir "d"; chdir "d" or last }'`, 'mkdir -p closed/in; echo x > closed/in/file; chmod 0 closed/in closed; ls; echo fine'].join('\n'));
-  assert.match(r.said[0], /levels deep; those below are removed/);
+  assert.match(r.said[0], /levels deep; those below are deleted/);
   assert.match(r.said[1], /fine/);
   const directory = workspace(r.project_id);
   const { uid, gid } = statSync(directory);

@@ -104,7 +104,8 @@ for (const [kind, official, requests] of [['openai', byOpenAI, conversation.open
     const ask = (text) => conversation.ask(model[kind], text);
     const [refused, fast, wrong, long, cut, fine] = await call(kind, ['refuse', 'too fast', 'wrong key', 'too long', 'cut', 'a picture'].map(ask));
     assert.equal(refused.end.status, Status.unavailable);
-    assert.match(refused.end.message, /overloaded/);
+    assert.match(refused.end.message, /the model provider is unavailable/);
+    assert.doesNotMatch(refused.end.message, /overloaded/, 'no text of the provider');
     assert.equal(fast.end.status, Status.exhausted);
     assert.equal(wrong.end.status, Status.unauthenticated);
     assert.doesNotMatch(JSON.stringify(wrong), /sk-test/);

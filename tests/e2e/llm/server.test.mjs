@@ -174,7 +174,9 @@ for (const kind of Object.keys(drivers)) {
     assert.equal(textOf(cut.events), '', 'nothing of it stands');
     const busy = await run(kind, 'overloaded');
     assert.deepEqual([busy.end.status, busy.end.reason, busy.end.credits], ['failed', 'llm_error', 0]);
-    assert.match(busy.end.error, /verloaded/);
+    assert.match(busy.end.error, /the model provider is unavailable/);
+    assert.doesNotMatch(JSON.stringify(busy.events), /verloaded/, 'no text of the provider');
+    assert.match(servers[kind].log, /a model request failed.*verloaded/);
     assert.equal(busy.events.filter((e) => e.type === 'llm_response_start').length, 3);
   });
 
