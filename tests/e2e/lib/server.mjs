@@ -33,7 +33,8 @@ let databases = 0;
 export function makeDatabase() {
   const base = process.env.RY_TEST_DATABASE_URL;
   if (!base) throw new Error('RY_TEST_DATABASE_URL is not set');
-  const name = `ry_e2e_${process.pid}_${++databases}`;
+  // A process id comes back, and a database that an ended test could not drop must not stop the next one.
+  const name = `ry_e2e_${process.pid}_${++databases}_${Date.now().toString(36)}`;
   const psql = (url, sql) => execFileSync('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', url, '-c', sql], { encoding: 'utf8' }).trim();
   psql(base, `create database ${name}`);
   const url = base.replace('/postgres?', `/${name}?`);
