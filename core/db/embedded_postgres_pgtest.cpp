@@ -234,7 +234,7 @@ TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
     pg.start();
     FAIL() << "started";
   } catch (const failure& e) {
-    EXPECT_NE(e.error.message.find("which is gone"), std::string::npos) << e.error.message;
+    EXPECT_NE(e.error.message.find("which does not exist"), std::string::npos) << e.error.message;
   }
 }
 

@@ -156,7 +156,8 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     await seldom('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where channel = 2`) === '4');
     const log = (await u.get('/notifications/deliveries')).text;
     for (const secret of [laptop.endpoint, laptop.auth, good, bad, fcm]) assert.ok(!log.includes(secret));
-    assert.match(log, /Expo: \\"\*\*\*\\" cannot be used/, 'what the service said is kept without the token');
+    assert.match(log, /The delivery service refused the message/, 'users get a sentence of the server');
+    assert.match(db.sql(`select string_agg(detail, ' ') from notifications.delivery`), /Expo: "\*\*\*" cannot be used/, 'the text of the service is stored without the token');
 
     const agent = (await u.post('/agents', { json: { name: 'a', system_prompt: 'p' } })).json.agent_id;
     note({ header: `header-${random()}`, 'environment variable': `env-${random()}`, credentials: `cred-${random()}` });

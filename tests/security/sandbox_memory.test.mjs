@@ -29,7 +29,7 @@ test('below the reserve of memory commands are refused with the cause', async ()
   assert.equal(r.status, 200, r.text);
   const s = await u.stream(r.json.agent_run_id);
   const result = s.events.find((e) => e.type === 'tool_result').content;
-  assert.match(result, /the command did not begin: .*memory is nearly used up/);
+  assert.match(result, /the command was not started: .*memory is nearly used up/);
   assert.doesNotMatch(result, /executed/);
   assert.ok(s.events.some((e) => e.type === 'status' && e.status === 'completed'), s.raw);
   await waitFor('the warning', () => /the memory of the machine is nearly used up.*min_available_mb/.test(server.log));

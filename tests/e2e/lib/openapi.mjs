@@ -74,7 +74,8 @@ export class Document {
       });
       if (same) return { path, method: method === 'HEAD' && !item.head ? 'get' : method.toLowerCase(), operation, values };
     }
-    return undefined;
+    // A trailing slash is the same route.
+    return /[^/]\/$/.test(pathname) ? this.find(method, pathname.slice(0, -1)) : undefined;
   }
   // What is wrong with a value, or undefined.
   fault(ajv, at, value) {
