@@ -541,11 +541,19 @@ ry::observe::trace_ref trace_of(std::uint8_t id) {
 
 struct traced {
   std::mutex mutex;
+  std::condition_variable noted;
   std::vector<int> seen;
   void note() {
     const auto t = ry::observe::current_trace();
     std::lock_guard lock(mutex);
     seen.push_back(t ? t->trace_id[0] : 0);
+    noted.notify_all();
+  }
+  // What was seen, once there are `n`: the output itself is visible to the test a moment earlier.
+  std::vector<int> wait(std::size_t n) {
+    std::unique_lock lock(mutex);
+    noted.wait_for(lock, std::chrono::seconds(10), [&] { return seen.size() >= n; });
+    return seen;
   }
 };
 
@@ -562,8 +570,7 @@ TEST(process, output_belongs_to_the_trace_of_the_last_input) {
   const ry::observe::trace_scope scope(trace_of(2));
   ASSERT_EQ(table().write(r->handle, ry::core::bytes("one"), {}), RY_OK);
   ASSERT_TRUE(r->wait_out("one"));
-  std::lock_guard lock(t.mutex);
-  EXPECT_EQ(t.seen, std::vector<int>{2});
+  EXPECT_EQ(t.wait(1), std::vector<int>{2});
 }
 
 TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input) {
@@ -579,8 +586,7 @@ TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input
     ASSERT_EQ(table().write(r->handle, ry::core::bytes(word), {}), RY_OK);
     ASSERT_TRUE(r->wait_out(word));
   }
-  std::lock_guard lock(t.mutex);
-  EXPECT_EQ(t.seen, (std::vector<int>{0, 3, 4}));
+  EXPECT_EQ(t.wait(3), (std::vector<int>{0, 3, 4}));
 }
 
 }  // namespace
