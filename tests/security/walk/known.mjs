@@ -99,7 +99,8 @@ export class Known {
     }
     if (json !== undefined) this.#collect(actor, at.path, json, 0);
     if (at.path.endsWith('/stream-token') && json?.token) {
-      this.#tokens.push({ token: json.token, path: request.target.split('?')[0].replace(/-token\/?$/, '') });
+      // The path that the token itself names: the request may have spelled it in another way.
+      this.#tokens.push({ token: json.token, path: JSON.parse(Buffer.from(json.token.split('.')[1], 'base64url')).path });
       if (this.#tokens.length > most) this.#tokens.shift();
     }
     if (at.path === '/console') for (const [, name] of text.matchAll(/assets\/([\w.-]+)/g)) this.add(actor, 'asset', name);
