@@ -522,6 +522,31 @@ TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
   EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
 }
 
+TEST_F(referrals_sql, sign_ups_at_once_are_signals_for_each_other) {
+  EXPECT_EQ(attach(account("n0@example.test"), code_, "'192.0.2.1'"), "successful");
+  const auto bob = account("n1@example.test"), cat = account("n+2@example.test");
+  const auto db = connect();
+  db("begin");
+  db("select referrals.attach(" + bob + ", '" + code_ + "', '192.0.2.2')");
+  std::string outcome;
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    outcome = connect()("select referrals.attach(" + cat + ", '" + code_ + "', '192.0.2.3')");
+    done = true;
+  });
+  for (int i = 0; i < 1000 && !done && sql("select count(*) from pg_stat_activity where datname = current_database() and "
+                                           "wait_event_type = 'Lock'") == "0"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(done) << "it waits for the sign-up before it";
+  db("commit");
+  other.join();
+  EXPECT_EQ(outcome, "flagged");
+  EXPECT_EQ(sql("select signals from referrals.referral where referred_account_id = " + cat),
+            "{\"same_network\": 2, \"tagged_address\": 1}");
+  no_violation();
+}
+
 TEST_F(referrals_sql, a_friend_from_the_referrers_own_network_is_a_signal) {
   sql("insert into referrals.origin select " + ann_ + ", referrals.network_of('2001:db8::/64')");
   EXPECT_EQ(attach(account("a@example.test"), code_, "'2001:db8::/64'"), "successful") << "a household";
