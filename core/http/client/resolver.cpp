@@ -144,13 +144,15 @@ bool resolver::state::fails_at_once(const std::string& host) {
 
 // Records after a lookup for a user whether its name, its site and its account are slow.
 void resolver::state::note(const job& j, bool found, clock::duration took) {
-  const bool slow = !found && took >= set.slow;
+  // An answer that comes late has occupied a thread as long as one that never comes.
+  const bool slow = took >= set.slow;
   if (slow) stats.unanswered++;
   if (!j.turn) return;
   users.end(*j.turn);
-  if (found) return users.answered(*j.turn);
   const auto now = clock::now();
   if (slow) users.unanswered(*j.turn, now);
+  if (found && !slow) users.answered(*j.turn);
+  if (found) return;
   auto& book = slow ? unanswered : missing;
   if (book.size() >= max_waiting) std::erase_if(book, [now](const auto& e) { return e.second <= now; });
   if (book.size() >= max_waiting) book.clear();

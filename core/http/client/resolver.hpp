@@ -26,7 +26,7 @@ enum class named_by : std::uint8_t { user, the_operator };
 // Counts since the start, and current numbers.
 struct resolver_stats {
   std::uint64_t refused = 0;     // too many waited
-  std::uint64_t unanswered = 0;  // no answer in time
+  std::uint64_t unanswered = 0;  // no answer in time; it may have come later
   std::size_t in_progress = 0, waiting = 0;
 };
 
@@ -47,8 +47,8 @@ class resolver {
 
   struct options {
     std::size_t of_account = 4;                    // lookups in progress for one account
-    std::chrono::milliseconds slow{2'000};         // a lookup without an answer that takes so long
-    std::chrono::milliseconds remembered{60'000};  // for how long the name then fails at once, and its site is slow
+    std::chrono::milliseconds slow{2'000};         // a lookup that takes so long, answered or not
+    std::chrono::milliseconds remembered{60'000};  // for how long its site is slow, and its name, if unanswered, fails at once
     std::chrono::milliseconds missing{5'000};      // for how long a name fails at once that has quickly no address
   };
 

@@ -196,6 +196,29 @@ TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for
   EXPECT_EQ(server.asked().size(), 3u);
 }
 
+TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
+  names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0)});
+  const auto late = schedule_limits.slow_account;
+  for (std::size_t i = 0; i < late; ++i) {
+    const auto one = ask("late.s" + std::to_string(i) + ".test", named_by::user, "hostile");
+    ASSERT_TRUE(one->wait());
+    EXPECT_TRUE(one->found());
+  }
+  EXPECT_EQ(names->stats().unanswered, late);
+  std::vector<std::shared_ptr<waiter>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(ask("silent.t" + std::to_string(i) + ".test", named_by::user, "hostile"));
+  ASSERT_TRUE(server.wait_asked(late + 1));
+  const auto good = ask("new.good.test", named_by::user, "honest");
+  ASSERT_TRUE(good->wait());
+  EXPECT_TRUE(good->found());
+  EXPECT_EQ(server.asked().size(), late + 2) << "the slow account has one lookup in progress";
+  const auto again = ask("late.s0.test", named_by::user, "honest");
+  ASSERT_TRUE(again->wait());
+  EXPECT_TRUE(again->found()) << "a name that was found late does not fail at once";
+  server.let_go();
+  for (const auto& w : silent) ASSERT_TRUE(w->wait());
+}
+
 TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> queued;
