@@ -260,6 +260,16 @@ TEST_F(resource_limits, ConnectionsOfOneAddress) {
   EXPECT_EQ(3u, w->srv->stats().connections_refused_by_address);
 }
 
+TEST_F(resource_limits, AddressesLeaveConnectionsToOthers) {
+  s.address_connections = 100;
+  s.max_connections = 8;
+  start();
+  std::list<client> crowd;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(200, crowd.emplace_back(*w).get("/hello").status);
+  EXPECT_EQ(503, client(*w).get("/hello").status) << "it has as many as are left";
+  EXPECT_EQ(1u, w->srv->stats().connections_refused_by_address);
+}
+
 TEST_F(resource_limits, TrustedProxiesMayHaveAnyNumberOfConnections) {
   s.address_connections = 1;
   s.trusted_proxies = {"127.0.0.0/8"};

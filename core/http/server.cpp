@@ -101,7 +101,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     shared.unsent = std::make_unique<quota>(shared.s.unsent_bytes);
     shared.bodies = std::make_unique<quota>(shared.s.bodies);
     shared.spool = std::make_unique<quota>(shared.s.spool_bytes);
-    shared.by_address = std::make_unique<quota>(quota_limits{shared.s.address_connections, 0});
+    shared.by_address = std::make_unique<quota>(quota_limits{shared.s.address_connections, shared.s.max_connections});
     for (std::size_t i = 0; i < r.loops->size(); ++i)
       workers.push_back(std::make_unique<worker>(shared, r.loops->at(i)));
   }

@@ -99,7 +99,7 @@ struct settings {
   std::size_t max_target_bytes = 8 * 1024;
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::size_t max_connections = 20'000;
-  // Per peer address (IPv6: /64), except trusted proxies; 0: no limit.
+  // Per peer address (IPv6: /64), except trusted proxies; also no more than are left of max_connections. 0: no limit.
   std::size_t address_connections = 0;
   std::size_t stream_queue_bytes = 1024 * 1024;
   std::size_t stream_queue_pieces = 1024;

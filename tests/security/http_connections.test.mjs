@@ -49,8 +49,21 @@ attack('heads that are never sent take the places of their address only', ['addr
   }
 });
 
+attack('several addresses leave connections to others', ['address_connections'], { timeout: 120000 }, async () => {
+  const server = await new Server({ database, llm, set: ['http.max_connections=64', 'http.limits.address_connections=60', 'http.header_timeout_seconds=30'] }).start();
+  const crowd = [];
+  try {
+    for (const n of [2, 3, 4, 5]) crowd.push(...await halfSent(server.url, 70, `127.0.0.${n}`));
+    await waitFor('the excess is refused', async () => (await metric(server.url, 'runyard_http_address_refused_total')) >= 200);
+    for (let i = 0; i < 5; i++) assert.equal((await ask(server.url, 'GET', '/healthz', { from: '127.0.0.6' })).status, 200);
+  } finally {
+    for (const s of crowd) s.destroy();
+    await server.close();
+  }
+});
+
 attack('a client over the connection limit gets a 503 at once', ['max_connections'], { timeout: 120000 }, async () => {
-  const server = await new Server({ database, llm, set: ['http.max_connections=50', 'http.header_timeout_seconds=30'] }).start();
+  const server = await new Server({ database, llm, set: ['http.max_connections=50', 'http.limits.address_connections=0', 'http.header_timeout_seconds=30'] }).start();
   const crowd = [];
   try {
     crowd.push(...await halfSent(server.url, 300, '127.0.0.5'));
@@ -79,7 +92,7 @@ attack('the soft limit of descriptors is raised', ['descriptors'], { timeout: 12
 });
 
 attack('connections leave descriptors for the rest of the server', ['descriptors'], { timeout: 120000 }, async () => {
-  const server = await new Server({ database, llm, wrap: ['bash', '-c', 'ulimit -n 600; exec "$@"', 'bash'] }).start();
+  const server = await new Server({ database, llm, set: ['http.limits.address_connections=0'], wrap: ['bash', '-c', 'ulimit -n 600; exec "$@"', 'bash'] }).start();
   const crowd = [];
   try {
     assert.match(server.log, /allows fewer connections than http\.max_connections.*connections=450/);
