@@ -1,6 +1,7 @@
 // The consent of one person must not end in the profile of another account: links that are passed on, cookies that are
 // missing, foreign or guessed, and pages of other sites that send the form.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { UserBrowser, answerOf, authorizationOf, startSdk } from '../e2e/lib/oauth.mjs';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
 import { Server, freePort, makeDatabase } from './lib/server.mjs';
@@ -73,6 +74,18 @@ attack('a cookie of another consent, an empty one, two at once or a guessed one 
     const r = await fetch(back, { headers: cookie ? { cookie } : {} });
     await refused({ status: r.status, text: await r.text() });
   }
+});
+
+attack('callbacks without a consent do not flood the log', ['warning_pace'], async () => {
+  const from = server.log.length, begun = performance.now();
+  for (let i = 0; i < 60; i++) {
+    const name = `ry_mcp_${createHash('sha256').update(`x${i}`).digest('hex').slice(0, 16)}`;
+    const r = await fetch(`${server.url}/mcp/oauth/callback?state=x${i}&code=c`, { headers: i % 2 ? { cookie: `${name}=${'a'.repeat(43)}` } : {} });
+    assert.equal(r.status, 400, await r.text());
+  }
+  const warnings = () => server.log.slice(from).split('\n').filter((line) => /"level":"warn|\bwarn/i.test(line) && /callback|connected/.test(line));
+  const most = 2 + (performance.now() - begun) / 10000;
+  assert.ok(warnings().length <= most, warnings().join('\n'));
 });
 
 attack('the form of a foreign page confirms nothing', ['consent_browser'], async () => {

@@ -65,6 +65,7 @@ export const protections = {
   session_end: sql(`create or replace function accounts.end_sessions(p_account uuid, p_only uuid, p_but uuid) returns setof uuid language sql as 'select null::uuid where false'`),
   consent_browser: build('consent_browser'),
   invited_domain: sql(`create or replace function referrals.domain_of(p_address text) returns text language sql stable as 'select null::text'`),
+  warning_pace: build('warning_pace'),
   referral_alias: build('referral_alias'),
   row_limits: set('agents.max_agents.free=1000', 'agents.versions_kept=1000', 'accounts.tiers.free.api_keys=1000', 'accounts.tiers.pro.api_keys=1000', 'mcp_prebuilt.max_profiles=1000', 'accounts.tiers.free.threads=1000', 'accounts.tiers.free.custom_mcps=1000', 'notifications.tokens_per_provider=100'),
   inbox_limit: set('notifications.inbox_entries.free=1000', 'notifications.inbox_entries.pro=1000'),

@@ -230,13 +230,18 @@ ry::task<ry::response> routes::confirm(ry::request r) const {
   co_return answer;
 }
 
+void routes::warn_of_callback(std::string_view request_id, std::string_view why) const {
+  const auto n = callbacks_.due();
+  if (n != 0) ctx_.warn("OAuth callbacks were refused", {{"request_id", request_id}, {"why", why}, {"refused", n}});
+}
+
 ry::task<ry::response> routes::callback(ry::request r) const {
   const auto text = [&](const char* name) { return r.query(name).value_or(""); };
   authorizer::answer a{text("state"), text("code"), text("iss"), text("error")};
   const auto name = cookie_name(oauth::sha256(a.state), secure());
   auto cookie = cookie_value(r.header("Cookie"), name);
   if (cookie.empty()) {
-    ctx_.warn("an OAuth callback was refused: its browser did not confirm the connection", {{"request_id", r.id()}});
+    warn_of_callback(r.id(), "its browser did not confirm the connection");
     co_return message_page(400, "Not connected",
                            "You did not start this connection in this browser, or the link has expired."
                            " Start again, and allow cookies for this site.");
@@ -255,10 +260,14 @@ ry::task<ry::response> routes::callback(ry::request r) const {
     why = e;
   }
   if (why.status() == RY_CANCELLED) throw why;
-  ctx_.warn("a profile could not be connected", {{"request_id", r.id()},
-                                                 {"reason", why.reason()},
-                                                 {"error", why.message()},
-                                                 {"detail", why.detail_json()}});
+  if (why.is("mcp.consent")) {
+    warn_of_callback(r.id(), why.message());
+  } else {
+    ctx_.warn("a profile could not be connected", {{"request_id", r.id()},
+                                                   {"reason", why.reason()},
+                                                   {"error", why.message()},
+                                                   {"detail", why.detail_json()}});
+  }
   const bool meant_for_users = why.reason().starts_with("mcp.");
   co_return message_page(meant_for_users ? 400 : 500, "Not connected",
                          meant_for_users ? std::string(why.message())

@@ -6,6 +6,7 @@
 #include <ry/svc/mcp.h>
 
 #include "authorizer.hpp"
+#include "common/warning_pace.hpp"
 
 namespace mcp_prebuilt {
 
@@ -40,6 +41,8 @@ class routes {
   ry::task<ry::response> finish(ry::request r) const;    // the operator's page, for its user
   ry::task<ry::response> document(ry::request r) const;
 
+  // Anybody can send callbacks without a consent.
+  void warn_of_callback(std::string_view request_id, std::string_view why) const;
   bool secure() const { return oauth_.shown().confirmation_url.starts_with("https://"); }
 
   const ry::context& ctx_;
@@ -50,6 +53,7 @@ class routes {
   const ry::service<ry_mcp_v1>& mcp_;
   const std::int64_t most_;
   const answers_come where_;
+  mutable logging::warning_pace callbacks_{std::chrono::seconds(10)};
 };
 
 }  // namespace mcp_prebuilt

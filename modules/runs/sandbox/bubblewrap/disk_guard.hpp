@@ -9,8 +9,8 @@
 #include <string>
 
 #include "common/tree_cleaner.hpp"
+#include "common/warning_pace.hpp"
 #include "disk_watch.hpp"
-#include "warning_pace.hpp"
 #include "workspace.hpp"
 
 namespace bubblewrap {
@@ -39,7 +39,7 @@ class disk_guard {
   std::optional<disk::tree_cleaner> cleaner_;
   ry::metric free_bytes_, refused_;
   ry::metric bytes_, files_, depth_, cache_, space_;  // commands that were ended
-  warning_pace warnings_;
+  logging::warning_pace warnings_;
 };
 
 }  // namespace bubblewrap

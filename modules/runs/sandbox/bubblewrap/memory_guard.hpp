@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <ry/ry.hpp>
 
+#include "common/warning_pace.hpp"
 #include "memory_reserve.hpp"
-#include "warning_pace.hpp"
 #include "watchdog.hpp"
 
 namespace bubblewrap {
@@ -30,7 +30,7 @@ class memory_guard {
   const ry::context& ctx_;
   const memory_reserve reserve_;
   ry::metric available_bytes_, refused_, command_, machine_;
-  warning_pace warnings_;
+  logging::warning_pace warnings_;
   watchdog watch_;  // last: its threads use the other members
 };
 
