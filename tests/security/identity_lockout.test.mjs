@@ -21,7 +21,7 @@ tearDown(async () => {
 const home = '203.0.113.7';
 async function post(path, body, from = home) {
   const r = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: JSON.stringify(body) });
-  return { status: r.status, json: await r.json().catch(() => null) };
+  return { status: r.status, wait: Number(r.headers.get('retry-after')), json: await r.json().catch(() => null) };
 }
 const attackers = Array.from({ length: 12 }, (_, i) => `198.51.100.${i + 1}`);
 const member = async () => (await signUp(post, smtp)).email;
@@ -53,6 +53,19 @@ attack('sign-ups of others do not push the owner’s out', ['pending_sign_ups'],
   const token = linkIn(await smtp.mail(email), 'verify');
   for (const from of attackers) assert.equal((await post('/auth/sign-up', { email, password: 'typed by a stranger' }, from)).status, 202);
   assert.equal((await post('/auth/verify', { token, proof })).status, 200);
+});
+
+attack('refreshes of one session store few tokens and leave the other sessions alone', ['refresh_tokens', 'throttle'], async () => {
+  const me = await signUp(post, smtp);
+  const refresh = (token) => post('/auth/refresh', { refresh_token: token });
+  const all = (await Promise.all(Array.from({ length: 100 }, () => refresh(me.refresh_token))));
+  const late = all.filter((r) => r.status !== 200);
+  assert.ok(late.length >= 10, `${all.length - late.length} tokens`);
+  for (const r of late) assert.ok(r.status === 429 && r.wait >= 1, JSON.stringify(r));
+  assert.ok(Number(db.sql(`select count(*) from accounts.refresh_token t join accounts.session s on s.id = t.session_id
+    where s.account_id = '${me.account_id}' and t.used_at is null`)) <= 10);
+  const other = await post('/auth/log-in', { email: me.email, password });
+  assert.equal((await refresh(other.json.refresh_token)).status, 200);
 });
 
 attack('links that do not exist are refused without computing anything', ['reset_token_first'], async () => {

@@ -8,6 +8,7 @@
 
 #include "../../../tests/support/schema.hpp"
 #include "migrations.hpp"
+#include "../throttle.hpp"
 #include "repository.hpp"
 
 namespace {
@@ -152,6 +153,22 @@ TEST_F(login_sql, a_refresh_token_is_good_for_one_use) {
   EXPECT_EQ(refresh("r2b", "r5"), "");
   EXPECT_EQ(refresh("q1", "q2"), "next") << "another session goes on";
   EXPECT_EQ(refresh("unknown", "x"), "");
+}
+
+TEST_F(login_sql, a_session_keeps_its_ten_newest_unused_refresh_tokens) {
+  make_login(ann, "a@x.org");
+  open(ann, s1, "r1");
+  open(ann, s2, "q1");
+  auto got = at_once(30, [](std::size_t i) {
+    return "select outcome from accounts.refresh(sha256('r1'), sha256('n" + std::to_string(i) + "'), 20, 30)";
+  });
+  EXPECT_EQ(got["next"], 30);
+  EXPECT_EQ(refresh("r1", "last"), "next");
+  EXPECT_EQ(sql("select count(*) filter (where used_at is null) || ' ' || count(*) from accounts.refresh_token"
+                " where session_id = '" + s1 + "'"),
+            "10 11");
+  EXPECT_EQ(refresh("last", "later"), "next") << "the newest one is kept";
+  EXPECT_EQ(refresh("q1", "q2"), "next") << "another session's tokens stay";
 }
 
 TEST_F(login_sql, sessions_end_alone_together_and_by_time) {
@@ -314,7 +331,7 @@ TEST_F(login_sql, every_statement_of_the_repository_prepares) {
       // The fake answers without rows; only the text counts here.
     }
   };
-  call(repo.take({{"k", 1, 1}}));
+  call(accounts::take(host.ctx(), {{"k", 1, 1}}));
   call(repo.begin_sign_up({}, "h", 1));
   call(repo.make_login({}, &t));
   call(repo.sign_up_of_link("h"));

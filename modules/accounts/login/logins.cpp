@@ -6,6 +6,7 @@
 
 #include "../body.hpp"
 #include "../members.hpp"
+#include "../throttle.hpp"
 #include "without_protection.hpp"
 
 namespace accounts {
@@ -92,14 +93,6 @@ std::string logins::link(std::string_view name, std::string_view token) const {
 
 sealed_letter logins::sealed(const letter& l) const { return {l.subject, ry::seal_mail_bodies(mail_, l.text, l.html)}; }
 
-ry::task<void> logins::throttle(std::vector<bucket> from) const {
-  const auto wait = co_await repo_.take(std::move(from));
-  if (wait == 0) co_return;
-  throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.too_many_attempts",
-                       "Too many attempts; try again later")
-      .with_retry_after(static_cast<std::uint32_t>(wait));
-}
-
 ry::task<bool> logins::needs_setup() {
   if (settings_.setup_code.empty() || set_up_) co_return false;
   const bool some = co_await repo_.has_logins();
@@ -137,7 +130,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   std::vector<bucket> limits{{"sign-up/net/" + net, settings_.attempts_per_network, hour},
                              {"sign-up/both/" + net + "/" + who.address.key, 5, hour},
                              {"sign-up/to/" + who.address.key, 60, hour}};
-  co_await throttle(std::move(limits));
+  co_await throttle(ctx_, std::move(limits));
   const bool first = co_await admit_first(std::move(form.setup_code));
 
   who.id = ctx_.new_uuid();
@@ -169,7 +162,7 @@ ry::task<session_tokens> logins::verify(std::string token, std::string proof, st
   bool theirs = !proof.empty() && same_hash(hash_secret(proof), waiting->proof_hash);
   if (!theirs && !password.empty()) {
     std::vector<bucket> limits{{"verify/" + waiting->id.to_string(), 10, quarter_hour}};
-    co_await throttle(std::move(limits));
+    co_await throttle(ctx_, std::move(limits));
     theirs = co_await hasher_.verify(waiting->password_hash, std::move(password), customer_of(from.address));
     if (!theirs) {
       throw ry::http_error(403, RY_PERMISSION_DENIED, "accounts.wrong_password", "Wrong password",
@@ -194,13 +187,13 @@ ry::task<session_tokens> logins::log_in(std::string email, std::string password,
   const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"log-in/net/" + net, settings_.attempts_per_network, hour},
                              {"log-in/both/" + net + "/" + key, 10, quarter_hour}};
-  co_await throttle(std::move(limits));
+  co_await throttle(ctx_, std::move(limits));
   // Many networks that try one address have few attempts each from then on; its owner has as many, not none.
   std::vector<bucket> of_all{{"log-in/to/" + key, 50, hour}};
-  const auto crowded = co_await repo_.take(std::move(of_all));
+  const auto crowded = co_await take(ctx_, std::move(of_all));
   if (crowded != 0) {
     std::vector<bucket> few{{"log-in/few/" + net + "/" + key, 3, hour}};
-    co_await throttle(std::move(few));
+    co_await throttle(ctx_, std::move(few));
   }
   if (password.size() > most_password_bytes) throw wrong_login();
   const auto found = co_await repo_.find_login(key);
@@ -225,7 +218,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
   // How many mails one address gets is for the job to decide: see may_mail_reset().
   std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour},
                              {"reset/both/" + net + "/" + who.key, 3, hour}};
-  co_await throttle(std::move(limits));
+  co_await throttle(ctx_, std::move(limits));
   co_await repo_.ask_for_reset(std::move(who.key));
   ry::job_queue(ctx_).poke("default");
 }
@@ -235,7 +228,7 @@ ry::task<session_tokens> logins::finish_reset(std::string token, std::string pas
   need_good_password("password", password, "");
   const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour}};
-  co_await throttle(std::move(limits));
+  co_await throttle(ctx_, std::move(limits));
   const bool usable = co_await repo_.has_reset(hash_secret(token));
   if (!usable && !ry_test::without_protection("reset_token_first")) throw link_not_valid();
   auto hash = co_await hasher_.hash(std::move(password), net);
@@ -249,7 +242,7 @@ ry::task<void> logins::change_password(ry::uuid account, std::string present, st
                                        std::optional<ry::uuid> session, bool keep_api_keys) {
   const auto client = "account/" + account.to_string();
   std::vector<bucket> limits{{"password/" + account.to_string(), 10, quarter_hour}};
-  co_await throttle(std::move(limits));
+  co_await throttle(ctx_, std::move(limits));
   const auto known = co_await repo_.find_login(account);
   if (!known) {
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.no_password",
@@ -338,7 +331,7 @@ ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::str
   if (to.empty()) co_return;
   // Keys that are made in a loop are one piece of news.
   std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
-  const auto wait = co_await repo_.take(std::move(few));
+  const auto wait = co_await take(ctx_, std::move(few));
   auto l = sealed(new_key_letter(settings_.app_url, made));
   if (wait == 0) co_await repo_.mail(to, std::move(l), key);
 }

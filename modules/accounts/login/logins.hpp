@@ -51,7 +51,6 @@ class logins {
 
  private:
   ry::task<bool> admit_first(std::string given);
-  ry::task<void> throttle(std::vector<bucket> from) const;
   ry::task<void> write_confirm(ry::uuid sign_up);
   ry::task<void> write_reset(std::string email_key, std::string key);
   ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);

@@ -32,20 +32,6 @@ std::int64_t grant(const tier* t) {
 
 }  // namespace
 
-ry::task<std::int64_t> login_repository::take(std::vector<bucket> from) const {
-  std::vector<std::string> keys;
-  std::vector<std::int64_t> rooms, seconds;
-  for (auto& b : from) {
-    keys.push_back(std::move(b.key));
-    rooms.push_back(b.room);
-    seconds.push_back(b.seconds);
-  }
-  const auto rows =
-      (co_await ctx_.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms, seconds))
-          .value();
-  co_return rows.front().int64(0);
-}
-
 ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash,
                                                std::int64_t hours) const {
   (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)",

@@ -10,13 +10,6 @@
 
 namespace accounts {
 
-// Room for attempts; `key` says whose.
-struct bucket {
-  std::string key;
-  std::int64_t room;
-  std::int64_t seconds;  // until it is empty again
-};
-
 struct new_login {
   ry::uuid id;
   accounts::address address;
@@ -60,9 +53,6 @@ struct ended_session {
 class login_repository {
  public:
   explicit login_repository(const ry::context& ctx) : ctx_(ctx) {}
-
-  // 0: taken from each. Else seconds to wait.
-  ry::task<std::int64_t> take(std::vector<bucket> from) const;
 
   ry::task<void> begin_sign_up(new_login who, std::string proof_hash, std::int64_t hours) const;
   // Throws RY409 when the address has an account.

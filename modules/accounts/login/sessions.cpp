@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "../routes.hpp"
+#include "../throttle.hpp"
 
 namespace accounts {
 namespace {
@@ -15,6 +16,8 @@ namespace json = boost::json;
 constexpr std::size_t most_agent_bytes = 200;
 // Clocks of nodes, and commits that are slower than their time stamp.
 constexpr std::int64_t overlap_s = 20;
+// Refreshes of one session, each of which stores a token. Shorter lives of access tokens need more of them.
+constexpr std::int64_t refreshes_per_minute = 60, refreshes_per_hour = 900;
 
 std::string printable(std::string_view s) {
   std::string out;
@@ -67,6 +70,12 @@ ry::task<session_tokens> sessions::open(ry::uuid account, std::string user_agent
 }
 
 ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
+  const auto of = co_await repo_.session_of(hash_secret(token));
+  if (!of) co_return std::nullopt;
+  const auto session = of->session.to_string();
+  std::vector<bucket> limits{{"refresh/minute/" + session, refreshes_per_minute, 60},
+                             {"refresh/hour/" + session, refreshes_per_hour, 3600}};
+  co_await throttle(ctx_, std::move(limits));
   auto next = make_token();
   const auto r = co_await repo_.refresh(hash_secret(token), hash_secret(next), cfg_.session_days);
   if (!r) co_return std::nullopt;

@@ -56,6 +56,7 @@ export const protections = {
   setup_code: set('accounts.login.setup_code='),
   mailbox_grant: sql(`create or replace function accounts.mailbox(p_address text) returns text language sql volatile as 'select gen_random_uuid()::text'`),
   throttle: sql(`create or replace function accounts.throttle_take(p_keys text[], p_room bigint[], p_seconds bigint[]) returns int language sql as 'select 0'`),
+  refresh_tokens: sql(`create or replace function accounts.trim_refresh_tokens(p_session uuid) returns void language sql as ''`),
   reset_mails: sql(`create or replace function accounts.may_mail_reset(p_account uuid, p_minutes int) returns boolean language sql stable as 'select true'`),
   pending_sign_ups: sql(`create function accounts.keep_one() returns trigger language plpgsql as $$ begin delete from accounts.sign_up where email_key = new.email_key; return new; end $$;
     create trigger keep_one before insert on accounts.sign_up for each row execute function accounts.keep_one()`),

@@ -1,0 +1,25 @@
+#include "throttle.hpp"
+
+namespace accounts {
+
+ry::task<std::int64_t> take(const ry::context& ctx, std::vector<bucket> from) {
+  std::vector<std::string> keys;
+  std::vector<std::int64_t> rooms, seconds;
+  for (auto& b : from) {
+    keys.push_back(std::move(b.key));
+    rooms.push_back(b.room);
+    seconds.push_back(b.seconds);
+  }
+  const auto rows =
+      (co_await ctx.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms, seconds)).value();
+  co_return rows.front().int64(0);
+}
+
+ry::task<void> throttle(const ry::context& ctx, std::vector<bucket> from) {
+  const auto wait = co_await take(ctx, std::move(from));
+  if (wait == 0) co_return;
+  throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.too_many_attempts", "Too many attempts; try again later")
+      .with_retry_after(static_cast<std::uint32_t>(wait));
+}
+
+}  // namespace accounts
