@@ -263,6 +263,40 @@ TEST_F(accounts_sql, ledger_and_audit_are_append_only) {
   }
 }
 
+TEST_F(accounts_sql, old_entries_of_the_audit_are_deleted_in_batches) {
+  const auto insert = [&](int days, int n) {
+    sql("insert into accounts.audit (at, actor, action) select now() - interval '" + std::to_string(days) +
+        " days' - interval '1 hour', 'a', 'd" + std::to_string(days) + "' from generate_series(1, " +
+        std::to_string(n) + ")");
+  };
+  insert(364, 3);
+  insert(365, 4);
+  insert(400, 3);
+  EXPECT_EQ(state_of("delete from accounts.audit where action = 'd364'"), "23001");
+  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "5");
+  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'd400'"), "0") << "the oldest first";
+  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "2");
+  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "0");
+  EXPECT_EQ(sql("select string_agg(distinct action, ',') from accounts.audit"), "d364");
+  sql("update accounts.setting set audit_days = 0");
+  insert(5000, 1);
+  EXPECT_EQ(sql("select accounts.tidy_audit(5)"), "0") << "without end";
+  EXPECT_EQ(state_of("delete from accounts.audit"), "23001");
+}
+
+TEST_F(accounts_sql, a_repeated_revocation_of_a_key_leaves_one_entry) {
+  provision(ann, ann);
+  provision(bob, bob);
+  const std::string id = "0123456789abcdef";
+  sql("select accounts.add_key('a', '" + ann + "', '" + id + "', 'n', sha256('s'), null, 5)");
+  const auto revoke = [&](const std::string& who, const std::string& key) {
+    return sql("select accounts.revoke_key('a', '" + who + "', '" + key + "')");
+  };
+  EXPECT_EQ(revoke(bob, id) + revoke(ann, "0000000000000000"), "ff");
+  EXPECT_EQ(revoke(ann, id) + revoke(ann, id) + revoke(ann, id), "ttt");
+  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'api_key.revoke'"), "1");
+}
+
 TEST_F(accounts_sql, acts_of_other_modules_stand_in_the_audit_once_and_forget_nobody) {
   provision(ann, ann);
   sql("select accounts.audit_add('admin', 'tier', '" + ann + "', '{}')");
@@ -381,7 +415,7 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
       // The fake answers without rows; only the text counts here.
     }
   };
-  call(repo.set_low_percent(20));
+  call(repo.store_settings(20, 365));
   call(repo.provision(accounts::identity{}, cfg.default_tier));
   call(repo.find(id));
   call(repo.describe(id));
@@ -396,7 +430,8 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.touch_key("x"));
   call(repo.changed_lately());
   call(repo.note_act(1, 1, "{}"));
-  EXPECT_EQ(host.db.calls.size(), 21u);
+  call(repo.tidy_audit(10));
+  EXPECT_EQ(host.db.calls.size(), 22u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;

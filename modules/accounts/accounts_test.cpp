@@ -54,11 +54,13 @@ TEST(config, built_in_tiers) {
   EXPECT_EQ(c.find("nobody").name, "free");
   EXPECT_FALSE(c.knows("nobody"));
   EXPECT_EQ(c.low_credit_percent, 20);
+  EXPECT_EQ(c.audit_days, 365);
+  EXPECT_EQ(c.new_api_keys_hour, 60);
 }
 
 TEST(config, overrides_single_values_and_adds_tiers) {
   ry::settings_faults faults;
-  const auto c = read_config(R"({"default_tier":"team","low_credit_percent":5,"tiers":{
+  const auto c = read_config(R"({"default_tier":"team","low_credit_percent":5,"audit_days":30,"new_api_keys_hour":7,"tiers":{
     "free":{"concurrent_runs":2},
     "team":{"threads":77,"models":["runyard/power","openai/gpt-4o"]},
     "pro":{"models":["*"]}}})",
@@ -72,6 +74,8 @@ TEST(config, overrides_single_values_and_adds_tiers) {
   EXPECT_TRUE(c.find("pro").view.all_models);
   EXPECT_EQ(c.find("pro").view.n_models, 0u);
   EXPECT_EQ(c.low_credit_percent, 5);
+  EXPECT_EQ(c.audit_days, 30);
+  EXPECT_EQ(c.new_api_keys_hour, 7);
   EXPECT_EQ(limits_json(c.find("free")),
             R"({"concurrent_runs":2,"threads":10,"custom_mcps":1,"upload_file_bytes":10485760,)"
             R"("upload_files":10,"all_models":false,"models":["runyard/basic"]})");

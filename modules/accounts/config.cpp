@@ -116,6 +116,9 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
     if (const auto* v = o.if_contains("default_tier"); v && v->is_string()) {
       default_tier.assign(v->get_string().data(), v->get_string().size());
     }
+    // Ranges were checked against the schema.
+    if (const auto* v = o.if_contains("audit_days"); v && v->is_int64()) out.audit_days = v->get_int64();
+    if (const auto* v = o.if_contains("new_api_keys_hour"); v && v->is_int64()) out.new_api_keys_hour = v->get_int64();
     if (const auto* v = o.if_contains("low_credit_percent")) {
       if (!v->is_int64() || v->get_int64() < 0 || v->get_int64() > 100) {
         faults.add("low_credit_percent", "must be between 0 and 100");

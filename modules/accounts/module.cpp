@@ -52,6 +52,12 @@ constexpr std::string_view settings_schema = R"({
           "description": "Keys (whsec_...) of the identity provider's signed webhook; several during a key rotation"}
       }
     },
+    "audit_days": {"type": "integer", "minimum": 0, "maximum": 36500, "default": 365,
+      "description": "Days after which accounts.tidy deletes entries of the audit; 0: never",
+      "limit": {"resource": "Age of audit entries, days", "per": "deployment", "answer": "older entries are deleted"}},
+    "new_api_keys_hour": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 60,
+      "description": "API keys that one account may create per hour",
+      "limit": {"resource": "API keys created per hour", "per": "account", "answer": "429 with `Retry-After`", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
     "low_credit_percent": {"type": "integer", "minimum": 0, "maximum": 100, "default": 20,
       "description": "credits.low is published when a balance falls below this share of the last grant"},
     "tiers": {
@@ -108,7 +114,7 @@ class service {
   }
 
   ry::task<void> start() {
-    co_await repo_.set_low_percent(cfg_.low_credit_percent);
+    co_await repo_.store_settings(cfg_.low_credit_percent, cfg_.audit_days);
     co_await logins_.start();
     changes_ = ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(),
                                 [this] { ctx_.spawn(drop_changed()); });
@@ -137,6 +143,9 @@ class service {
 
   ry::task<ry::job_outcome> tidy(ry::job) {
     co_await logins_.repo().tidy();
+    // Short transactions: other entries are written meanwhile.
+    constexpr std::int64_t batch = 1000;
+    for (std::int64_t n = batch; n == batch;) n = co_await repo_.tidy_audit(batch);
     co_return ry::job_outcome::done();
   }
 

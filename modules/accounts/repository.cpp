@@ -24,9 +24,10 @@ account_ptr read_account(const ry::context& ctx, const ry::row& r) {
 
 }  // namespace
 
-ry::task<void> repository::set_low_percent(std::int64_t percent) const {
-  (co_await ctx_.db().query("update accounts.setting set low_percent = $1 where low_percent <> $1",
-                            percent))
+ry::task<void> repository::store_settings(std::int64_t low_percent, std::int64_t audit_days) const {
+  (co_await ctx_.db().query("update accounts.setting set low_percent = $1, audit_days = $2"
+                            " where (low_percent, audit_days) <> ($1, $2)",
+                            low_percent, audit_days))
       .value();
 }
 
@@ -146,6 +147,11 @@ ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<s
   co_return ry::read_page(rows, limit);
 }
 
+ry::task<std::int64_t> repository::tidy_audit(std::int64_t most) const {
+  const auto rows = (co_await ctx_.db().query("select accounts.tidy_audit($1)", most)).value();
+  co_return rows.front().int64(0);
+}
+
 ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us,
                                     std::string act_json) const {
   (co_await ctx_.db().query(
@@ -185,15 +191,8 @@ ry::task<std::string> repository::list_keys(ry::uuid account) const {
 }
 
 ry::task<bool> repository::revoke_key(std::string actor, ry::uuid account, std::string id) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "with gone as ("
-                         "  update accounts.api_key set revoked_at = coalesce(revoked_at, now())"
-                         "   where id = $3 and account_id = $2 returning id)"
-                         "select accounts.audit_add($1, 'api_key.revoke', $2, "
-                         "jsonb_build_object('key', id)) from gone",
-                         actor, account, id))
-                        .value();
-  co_return !rows.empty();
+  const auto rows = (co_await ctx_.db().query("select accounts.revoke_key($1, $2, $3)", actor, account, id)).value();
+  co_return rows.front().boolean(0);
 }
 
 ry::task<std::optional<stored_key>> repository::key(std::string id) const {

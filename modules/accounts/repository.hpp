@@ -48,7 +48,8 @@ class repository {
  public:
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
 
-  ry::task<void> set_low_percent(std::int64_t percent) const;
+  // Those that the SQL reads.
+  ry::task<void> store_settings(std::int64_t low_percent, std::int64_t audit_days) const;
   // Made at first sight; refreshed with what the identity says.
   ry::task<account_ptr> provision(identity who, const tier* first_tier) const;
   // nullptr: unknown.
@@ -67,6 +68,9 @@ class repository {
   // Likewise, of all accounts.
   ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
                                std::int64_t limit) const;
+
+  // Deletes at most `most` entries that are older than audit_days. Returns their number.
+  ry::task<std::int64_t> tidy_audit(std::int64_t most) const;
 
   // What an event admin.act tells; once, however often it comes.
   ry::task<void> note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;

@@ -9,6 +9,7 @@
 #include "body.hpp"
 #include "login/network.hpp"
 #include "members.hpp"
+#include "throttle.hpp"
 
 namespace accounts {
 namespace {
@@ -199,6 +200,9 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   row.secret_hash = hash_secret(key.secret);
   row.name = b.text("name", 1, 100).value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
+  // A revoked key makes room for another one, but leaves its row and entries of the audit.
+  std::vector<bucket> limits{{"key/" + me->id_text, cfg_.new_api_keys_hour, 3600}};
+  co_await throttle(ctx_, std::move(limits));
   const auto most = cfg_.find(me->tier).api_keys;
   const auto session = ry::uuid::parse(clean_claim(*r.principal(), "sid", 200));
   std::string doc;

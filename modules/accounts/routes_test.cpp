@@ -3,6 +3,8 @@
 #include <ry/cpp/input.hpp>
 #include <ry/testing.hpp>
 
+#include <algorithm>
+
 using testing::HasSubstr;
 
 namespace {
@@ -42,7 +44,23 @@ TEST_F(account_routes, an_api_key_neither_makes_nor_revokes_keys) {
   EXPECT_EQ(call("POST", "/api-keys", "{}", "api_key").status, 403u);
   EXPECT_EQ(call("DELETE", "/api-keys/0123456789abcdef", "", "api_key").status, 403u);
   EXPECT_FALSE(asked("add_key"));
-  EXPECT_FALSE(asked("update accounts.api_key"));
+  EXPECT_FALSE(asked("accounts.revoke_key"));
+}
+
+TEST_F(account_routes, too_many_new_keys_within_an_hour_are_refused) {
+  host_.db.on("throttle_take", {{"w"}, {{"7"}}});
+  const auto a = call("POST", "/api-keys", "{}");
+  EXPECT_EQ(a.status, 429u);
+  EXPECT_FALSE(asked("add_key"));
+}
+
+TEST_F(account_routes, old_entries_of_the_audit_are_deleted_until_none_is_left) {
+  host_.db.on("tidy_logins", {{"t"}, {{""}}});
+  for (const std::string n : {"1000", "1000", "3", "1000"}) host_.db.on("tidy_audit", {{"n"}, {{n}}});
+  EXPECT_EQ(host_.run_job("accounts.tidy", "{}"), RY_JOB_DONE);
+  EXPECT_EQ(std::count_if(host_.db.calls.begin(), host_.db.calls.end(),
+                          [](const auto& c) { return c.sql.find("tidy_audit") != std::string::npos; }),
+            3);
 }
 
 TEST_F(account_routes, ids_of_keys_that_are_none_are_unknown) {
@@ -51,7 +69,7 @@ TEST_F(account_routes, ids_of_keys_that_are_none_are_unknown) {
     EXPECT_EQ(a.status, 404u) << id;
     EXPECT_EQ(a.failure.message(), "API key not found");
   }
-  EXPECT_FALSE(asked("update accounts.api_key"));
+  EXPECT_FALSE(asked("accounts.revoke_key"));
 }
 
 TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {

@@ -79,6 +79,22 @@ attack('API keys, by plan', ['row_limits'], async () => {
   assert.equal((await flood(8, () => pro.post('/api-keys', { json: {} }), 409, 'API_KEY_LIMIT_EXCEEDED', 'api_keys')).length, 3);
 });
 
+attack('API keys that are revoked again', ['key_rate'], async () => {
+  const u = await server.user();
+  const rows = () => Number(db.sql(`select (select count(*) from accounts.api_key where account_id = '${u.id}')
+    + (select count(*) from accounts.audit where account_id = '${u.id}')`));
+  const before = rows();
+  let last, made = 0;
+  for (; made < 75; made++) {
+    last = await u.post('/api-keys', { json: { name: 'x'.repeat(100) } });
+    if (last.status !== 201) break;
+    for (const time of ['first', 'second']) assert.equal((await u.request('DELETE', `/api-keys/${last.json.id}`)).status, 204, time);
+  }
+  assert.equal(last.status, 429, last.text);
+  assert.ok(Number(last.headers.get('retry-after')) >= 1);
+  assert.ok(made >= 60 && rows() - before === 3 * made, 'a key and two entries of the audit each');
+});
+
 attack('profiles', ['row_limits'], async () => {
   const u = await server.user();
   const make = () => u.post('/mcp/profiles', { json: { integration: 'tracker', credentials: { token: 't' } } });
