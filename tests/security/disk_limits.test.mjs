@@ -56,6 +56,16 @@ attack('commands that exceed the limit again and again do not make a workspace l
   assert.ok(parseInt(all, 10) < 280, all);
 });
 
+attack('a chain of directories that is too deep does not save a workspace that is far too large', ['workspace_growth'], { timeout: 120000 }, async () => {
+  const u = await server.user();
+  const jump = (name) => `perl -e 'for my $k (1..5) { mkdir "c$k"; chdir "c$k"; for (1..260) { mkdir "d"; chdir "d" or last } chdir "/workspace" }'; head -c 230686720 /dev/zero > ${name}; sleep 4; echo survived`;
+  const r = await run(u, ['echo kept > note', jump('one'), jump('two'), 'cat note'].join('\n'));
+  assert.match(r.said.slice(1, 3).join('\n'), /the workspace was far above its limit and is emptied/);
+  assert.match(r.said.at(-1), /^kept\n/);
+  const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
+  assert.ok(parseInt(all, 10) < 280, all);
+});
+
 const mmap = process.arch === 'arm64' ? 222 : 9;
 for (const [how, ...script] of [
   ['other processes have them', 'my $p = fork; if (!$p) { sleep 10; exit }'],

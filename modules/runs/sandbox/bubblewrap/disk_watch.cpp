@@ -146,6 +146,11 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
     e = found->second;
     e->unlinked = 0;  // deleted files are gone with the processes that kept them open
   }
+  bool measured = false;
+  {
+    std::lock_guard measuring(e->measuring);
+    measured = e->first.has_value();
+  }
   disk_verdict now = walk(*e);
   if (e->command.workspace) {
     const int workspace = e->command.workspace.get();
@@ -165,7 +170,7 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
     if (counted) e->last = whole;
     use = e->last;
     if (e->outcome == disk_verdict::none) e->outcome = now;
-    note_end(*e, use);
+    note_end(*e, use, measured);
   }
   std::lock_guard lock(mutex_);
   if (e->outcome == disk_verdict::none) e->outcome = now;
@@ -173,16 +178,23 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
 }
 
 // With mutex_ held.
-void disk_watch::note_end(entry& e, const disk::tree_use& use) {
+void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
+  struct growth {
+    bool any, far;
+  };
   const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t slack, std::uint64_t& tolerated) {
     const std::uint64_t before = std::max(limit, tolerated == UINT64_MAX ? first : tolerated);
     tolerated = std::min(before, std::max(limit, now));
-    return now > before && now - before > before + slack;
+    // The first measurement shows what the command found only if it was made while the command ran.
+    return growth{now > (measured ? before : limit), now > before && now - before > before + slack};
   };
   const disk::tree_use first = e.first.value_or(use);
-  const bool bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
-  const bool entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
-  e.far_over = (bytes || entries) && (e.outcome == disk_verdict::bytes || e.outcome == disk_verdict::files);
+  const growth bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
+  const growth entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
+  // What the command left counts, not the limit that ended it. A full cache or mappings say nothing about the workspace. If the
+  // server's disk is nearly full, the workspace may not stay above its limit at all.
+  e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
+               ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
   if (known_.size() >= most_known) known_.clear();
   known_[e.command.project] = {use, e.tolerated};
 }

@@ -67,8 +67,9 @@ class disk_watch {
   // After the command: measures its workspace for the last time, removes directories that are too deep, and returns the verdict.
   // `use`: the size of the workspace. Blocks; not on an event loop.
   disk_verdict conclude(const void* key, disk::tree_use& use);
-  // After conclude(): whether the command left its workspace so far above its limits that it must be emptied. Otherwise a series
-  // of commands, each of which exceeds the limits a little before it is ended, could make a workspace larger and larger.
+  // After conclude(): whether the command left its workspace so far above its limits that it must be emptied; at all above them if
+  // the command was ended for the reserve. Otherwise a series of commands, each of which exceeds the limits a little before it is
+  // ended, could make a workspace larger and larger.
   bool is_far_over(const void* key) const;
   // After it returns, `end` is not called any more.
   void remove(const void* key);
@@ -100,7 +101,7 @@ class disk_watch {
   void end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes);
   bool is_over(const entry& e) const;
   disk_verdict walk(entry& e);
-  void note_end(entry& e, const disk::tree_use& use);
+  void note_end(entry& e, const disk::tree_use& use, bool measured);
   void condemn(const void* key, const entry_ptr& e, disk_verdict why);
 
   const std::uint64_t reserve_bytes_;

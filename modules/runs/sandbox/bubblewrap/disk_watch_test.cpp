@@ -66,6 +66,17 @@ class disk_watch_test : public ::testing::Test {
     out.end = [this] { ++ended; };
     return out;
   }
+  // A chain of directories.
+  void nest(int levels) {
+    int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < levels; ++i) {
+      ASSERT_TRUE(::mkdirat(at, "d", 0755) == 0 || errno == EEXIST);
+      const int inner = ::openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      ::close(at);
+      at = inner;
+    }
+    ::close(at);
+  }
   // Long enough for two measurements of a workspace.
   static void look_twice() { std::this_thread::sleep_for(2500ms); }
   // Starts a process that does `work` and then waits.
@@ -206,6 +217,41 @@ TEST_F(disk_watch_test, a_workspace_does_not_grow_from_one_command_to_the_next) 
   EXPECT_EQ(run("f", mib), (std::pair{disk_verdict::none, false}));
 }
 
+TEST_F(disk_watch_test, deep_directories_do_not_save_a_workspace_that_is_far_too_large) {
+  disk_watch watch(0);
+  disk::tree_use use;
+  watch.add(this, command(8 * mib));
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::none);
+  watch.remove(this);
+  watch.add(this, command(8 * mib));
+  nest(300);
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::depth);
+  EXPECT_FALSE(watch.is_far_over(this));
+  fill("large", 90 * mib);
+  EXPECT_EQ(watch.conclude(this, use), disk_verdict::depth);
+  EXPECT_TRUE(watch.is_far_over(this));
+}
+
+TEST_F(disk_watch_test, a_command_that_was_ended_for_the_reserve_does_not_leave_its_workspace_above_the_limit) {
+  disk_watch watch(UINT64_MAX);
+  watch.set_directory(root.string());
+  const auto run = [&](std::uint64_t limit, std::size_t bytes) {
+    ended = 0;
+    disk::tree_use use;
+    watch.add(this, command(limit));
+    EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+    if (bytes != 0) fill("f", bytes);
+    (void)watch.conclude(this, use);
+    const std::pair out{watch.verdict_on(this), watch.is_far_over(this)};
+    watch.remove(this);
+    return out;
+  };
+  EXPECT_EQ(run(UINT64_MAX, 3 * mib), (std::pair{disk_verdict::space, false}));
+  EXPECT_EQ(run(2 * mib, 0).second, false) << "it was too large before";
+  EXPECT_EQ(run(2 * mib, 4 * mib).second, true);
+}
+
 TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
   disk::tree_use use;
   disk_watch watch(0);
@@ -243,14 +289,7 @@ TEST_F(disk_watch_test, a_command_that_ended_before_a_look_is_judged_after_it) {
 }
 
 TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_command) {
-  int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (int i = 0; i < 600; ++i) {
-    ASSERT_EQ(::mkdirat(at, "d", 0755), 0);
-    const int inner = ::openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ::close(at);
-    at = inner;
-  }
-  ::close(at);
+  nest(600);
   disk::tree_use use;
   disk_watch watch(0);
   watch.add(this, command(1024 * mib));
@@ -258,14 +297,7 @@ TEST_F(disk_watch_test, directories_that_are_too_deep_are_removed_after_the_comm
   EXPECT_FALSE(use.too_deep);
   watch.remove(this);
   // The same if another limit is exceeded first.
-  at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (int i = 0; i < 300; ++i) {
-    ASSERT_TRUE(::mkdirat(at, "d", 0755) == 0 || errno == EEXIST);
-    const int inner = ::openat(at, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ::close(at);
-    at = inner;
-  }
-  ::close(at);
+  nest(300);
   fill("large", 5 * mib);
   watch.add(this, command(1024 * mib, 10));
   EXPECT_NE(watch.conclude(this, use), disk_verdict::none);
