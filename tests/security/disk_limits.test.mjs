@@ -48,9 +48,9 @@ attack('files that were removed and are still open count', ['workspace_bytes', '
 
 attack('commands that exceed the limit again and again do not make a workspace larger and larger', ['workspace_growth'], async () => {
   const u = await server.user();
-  const jump = (name) => `fallocate -l 110M ${name} || head -c 115343360 /dev/zero > ${name}`;
-  const r = await run(u, ['echo kept > note', jump('one'), jump('two'), jump('three'), 'cat note; ls'].join('\n'));
-  assert.match(r.said.slice(1, 4).join('\n'), /the workspace was far above its limit and is emptied/);
+  const jump = (name) => `head -c 62914560 /dev/zero > ${name}`;
+  const r = await run(u, ['echo kept > note', ...['one', 'two', 'three', 'four', 'five', 'six'].map(jump), 'cat note; ls'].join('\n'));
+  assert.match(r.said.slice(1, 7).join('\n'), /the workspace was far above its limit and is emptied/);
   assert.match(r.said.at(-1), /^kept\n/);
   const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
   assert.ok(parseInt(all, 10) < 280, all);
@@ -58,9 +58,10 @@ attack('commands that exceed the limit again and again do not make a workspace l
 
 attack('a chain of directories that is too deep does not save a workspace that is far too large', ['workspace_growth'], { timeout: 120000 }, async () => {
   const u = await server.user();
-  const jump = (name) => `perl -e 'for my $k (1..5) { mkdir "c$k"; chdir "c$k"; for (1..260) { mkdir "d"; chdir "d" or last } chdir "/workspace" }'; head -c 230686720 /dev/zero > ${name}; sleep 4; echo survived`;
-  const r = await run(u, ['echo kept > note', jump('one'), jump('two'), 'cat note'].join('\n'));
-  assert.match(r.said.slice(1, 3).join('\n'), /the workspace was far above its limit and is emptied/);
+  const jump = (name) => `head -c 62914560 /dev/zero > ${name}; perl -e 'for my $k (1..5) { mkdir "c$k"; chdir "c$k"; for (1..260) { mkdir "d"; chdir "d" or last } chdir "/workspace" }'; sleep 4; echo survived`;
+  const r = await run(u, ['echo kept > note', ...['one', 'two', 'three', 'four', 'five', 'six'].map(jump), 'cat note'].join('\n'));
+  assert.match(r.said.slice(1, 7).join('\n'), /the workspace was far above its limit and is emptied/);
+  assert.doesNotMatch(r.said.join('\n'), /survived/);
   assert.match(r.said.at(-1), /^kept\n/);
   const all = execFileSync('du', ['-sm', workspace(r.project_id)], { encoding: 'utf8' });
   assert.ok(parseInt(all, 10) < 280, all);

@@ -56,6 +56,18 @@ attack('system calls for keys, kernel programs, other processes and namespaces a
   assert.equal(out.match(/ refused$/gm)?.length, lines.length, out);
 });
 
+attack('disk space is not allocated without being written', ['system_calls'], async () => {
+  const [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize] = [0x40305828, 0x4030582a, 0x40305839, 0x4030580a, 0x40305824, 0x401c5820];
+  const requests = [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize, `(1 << 32 | ${resvsp})`];
+  const out = await said(perl(`open(my $f, "+>", "x") or die; print $f "x" x 8192; $f->flush; my $r;
+    for my $mode (0, 1, 16, 17, 64) { $r = syscall(${call.fallocate}, fileno($f), $mode, 0, 1 << 30); print "mode $mode ", $r == -1 && $!{EOPNOTSUPP} ? "refused" : "not refused: $!", "\\n" }
+    for my $request (${requests.join(', ')}) { $r = syscall(${call.ioctl}, fileno($f), $request, 0); print "request $request ", $r == -1 && $!{EOPNOTSUPP} ? "refused" : "not refused: $!", "\\n" }`),
+  'fallocate --punch-hole --offset 0 --length 4096 x; fallocate --posix --length 1M y && stat --format "size %s" x y');
+  assert.doesNotMatch(out, /not refused/);
+  assert.equal(out.match(/ refused$/gm)?.length, 5 + requests.length, out);
+  assert.match(out, /size 8192\nsize 1048576/);
+});
+
 attack('System V semaphores and message queues are denied, and shared segments are small', ['system_calls'], async () => {
   const before = kernelKiB();
   const out = await said(perl(`my ($n, $m) = (0, 0);

@@ -27,6 +27,6 @@ const numbers = {
   semget: [64, 190], msgget: [68, 186], shmget: [29, 194], socket: [41, 198], socketpair: [53, 199], prctl: [157, 167], unshare: [272, 97], clone: [56, 220],
   clone3: 435, setns: [308, 268], add_key: [248, 217], request_key: [249, 218], keyctl: [250, 219], memfd_create: [319, 279], memfd_secret: 447,
   bpf: [321, 280], perf_event_open: [298, 241], userfaultfd: [323, 282], io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427,
-  timer_create: [222, 107], inotify_init1: [294, 26], mq_open: [240, 180],
+  timer_create: [222, 107], inotify_init1: [294, 26], mq_open: [240, 180], fallocate: [285, 47], ioctl: [16, 29],
 };
 export const call = Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, Array.isArray(n) ? n[process.arch === 'arm64' ? 1 : 0] : n]));

@@ -106,7 +106,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   started->workspace_files = lower(options.workspace_files, settings_.workspace_files);
   started->account_bytes = started->workspace_bytes < settings_.workspace_bytes;
   started->account_files = started->workspace_files < settings_.workspace_files;
-  watch(*started, project, spec, std::move(cache));
+  watch(*started, project, account, spec, std::move(cache));
   // Another command's process is limited by its ry_process_spec.
   if (was_warm) limit_time(*started, wall_ms);
   release(started);
@@ -187,7 +187,8 @@ ry_status command_runner::spawn(command_call& call, const std::vector<std::strin
   return st;
 }
 
-void command_runner::watch(command_call& call, const std::string& project, const command_spec& spec, unique_fd cache) {
+void command_runner::watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec,
+                           unique_fd cache) {
   watched_command w;
   w.leader = process_.pid(call.process);
   w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
@@ -198,6 +199,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   disk_command d;
   d.leader = w.leader;
   d.project = project;
+  d.account = account;
   d.max_bytes = call.workspace_bytes;
   d.max_files = call.workspace_files;
   d.end = w.end;

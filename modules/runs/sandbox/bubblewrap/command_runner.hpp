@@ -62,7 +62,7 @@ class command_runner final : private sandbox_starter {
   ry_status unusable(std::string_view message, std::string_view cause) const;
   ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
                   const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) override;
-  void watch(command_call& call, const std::string& project, const command_spec& spec, unique_fd cache);
+  void watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec, unique_fd cache);
   void limit_time(command_call& call, std::uint64_t wall_ms);
   void release(command_call* call) noexcept override;
   // The last measurement. Blocks.

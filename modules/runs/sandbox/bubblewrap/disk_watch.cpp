@@ -21,7 +21,10 @@ constexpr auto first_walk_pause = 1s, last_walk_pause = 3s;
 constexpr auto first_unlinked_pause = 500ms;
 constexpr auto last_unlinked_pause = 3s;
 // Between two commands that are ended for the reserve, so that the space of the first one is free before the second is chosen.
+// If half of the reserve is used up and the free space still shrinks, the next look chooses.
 constexpr auto end_interval = 300ms;
+// Parts of the reserve: below `urgent_part`, all commands of an account end together, below `last_part` those of all accounts.
+constexpr std::uint64_t urgent_part = 2, last_part = 8;
 constexpr std::uint64_t least_inodes = 20'000;
 constexpr std::size_t most_known = 10'000;
 // A workspace that exceeds twice its limit by more than this is emptied.
@@ -42,6 +45,7 @@ disk_watch::~disk_watch() {
 }
 
 disk_watch::space disk_watch::free_space() const {
+  if (read_) return read_();
   struct statvfs s {};
   if (directory_.empty() || ::statvfs(directory_.c_str(), &s) != 0) return {};
   space out;
@@ -127,6 +131,7 @@ disk_verdict disk_watch::walk(entry& e) {
     else if (use.entries > may_files) out = disk_verdict::files;
     std::lock_guard lock(mutex_);
     e.last = use;
+    e.grown = use.bytes - std::min(use.bytes, e.first->bytes);
     e.free_at_walk = free_before;
   }
   if (out == disk_verdict::none && e.command.cache) {
@@ -289,27 +294,40 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
   if (!there.enough) end_for_space(all, there.bytes);
 }
 
-// Ends the command that wrote most or, if half of the reserve is used up, all commands.
+// The command that took most space, of the account whose commands took most together; or all of that account; or all.
 void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes) {
   const auto now = clock::now();
-  const bool urgent = free_bytes < reserve_bytes_ / 2;
-  if (!urgent && now < next_end_) return;
-  next_end_ = now + end_interval;
-  std::vector<std::pair<const void*, entry_ptr>> writers;
-  for (const auto& [key, e] : all)
-    if ((e->command.workspace || e->command.cache) && !is_over(*e)) writers.emplace_back(key, e);
-  if (writers.empty()) return;
-  std::vector<process> processes = all_processes();
-  std::vector<std::uint64_t> written;
-  for (const auto& [key, e] : writers) {
+  const bool urgent = free_bytes < reserve_bytes_ / urgent_part, last = free_bytes < reserve_bytes_ / last_part;
+  const bool shrinks = urgent && free_bytes < free_at_end_;
+  if (!last && !shrinks && now < next_end_) return;
+  struct writer {
+    const void* key;
+    entry_ptr e;
+    std::uint64_t taken;
+  };
+  std::map<std::string, std::vector<writer>> accounts;
+  std::vector<process> processes;
+  for (const auto& [key, e] : all) {
+    if ((!e->command.workspace && !e->command.cache) || is_over(*e)) continue;
+    if (processes.empty()) processes = all_processes();
     const std::uint64_t bytes = written_bytes(family_of(e->command.leader, processes));
     std::lock_guard lock(mutex_);
     e->written = std::max(e->written, bytes);
-    written.push_back(e->written);
+    accounts[e->command.account].push_back({key, e, std::max(e->written, e->grown + e->unlinked)});
   }
-  const auto most = static_cast<std::size_t>(std::max_element(written.begin(), written.end()) - written.begin());
-  for (std::size_t i = 0; i < writers.size(); ++i)
-    if (urgent || i == most) condemn(writers[i].first, writers[i].second, disk_verdict::space);
+  if (accounts.empty()) return;
+  next_end_ = now + end_interval;
+  free_at_end_ = free_bytes;
+  const auto sum_of = [](const auto& account) {
+    std::uint64_t sum = 0;
+    for (const writer& w : account.second) sum += w.taken;
+    return sum;
+  };
+  const auto& most = *std::max_element(accounts.begin(), accounts.end(), [&](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
+  const auto largest = std::max_element(most.second.begin(), most.second.end(), [](const writer& a, const writer& b) { return a.taken < b.taken; });
+  for (const auto& account : accounts)
+    for (const writer& w : account.second)
+      if (last || (urgent && &account == &most) || w.key == largest->key) condemn(w.key, w.e, disk_verdict::space);
 }
 
 }  // namespace bubblewrap

@@ -36,6 +36,7 @@ struct disk_command {
   pid_t leader = -1;
   unique_fd workspace{};  // none: not watched
   std::string project{};
+  std::string account{};  // its commands are added up where the reserve of free space is concerned
   std::uint64_t max_bytes = UINT64_MAX, max_files = UINT64_MAX;
   unique_fd cache{};      // none: not watched
   std::uint64_t cache_bytes = 0;
@@ -47,18 +48,21 @@ class disk_watch {
   // Free space in bytes, after each check while commands run. enough: false below the reserve. [its thread]
   using space_observer = std::function<void(std::uint64_t free_bytes, bool enough)>;
 
-  explicit disk_watch(std::uint64_t reserve_bytes, space_observer observe = {})
-      : reserve_bytes_(reserve_bytes), observe_(std::move(observe)) {}
+  struct space {
+    std::uint64_t bytes = UINT64_MAX;
+    bool enough = true;  // false: below the reserve or nearly without inodes, so a command that writes must not start
+  };
+  using space_reader = std::function<space()>;
+
+  // read: instead of the file system of the directory.
+  explicit disk_watch(std::uint64_t reserve_bytes, space_observer observe = {}, space_reader read = {})
+      : reserve_bytes_(reserve_bytes), observe_(std::move(observe)), read_(std::move(read)) {}
   ~disk_watch();
   disk_watch(const disk_watch&) = delete;
   disk_watch& operator=(const disk_watch&) = delete;
 
   // A directory of the file system with the reserve. To be called before the other functions.
   void set_directory(std::string directory) { directory_ = std::move(directory); }
-  struct space {
-    std::uint64_t bytes = UINT64_MAX;
-    bool enough = true;  // false: below the reserve or nearly without inodes, so a command that writes must not start
-  };
   // Blocks on statvfs() only.
   space free_space() const;
 
@@ -87,7 +91,7 @@ class disk_watch {
     std::optional<disk::tree_use> first;
     // Guarded by mutex_.
     disk::tree_use last{};
-    std::uint64_t unlinked = 0, written = 0;
+    std::uint64_t unlinked = 0, written = 0, grown = 0;
     std::uint64_t free_at_walk = 0;
     disk::tree_use tolerated{UINT64_MAX, UINT64_MAX, false, false};
     bool far_over = false;
@@ -106,6 +110,7 @@ class disk_watch {
 
   const std::uint64_t reserve_bytes_;
   const space_observer observe_;
+  const space_reader read_;
   std::string directory_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -116,7 +121,9 @@ class disk_watch {
   };
   std::map<std::string, known> known_;
   bool ending_ = false;
-  clock::time_point next_end_{};  // used by the thread looking_ only
+  // Used by the thread looking_ only: the last end for the reserve.
+  clock::time_point next_end_{};
+  std::uint64_t free_at_end_ = UINT64_MAX;
   std::thread looking_, walking_;
 };
 

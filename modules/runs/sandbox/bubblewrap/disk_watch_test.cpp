@@ -348,6 +348,48 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   EXPECT_TRUE(disk_watch(0).free_space().enough);
 }
 
+// Of a file system whose free space the test sets.
+TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_ends) {
+  std::atomic<std::uint64_t> free_mb{1000};
+  disk_watch watch(100 * mib, {}, [&] { return disk_watch::space{free_mb * mib, free_mb >= 100}; });
+  struct state {
+    std::string account;
+    std::atomic<bool> ended{false};
+  };
+  std::vector<state> commands(4);
+  const char* const accounts[] = {"quiet", "hostile", "hostile", "quiet"};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    disk_command c = command(UINT64_MAX);
+    c.leader = -1;
+    c.project = std::to_string(i);
+    c.account = accounts[i];
+    c.end = [&, i] {
+      free_mb = 1000;
+      commands[i].ended = true;
+    };
+    if (i != 0 && i != 3) {
+      const fs::path own = root / std::to_string(i);
+      fs::create_directory(own);
+      c.workspace = unique_fd(::open(own.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
+    watch.add(&commands[i], std::move(c));
+  }
+  // Allocated, not written: no counter of the kernel has it.
+  look_twice();
+  for (const char* name : {"1", "2"}) {
+    const unique_fd file(::open((root / name / "f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    ASSERT_EQ(::posix_fallocate(file.get(), 0, 8 * mib), 0);
+  }
+  look_twice();
+  for (const state& each : commands) EXPECT_FALSE(each.ended);
+  free_mb = 40;
+  EXPECT_TRUE(within(20s, [&] { return commands[1].ended && commands[2].ended; }));
+  EXPECT_FALSE(commands[0].ended);
+  EXPECT_FALSE(commands[3].ended);
+  free_mb = 10;
+  EXPECT_TRUE(within(20s, [&] { return commands[0].ended && commands[3].ended; }));
+}
+
 TEST(processes_test, tells_whether_a_filter_refuses_copies_of_descriptors) {
   EXPECT_TRUE(may_copy_descriptors());
   const pid_t child = ::fork();

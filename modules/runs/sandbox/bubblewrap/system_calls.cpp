@@ -1,6 +1,7 @@
 #include "system_calls.hpp"
 
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -38,6 +39,12 @@ constexpr std::initializer_list<int> not_there = {SYS_clone3, SYS_memfd_create, 
 
 constexpr std::initializer_list<int> socket_families = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 constexpr int last_socket_family = AF_NETLINK;
+
+// Requests of ioctl() that allocate blocks without writing them, or that make a small write allocate many: FS_IOC_RESVSP,
+// FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE, XFS_IOC_ALLOCSP, XFS_IOC_ALLOCSP64, and FS_IOC_FSSETXATTR, which sets the extent size. No
+// header of the C library has all of them.
+constexpr std::uint64_t request_bits = 0xffffffff;  // the kernel ignores the upper half of the argument
+constexpr std::initializer_list<std::uint64_t> allocations = {0x40305828, 0x4030582a, 0x40305839, 0x4030580a, 0x40305824, 0x401c5820};
 
 class filter {
  public:
@@ -88,6 +95,9 @@ std::string system_call_filter() {
     f.refuse_if(SYS_clone, EPERM, argument(0, SCMP_CMP_MASKED_EQ, flag, flag));
   }
   f.refuse_if(SYS_unshare, EPERM, argument(0, SCMP_CMP_MASKED_EQ, time_namespace, time_namespace));
+  // Holes only free space.
+  f.refuse_if(SYS_fallocate, EOPNOTSUPP, argument(1, SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0));
+  for (const std::uint64_t request : allocations) f.refuse_if(SYS_ioctl, EOPNOTSUPP, argument(1, SCMP_CMP_MASKED_EQ, request_bits, request));
   f.refuse_if(SYS_shmget, EINVAL, argument(1, SCMP_CMP_GT, max_segment));
   for (const int call : {static_cast<int>(SYS_socket), static_cast<int>(SYS_socketpair)}) {
     // The kernel uses only the lower half of the argument. Bits in the upper half make it larger, so they are refused, too.

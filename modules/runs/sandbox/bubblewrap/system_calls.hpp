@@ -11,6 +11,8 @@ namespace bubblewrap {
 //    cannot add up;
 //  - memory and descriptors of other processes (ptrace() and the like);
 //  - sockets of other families than Unix, IPv4, IPv6 and netlink, because some families ignore network namespaces;
+//  - allocation of disk space without writing it (fallocate), which takes gigabytes between two checks of the free space; programs
+//    write instead, as posix_fallocate() does;
 //  - kernel keys, which belong to the user and outlive the command, and interfaces of the kernel that common tools do not use.
 // Programs get the same errors as from a kernel without these features. Throws std::system_error if libseccomp fails.
 std::string system_call_filter();
