@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -137,7 +138,8 @@ disk_verdict disk_watch::walk(entry& e) {
   if (out == disk_verdict::none && e.command.cache) {
     disk::tree_use use;
     if (measure(e.command.cache.get(), {e.command.cache_bytes, e.command.max_files}, use)) return out;
-    if (use.too_deep || use.partial) out = disk_verdict::cache;
+    std::lock_guard lock(mutex_);
+    if (use.too_deep || use.partial || e.unlinked_cache > e.command.cache_bytes - std::min(e.command.cache_bytes, use.bytes)) out = disk_verdict::cache;
   }
   return out;
 }
@@ -149,7 +151,7 @@ disk_verdict disk_watch::conclude(const void* key, disk::tree_use& use) {
     const auto found = entries_.find(key);
     if (found == entries_.end()) return disk_verdict::none;
     e = found->second;
-    e->unlinked = 0;  // deleted files are gone with the processes that kept them open
+    e->unlinked = e->unlinked_cache = 0;  // deleted files are gone with the processes that kept them open
   }
   bool measured = false;
   {
@@ -262,27 +264,33 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
   const space there = free_space();
   if (observe_ && there.bytes != UINT64_MAX) observe_(there.bytes, there.enough);
   std::vector<process> processes;
-  std::vector<std::pair<const void*, entry_ptr>> over;
+  std::vector<std::tuple<const void*, entry_ptr, disk_verdict>> over;
   for (const auto& [key, e] : all) {
-    if (!e->command.workspace || is_over(*e)) continue;
+    if (is_over(*e)) continue;
     if (now >= e->next_unlinked) {
-      struct stat status {};
       if (processes.empty()) processes = all_processes();
       const std::vector<pid_t> family = family_of(e->command.leader, processes);
       const auto begun = clock::now();
-      const std::uint64_t unlinked = ::fstat(e->command.workspace.get(), &status) == 0 ? unlinked_bytes(family, status.st_dev) : 0;
+      struct stat workspace {}, cache {};
+      const bool has_workspace = e->command.workspace && ::fstat(e->command.workspace.get(), &workspace) == 0;
+      // If both are on one device, its deleted files count to the workspace.
+      const bool has_cache = e->command.cache && ::fstat(e->command.cache.get(), &cache) == 0 && (!has_workspace || cache.st_dev != workspace.st_dev);
+      const std::uint64_t unlinked = has_workspace ? unlinked_bytes(family, workspace.st_dev) : 0;
+      const std::uint64_t unlinked_cache = has_cache ? unlinked_bytes(family, cache.st_dev) : 0;
       const std::uint64_t written = written_bytes(family);
       const auto end = clock::now();
       e->next_unlinked = end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
       std::lock_guard lock(mutex_);
       e->unlinked = unlinked;
+      e->unlinked_cache = unlinked_cache;
       e->written = std::max(e->written, written);
     }
     std::lock_guard lock(mutex_);
-    if (e->command.max_bytes == UINT64_MAX) continue;
+    if (e->command.cache && e->unlinked_cache > e->command.cache_bytes) over.emplace_back(key, e, disk_verdict::cache);
+    if (!e->command.workspace || e->command.max_bytes == UINT64_MAX) continue;
     const std::uint64_t taken = e->last.bytes + e->unlinked;
     // If the deleted files alone exceed the limit, no walk is needed.
-    if (e->unlinked > e->command.max_bytes) over.emplace_back(key, e);
+    if (e->unlinked > e->command.max_bytes) over.emplace_back(key, e, disk_verdict::bytes);
     const std::uint64_t room = e->command.max_bytes - std::min(e->command.max_bytes, taken);
     const std::uint64_t lost = e->free_at_walk - std::min(e->free_at_walk, there.bytes);
     if (lost > room / 2 + (1 << 20) && now >= e->may_walk && e->next_walk > now) {
@@ -290,7 +298,7 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
       changed_.notify_all();
     }
   }
-  for (const auto& [key, e] : over) condemn(key, e, disk_verdict::bytes);
+  for (const auto& [key, e, why] : over) condemn(key, e, why);
   if (!there.enough) end_for_space(all, there.bytes);
 }
 
@@ -313,7 +321,7 @@ void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std:
     const std::uint64_t bytes = written_bytes(family_of(e->command.leader, processes));
     std::lock_guard lock(mutex_);
     e->written = std::max(e->written, bytes);
-    accounts[e->command.account].push_back({key, e, std::max(e->written, e->grown + e->unlinked)});
+    accounts[e->command.account].push_back({key, e, std::max(e->written, e->grown + e->unlinked + e->unlinked_cache)});
   }
   if (accounts.empty()) return;
   next_end_ = now + end_interval;

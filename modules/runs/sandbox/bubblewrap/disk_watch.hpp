@@ -91,7 +91,7 @@ class disk_watch {
     std::optional<disk::tree_use> first;
     // Guarded by mutex_.
     disk::tree_use last{};
-    std::uint64_t unlinked = 0, written = 0, grown = 0;
+    std::uint64_t unlinked = 0, unlinked_cache = 0, written = 0, grown = 0;
     std::uint64_t free_at_walk = 0;
     disk::tree_use tolerated{UINT64_MAX, UINT64_MAX, false, false};
     bool far_over = false;

@@ -175,6 +175,22 @@ TEST_F(disk_watch_test, a_cache_that_grows_over_its_size_ends_the_command) {
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
 }
 
+TEST_F(disk_watch_test, deleted_files_of_a_cache_count_without_a_workspace) {
+  begin([this] {
+    const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    return fd >= 0 && ::posix_fallocate(fd, 0, 6 * mib) == 0 && ::unlink((home / "gone").c_str()) == 0;
+  });
+  disk_watch watch(0);
+  disk_command c = command(UINT64_MAX);
+  c.leader = child;
+  c.cache = std::move(c.workspace);
+  c.workspace = unique_fd();
+  c.cache_bytes = 4 * mib;
+  watch.add(this, std::move(c));
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
+}
+
 TEST_F(disk_watch_test, what_was_too_large_may_shrink_but_not_grow) {
   fill("old", 6 * mib);
   disk::tree_use use;
