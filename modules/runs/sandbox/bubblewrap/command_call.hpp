@@ -11,6 +11,7 @@
 
 #include "disk_watch.hpp"
 #include "memory_end.hpp"
+#include "processes.hpp"
 #include "warm_pool.hpp"
 
 namespace bubblewrap {
@@ -75,6 +76,9 @@ struct command_call {
       case disk_verdict::depth:
         return say("ended, directories are nested more than " + std::to_string(disk::max_depth) + " levels deep; those below are deleted");
       case disk_verdict::cache: return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
+      case disk_verdict::uncounted:
+        return say("ended, its processes have too many memory mappings or open files (" + std::to_string(most_mappings) +
+                   " mappings per process, " + std::to_string(most_looked_at) + " of both together): deleted files cannot be counted");
       case disk_verdict::space: return say("ended, the server's disk is nearly full");
     }
   }

@@ -65,7 +65,8 @@ file_error disk_guard::destroy(const std::string& project, const std::string& pa
 void disk_guard::count(disk_verdict found) const {
   switch (found) {
     case disk_verdict::none: return;
-    case disk_verdict::bytes: return bytes_.add();
+    case disk_verdict::bytes:
+    case disk_verdict::uncounted: return bytes_.add();
     case disk_verdict::files: return files_.add();
     case disk_verdict::depth: return depth_.add();
     case disk_verdict::cache: return cache_.add();

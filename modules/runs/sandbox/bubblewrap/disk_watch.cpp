@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ disk_watch::~disk_watch() {
     ending_ = true;
     changed_.notify_all();
   }
-  for (std::thread* each : {&looking_, &walking_})
+  for (std::thread* each : {&guarding_, &looking_, &walking_})
     if (each->joinable()) each->join();
 }
 
@@ -65,7 +66,8 @@ void disk_watch::add(const void* key, disk_command command) {
   if (const auto known = known_.find(e->command.project); known != known_.end() && e->command.workspace)
     e->first = known->second.use, e->tolerated = known->second.tolerated;
   entries_.emplace(key, std::move(e));
-  if (!looking_.joinable()) looking_ = std::thread([this] { look_often(); });
+  if (!guarding_.joinable()) guarding_ = std::thread([this] { each_interval([this](const auto& all) { check_space(all); }); });
+  if (!looking_.joinable()) looking_ = std::thread([this] { each_interval([this](const auto& all) { look(all); }); });
   if (!walking_.joinable()) walking_ = std::thread([this] { walk_often(); });
   changed_.notify_all();
 }
@@ -198,7 +200,7 @@ void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
   const disk::tree_use first = e.first.value_or(use);
   const growth bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
   const growth entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
-  // What the command left counts, not the limit that ended it. A full cache or mappings say nothing about the workspace. If the
+  // What the command left counts, not the limit that ended it. A full cache says nothing about the workspace. If the
   // server's disk is nearly full, the workspace may not stay above its limit at all.
   e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
                ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
@@ -243,7 +245,7 @@ void disk_watch::walk_often() {
   }
 }
 
-void disk_watch::look_often() {
+void disk_watch::each_interval(const std::function<void(const std::map<const void*, entry_ptr>&)>& look) {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (entries_.empty()) {
@@ -259,10 +261,15 @@ void disk_watch::look_often() {
   }
 }
 
+void disk_watch::check_space(const std::map<const void*, entry_ptr>& all) {
+  const space there = free_space();
+  if (observe_ && there.bytes != UINT64_MAX) observe_(there.bytes, there.enough);
+  if (!there.enough) end_for_space(all, there.bytes);
+}
+
 void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
   const auto now = clock::now();
   const space there = free_space();
-  if (observe_ && there.bytes != UINT64_MAX) observe_(there.bytes, there.enough);
   std::vector<process> processes;
   std::vector<std::tuple<const void*, entry_ptr, disk_verdict>> over;
   for (const auto& [key, e] : all) {
@@ -275,14 +282,15 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
       const bool has_workspace = e->command.workspace && ::fstat(e->command.workspace.get(), &workspace) == 0;
       // If both are on one device, its deleted files count to the workspace.
       const bool has_cache = e->command.cache && ::fstat(e->command.cache.get(), &cache) == 0 && (!has_workspace || cache.st_dev != workspace.st_dev);
-      const std::uint64_t unlinked = has_workspace ? unlinked_bytes(family, workspace.st_dev) : 0;
-      const std::uint64_t unlinked_cache = has_cache ? unlinked_bytes(family, cache.st_dev) : 0;
+      const auto unlinked = has_workspace ? unlinked_bytes(family, workspace.st_dev) : std::optional<std::uint64_t>(0);
+      const auto unlinked_cache = has_cache ? unlinked_bytes(family, cache.st_dev) : std::optional<std::uint64_t>(0);
+      if (!unlinked || !unlinked_cache) over.emplace_back(key, e, disk_verdict::uncounted);
       const std::uint64_t written = written_bytes(family);
       const auto end = clock::now();
       e->next_unlinked = end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
       std::lock_guard lock(mutex_);
-      e->unlinked = unlinked;
-      e->unlinked_cache = unlinked_cache;
+      e->unlinked = unlinked.value_or(0);
+      e->unlinked_cache = unlinked_cache.value_or(0);
       e->written = std::max(e->written, written);
     }
     std::lock_guard lock(mutex_);
@@ -299,7 +307,6 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
     }
   }
   for (const auto& [key, e, why] : over) condemn(key, e, why);
-  if (!there.enough) end_for_space(all, there.bytes);
 }
 
 // The command that took most space, of the account whose commands took most together; or all of that account; or all.

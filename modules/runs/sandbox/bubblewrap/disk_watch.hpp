@@ -1,7 +1,8 @@
 // Ends commands that exceed their limits of disk space: bytes, entries and depth of a workspace, and the size of a package cache.
 // Also keeps a reserve of free space for all other users of the file system.
 //
-// One thread checks the free space and the deleted files that are still open several times a second. Another one walks through
+// One thread checks the free space ten times a second and does nothing else that takes long. Another one counts the deleted files
+// that are still open, up to a limit of mappings and descriptors above which the command is ended. A third one walks through
 // the directories, each of them about every second and at least every few seconds. A walk is brought forward if the file system
 // has lost more space than the workspace may still take. A command can exceed a limit between two checks; conclude() measures
 // once more after the command.
@@ -30,7 +31,8 @@
 
 namespace bubblewrap {
 
-enum class disk_verdict { none, bytes, files, depth, cache, space };
+// uncounted: the command has too many mappings or descriptors to find its deleted files.
+enum class disk_verdict { none, bytes, files, depth, cache, space, uncounted };
 
 struct disk_command {
   pid_t leader = -1;
@@ -99,9 +101,11 @@ class disk_watch {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
-  void look_often();
+  // Calls `look` after each interval in which there are commands, until the end.
+  void each_interval(const std::function<void(const std::map<const void*, entry_ptr>&)>& look);
   void walk_often();
   void look(const std::map<const void*, entry_ptr>& all);
+  void check_space(const std::map<const void*, entry_ptr>& all);
   void end_for_space(const std::map<const void*, entry_ptr>& all, std::uint64_t free_bytes);
   bool is_over(const entry& e) const;
   disk_verdict walk(entry& e);
@@ -121,10 +125,10 @@ class disk_watch {
   };
   std::map<std::string, known> known_;
   bool ending_ = false;
-  // Used by the thread looking_ only: the last end for the reserve.
+  // Used by the thread guarding_ only: the last end for the reserve.
   clock::time_point next_end_{};
   std::uint64_t free_at_end_ = UINT64_MAX;
-  std::thread looking_, walking_;
+  std::thread guarding_, looking_, walking_;
 };
 
 }  // namespace bubblewrap

@@ -5,6 +5,8 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -128,7 +130,7 @@ TEST_F(disk_watch_test, open_files_without_a_name_count) {
   struct stat status {};
   ASSERT_EQ(::stat(home.c_str(), &status), 0);
   // A thread sanitizer has a deleted file mapped.
-  const std::uint64_t before = unlinked_bytes({::getpid()}, status.st_dev);
+  const std::uint64_t before = unlinked_bytes({::getpid()}, status.st_dev).value_or(0);
   begin([this] {
     for (int i = 0; i < 6; ++i) {
       const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -158,6 +160,42 @@ TEST_F(disk_watch_test, mapped_files_without_a_name_count) {
   struct stat status {};
   ASSERT_EQ(::stat(home.c_str(), &status), 0);
   EXPECT_GE(unlinked_bytes({child}, status.st_dev), 6 * mib);
+}
+
+TEST_F(disk_watch_test, too_many_mappings_end_the_command) {
+  begin([this] {
+    const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || ::posix_fallocate(fd, 0, 4096) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
+    for (std::size_t i = 0; i < most_mappings; ++i)
+      if (::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return false;
+    return true;
+  });
+  struct stat status {};
+  ASSERT_EQ(::stat(home.c_str(), &status), 0);
+  EXPECT_EQ(unlinked_bytes({child}, status.st_dev), std::nullopt);
+  EXPECT_NE(unlinked_bytes({::getpid()}, status.st_dev), std::nullopt);
+  disk_watch watch(0);
+  disk_command c = command(1024 * mib);
+  c.leader = child;
+  watch.add(this, std::move(c));
+  EXPECT_TRUE(within(20s, [&] { return ended == 1; }));
+  EXPECT_EQ(watch.verdict_on(this), disk_verdict::uncounted);
+}
+
+TEST_F(disk_watch_test, descriptors_above_a_lowered_limit_are_found_in_an_undumpable_process) {
+  begin([this] {
+    const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || ::posix_fallocate(fd, 0, 6 * mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
+    if (::dup2(fd, 200) != 200) return false;
+    ::close(fd);
+    const struct rlimit low {10, 10};
+    return ::setrlimit(RLIMIT_NOFILE, &low) == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0;
+  });
+  struct stat status {};
+  ASSERT_EQ(::stat(home.c_str(), &status), 0);
+  if (may_copy_descriptors()) {
+    EXPECT_GE(unlinked_bytes({child}, status.st_dev), 6 * mib);
+  }
 }
 
 TEST_F(disk_watch_test, a_cache_that_grows_over_its_size_ends_the_command) {

@@ -18,6 +18,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "without_protection.hpp"
 #include "workspace.hpp"
@@ -27,8 +28,6 @@ namespace {
 
 using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-constexpr std::string_view open_files_limit = "Max open files";
-constexpr int most_copied = 65536;
 // Defaults of net.core.wmem_default, and of a pipe.
 constexpr std::uint64_t bytes_per_socket = 208 << 10, bytes_per_pipe = 64 << 10;
 
@@ -55,42 +54,48 @@ void note_unlinked(const struct stat& status, dev_t device, sizes& out) {
 }
 
 // A process that made itself undumpable belongs to root in /proc. The server owns the user namespace that the process is in,
-// so it can still copy the descriptors.
+// so it can still copy the descriptors. `left`: as of each_open().
 template <class Note>
-void each_copied(pid_t id, const Note& note) {
+bool each_copied(pid_t id, std::size_t& left, const Note& note) {
   const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
-  if (!process) return;
-  const std::string limits = text_of("/proc/" + std::to_string(id) + "/limits");
-  std::istringstream rest(limits.substr(std::min(limits.find(open_files_limit), limits.size())).erase(0, open_files_limit.size()));
-  int end = 0;
-  if (!(rest >> end)) return;
-  end = std::min(end, most_copied);
-  for (int number = 0; number < end; ++number) {
-    const unique_fd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
-    if (!copy && errno != EBADF) return;
+  if (!process) return true;
+  // The size of the table of descriptors. The process can lower its limit on descriptors below those that it has.
+  const std::uint64_t end = number_after(text_of("/proc/" + std::to_string(id) + "/status"), "\nFDSize:");
+  for (std::uint64_t number = 0; number < end; ++number) {
+    if (left == 0) return false;
+    --left;
+    const unique_fd copy(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(number), 0)));
+    if (!copy && errno != EBADF) return true;
     struct stat status {};
     if (copy && ::fstat(copy.get(), &status) == 0) note(status);
   }
+  return true;
 }
 
-// Calls note(const struct stat&) for each descriptor of the process.
+// Calls note(const struct stat&) for each descriptor of the process. Takes their number from `left`; false: it was too small.
 template <class Note>
-void each_open(pid_t id, const Note& note) {
+bool each_open(pid_t id, std::size_t& left, const Note& note) {
   const std::string path = "/proc/" + std::to_string(id) + "/fd";
   const directory_stream all(::opendir(path.c_str()), &::closedir);
-  if (!all && errno == EACCES) return each_copied(id, note);
+  if (!all && errno == EACCES) return each_copied(id, left, note);
   while (const dirent* item = all ? ::readdir(all.get()) : nullptr) {
     if (item->d_name[0] == '.') continue;
+    if (left == 0) return false;
+    --left;
     struct stat status {};
     if (::fstatat(::dirfd(all.get()), item->d_name, &status, 0) == 0) note(status);
   }
+  return true;
 }
 
 // A mapping keeps a file after its descriptor was closed. Only root may read the file's size; for other users the mapped range
-// counts instead.
-void add_mapped(pid_t id, dev_t device, sizes& out) {
-  std::istringstream lines(text_of("/proc/" + std::to_string(id) + "/maps"));
-  for (std::string line; std::getline(lines, line);) {
+// counts instead. Takes the number of mappings from `left`; false: there are too many.
+bool add_mapped(pid_t id, dev_t device, std::size_t& left, sizes& out) {
+  std::ifstream lines("/proc/" + std::to_string(id) + "/maps");
+  std::size_t most = std::min(left, most_mappings);
+  left -= most;
+  for (std::string line; std::getline(lines, line); --most) {
+    if (most == 0) return false;
     if (!line.ends_with(" (deleted)")) continue;
     unsigned long long begin = 0, end = 0, offset = 0, inode = 0;
     unsigned major = 0, minor = 0;
@@ -104,6 +109,8 @@ void add_mapped(pid_t id, dev_t device, sizes& out) {
       note_largest(out, inode, offset + (end - begin));
     }
   }
+  left += most;
+  return true;
 }
 
 }  // namespace
@@ -142,12 +149,13 @@ std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all) {
   return out;
 }
 
-std::uint64_t unlinked_bytes(const std::vector<pid_t>& family, dev_t device) {
+std::optional<std::uint64_t> unlinked_bytes(const std::vector<pid_t>& family, dev_t device) {
   if (ry_test::without_protection("unlinked_files")) return 0;
   sizes files;
+  std::size_t left = most_looked_at;
   for (const pid_t id : family) {
-    each_open(id, [&](const struct stat& status) { note_unlinked(status, device, files); });
-    add_mapped(id, device, files);
+    if (!each_open(id, left, [&](const struct stat& status) { note_unlinked(status, device, files); })) return std::nullopt;
+    if (!add_mapped(id, device, left, files)) return std::nullopt;
   }
   std::uint64_t sum = 0;
   for (const auto& [inode, bytes] : files) sum += bytes;
@@ -167,9 +175,10 @@ std::uint64_t written_bytes(const std::vector<pid_t>& family) {
 std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family) {
   std::set<ino_t> sockets, pipes;
   std::uint64_t page_tables = 0;
+  std::size_t left = most_looked_at;
   for (const pid_t id : family) {
     page_tables += number_after(text_of("/proc/" + std::to_string(id) + "/status"), "\nVmPTE:") << 10;
-    each_open(id, [&](const struct stat& status) {
+    (void)each_open(id, left, [&](const struct stat& status) {
       if (S_ISSOCK(status.st_mode)) sockets.insert(status.st_ino);
       if (S_ISFIFO(status.st_mode)) pipes.insert(status.st_ino);
     });
