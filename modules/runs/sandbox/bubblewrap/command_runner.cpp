@@ -194,6 +194,8 @@ void command_runner::watch(command_call& call, const std::string& project, const
   w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
   w.end = [this, process = call.process] { process_.kill(process, SIGKILL); };
   if (!call.group.empty()) w.charged = [this, group = call.group] { return groups_.memory_of(group); };
+  w.account = account;
+  w.scratch = spec.workspace.empty();
   call.memory_bytes = w.memory_bytes;
   call.project = project;
   disk_command d;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,8 +22,8 @@ constexpr auto interval = std::chrono::milliseconds(100);
 // The kernel needs some time to free the memory of an ended command. Until its exit, but no longer than this, no further command
 // is ended for the reserve.
 constexpr auto longest_exit = std::chrono::milliseconds(1000), longest_urgent_exit = std::chrono::milliseconds(300);
-// Ending a command that holds less than this part of the reserve would hardly help, so it is spared until half of the reserve
-// is used up.
+// Ending a command of an account that holds less than this part of the reserve would hardly help, so it is spared until half of
+// the reserve is used up.
 constexpr std::uint64_t least_part = 8;
 
 std::uint64_t resident_bytes(pid_t id) {
@@ -43,30 +45,37 @@ std::uint64_t proportional_bytes(pid_t id) {
   return kib << 10;
 }
 
-// Kernel memory for the inodes of a sandbox's memory file systems, which their size limits do not include. A file system that
-// the host has, too, is not the sandbox's.
-std::uint64_t files_in_memory(const std::vector<pid_t>& family) {
+struct memory_files {
+  std::uint64_t kernel = 0;  // for the inodes, which the size limits of the file systems do not include
+  std::uint64_t content = 0;
+};
+
+// The memory file systems of a sandbox. A file system that the host has, too, is not the sandbox's. scratch: nor is a workspace
+// that is not in memory.
+memory_files files_in_memory(const std::vector<pid_t>& family, bool scratch) {
   constexpr std::uint64_t bytes_per_file = 1024;
   for (pid_t id : family) {
     const std::string root = "/proc/" + std::to_string(id) + "/root";
     struct stat ours {}, its {};
     if (::stat("/", &ours) != 0 || ::stat((root + "/").c_str(), &its) != 0) continue;
     if (ours.st_dev == its.st_dev && ours.st_ino == its.st_ino) continue;  // bwrap itself
-    std::uint64_t files = 0;
-    for (const std::string path : {"/tmp", "/dev/shm"}) {
+    memory_files out;
+    for (const std::string path : {"/tmp", "/dev/shm", "/workspace"}) {
       struct statfs use {};
+      if (path == "/workspace" && !scratch) continue;
       if (::statfs((root + path).c_str(), &use) != 0 || use.f_type != TMPFS_MAGIC) continue;
       if (::stat((root + path).c_str(), &its) != 0) continue;
       if (::stat(path.c_str(), &ours) == 0 && ours.st_dev == its.st_dev) continue;
-      files += use.f_files - use.f_ffree;
+      out.kernel += (use.f_files - use.f_ffree) * bytes_per_file;
+      out.content += (use.f_blocks - use.f_bfree) * static_cast<std::uint64_t>(use.f_bsize);
     }
-    return files * bytes_per_file;
+    return out;
   }
-  return 0;
+  return {};
 }
 
-std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough) {
-  const std::uint64_t files = files_in_memory(family);
+std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough, bool scratch) {
+  const std::uint64_t files = files_in_memory(family, scratch).kernel;
   std::uint64_t sum = files;
   for (pid_t id : family) sum += resident_bytes(id);
   if (sum <= enough) return sum;
@@ -77,15 +86,17 @@ std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough) 
 
 // An estimate for comparisons between commands: kernel memory cannot be measured without a control group, so each socket and
 // pipe counts as if it were full.
-std::uint64_t memory_with_kernel(const std::vector<pid_t>& family) {
-  return memory_of(family, UINT64_MAX) + kernel_memory_bound(family);
+std::uint64_t memory_with_kernel(const std::vector<pid_t>& family, bool scratch) {
+  return memory_of(family, UINT64_MAX, scratch) + files_in_memory(family, scratch).content + kernel_memory_bound(family);
 }
 
 }  // namespace
 
-std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough) {
-  return memory_of(family_of(leader, all_processes()), enough);
+std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough, bool scratch) {
+  return memory_of(family_of(leader, all_processes()), enough, scratch);
 }
+
+std::uint64_t memory_with_files(pid_t leader, bool scratch) { return memory_with_kernel(family_of(leader, all_processes()), scratch); }
 
 watchdog::~watchdog() {
   {
@@ -148,7 +159,7 @@ void watchdog::check_limits(const entry_list& commands) {
   const std::vector<process> all = all_processes();
   for (const auto& [key, e] : commands) {
     const std::uint64_t most = e->command.memory_bytes;
-    if (most != 0 && memory_of(family_of(e->command.leader, all), most) > most) condemn(key, e, memory_end::command);
+    if (most != 0 && memory_of(family_of(e->command.leader, all), most, e->command.scratch) > most) condemn(key, e, memory_end::command);
   }
 }
 
@@ -160,17 +171,25 @@ void watchdog::check_machine(const entry_list& commands) {
   const entry_list running = without_ended(commands, last_end);
   if (running.size() != commands.size() && clock::now() - last_end < (now.urgent ? longest_urgent_exit : longest_exit)) return;
   const std::vector<process> all = all_processes();
-  std::uint64_t most = now.urgent ? 0 : reserve_.bytes() / least_part;
-  const entry_list::value_type* largest = nullptr;
+  struct account {
+    std::uint64_t bytes = 0, most = 0;
+    const entry_list::value_type* largest = nullptr;
+  };
+  // A command without an account counts by itself.
+  std::map<std::pair<std::string, const void*>, account> accounts;
   for (const auto& each : running) {
     const watched_command& c = each.second->command;
     const std::optional<std::uint64_t> charged = c.charged ? c.charged() : std::nullopt;
-    const std::uint64_t bytes = charged ? *charged : memory_with_kernel(family_of(c.leader, all));
-    if (bytes < most) continue;
-    most = bytes;
-    largest = &each;
+    const std::uint64_t bytes = charged ? *charged : memory_with_kernel(family_of(c.leader, all), c.scratch);
+    account& of = accounts[{c.account, c.account.empty() ? each.first : nullptr}];
+    of.bytes += bytes;
+    if (of.largest != nullptr && bytes < of.most) continue;
+    of.most = bytes;
+    of.largest = &each;
   }
-  if (largest != nullptr) condemn(largest->first, largest->second, memory_end::node);
+  if (accounts.empty()) return;
+  const account& most = std::max_element(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; })->second;
+  if (now.urgent || most.bytes >= reserve_.bytes() / least_part) condemn(most.largest->first, most.largest->second, memory_end::node);
 }
 
 watchdog::entry_list watchdog::without_ended(const entry_list& commands, clock::time_point& last_end) const {

@@ -1,7 +1,7 @@
 // Ends commands for the memory that they take. The kernel limits single processes; the watchdog adds up the memory of all
 // processes of a command ten times a second and ends a command that exceeds its limit. It also keeps the machine's reserve
-// (memory_reserve): below it, the largest command is ended, one after the other until there is enough. A command can exceed a
-// limit between two measurements. Disk space is disk_watch's.
+// (memory_reserve): below it, the largest command of the account whose commands take most together is ended, one after the other
+// until there is enough. A command can exceed a limit between two measurements. Disk space is disk_watch's.
 //
 // Thread: all functions from any thread; `end` and the observer are called on the watchdog's own threads.
 #pragma once
@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,8 +26,12 @@
 namespace bubblewrap {
 
 // Memory of a process and all its descendants, with shared pages counted once, and the kernel's memory for the files in a
-// sandbox's /tmp and /dev/shm. Exact only above `enough`; below that a cheaper figure that is never too small.
-std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough);
+// sandbox's /tmp and /dev/shm; scratch: also in /workspace. Exact only above `enough`; below that a cheaper figure that is never
+// too small.
+std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough, bool scratch = false);
+// The estimate by which commands without a control group are compared: also the content of these files and all memory that the
+// kernel can keep for sockets and pipes.
+std::uint64_t memory_with_files(pid_t leader, bool scratch);
 
 struct watched_command {
   pid_t leader = -1;
@@ -34,6 +39,8 @@ struct watched_command {
   std::function<void()> end{};  // quick; called at most once
   // Memory by the command's control group; nullopt: unknown. Empty: it has none.
   std::function<std::optional<std::uint64_t>()> charged{};
+  std::string account{};  // empty: counts by itself
+  bool scratch = false;   // its /workspace is in memory
 };
 
 class watchdog {

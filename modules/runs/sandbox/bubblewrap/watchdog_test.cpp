@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -155,6 +158,54 @@ TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
   EXPECT_EQ(large_ended, 1);
   EXPECT_EQ(small_ended, 0);
   EXPECT_EQ(dog.verdict_on(&small), memory_end::none);
+}
+
+TEST(watchdog_test, below_the_reserve_the_account_with_most_memory_gives_way) {
+  machine here;
+  watchdog dog(here.reserve);
+  std::atomic<int> honest_ended{0}, hostile_ended{0};
+  std::vector<int> keys(5);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const bool honest = i == 0;
+    watched_command c = charged(honest ? 60 * mib : (20 + i) * mib, [&, honest] {
+      here.available_mb = 1000;
+      ++(honest ? honest_ended : hostile_ended);
+    });
+    c.account = honest ? "honest" : "hostile";
+    dog.add(&keys[i], std::move(c));
+  }
+  here.available_mb = 200;
+  EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return hostile_ended + honest_ended != 0; }));
+  measure_often();
+  EXPECT_EQ(hostile_ended, 1);
+  EXPECT_EQ(dog.verdict_on(&keys[4]), memory_end::node) << "the largest of the account";
+  EXPECT_EQ(honest_ended, 0);
+}
+
+TEST(watchdog_test, files_in_memory_of_a_sandbox_count_for_comparisons) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const fs::path root = "/tmp/ry-watchdog-" + std::to_string(::getpid());
+    const bool made = ::mkdir(root.c_str(), 0700) == 0 && ::unshare(CLONE_NEWNS) == 0 &&
+                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && ::mount("tmpfs", root.c_str(), "tmpfs", 0, nullptr) == 0 &&
+                      ::mkdir((root / "workspace").c_str(), 0700) == 0 && ::mount("tmpfs", (root / "workspace").c_str(), "tmpfs", 0, nullptr) == 0;
+    if (made) std::ofstream(root / "workspace/f") << std::string(64 * mib, 'x');
+    if (!made || ::chroot(root.c_str()) != 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  const auto state = [&] { return ::waitpid(child, nullptr, WNOHANG); };
+  const bool counted = within(std::chrono::seconds(20), [&] { return state() != 0 || memory_with_files(child, true) > 64 * mib + memory_of_all(child, 0, true); });
+  std::error_code ignored;
+  if (::kill(child, 0) != 0) {
+    fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
+    GTEST_SKIP() << "no file system can be mounted here";
+  }
+  EXPECT_TRUE(counted);
+  EXPECT_LT(memory_with_files(child, false), memory_with_files(child, true) - 60 * mib);
+  EXPECT_GT(memory_of_all(child, 0, true), memory_of_all(child, 0, false)) << "inodes";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
 }
 
 TEST(watchdog_test, a_small_command_is_spared_until_half_of_the_reserve_is_used) {
