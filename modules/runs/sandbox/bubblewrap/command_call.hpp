@@ -33,7 +33,7 @@ struct command_call {
   bool account_bytes = false, account_files = false;  // whether they are the rest of the account's limits
   bool has_workspace = false;
   bool emptied = false;  // the workspace, because of its size
-  std::string project;
+  std::string project, account;
   bool paused = false;
   // Time limit of a program in a warm sandbox. On its executor.
   bool timed = false, out_of_time = false;

@@ -198,6 +198,7 @@ void command_runner::watch(command_call& call, const std::string& project, const
   w.scratch = spec.workspace.empty();
   call.memory_bytes = w.memory_bytes;
   call.project = project;
+  call.account = account;
   disk_command d;
   d.leader = w.leader;
   d.project = project;
@@ -278,8 +279,8 @@ bool command_runner::measure_then_finish(command_call* call, std::int32_t code, 
   ry_status st = RY_UNKNOWN;
   (void)ry::guard([&] {
     auto own = std::make_unique<last_measurement>(last_measurement{call, code, why});
-    st = ctx_.core().run_blocking(
-        ctx_.host(), call->exec,
+    st = disk_.threads().run(
+        call->account, call->exec,
         [](void* p) noexcept {
           auto* l = static_cast<last_measurement*>(p);
           (void)ry::guard([&] { l->found = l->call->owner->measure(*l->call, l->use); });

@@ -14,7 +14,7 @@ constexpr auto longest_removal = std::chrono::seconds(10);
 }  // namespace
 
 disk_guard::disk_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
-    : ctx_(ctx), watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }) {
+    : ctx_(ctx), watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }), threads_(ctx) {
   free_bytes_ = ctx.metrics().gauge("disk_free_bytes", "Free space of the file system with the workspaces, as of the last command");
   refused_ = refused_counter(ctx, "disk_space");
   bytes_ = ended_counter(ctx, "workspace_bytes");

@@ -10,6 +10,7 @@
 
 #include "common/tree_cleaner.hpp"
 #include "common/warning_pace.hpp"
+#include "disk_threads.hpp"
 #include "disk_watch.hpp"
 #include "workspace.hpp"
 
@@ -22,6 +23,8 @@ class disk_guard {
   void start(const std::string& root);
 
   disk_watch& watch() { return watch_; }
+  // For the last measurement of a command and for destroy().
+  disk_threads& threads() { return threads_; }
   // RY_RESOURCE_EXHAUSTED below the reserve.
   file_error check_space();
   // Like check_space(), before the server itself writes `bytes` into a workspace.
@@ -40,6 +43,7 @@ class disk_guard {
   ry::metric free_bytes_, refused_;
   ry::metric bytes_, files_, depth_, cache_, space_;  // commands that were ended
   logging::warning_pace warnings_;
+  disk_threads threads_;  // last: its threads use the other members
 };
 
 }  // namespace bubblewrap

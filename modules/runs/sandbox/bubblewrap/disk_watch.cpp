@@ -96,6 +96,12 @@ void disk_watch::note_write(const std::string& project, std::uint64_t bytes) {
   known->second.use.entries += names_of_path;
 }
 
+std::string disk_watch::account_of(const std::string& project) const {
+  std::lock_guard lock(mutex_);
+  const auto known = known_.find(project);
+  return known == known_.end() || known->second.account.empty() ? project : known->second.account;
+}
+
 void disk_watch::forget(const std::string& project) {
   std::lock_guard lock(mutex_);
   known_.erase(project);
@@ -205,7 +211,7 @@ void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
   e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
                ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
   if (known_.size() >= most_known) known_.clear();
-  known_[e.command.project] = {use, e.tolerated};
+  known_[e.command.project] = {use, e.tolerated, e.command.account};
 }
 
 bool disk_watch::is_far_over(const void* key) const {

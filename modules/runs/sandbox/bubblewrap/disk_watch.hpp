@@ -81,6 +81,8 @@ class disk_watch {
   void remove(const void* key);
   // To be called when the server itself writes into the workspace.
   void note_write(const std::string& project, std::uint64_t bytes);
+  // The account of the project's last command; the project itself if that is unknown.
+  std::string account_of(const std::string& project) const;
   // To be called when the workspace is removed.
   void forget(const std::string& project);
 
@@ -122,6 +124,7 @@ class disk_watch {
   // Projects after their last command. tolerated: the size that the project may keep although a limit is lower. It only shrinks.
   struct known {
     disk::tree_use use, tolerated;
+    std::string account;
   };
   std::map<std::string, known> known_;
   bool ending_ = false;

@@ -133,7 +133,7 @@ class module {
 
   ry::task<void> stop() {
     if (runner_) runner_->close();
-    co_return;
+    co_await ctx_.run_blocking([this] { disk_->threads().close(); });
   }
 
   ry::result<void> health() const {

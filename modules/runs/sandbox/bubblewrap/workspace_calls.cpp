@@ -25,29 +25,28 @@ ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.fi
 
 // Does `work` on a thread that may block, then passes its result to `finish` on exec.
 template <class Work, class Finish>
-ry_status workspace_calls::blocking(ry_exec* exec, Work work, Finish finish) {
+ry_status workspace_calls::blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account) {
   struct block {
     Work work;
     Finish finish;
     file_error error;
   };
   auto own = std::make_unique<block>(block{std::move(work), std::move(finish), {}});
-  const ry_status st = ctx_.core().run_blocking(
-      ctx_.host(), exec,
-      [](void* p) noexcept {
-        auto* b = static_cast<block*>(p);
-        const ry_status failed = ry::guard([&] { b->error = b->work(); });
-        if (failed != RY_OK) b->error = {failed, "the sandbox failed"};
-      },
-      own.get(),
-      {[](void* p, ry_status ran, const ry_error_view*) noexcept {
-         std::unique_ptr<block> b(static_cast<block*>(p));
-         if (ran != RY_OK) b->error = {ran, "cancelled"};
-         const ry::error e = as_error(b->error);
-         const ry_error_view view = e.view();
-         b->finish(b->error.status, b->error.status == RY_OK ? nullptr : &view);
-       },
-       own.get()});
+  const ry_call_fn run = [](void* p) noexcept {
+    auto* b = static_cast<block*>(p);
+    const ry_status failed = ry::guard([&] { b->error = b->work(); });
+    if (failed != RY_OK) b->error = {failed, "the sandbox failed"};
+  };
+  const ry_done done{[](void* p, ry_status ran, const ry_error_view*) noexcept {
+                       std::unique_ptr<block> b(static_cast<block*>(p));
+                       if (ran != RY_OK) b->error = {ran, "cancelled"};
+                       const ry::error e = as_error(b->error);
+                       const ry_error_view view = e.view();
+                       b->finish(b->error.status, b->error.status == RY_OK ? nullptr : &view);
+                     },
+                     own.get()};
+  const ry_status st = account ? disk_.threads().run(*account, exec, run, own.get(), done)
+                               : ctx_.core().run_blocking(ctx_.host(), exec, run, own.get(), done);
   if (st == RY_OK) own.release();
   return st;
 }
@@ -122,7 +121,7 @@ ry_status workspace_calls::list_files(ry_str project, ry_str path, ry_exec* exec
 ry_status workspace_calls::destroy(ry_str project, ry_exec* exec, ry_done done) {
   return blocking(
       exec, [this, id = str(project)] { return destroy_workspace(id); },
-      [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
+      [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); }, disk_.watch().account_of(str(project)));
 }
 
 ry_status workspace_calls::scan(ry_str project, std::uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn, void* ctx) {

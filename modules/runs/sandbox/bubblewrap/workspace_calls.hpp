@@ -3,6 +3,7 @@
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 
+#include <optional>
 #include <ry/ry.hpp>
 #include <string>
 
@@ -32,8 +33,9 @@ class workspace_calls {
   file_error destroy_workspace(const std::string& project) const;
 
  private:
+  // account: on the driver's own threads, in turns of the accounts.
   template <class Work, class Finish>
-  ry_status blocking(ry_exec* exec, Work work, Finish finish);
+  ry_status blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account = {});
 
   ry::context& ctx_;
   const workspaces& files_;

@@ -1,0 +1,43 @@
+// Threads that work for several accounts in turns: an account with much work waits for itself, not the others for it. At most one
+// thread works for an account at a time.
+//
+// Thread: any. The destructor waits for all work.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bubblewrap {
+
+class account_turns {
+ public:
+  // most_waiting: of all accounts together.
+  explicit account_turns(std::size_t threads, std::size_t most_waiting = 1000) : n_threads_(threads), most_waiting_(most_waiting) {}
+  ~account_turns();
+  account_turns(const account_turns&) = delete;
+  account_turns& operator=(const account_turns&) = delete;
+
+  // False: too much work waits. `work` must not throw.
+  bool submit(const std::string& account, std::function<void()> work);
+
+ private:
+  void run();
+
+  const std::size_t n_threads_, most_waiting_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // The work of an account, of which the first may be running.
+  std::map<std::string, std::deque<std::function<void()>>> accounts_;
+  std::deque<std::string> turns_;  // accounts with work, none of which is running
+  std::size_t waiting_ = 0;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace bubblewrap
