@@ -78,6 +78,13 @@ for (const [how, ...script] of [
   });
 }
 
+attack('more mappings than are looked at for deleted files end the command', ['counted_mappings'], async () => {
+  const r = await run(await server.user(), perl(`open(my $f, "+>", "x") or die; print $f "x" x 4096; $f->flush; unlink "x";
+    for (1 .. 60000) { syscall(${mmap}, 0, 4096, 1, 1, fileno($f), 0) > 0 or last } sleep 10; print "survived"`));
+  assert.match(r.said[0], /ended, its processes have too many memory mappings or open files \(50000 mappings per process/);
+  assert.doesNotMatch(r.said[0], /survived/);
+});
+
 attack('many small files end the command, count afterwards and can be removed', ['workspace_files'], { timeout: 120000 }, async () => {
   const u = await server.user();
   const r = await run(u, [`perl -e 'for (1..200000) { open(my $f, ">", "f$_") or die } sleep 10'`, `ls | wc -l; echo x > another`, `find . -delete; ls | wc -l`, 'echo fine'].join('\n'));

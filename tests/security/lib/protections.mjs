@@ -14,6 +14,7 @@ export const protections = {
   account_workspace: set('runs.account_workspace_bytes.free=107374182400'),
   disk_reserve: set('sandbox_bubblewrap.min_free_mb=0'),
   unlinked_files: build('unlinked_files'),
+  counted_mappings: build('counted_mappings'),
   workspace_depth: build('workspace_depth'),
   workspace_growth: build('workspace_growth'),
   tree_removal: build('tree_removal'),

@@ -92,7 +92,7 @@ bool each_open(pid_t id, std::size_t& left, const Note& note) {
 // counts instead. Takes the number of mappings from `left`; false: there are too many.
 bool add_mapped(pid_t id, dev_t device, std::size_t& left, sizes& out) {
   std::ifstream lines("/proc/" + std::to_string(id) + "/maps");
-  std::size_t most = std::min(left, most_mappings);
+  std::size_t most = ry_test::without_protection("counted_mappings") ? left : std::min(left, most_mappings);
   left -= most;
   for (std::string line; std::getline(lines, line); --most) {
     if (most == 0) return false;
