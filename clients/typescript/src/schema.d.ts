@@ -1000,7 +1000,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key
-         * @description Only this response contains the key. An e-mail announces it to the owner of the account. An API key cannot create keys. Over the limit of the plan: 409 `API_KEY_LIMIT_EXCEEDED`.
+         * @description Only this response contains the key. An e-mail announces it to the owner of the account. An API key cannot create keys. Over the limit of the plan: 409 `API_KEY_LIMIT_EXCEEDED`; too many within an hour: 429.
          */
         post: operations["accounts.create_key"];
         delete?: never;
