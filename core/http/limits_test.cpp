@@ -248,7 +248,10 @@ INSTANTIATE_TEST_SUITE_P(
                     400},
         bad_request{
             "two_authorizations",
-            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400}),
+            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400},
+        bad_request{
+            "an_empty_authorization_first",
+            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization:\r\nAuthorization: b\r\n\r\n", 400}),
     [](const auto& p) { return std::string(p.param.name); });
 
 TEST_F(limits, NulBytes) {

@@ -89,7 +89,7 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   chunk_decoder chunks_;
   std::uint64_t body_bytes_ = 0, length_ = 0;
   bool chunked_ = false, body_done_ = false;
-  unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0, idempotency_keys_ = 0;
+  unsigned hosts_ = 0, lengths_ = 0, encodings_ = 0, authorizations_ = 0, idempotency_keys_ = 0;
   bool plain_chunked_ = false;
   refusal refused_;
 };
