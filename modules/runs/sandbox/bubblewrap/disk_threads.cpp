@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <memory>
+#include <ry/cpp/trace.hpp>
 #include <utility>
 
 namespace bubblewrap {
@@ -13,6 +14,7 @@ struct disk_threads::job {
   ry_call_fn work;
   void* arg;
   ry_done done;
+  ry::trace of;  // of the caller: the completion continues its work
 };
 
 ry_status disk_threads::run(const std::string& account, ry_exec* exec, ry_call_fn work, void* arg, ry_done done) {
@@ -20,7 +22,7 @@ ry_status disk_threads::run(const std::string& account, ry_exec* exec, ry_call_f
     // Counted before the lock is free, so that close() waits for it.
     std::lock_guard lock(mutex_);
     if (!closed_) {
-      const auto j = std::make_shared<std::unique_ptr<job>>(std::make_unique<job>(job{this, exec, work, arg, done}));
+      const auto j = std::make_shared<std::unique_ptr<job>>(std::make_unique<job>(job{this, exec, work, arg, done, ry::trace::current(ctx_)}));
       const bool submitted = turns_.submit(account, [this, j] {
         job* own = j->release();
         own->work(own->arg);
@@ -39,8 +41,11 @@ ry_status disk_threads::run(const std::string& account, ry_exec* exec, ry_call_f
 
 void disk_threads::finish(void* j) noexcept {
   const std::unique_ptr<job> own(static_cast<job*>(j));
-  own->done.fn(own->done.ctx, RY_OK, nullptr);
   disk_threads& owner = *own->owner;
+  {
+    const ry::trace_switch during(owner.ctx_, own->of);
+    own->done.fn(own->done.ctx, RY_OK, nullptr);
+  }
   std::lock_guard lock(owner.mutex_);
   --owner.pending_;
   owner.finished_.notify_all();
