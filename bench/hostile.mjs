@@ -117,20 +117,20 @@ async function phase(length) {
   await Promise.all(under);
   return { took, lists, files };
 }
-const figures = (v) => `p50 ${percentile(v, 0.5).toFixed(0)} ms, p95 ${percentile(v, 0.95).toFixed(0)} ms, most ${Math.max(...v).toFixed(0)} ms (${v.length})`;
-const show = (name, f) => console.log(`${name}: start to first chunk ${figures(f.took)}; lists ${figures(f.lists)}; files ${figures(f.files)}; load average ${loadavg()[0].toFixed(1)}`);
+const summary = (v) => `p50 ${percentile(v, 0.5).toFixed(0)} ms, p95 ${percentile(v, 0.95).toFixed(0)} ms, most ${Math.max(...v).toFixed(0)} ms (${v.length})`;
+const show = (name, f) => console.log(`${name}: start to first chunk ${summary(f.took)}; lists ${summary(f.lists)}; files ${summary(f.files)}; load average ${loadavg()[0].toFixed(1)}`);
 
-// Another part of the benchmark, on the same cores. stop(): what it has printed. The hostile clients run when the server leaves the
-// processors (they have machines of their own), what measures the server runs always.
+// Another process of the benchmark, on the same cores. stop() returns its output. Hostile clients get the CPU time that the server
+// leaves, because real ones run on other machines; the measuring process is not lowered.
 function helper(name, ...words) {
   const order = name === 'attacks.mjs' ? ['chrt', '-i', '0'] : [];
   const child = spawn('taskset', ['-c', cores, ...order, process.execPath, path.join(import.meta.dirname, 'hostile', name), ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', (d) => (told += d));
+  let output = '';
+  child.stdout.on('data', (d) => (output += d));
   const ended = once(child, 'exit');
   return {
-    begun: async () => { while (!told.includes('begun\n')) await Promise.race([sleep(100), ended.then(() => { throw new Error(`${name} ended`); })]); },
-    stop: async () => { child.stdin.end(); await ended; return JSON.parse(told.slice(told.indexOf('{'))); },
+    begun: async () => { while (!output.includes('begun\n')) await Promise.race([sleep(100), ended.then(() => { throw new Error(`${name} ended`); })]); },
+    stop: async () => { child.stdin.end(); await ended; return JSON.parse(output.slice(output.indexOf('{'))); },
   };
 }
 
@@ -157,7 +157,7 @@ try {
 
   const idle = percentile([...before.took, ...after.took], 0.95), attacked = percentile(during.took, 0.95), ratio = attacked / idle;
   const medians = percentile(during.took, 0.5) / percentile([...before.took, ...after.took], 0.5);
-  // What the account's limits allow together, and the room that a look ten times a second (memory) or every three seconds (disk) leaves.
+  // The sum of the account's limits, plus the overshoot that is possible between two measurements (memory: 0.1 s, disk: 3 s).
   const bounds = {
     'memory of the server, MiB': idleRss + limits.unsent_mb + limits.mcp_cache_mb + limits.mcp_at_once * limits.mcp_message_mb * 2 + 128,
     'descriptors of the server': idleDescriptors + 4000 + 200 + limits.account_sandboxes * 8,

@@ -17,7 +17,7 @@ let over = false;
 
 // Pages that several processes share count once.
 const share = (id) => { try { return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'))[1]) / 1024; } catch { return 0; } };
-// Commands are what runs below bwrap; the server's other children are its database.
+// Processes below bwrap are commands; the other children of the server are its database.
 const commands = () => {
   const children = below(pid);
   return new Set(children.filter((id) => /bwrap$/.test(commandOf(id)[0] ?? '')).flatMap((id) => [id, ...below(id)]));

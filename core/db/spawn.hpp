@@ -51,7 +51,7 @@ std::vector<pid_t> servers_of(const std::filesystem::path& cluster, pid_t suspec
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 
 // Users that PostgreSQL may run as when the server runs as root, the best first. runyard-pg exists for this purpose only;
-// other programs may run as postgres or nobody, and can then read the database.
+// programs that run as one of the other, shared users can read the database.
 inline const std::vector<std::string> postgres_users{"runyard-pg", "postgres", "nobody"};
 
 // The first of these users that exists. nullopt if the server does not run as root. Throws failure if it runs as root and

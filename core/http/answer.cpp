@@ -201,7 +201,7 @@ bool has_line(std::string_view lines, std::string_view name) noexcept {
 }
 
 void append_exposed_headers(std::string& out, std::string_view lines) {
-  // Browsers show the safelisted ones without being told, and never Set-Cookie. The rest is in the list below.
+  // CORS-safelisted headers are readable anyway, Set-Cookie never is, and the remaining names are in the fixed part below.
   static constexpr std::string_view known[] = {
       "cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma",
       "set-cookie", "x-request-id", "retry-after", "server-timing", "ratelimit-limit", "ratelimit-remaining",

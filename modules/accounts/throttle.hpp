@@ -9,7 +9,7 @@
 
 namespace accounts {
 
-// Room for attempts; `key` says whose.
+// A rate limit; `key` names the limited subject.
 struct bucket {
   std::string key;
   std::int64_t room;

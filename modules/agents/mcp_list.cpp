@@ -96,8 +96,8 @@ bool same_peer(const json::object& given, const json::object& stored) {
   return true;
 }
 
-// The stored configuration of the same server, whatever its name is now: masked values are taken from it. Of several, the
-// one with the same name. nullptr if there is none.
+// The stored configuration of the same server, which provides the values for masked secrets. The server may have been renamed.
+// Of several, the one with the same name. nullptr if there is none.
 const json::object* stored_config(const json::array& stored, const std::string& name, const std::string& type,
                                   const json::object& given) {
   const json::object* found = nullptr;

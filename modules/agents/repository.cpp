@@ -37,7 +37,7 @@ void count_refusal(const ry::context& ctx, const ry::error& why) {
   if (detail.find("\"CUSTOM_WORKER_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "custom_mcps").add();
 }
 
-// A page ends after so many bytes, whatever its limit, but has one entry at least: an agent can be a megabyte large.
+// Size limit of a page, in addition to its number of entries: an agent can have a megabyte. A page has at least one entry.
 constexpr std::int64_t page_bytes = 4 * 1024 * 1024;
 
 // The statement of a page. `where`: the condition, with $1 for the limit of entries and $2 for page_bytes; `key`: the column

@@ -102,7 +102,7 @@ ry::task<ry::job_outcome> postman::deliver(ry::job job) {
       ending e;
       e.state = "dead";
       e.reply = "the message cannot be decrypted: its key is neither secrets.key nor in secrets.old_keys";
-      ctx_.complain("a message was given up; after the key is restored, requeue it (POST /admin/mail/" +
+      ctx_.complain("a message was dead-lettered; after the key is restored, requeue it (POST /admin/mail/" +
                         id->to_string() + "/requeue)",
                     ry::error(RY_DATA_LOSS, "mail.body", e.reply));
       unreadable_.add();

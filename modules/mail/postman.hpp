@@ -15,7 +15,7 @@ class postman {
   postman(const ry::context& ctx, const repository& repo, const settings& s, std::string links);
 
   ry::task<ry::job_outcome> deliver(ry::job job);
-  // Seals what was enqueued in plain text: by the former release, or by modules that do not seal.
+  // Encrypts bodies that the former release, or a module without encryption, enqueued in plain text.
   ry::task<void> seal_plain_bodies() const;
   void stop() noexcept { smtp_.stop(); }
 

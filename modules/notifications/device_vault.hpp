@@ -1,4 +1,4 @@
-// Names and tokens of devices as the database keeps them: sealed with the deployment's key, and told apart by fingerprints (keyed
+// Names and tokens of devices as the database keeps them: sealed with the deployment's key, and identified by fingerprints (keyed
 // BLAKE2b), whose key is sealed as well.
 //
 // Thread: any, after load(). Lifetime: as long as the module. Errors: throws ry::error; open() returns it (RY_DATA_LOSS: sealed
@@ -14,7 +14,7 @@
 
 namespace notifications {
 
-// name: what stands for the device where its token can be written in several ways; else the token.
+// name: the identity of the device if its token has several spellings; else the token.
 struct device_secret {
   std::string name, token;
 };

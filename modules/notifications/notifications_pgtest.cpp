@@ -351,7 +351,7 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   put(bob, "expo", "t1");
   EXPECT_EQ(devices(ann_), "fcm/t1");
   EXPECT_EQ(devices(bob), "expo/t1");
-  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.subscriber'"), "2") << "both are told to the orchestrator";
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.subscriber'"), "2") << "the orchestrator is notified of both";
   sql("update notifications.setting set tokens_per_provider = 2");
   for (const char* t : {"x1", "x2", "x3"}) put(bob, "web-push", t);
   EXPECT_EQ(devices(bob), "expo/t1,web-push/x2,web-push/x3");

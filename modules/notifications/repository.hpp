@@ -36,11 +36,11 @@ struct noted {
 struct device_list {
   std::vector<ry::notify::token> readable;
   std::vector<std::string> names;  // of the readable ones, in their order
-  // Those whose key is gone; the value is the fingerprint.
+  // Devices that cannot be decrypted; the value is the fingerprint.
   std::vector<ry::notify::token> unreadable;
 };
 
-// `text` without the secrets: what a driver says of a failure may name the device.
+// `text` without the secrets: the error text of a driver may contain the token.
 std::string masked(std::string text, const std::vector<std::string>& secrets);
 
 // What the outbox says to a worker that wants to deliver a notification.
@@ -95,7 +95,7 @@ class repository {
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
 
   // ---- the outbox ----
-  // inbox_most: entries that the inbox keeps. by: what stands in the audit then, too.
+  // inbox_most: entries that the inbox keeps. by: the actor, for the audit log.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts,
                          std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const;
   // A job for all accounts, and the act in the audit.
@@ -120,11 +120,11 @@ class repository {
   ry::task<std::string> preferences_json(ry::uuid account) const;
   // Which part of the wish cannot be; empty: it is done.
   ry::task<std::string> put_preferences(ry::uuid account, preferences_wish w) const;
-  // name: what stands for the device. Returns how many devices of the account were removed for it.
+  // name: the identity of the device. Returns the number of older devices of the account that were removed.
   ry::task<std::int64_t> put_token(ry::uuid account, device_wish w, std::string name) const;
   // By the token or the device's name; provider empty: of any.
   ry::task<void> drop_token(ry::uuid account, std::string token, std::string provider) const;
-  // Seals what the former release wrote, and what was sealed with another key of fingerprints, as far as it can be decrypted.
+  // Encrypts rows of the former release, and renews fingerprints that were made with another key, if the row can be decrypted.
   ry::task<void> seal_devices() const;
   std::string fingerprint(std::string_view token) const { return vault_.fingerprint(token); }
   // thread empty: none is open.

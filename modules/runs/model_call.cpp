@@ -102,7 +102,7 @@ ry_status model_call::start(std::string_view request_json) {
   return begun;
 }
 
-// What clients are not shown.
+// The causes that clients must not see.
 void model_call::log_failure(const ry_error_view& err) const {
   parts_.ctx.warn("a model request failed", {{"run", run_->who.run.to_string()},
                                              {"provider", provider_->name},

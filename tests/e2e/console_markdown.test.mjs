@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => rmSync(dir, { recursive: true, force: true }));
 
-// Without recursion, which is what is to be avoided.
+// Without recursion, which would overflow the stack here too.
 function measured(tree) {
   let depth = 0, text = '';
   for (const waiting = [[tree, 0]]; waiting.length > 0;) {

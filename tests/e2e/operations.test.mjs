@@ -106,7 +106,7 @@ test('a page of messages ends after some MB, whatever its limit, and the next on
   }
 });
 
-test('a page of agents or of their versions ends after some MB, whatever its limit, and the next one goes on', async () => {
+test('a page of agents or of their versions ends after some MB, and the next page continues it', async () => {
   const u = await server.user({ tier: 'pro' });
   const all = async (path, items, name) => {
     const sizes = [], seen = [];

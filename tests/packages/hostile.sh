@@ -145,7 +145,7 @@ expect hidden 'sandbox: ended, the workspace is full' "removed files of a proces
 never hidden 'survived' "the command ends"
 single inodes "perl -e 'for my \$i (1 .. 200000) { open my \$f, q(>), \"f\$i\" or last } sleep 20; print \"survived\\n\"'"
 expect inodes 'sandbox: ended, the workspace has more than 2000 files' "the number of files is limited"
-# What it left is over the limit: removed first, or no other command of this project could begin.
+# The workspace is over its limit: empty it first, or no other command of this project can start.
 single deep "perl -e 'for (1 .. 20000) { mkdir q(d) or last; chdir q(d) or last } sleep 20; print \"survived\\n\"'"
 expect deep 'sandbox: ended, directories are nested more than' "the depth of directories is limited"
 single tmp "dd if=/dev/zero of=/tmp/x bs=1M count=200 2>&1; ls -s /tmp/x; dd if=/dev/zero of=/dev/shm/x bs=1M count=200 2>&1"

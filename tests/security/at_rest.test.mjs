@@ -84,12 +84,12 @@ function dump() {
 // The ways in which a text may stand in a row.
 function spellings(secret) {
   const bytes = Buffer.from(secret), out = [secret, bytes.toString('hex'), JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
-  // Base64 of a text that contains the secret, whatever stands before it; the ends depend on the neighbours.
+  // Base64 of a text that contains the secret at any offset; the characters at both ends depend on the neighbours.
   for (const skip of [0, 1, 2]) {
     const text = Buffer.concat([Buffer.alloc(skip), bytes]).toString('base64').replace(/=+$/, '').slice(skip ? 4 : 0, -2);
     out.push(text, text.replaceAll('+', '-').replaceAll('/', '_'));
   }
-  // What was handed out as base64url may be stored as its bytes.
+  // A token that was issued as base64url may be stored as bytes.
   if (/^[\w-]{20,}$/.test(secret)) out.push(Buffer.from(secret, 'base64url').toString('hex'), Buffer.from(secret, 'base64url').toString('base64').replace(/=+$/, ''));
   return out.filter((s) => s.length >= 12);
 }
@@ -276,7 +276,7 @@ test('a lost key stops neither other mail nor other devices, and nothing is lost
 
     server = await start(keys[1]);
     hurry();
-    await seldom('the message is given up', () => sealed('bob@example.org') === 'dead');
+    await seldom('the message is dead-lettered', () => sealed('bob@example.org') === 'dead');
     assert.match(db.sql(`select reply from mail.message where address = 'bob@example.org'`), /secrets\.old_keys/);
     assert.match(server.log, /cannot be decrypted.*secrets\.old_keys/);
     assert.equal(await figure('runyard_mail_attempts_total\\{outcome="unreadable"\\}'), 1);

@@ -64,7 +64,7 @@ attack('a workspace with directories deeper than the descriptors of the server i
   assert.ok(peak < descriptors / 2, `${peak} descriptors`);
 });
 
-attack('what cannot be removed is kept apart, told to the operator and tried again; its thread counts until then', ['quarantine'], { timeout: 120000 }, async (t) => {
+attack('a directory that cannot be removed is quarantined, reported and retried; its thread counts until then', ['quarantine'], { timeout: 120000 }, async (t) => {
   const u = await server.user();
   const made = await run(u, 'mkdir -p in && echo precious > in/file');
   const file = path.join(workspace(made.project_id), 'in/file');

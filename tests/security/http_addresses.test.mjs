@@ -1,25 +1,33 @@
 // Addresses that a user gives: none leads to loopback, private networks or this machine, answers do not tell open ports from
-// closed ones, and names that no server answers for do not stop the look-ups of others.
+// closed ones, and names without an answer do not stop the lookups of others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startByHand } from '../e2e/lib/mcp.mjs';
+import { startLlm } from '../e2e/lib/llm.mjs';
+import { callingModel, run as runOnce, startByHand } from '../e2e/lib/mcp.mjs';
 import { attack, regular, setUp, tearDown } from './lib/attack.mjs';
 import { enterNetwork, own, remote, startNames } from './lib/network.mjs';
-import { Server, freePort, makeDatabase } from './lib/server.mjs';
+import { Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 
 if (!enterNetwork(import.meta.filename)) test('addresses', { skip: 'this user may not make a network' });
 else {
-  let database, server, names, far;
+  let database, server, names, far, llm;
+  const asked = new Set();  // names
 
   setUp(async () => {
     database = makeDatabase();
-    names = await startNames((name) => (/(^|\.)good\.test$/.test(name) ? remote : /(^|\.)own\.test$/.test(name) ? own : /(^|\.)home\.test$/.test(name) ? '127.0.0.1' : undefined));
+    names = await startNames((name) => {
+      asked.add(name);
+      if (name === 'model.test') return '127.0.0.1';
+      return /(^|\.)good\.test$/.test(name) ? remote : /(^|\.)own\.test$/.test(name) ? own : /(^|\.)home\.test$/.test(name) ? '127.0.0.1' : undefined;
+    });
+    llm = await startLlm(callingModel);
     far = await startByHand(undefined, { host: remote });
-    server = await new Server({ database, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=15'] }).start();
+    server = await new Server({ database, llm: { url: llm.url.replace('127.0.0.1', 'model.test') }, set: ['deployment.mode=production', 'auth.jwt.hs256_secret=0123456789abcdef0123456789abcdef', 'mcp.discovery_timeout_seconds=15'] }).start();
   });
   tearDown(async () => {
     await server?.close();
     far?.close();
+    await llm?.close();
     names?.close();
     database?.drop();
   });
@@ -70,20 +78,20 @@ else {
     assert.ok(!r.text.includes(remote), r.text);
   });
 
-  attack('names that no server answers for leave look-ups to other accounts', ['lookup_turns'], { timeout: 60000 }, async () => {
-    const u = await server.user({ tier: 'pro' }), other = await server.user();
-    await discover(other, `http://a.good.test:${port(far)}/mcp`);
+  attack('names without an answer take neither lookups from other accounts nor from the operator', ['lookup_turns'], { timeout: 60000 }, async () => {
+    const hostile = await server.user({ tier: 'pro' }), honest = await server.user();
+    await discover(hostile, `http://a.good.test:${port(far)}/mcp`);
+    const metric = async (name) => Number(new RegExp(`^runyard_egress_lookups_${name} (\\d+)$`, 'm').exec(await (await fetch(`${server.url}/metrics`)).text())[1]);
     const enough = new AbortController();
-    const pending = Array.from({ length: 40 }, (_, i) => discover(u, `http://n${i}.slow.test/mcp`, enough.signal));
-    // The look-ups are under way when the first ones wait for the network.
-    await new Promise((r) => setTimeout(r, 300));
+    const pending = Array.from({ length: 60 }, (_, i) => discover(hostile, `http://silent${i}.example:9/mcp`, enough.signal));
     try {
-      for (const name of ['b', 'c']) {
-        const begun = performance.now();
-        const r = await discover(other, `http://${name}.good.test:${port(far)}/mcp`);
-        assert.equal(r.status, 200, r.text);
-        assert.ok(performance.now() - begun < 8000, `${performance.now() - begun} ms`);
-      }
+      await waitFor('lookups that wait', async () => (await metric('waiting')) > 40);
+      // Each name is new: its lookup needs a thread while those of the hostile account are in progress.
+      for (let n = 0; n < 8; n++) assert.equal((await discover(honest, `http://n${n}.good.test:${port(far)}/mcp`)).status, 200);
+      assert.ok((await metric('waiting')) > 40, 'the attack ended too early');
+      assert.ok((await metric('active')) <= 4, 'of one account');
+      await runOnce(honest, 'hello');
+      assert.ok(asked.has('model.test'), 'the address of the model was looked up');
     } finally {
       enough.abort();
       await Promise.allSettled(pending);

@@ -30,7 +30,7 @@ const json = { 'content-type': 'application/json' };
 const signUp = (email, more = {}, headers = {}) => ask(server.url, 'POST', '/auth/sign-up', {
   headers: { ...json, ...headers }, body: JSON.stringify({ email, password: 'correct horse battery', ...more }) });
 
-attack('a name that is not this server\'s gets nothing, whatever route', ['foreign_requests'], async () => {
+attack('requests with the name of another server are refused on every route', ['foreign_requests'], async () => {
   for (const host of ['evil.example', `evil.example:${port()}`, 'localhost.evil.example', `127.0.0.1.evil.example:${port()}`, '2130706433', '0x7f000001', '127.1']) {
     for (const [method, target] of [['GET', '/auth/config'], ['POST', '/auth/sign-up'], ['GET', '/console'], ['GET', '/openapi.json'], ['GET', '/metrics'], ['GET', '/account'], ['PUT', '/agents/x'], ['DELETE', '/threads/x']]) {
       const r = await ask(server.url, method, target, { headers: { host, ...json, authorization: `Bearer ${user.token}` }, body: method === 'GET' ? undefined : '{}' });

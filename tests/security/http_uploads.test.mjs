@@ -48,7 +48,7 @@ async function begin(url, token, bytes) {
 const firstAnswer = (sockets) => Promise.any(sockets.map(async (s) => { const a = await headOf(s, 10000); assert.ok(a.status); return a; }))
   .catch(() => ({ status: 0, text: 'no answer' }));
 
-attack('one account has so many uploads under way, others have theirs', ['upload_count'], async () => {
+attack('the number of uploads in progress is limited per account', ['upload_count'], async () => {
   const user = await server.user(), other = await server.user();
   const held = [];
   try {

@@ -82,7 +82,7 @@ attack('a reset ends keys, stream tokens and streams on every node, and no one e
   assert.ok(!told.parsed.html.includes('<someone>'));
 });
 
-attack('a change of the password ends keys and other sessions’ streams, and keeps what it is told to keep', ['key_revocation', 'session_end'], async () => {
+attack('a change of the password ends keys and other sessions’ streams, and keeps the keys if the request says so', ['key_revocation', 'session_end'], async () => {
   const me = await member();
   const elsewhere = await logIn(me.email);
   const key = await makeKey(elsewhere);

@@ -1,4 +1,4 @@
-// Walks /openapi.json of a server as two users, an administrator and an anonymous client, with spoiled requests:
+// Walks /openapi.json of a server as two users, an administrator and an anonymous client, with mutated requests:
 //   RY_BUILD_DIR=build RY_TEST_DATABASE_URL=... node tests/security/walk_api.mjs [--seconds 600] [--seed N] [--workers 6] [--requests N]
 // Exits with 1 if there are findings; each is printed with a command that repeats its request.
 import { parseArgs } from 'node:util';

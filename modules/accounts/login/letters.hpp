@@ -11,7 +11,7 @@ namespace accounts {
 struct letter {
   std::string subject, text, html;
 };
-// A letter whose bodies are encrypted for the outbox.
+// An e-mail with bodies that are encrypted for the outbox.
 struct sealed_letter {
   std::string subject, bodies;
 };

@@ -21,7 +21,7 @@ struct discovered {
 
 class authority {
  public:
-  // `account`: whom the requests are made for. Outlives the tasks.
+  // `account`: the account that the requests are made for. Must outlive the tasks.
   authority(const ry::context& ctx, schemes allowed, std::string account)
       : ctx_(ctx), allowed_(allowed), account_(std::move(account)) {}
 

@@ -1,5 +1,5 @@
 -- Device tokens (a browser's endpoint and its keys, tokens of push services) let their holder send to a device, so they are sealed
--- with the deployment's key, which is not in the database. Devices are told apart by fingerprints: keyed hashes whose key is
+-- with the deployment's key, which is not in the database. Devices are identified by fingerprints: keyed hashes whose key is
 -- sealed as well.
 
 -- The newest one that can be opened is used. sealed: 32 random bytes, for the place "notifications.fingerprint".
@@ -42,7 +42,7 @@ declare
   v_most int := (select s.tokens_per_provider from notifications.setting s);
   v_evicted int;
 begin
-  -- In one order, whoever takes a device from whom.
+  -- In a fixed order, so that two accounts that register the same devices do not deadlock.
   perform notifications.tell(w.id)
      from (select p_account as id union
            select t.account_id from notifications.device_token t
@@ -97,7 +97,7 @@ create function seal_deliveries(p_ids bigint[], p_token text) returns void langu
   delete from notifications.delivery d where d.id = any (p_ids) and d.token <> p_token;
 $$;
 
--- Another job than the former "notifications.tell", whose workers on nodes of the former release cannot open the tokens.
+-- A new kind of job: workers of the former kind "notifications.tell" on nodes of the former release cannot decrypt the tokens.
 create or replace function tell(p_account uuid) returns void language plpgsql as $$
 begin
   insert into notifications.subscriber as s (account_id) values (p_account)

@@ -101,7 +101,7 @@ begin
   return next;
 end $$;
 
--- Of nodes that run the former release, whose limit was fixed.
+-- For nodes that run the former release, in which the limit was fixed.
 create or replace function notify(p_key text, p_account uuid, p_workflow text, p_payload jsonb, p_asked int,
                        p_thread uuid, p_viewed boolean, p_refused text, p_title text, p_body text,
                        p_url text, p_ttl_seconds bigint)

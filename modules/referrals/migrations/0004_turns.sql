@@ -9,7 +9,7 @@ declare
   v_id uuid;
   v_outcome text;
 begin
-  -- Other sign-ups and a refresh of this code wait for us, or we see what they did.
+  -- Serialises with other sign-ups and a refresh of this code, so that each transaction sees the rows of the earlier one.
   select * into v_code from referrals.code c
    where c.code = upper(p_code collate "C") and coalesce(c.expires_at > now(), true)
      for no key update;

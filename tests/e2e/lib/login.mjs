@@ -1,4 +1,4 @@
-// What tests of the log-in by e-mail share: settings, addresses, links in mails, sign-up.
+// Helpers of the tests that log in by e-mail: settings, addresses, links in mails, sign-up.
 import assert from 'node:assert/strict';
 
 export const password = 'correct horse battery';

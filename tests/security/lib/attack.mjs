@@ -1,5 +1,5 @@
 // attack(name, protections, [options], body): a test of node:test that fails when one of the named protections is off.
-// regular(name, [options], body): what must work beside the protections. It proves nothing about them.
+// regular(name, [options], body): regular use that must work with the protections on. It proves nothing about them.
 // lib/protections.mjs lists the protections; tests/security/without_protection turns each off and runs its attacks.
 import { after, before, test } from 'node:test';
 import { protections, without } from './protections.mjs';

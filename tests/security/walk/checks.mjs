@@ -1,9 +1,9 @@
-// What a response must never be.
+// Properties that a response must never have.
 import { uuidsIn } from './known.mjs';
 
 const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const noRoute = new Set([204, 400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 431]);
-// What the database, the runtime and the file system say is for the log.
+// Messages of the database, the runtime and the file system belong in the log only.
 const internals = [/SQLSTATE/, /syntax error at or near/, /violates (check|unique|foreign|not-null)/, /invalid (input syntax|byte sequence)/, /\bstd::/, /\.(cpp|hpp):\d+/, /terminate called/, /Traceback/, /\/tmp\/ry-e2e-/, /\/work\/|\/build\/modules\//, /postgresql:\/\//];
 const secretText = /(header|credential|client) mark-[\w-]+ secret|pass mark-[\w-]+ word/;
 // Deleting something that is not there is a success there.

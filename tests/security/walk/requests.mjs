@@ -1,6 +1,6 @@
-// Requests made from /openapi.json: as the document describes them, with ids that earlier responses gave, and spoiled ones.
+// Requests made from /openapi.json: as the document describes them, with ids that earlier responses gave, and mutated ones.
 import { createHmac } from 'node:crypto';
-import { jsonText, make, oddString, oddValue, spoil, spoilText } from './values.mjs';
+import { jsonText, make, oddString, oddValue, mutate, mutateText } from './values.mjs';
 
 // The kind of object that a path parameter names.
 const kinds = [
@@ -29,11 +29,11 @@ const oddAuthorization = ['Bearer ', 'Bearer x', 'Basic dXNlcjpwYXNz', 'bearer',
 
 const pathSafe = (text) => encodeURIComponent(text).replaceAll('%3A', ':');
 
-function multipart(fields, r, spoiled) {
+function multipart(fields, r, mutated) {
   const boundary = `----walk${r.hex(12)}`;
   const parts = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((v) => (name === 'files' ? { name, file: v } : { name, value: String(v) })));
   let odd;
-  if (spoiled) {
+  if (mutated) {
     odd = r.pick(['no end', 'other boundary', 'no name', 'twice', 'odd file name', 'many parts', 'long name', 'line ends', 'binary', 'unknown part', 'empty part', 'no head']);
     if (odd === 'twice' && parts.length) parts.push(r.pick(parts), { ...r.pick(parts), value: oddString(r) });
     if (odd === 'odd file name') parts.push({ name: 'files', file: { name: r.pick(['../../x', '/etc/passwd', '', '.', '..', 'a\0b', 'con', 'x'.repeat(500), '\u202efdp.exe', 'a"b', 'a/b\\c', '\u{1f600}.txt', '-rf', '~', '.git/config']), data: 'x' } });
@@ -68,7 +68,7 @@ export class RequestMaker {
     const { world, known } = this;
     const marker = world[actor]?.marker ?? `mark-${actor}`;
     const own = (kind) => known.pick(actor, kind, r);
-    // In a spoiled request a secret may stand in a place that is shown.
+    // In a mutated request a secret may stand in a place that is shown.
     const secret = (what) => `${what} ${marker} ${valid ? 'secret' : 'shown'}`;
     const person = world[actor]?.email ? world[actor] : undefined;
     const email = () => (at.path.startsWith('/auth/sign-up') || !person || at.path.includes('referrals') ? `new-${++this.numbers}-${r.hex(8)}@example.test` : person.email);
@@ -167,15 +167,15 @@ export class RequestMaker {
     return { type: media, value: make(this.document, node.content[media].schema ?? {}, r, hint) };
   }
 
-  // A request of an operation by an actor: {method, target, headers, body, given, spoiled}. `spoiled` names what was done to it; none:
+  // A request of an operation by an actor: {method, target, headers, body, given, mutated}. `mutated` names what was done to it; none:
   // it is as described. `given`: what the checks of the document read.
   make(at, actor, r, credential, { valid = false } = {}) {
-    const spoiled = [];
+    const mutated = [];
     this.known.placed = [];
     const hint = this.#hint(at, actor, r, valid);
     if (!valid && r.chance(0.3)) {
       hint.edges = 0.3;
-      spoiled.push('edges of the schema');
+      mutated.push('edges of the schema');
     }
     const { query, headers, path } = this.#parameters(at, actor, r, hint);
     let { type, value } = this.#body(at, r, hint);
@@ -188,37 +188,37 @@ export class RequestMaker {
       let text = pathSafe(path[name]);
       if (has('foreign')) {
         const id = this.known.foreign(actor, kind, r);
-        if (id !== undefined) { text = pathSafe(id); foreignPath = true; spoiled.push('a foreign id in the path'); }
+        if (id !== undefined) { text = pathSafe(id); foreignPath = true; mutated.push('a foreign id in the path'); }
       } else if (has('path')) {
         text = r.chance(0.2) ? pathSafe(this.known.deleted(actor, kind, r) ?? r.uuid()) : Buffer.from(r.pick(oddIds)).toString('latin1');
         if (r.chance(0.1)) text = text.toUpperCase();
-        spoiled.push('another id');
+        mutated.push('another id');
       }
       target = target.replace(`{${name}}`, () => text);
     }
     if (has('path') && (Object.keys(path).length === 0 || r.chance(0.15))) {
       target = r.pick([`${target}/`, `/${target}`, target.replace('/', '//'), `${target}/..`, `/x/..${target}`, target.toUpperCase(), `${target}%00`, `${target};x`, `${target}/${'a/'.repeat(300)}`, target.slice(0, -1), `${target}.json`, target.replace(/.$/, (c) => `%${c.charCodeAt(0).toString(16)}`)]);
-      spoiled.push('another path');
+      mutated.push('another path');
     }
     if (has('query')) {
       if (query.length && r.chance(0.4)) r.pick(query)[1] = String(r.pick([oddString(r), JSON.stringify(oddValue(r)) ?? '']));
-      spoiled.push('another query');
+      mutated.push('another query');
     }
     let search = query.map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(v.toWellFormed())}`).join('&');
     if (has('query') && r.chance(0.7)) search = [search, r.pick(oddQuery)].filter(Boolean).join('&');
     if (has('foreign') && r.chance(0.2)) {
       const id = this.known.foreign(actor, r.pick(['account', 'agent', 'thread', 'run', 'project']), r);
-      if (id) { search = [search, `${r.pick(['account_id', 'thread_id', 'id', 'user_id', 'subject'])}=${id}`].filter(Boolean).join('&'); spoiled.push('a foreign id in the query'); }
+      if (id) { search = [search, `${r.pick(['account_id', 'thread_id', 'id', 'user_id', 'subject'])}=${id}`].filter(Boolean).join('&'); mutated.push('a foreign id in the query'); }
     }
     if (!valid && actor === 'anonymous' && at.path.endsWith('/stream') && r.chance(0.3)) {
       const token = this.known.tokenOfAnotherPath(target, r);
-      if (token) { search = [search, `token=${encodeURIComponent(token)}`].filter(Boolean).join('&'); spoiled.push('a token for another path'); }
+      if (token) { search = [search, `token=${encodeURIComponent(token)}`].filter(Boolean).join('&'); mutated.push('a token for another path'); }
     }
     if (search) target += `?${search.slice(0, 6000)}`;
     // the body
     const trusted = at.path === '/auth/webhooks/identity';  // a message of the operator's own identity provider names accounts
     const anyForeign = () => (trusted ? undefined : this.known.foreign(actor, r.pick(['agent', 'thread', 'run', 'project', 'profile', 'code', 'inbox', 'api_key']), r));
-    if (value === undefined && !valid && method !== 'GET' && r.chance(0.2)) { value = oddValue(r); type = 'application/json'; spoiled.push('a body'); }
+    if (value === undefined && !valid && method !== 'GET' && r.chance(0.2)) { value = oddValue(r); type = 'application/json'; mutated.push('a body'); }
     if (value !== undefined) {
       const form = type !== 'application/json';
       if (has('body') || (has('foreign') && !foreignPath)) {
@@ -227,14 +227,14 @@ export class RequestMaker {
           if (name !== 'files') {
             const id = has('foreign') ? this.known.foreign(actor, { thread_id: 'thread', agent_id: 'agent', project_id: 'project' }[name] ?? 'thread', r) : undefined;
             value[id && r.chance(0.8) ? r.pick(['thread_id', 'agent_id', 'project_id']) : name] = id ?? oddString(r);
-            spoiled.push(id ? 'a foreign id in a field' : 'another field');
+            mutated.push(id ? 'a foreign id in a field' : 'another field');
           }
         } else {
           const times = r.pick([1, 1, 2]);
           for (let i = 0; i < times; i++) {
-            const [v, what] = spoil(value, r, has('foreign') ? anyForeign : () => undefined);
+            const [v, what] = mutate(value, r, has('foreign') ? anyForeign : () => undefined);
             value = v;
-            spoiled.push(what);
+            mutated.push(what);
           }
         }
       }
@@ -242,38 +242,38 @@ export class RequestMaker {
         const m = multipart(value, r, has('text'));
         type = m.type;
         body = m.body;
-        if (m.odd) spoiled.push(m.odd);
+        if (m.odd) mutated.push(m.odd);
       } else if (form) {
         body = Buffer.from(value !== null && typeof value === 'object' ? Object.entries(value).filter(([k]) => k !== 'files').map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(String(v).toWellFormed())}`).join('&') : String(value));
-        if (has('text')) { body = Buffer.concat([body, Buffer.from(r.pick(['&', '&prompt=%', '&prompt=%ff', '&a=b'.repeat(5000), '&prompt=%00', '=', '&thread_id=1&thread_id=2']))]); spoiled.push('another form'); }
+        if (has('text')) { body = Buffer.concat([body, Buffer.from(r.pick(['&', '&prompt=%', '&prompt=%ff', '&a=b'.repeat(5000), '&prompt=%00', '=', '&thread_id=1&thread_id=2']))]); mutated.push('another form'); }
       } else {
         const text = jsonText(value);
         body = Buffer.from(text);
         if (has('text')) {
-          const [bytes, what] = spoilText(text, r);
+          const [bytes, what] = mutateText(text, r);
           body = bytes;
-          spoiled.push(what);
+          mutated.push(what);
         }
       }
-      if (!valid && r.chance(0.01)) { body = Buffer.concat([body, Buffer.alloc(r.pick([300000, 1048577]), 0x20)]); spoiled.push('a large body'); }
+      if (!valid && r.chance(0.01)) { body = Buffer.concat([body, Buffer.alloc(r.pick([300000, 1048577]), 0x20)]); mutated.push('a large body'); }
     }
     if (has('type')) {
       type = r.pick(oddTypes);
       if (r.chance(0.3)) body ??= Buffer.from(r.pick(['{}', 'a=b', '<a/>']));
-      spoiled.push(`content type ${type}`);
+      mutated.push(`content type ${type}`);
     }
     if (has('method')) {
       method = r.pick(['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'POST', 'GET', 'TRACE', 'CONNECT', 'PROPFIND', 'get', 'X', 'A'.repeat(40)]);
-      spoiled.push(`method ${method}`);
+      mutated.push(`method ${method}`);
     }
     if (has('header')) {
       const n = r.pick([1, 1, 2, 5]);
       for (let i = 0; i < n; i++) headers.push(r.pick(oddHeaders));
       if (r.chance(0.02)) for (let i = 0; i < 500; i++) headers.push([`X-${i}`, 'v']);
-      spoiled.push('another header');
+      mutated.push('another header');
     }
     let authorization = credential;
-    if (has('authorization')) { authorization = r.pick(oddAuthorization); spoiled.push('another credential'); }
+    if (has('authorization')) { authorization = r.pick(oddAuthorization); mutated.push('another credential'); }
     if (authorization !== undefined) headers.push(['Authorization', authorization]);
     if (type !== undefined && body !== undefined) headers.push(['Content-Type', type]);
     if (trusted && body && r.chance(0.9)) headers.push(...this.#signed(body, r));
@@ -286,19 +286,19 @@ export class RequestMaker {
           headers.push(['Transfer-Encoding', 'chunked']);
           const at1 = r.below(length + 1);
           sent = Buffer.concat([body.subarray(0, at1), body.subarray(at1)].filter((b) => b.length).flatMap((b) => [Buffer.from(`${b.length.toString(16)}\r\n`), b, Buffer.from('\r\n')]).concat(Buffer.from('0\r\n\r\n')));
-          spoiled.push('chunks');
+          mutated.push('chunks');
         } else {
           headers.push(['Content-Length', String(length + 1 + r.below(100))]);
           halfClose = true;
-          spoiled.push('a truncated body');
+          mutated.push('a truncated body');
         }
       } else headers.push(['Content-Length', String(length)]);
     }
     const { host } = new URL(this.world.server.url);
     const head = `${method} ${target.replace(/[ \r\n]/g, '+')} HTTP/1.1\r\n${[['Host', host], ...headers].map(([k, v]) => `${k}: ${v}`).join('\r\n')}\r\n\r\n`;
     const bytes = Buffer.concat([Buffer.from(head, 'latin1'), sent ?? Buffer.alloc(0)]);
-    return { at, actor, method, target: target.replace(/[ \r\n]/g, '+'), headers, body, bytes, halfClose, foreignPath, spoiled, kind, pathId: Object.values(path)[0],
-      credential: authorization, sentCredential: credential, placed: this.known.placed, given: { type, value, spoiledText: has('text') || has('type') } };
+    return { at, actor, method, target: target.replace(/[ \r\n]/g, '+'), headers, body, bytes, halfClose, foreignPath, mutated, kind, pathId: Object.values(path)[0],
+      credential: authorization, sentCredential: credential, placed: this.known.placed, given: { type, value, mutatedText: has('text') || has('type') } };
   }
 
   // Standard Webhooks.

@@ -1,4 +1,4 @@
-// Values made from JSON schemas, and the ways to spoil them. Everything random comes from a seed.
+// Values made from JSON schemas, and the ways to mutate them. Everything random comes from a seed.
 
 export class Random {
   #state;
@@ -131,8 +131,8 @@ function places(value, out = []) {
   return out;
 }
 
-// Spoils a value in one place; returns it (or another one) and the name of what was done.
-export function spoil(value, r, foreign) {
+// Mutates a value in one place; returns it (or another one) and the name of what was done.
+export function mutate(value, r, foreign) {
   const all = places(value);
   if (all.length === 0 || r.chance(0.06)) return [oddValue(r), 'another body'];
   const [holder, key] = r.pick(all);
@@ -180,8 +180,8 @@ export function jsonText(value) {
   return (text ?? '').replace(/"\ue000(\d+)\ue001"/g, (_, n) => texts[n]);
 }
 
-// Spoils the bytes of a JSON text.
-export function spoilText(text, r) {
+// Mutates the bytes of a JSON text.
+export function mutateText(text, r) {
   const bytes = Buffer.from(text);
   const cut = () => bytes.subarray(0, r.below(bytes.length + 1));
   switch (r.below(11)) {

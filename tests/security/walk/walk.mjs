@@ -9,7 +9,7 @@ import { RequestMaker, commandOf, operationsOf } from './requests.mjs';
 import { Random } from './values.mjs';
 import { WireClient } from './wire.mjs';
 
-// A server of another party that does not answer is a 502 or 504 of these, and so are addresses that a spoiled request names.
+// A server of another party that does not answer is a 502 or 504 of these, and so are addresses that a mutated request names.
 const outward = /\/custom-mcp-tools|^\/admin\/mcp\/|^\/mcp\/profiles\/\{id\}\/connect|^\/mcp\/oauth\/(callback|connect)/;
 
 export const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
@@ -18,7 +18,7 @@ export const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 const expendable = new Set(['referrals', 'webhooks', 'mcp_sse', 'llm_offline']);
 
 export class Walk {
-  // `world`: of deployment.mjs. `log(line)`: told of each finding. A response that takes longer than `limitMs` is one.
+  // `world`: of deployment.mjs. `log(line)` is called for each finding. A response that takes longer than `limitMs` is one.
   constructor(world, { seed, log = () => {}, limitMs = 45000 * slow }) {
     Object.assign(this, { world, seed, log, limitMs, actors: ['ann', 'ben', 'admin', 'anonymous'] });
     this.contract = hold(world.server.url);
@@ -42,9 +42,9 @@ export class Walk {
     const key = `${what} | ${request ? request.at.name : ''} | ${detail.replace(/[0-9a-f-]{16,}|\d+/g, '#').slice(0, 90)}`;
     const known = this.findings.get(key);
     if (known) { known.count++; return; }
-    const finding = { what, detail, count: 1, actor: request?.actor, operation: request?.at.name, spoiled: request?.spoiled, number: n, command: request && commandOf(request, this.world.server.url) };
+    const finding = { what, detail, count: 1, actor: request?.actor, operation: request?.at.name, mutated: request?.mutated, number: n, command: request && commandOf(request, this.world.server.url) };
     this.findings.set(key, finding);
-    this.log(`FINDING ${what} (${finding.actor ?? ''} ${finding.operation ?? ''}; ${finding.spoiled?.join(', ') || 'as described'}; request ${n})\n  ${detail}\n  ${finding.command ?? ''}`);
+    this.log(`FINDING ${what} (${finding.actor ?? ''} ${finding.operation ?? ''}; ${finding.mutated?.join(', ') || 'as described'}; request ${n})\n  ${detail}\n  ${finding.command ?? ''}`);
   }
 
   #credential(actor, r) {
@@ -77,11 +77,11 @@ export class Walk {
     this.sent++;
     this.slowest = Math.max(this.slowest ?? 0, response.ms);
     this.statuses[response.status ?? 'none'] = (this.statuses[response.status ?? 'none'] ?? 0) + 1;
-    if (!request.spoiled.length && response.status >= 400) this.refusals.set(at.name, `${response.status} ${response.body.toString('utf8', 0, 120)}`);
+    if (!request.mutated.length && response.status >= 400) this.refusals.set(at.name, `${response.status} ${response.body.toString('utf8', 0, 120)}`);
     const found = this.checks.examine(request, response);
     for (const f of found) this.report(f, request, n);
     if (response.status >= 200 && response.status < 400) {
-      if (!request.spoiled.length || request.method === at.method) this.successes.set(at.name, (this.successes.get(at.name) ?? 0) + 1);
+      if (!request.mutated.length || request.method === at.method) this.successes.set(at.name, (this.successes.get(at.name) ?? 0) + 1);
       if (request.placed.length) this.known.stored(actor, request.placed);
       if (found.length === 0 && response.status < 300) this.known.learn(request, response.body.toString('utf8'), response.json);
       await this.#after(request, response);
@@ -166,7 +166,7 @@ export async function descriptorsAtRest(pid, most, ms = 30000 * slow) {
   return now;
 }
 
-// The walk of a deployment from its start to the exit of its server. Resolves to the figures and findings.
+// The walk of a deployment from its start to the exit of its server. Resolves to the counts and findings.
 export async function walkDeployment(world, { seed, until, workers, log = () => {} }) {
   const walk = new Walk(world, { seed, log });
   const { pid } = world.server.process;

@@ -41,7 +41,7 @@ class routes {
   ry::task<ry::response> finish(ry::request r) const;    // the operator's page, for its user
   ry::task<ry::response> document(ry::request r) const;
 
-  // Anybody can send callbacks without a consent.
+  // Anonymous clients can send any number of callbacks without a consent.
   void warn_of_callback(std::string_view request_id, std::string_view why) const;
   bool secure() const { return oauth_.shown().confirmation_url.starts_with("https://"); }
 

@@ -206,7 +206,7 @@ void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
   const disk::tree_use first = e.first.value_or(use);
   const growth bytes = end_of(e.command.max_bytes, first.bytes, use.bytes, slack_bytes, e.tolerated.bytes);
   const growth entries = end_of(e.command.max_files, first.entries, use.entries, slack_entries, e.tolerated.entries);
-  // What the command left counts, not the limit that ended it. A full cache says nothing about the workspace. If the
+  // The size of the workspace decides, not the limit that ended the command. A full cache does not concern the workspace. If the
   // server's disk is nearly full, the workspace may not stay above its limit at all.
   e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
                ((bytes.any || entries.any) && e.outcome == disk_verdict::space);

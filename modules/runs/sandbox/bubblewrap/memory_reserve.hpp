@@ -1,5 +1,5 @@
 // A reserve of memory for everything else on the machine: the server, its database, other programs. Memory that the kernel keeps
-// for a command without control groups (buffers of sockets and pipes) is in no process's figures, but it is missing here.
+// for a command without control groups (buffers of sockets and pipes) appears in no process's memory, but lowers this value.
 //
 // Thread: any. The functions block on a file of /proc only.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace bubblewrap {
 
-// MemAvailable of /proc/meminfo, in bytes: what programs can still take without swapping. nullopt: the text does not have it.
+// MemAvailable of /proc/meminfo, in bytes: the memory that programs can still use without swapping. nullopt: the text does not have it.
 std::optional<std::uint64_t> available_memory(std::string_view meminfo);
 
 struct memory_state {

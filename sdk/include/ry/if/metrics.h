@@ -1,4 +1,4 @@
-/* ry.metrics/1 - figures for /metrics (Prometheus text format). Names get the prefix "runyard_<module>_", account_limits_reached_total only
+/* ry.metrics/1 - metrics for /metrics (Prometheus text format). Names get the prefix "runyard_<module>_", account_limits_reached_total only
  * "runyard_" (ry/cpp/limits.hpp). The same name and labels again give the same handle; handles live until destroy(). */
 #ifndef RY_IF_METRICS_H
 #define RY_IF_METRICS_H
