@@ -40,7 +40,7 @@ const invariants = {
 export async function breakLocks(postgres) {
   for (const name of ['settle', 'attach', 'refresh', 'review', 'lock_pending', 'postpone', 'qualify']) {
     const text = await postgres.value(`select pg_get_functiondef('referrals.${name}'::regproc)`);
-    const broken = text.replaceAll(/ for (share|update)\b/g, '').replaceAll('on conflict on constraint referral_once do nothing', '')
+    const broken = text.replaceAll(/\s+for (share|update|no key update)\b/g, '').replaceAll('on conflict on constraint referral_once do nothing', '')
       .replace('from entries e\n', 'from entries e, pg_sleep(1.5)\n');
     if (broken === text) throw new Error(`referrals.${name} has no lock of the known form`);
     await postgres.rows(broken);
