@@ -286,6 +286,21 @@ describe('a person at the desktop', () => {
     await ann.shot('desktop-account');
   });
 
+  test('a limit on refreshes does not end the session', async () => {
+    const limited = (request) => (new URL(request.url()).pathname.endsWith('/auth/refresh')
+      ? request.respond({ status: 429, contentType: 'application/json', headers: { 'retry-after': '1' }, body: '{"detail":"Too many requests, try again later"}' })
+      : request.continue());
+    await ann.setRequestInterception(true);
+    ann.on('request', limited);
+    await ann.goto(`${server.url}/console#/`);
+    await ann.reload();
+    await ann.sees('Too many requests, try again later');
+    ann.off('request', limited);
+    await ann.setRequestInterception(false);
+    await ann.reload();
+    await ann.sees('What should the agent do?');
+  });
+
   test('everything by the keyboard', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.sees('What should the agent do?');

@@ -85,6 +85,8 @@ function renew() {
   refreshing ??= (async () => {
     try {
       const response = await send('/auth/refresh', asJson('POST', {}));
+      // Only a refusal ends the session; a limit or a busy server does not.
+      if (response.status === 429 || response.status >= 500) throw await failure(response);
       if (!response.ok) { token = null; localStorage.removeItem(maybe); return false; }
       accept(await response.json());
       return true;
