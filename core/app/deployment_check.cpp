@@ -17,14 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_read = 4 * 1024 * 1024;
 
-// The host's limits for which 0 means no limit: numbers and durations.
-constexpr const char* numbers_with_off_switch[] = {
-    "http.limits.address_per_minute",   "http.limits.account_per_minute", "http.limits.account_streams",
-    "http.limits.address_connections",  "http.limits.account_uploads",    "http.limits.uploads",
-    "http.limits.account_upload_bytes", "http.limits.upload_bytes",       "http.limits.account_unsent_bytes",
-    "http.limits.unsent_bytes",         "http.body_min_rate_bytes",       "http.read_min_rate_bytes"};
-constexpr const char* durations_with_off_switch[] = {"http.body_timeout_seconds", "database.statement_timeout_seconds"};
-
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string out(most_read, '\0');
@@ -126,13 +118,8 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   if (local) return f.found;
   if (now.is_root && !now.in_container)
     f.found.push_back("this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
-  if (c.text("deployment.mode") == "production") {
-    const auto unlimited = [&](const char* key) { f.found.push_back(std::string(key) + " = 0 disables this limit"); };
-    for (const char* key : numbers_with_off_switch)
-      if (c.integer(key) == 0) unlimited(key);
-    for (const char* key : durations_with_off_switch)
-      if (c.duration(key).count() == 0) unlimited(key);
-  }
+  if (c.text("deployment.mode") == "production")
+    for (const auto& setting : c.disabled()) f.found.push_back(setting + " disables this protection");
   return f.found;
 }
 

@@ -99,8 +99,26 @@ TEST_F(deployment, root_and_limits_outside_of_local_mode) {
         "database.statement_timeout_seconds"}) {
     auto without = limited;
     without.push_back(key + "=0");
-    EXPECT_THAT(warnings(without), ElementsAre(key + " = 0 disables this limit"));
+    EXPECT_THAT(warnings(without), ElementsAre(key + " = 0 disables this protection"));
   }
+}
+
+TEST_F(deployment, protections_of_modules_that_are_off) {
+  const auto with = [&](const std::string& mode, const std::string& reserve, const std::string& sandbox) {
+    config::config c({dir_ / "runyard.toml",
+                      {"data_dir=" + (dir_ / "data").string(), "modules.path=" + (dir_ / "data").string(), "deployment.mode=" + mode,
+                       "http.limits.address_per_minute=600", "http.limits.account_per_minute=600", "http.limits.account_streams=50",
+                       "box.reserve=" + reserve, "box.driver.sandbox=\"" + sandbox + "\""}},
+                     {}, {"d", "m"});
+    c.check_names({"box"});
+    EXPECT_TRUE(c.module_settings("box", R"({"properties": {
+      "reserve": {"type": "number", "off": 0, "default": 5},
+      "driver": {"type": "object", "properties": {"sandbox": {"type": "string", "off": "none"}}}}})"));
+    return deployment_warnings(c, dir_ / "runyard.toml", {});
+  };
+  EXPECT_THAT(with("production", "1", "bubblewrap"), IsEmpty());
+  EXPECT_THAT(with("production", "0.0", "none"), ElementsAre(HasSubstr("box.reserve = 0"), HasSubstr("box.driver.sandbox = \"none\"")));
+  EXPECT_THAT(with("staging", "0", "none"), IsEmpty());
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ inline constexpr char settings_schema[] = R"json({
       "limit": {"resource": "Runs in progress", "per": "node", "answer": "further runs wait", "metric": "runyard_runs_live", "alert": "RunyardRunsWait"}},
     "sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 0, "description": "Most commands that agents run in sandboxes on this node at the same time; others wait, and the wait does not count towards runs.tool_timeout_seconds; 0: no limit",
       "limit": {"resource": "Commands in progress", "per": "node", "answer": "further commands wait", "metric": "runyard_runs_tool_seconds"}},
-    "account_sandboxes": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 16, "description": "Most commands of one account in sandboxes on this node at the same time; 0: no limit",
+    "account_sandboxes": {"type": "integer", "off": 0, "minimum": 0, "maximum": 1000000, "default": 16, "description": "Most commands of one account in sandboxes on this node at the same time; 0: no limit",
       "limit": {"resource": "Commands in progress", "per": "account, node", "answer": "further commands wait", "metric": "runyard_runs_tool_seconds"}},
     "max_queued_runs": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 100000, "description": "Most runs that wait for a slot, on all nodes together; further starts get a 503",
       "limit": {"resource": "Runs waiting for a node", "per": "all nodes", "answer": "503 `QUEUE_FULL` with `Retry-After`", "metric": "runyard_runs_starts_total", "alert": "RunyardRunsWait"}},

@@ -236,6 +236,13 @@ problems config::unchecked() const {
   return out;
 }
 
+std::vector<std::string> config::disabled() const {
+  std::vector<std::string> out;
+  find_disabled(host_, schema_, {}, out);
+  for (const auto& [name, entry] : modules_) find_disabled(entry.first, entry.second, {name}, out);
+  return out;
+}
+
 std::string config::listing() const {
   std::string out;
   key_path path;

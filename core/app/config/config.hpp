@@ -68,6 +68,9 @@ class config {
   // Tables with settings that no module_settings() has looked at: those of modules that are not enabled.
   problems unchecked() const;
 
+  // "key = value" of each limit or protection that is turned off: the value equals the member "off" of its schema.
+  // Modules whose settings were not checked are left out.
+  std::vector<std::string> disabled() const;
   // What is in force, one "key = value  # where" per line, secrets masked. Modules whose settings
   // were not checked are left out.
   std::string listing() const;

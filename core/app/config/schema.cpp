@@ -402,6 +402,8 @@ std::string fault_at(const json::value& schema, const std::string& path) {
   for (const auto* array : {"enum", "required"})
     if (const auto* v = member(schema, array); v && !v->is_array())
       return here("\"" + std::string(array) + "\" must be an array");
+  if (const auto* off = member(schema, "off"); off && !off->is_number() && !off->is_string())
+    return here("\"off\" must be a number or a string");
   if (const auto* limit = member(schema, "limit"))
     if (auto fault = limit_fault(*limit); !fault.empty()) return here(fault);
   if (const auto* p = member(schema, "properties")) {
@@ -422,7 +424,29 @@ std::string fault_at(const json::value& schema, const std::string& path) {
   return {};
 }
 
+bool is_off(const json::value& value, const json::value& off) {
+  if (value.is_number() && off.is_number()) return value.to_number<double>() == off.to_number<double>();
+  return value == off;
+}
+
 }  // namespace
+
+void find_disabled(const json::value& value, const json::value& schema, key_path path, std::vector<std::string>& out) {
+  if (const auto* o = value.if_object()) {
+    const auto* properties = member(schema, "properties");
+    if (!properties) return;
+    for (const auto& [key, child] : *o) {
+      const auto* s = member(*properties, key);
+      if (!s) continue;
+      path.emplace_back(key);
+      find_disabled(child, *s, path, out);
+      path.pop_back();
+    }
+    return;
+  }
+  const auto* off = member(schema, "off");
+  if (off && is_off(value, *off)) out.push_back(to_text(path) + " = " + json::serialize(value));
+}
 
 json::value check(const node& value, const json::value& schema, key_path path, problems& out) {
   return checker(std::move(path), out).check(value, schema);

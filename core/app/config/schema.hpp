@@ -26,6 +26,10 @@ void check_drivers(const boost::json::value& value, const boost::json::value& sc
                    const node* given, key_path path,
                    const std::vector<std::pair<std::string, std::string>>& drivers, problems& out);
 
+// Appends "key = value" of each setting whose value equals the member "off" of its schema.
+void find_disabled(const boost::json::value& value, const boost::json::value& schema, key_path path,
+                   std::vector<std::string>& out);
+
 // A copy for the eyes of people: what the schema calls secret is "********" (empty stays empty), and
 // so is what stands before the '@' of an address.
 boost::json::value masked(const boost::json::value& value, const boost::json::value& schema);

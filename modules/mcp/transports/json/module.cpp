@@ -15,7 +15,7 @@ constexpr char schema[] = R"json({
     "allow_any_command": {"type": "boolean", "default": false, "description": "With deployment.mode = local only: users' configurations may start any program; excludes allowed_commands"},
     "allowed_env": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "Environment variables that users' configurations may set unless allow_any_command is on; default: none"},
     "path": {"type": "string", "default": "/usr/local/bin:/usr/bin:/bin", "description": "PATH of the programs"},
-    "sandbox": {"type": "string", "description": "Driver of the sandbox in which programs run; default: bubblewrap; none: they run as the server's user, without a sandbox"},
+    "sandbox": {"type": "string", "off": "none", "description": "Driver of the sandbox in which programs run; default: bubblewrap; none: they run as the server's user, without a sandbox"},
     "network": {"type": "boolean", "default": true, "description": "In the sandbox: whether programs have network access"},
     "readable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "In the sandbox: directories that programs can read in addition to /usr; default: none, or /home, /opt, /root and /srv with allow_any_command. The server's own files and credentials in home directories are always hidden"},
     "writable": {"type": "array", "items": {"type": "string", "pattern": "^/"}, "description": "In the sandbox: directories that programs can also write to, if their user may"},

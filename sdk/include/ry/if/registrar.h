@@ -14,7 +14,8 @@
  * every listing and log), "driver_of": "<point>" (a driver's name). create() sees defaults filled in.
  * "limit" marks a setting that limits a resource, for `runyard settings --limits`: an object of strings
  * "resource", "per" (account, server, ...), "answer" (the response at the limit) and optionally
- * "default" (if the schema has none), "metric" and "alert".
+ * "default" (if the schema has none), "metric" and "alert". "off" is the value (a number or a string) that turns a
+ * limit or a protection off: the host warns about it in production.
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
