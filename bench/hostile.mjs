@@ -80,7 +80,7 @@ const honest = await server.user({ tier: 'enterprise' });
 const failures = new Map();
 let requests = 0;
 const failed = (what) => failures.set(what, (failures.get(what) ?? 0) + 1);
-let took = [], lists = [], files = [];
+let took = [], starts = [], lists = [], files = [];
 async function checked(what, work) {
   requests++;
   const began = performance.now();
@@ -102,10 +102,13 @@ async function oneRun(upload) {
   let first;
   const s = await checked('stream', () => honest.stream(started.json.agent_run_id, { onEvent: (e) => { if (e.type === 'llm_response_chunk') first ??= performance.now(); } }));
   if (s && !first) failed(`stream without a chunk: ${s.error ?? s.raw.slice(-300)}`);
-  else if (s && !upload) took.push(first - began);
+  else if (s && !upload) {
+    took.push(first - began);
+    starts.push(started.ms);
+  }
 }
 async function phase(length) {
-  took = []; lists = []; files = [];
+  took = []; starts = []; lists = []; files = [];
   const end = performance.now() + length * 1000, under = new Set();
   const go = (work) => { const p = work.finally(() => under.delete(p)); under.add(p); };
   for (let n = 0; performance.now() < end; n++) {
@@ -115,10 +118,10 @@ async function phase(length) {
     await sleep(every);
   }
   await Promise.all(under);
-  return { took, lists, files };
+  return { took, starts, lists, files };
 }
 const summary = (v) => `p50 ${percentile(v, 0.5).toFixed(0)} ms, p95 ${percentile(v, 0.95).toFixed(0)} ms, most ${Math.max(...v).toFixed(0)} ms (${v.length})`;
-const show = (name, f) => console.log(`${name}: start to first chunk ${summary(f.took)}; lists ${summary(f.lists)}; files ${summary(f.files)}; load average ${loadavg()[0].toFixed(1)}`);
+const show = (name, f) => console.log(`${name}: start to first chunk ${summary(f.took)}; response to the start ${summary(f.starts)}; lists ${summary(f.lists)}; files ${summary(f.files)}; load average ${loadavg()[0].toFixed(1)}`);
 
 // Another process of the benchmark, on the same cores. stop() returns its output. Hostile clients get the CPU time that the server
 // leaves, because real ones run on other machines; the measuring process is not lowered.
