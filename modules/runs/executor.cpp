@@ -95,10 +95,13 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   who.model = t.model;
   who.title = t.title;
   who.parameters = t.parameters;
+  who.mode = t.mode;
+  who.memory = t.memory;
   who.job = job.id();
   who.fence = job.fence();
   const std::int64_t now = parts_.ctx.now_unix_us();
   who.started_us = now - t.started_ago_us;
+  who.started_mono_us = parts_.ctx.mono_us() - t.started_ago_us;
   who.deadline_us = now - t.begun_ago_us + t.timeout_seconds * 1'000'000;
   const auto last = static_cast<std::uint64_t>(t.last_seq);
   auto run = std::make_shared<live_run>(parts_.ctx, std::move(who), job.exec(), last, last + reserve_window);
@@ -107,6 +110,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->charged_micro = t.charged_micro;
   run->queue_wait_ms = t.queue_wait_ms;
   run->first_token_ms = t.first_token_ms;
+  run->text_shown = t.text_shown;
   run->taken_over = true;
   run->had_worker = t.step > 0;
   run->spending = t.spending;
@@ -131,7 +135,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   log_writer& writer = parts_.writers.of(run->exec);
   writer.enlist(run);
   if (!run->queue_wait_ms) {
-    run->queue_wait_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run->who.started_us, 0) / 1000;
+    run->queue_wait_ms = run->age_ms();
     parts_.figures.queue_wait.observe(static_cast<double>(*run->queue_wait_ms) / 1e3);
   }
   course c;
@@ -477,14 +481,13 @@ void executor::append_terminal(live_run& run, const ending& how, std::int64_t du
 ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   const ending& how = c.how;
   step_record record;
-  const std::int64_t now = parts_.ctx.now_unix_us();
   run->feed.hold();
   if (c.last == course::answer_is::part_of_the_end) {
     // Only the text is kept: calls of an interrupted, withheld or refused answer are never made.
     c.answer.calls.clear();
     record_turn(*run, c.answer, record);
   }
-  const std::int64_t duration_ms = std::max<std::int64_t>(now - run->who.started_us, 0) / 1000;
+  const std::int64_t duration_ms = run->age_ms();
   append_terminal(*run, how, duration_ms);
   record.status = how.status;
   record.reason = how.reason;
@@ -498,6 +501,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
            ",\"charged_micro\":" + std::to_string(run->charged_micro) +
+           ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
   const bool tells = !record.webhooks.empty();
   const stored written = co_await persist(parts_, run, std::move(record));

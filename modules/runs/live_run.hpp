@@ -4,6 +4,7 @@
 // Thread: made anywhere; from then on everything but the constant members belongs to `exec`. Lifetime:
 // shared; the registry holds it while it is live here, coroutines hold it as long as they need it.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "feed.hpp"
 #include "loop_guard.hpp"
 #include "outlet.hpp"
+#include "run_mode.hpp"
 #include "settings.hpp"
 
 namespace runs {
@@ -46,8 +48,11 @@ struct run_identity {
   std::string model;
   std::string title;
   model_parameters parameters;  // as given at the start
+  run_mode mode = run_mode::agent;
+  bool memory = true;  // false: the agent gets nothing from outside the thread
   std::int64_t job = 0, fence = 0;
   std::int64_t started_us = 0, deadline_us = 0;
+  std::int64_t started_mono_us = 0;  // of the monotonic clock, for durations
 };
 
 class live_run : public std::enable_shared_from_this<live_run> {
@@ -68,6 +73,9 @@ class live_run : public std::enable_shared_from_this<live_run> {
   token_usage usage;                   // of all that was billed, charged or not yet
   std::int64_t charged_micro = 0;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start
+  bool text_shown = false;  // of the model, to readers. Without first_token_ms: by a worker before, it is unknown when
+  // Milliseconds since the start.
+  std::int64_t age_ms() const { return std::max<std::int64_t>(ctx_.mono_us() - who.started_mono_us, 0) / 1000; }
   struct {                             // since the last border
     token_usage usage;
     std::int64_t micro = 0;
@@ -83,6 +91,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   bool uploads_waiting = false;        // files came with the start and were not looked at
   std::vector<std::string> sources_missing;  // of tools: the readers know that they could not be listed
   std::set<std::string> images_told;   // keys of images of which the readers know that they cannot be scaled
+  bool workspace_withheld_told = false;  // the readers know that the run may not use the workspace
   bool tool_search_told = false;       // the readers know that requests carry a part of the tools
   bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
   bool had_worker = false;             // another worker has carried it: what that kept in memory is not here

@@ -139,8 +139,8 @@ bool model_call::stop_too_long() {
 
 void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty() || who_ == audience::nobody) return;
-  if (!run_->first_token_ms) {
-    run_->first_token_ms = std::max<std::int64_t>(parts_.ctx.now_unix_us() - run_->who.started_us, 0) / 1000;
+  if (!std::exchange(run_->text_shown, true)) {
+    run_->first_token_ms = run_->age_ms();
     parts_.figures.first_token.observe(static_cast<double>(*run_->first_token_ms) / 1e3);
   }
   run_->feed.append(type).text("content", text);

@@ -33,7 +33,7 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
   if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
   std::string prompt = system ? std::move(*system) : std::string();
   if (prompt.empty()) prompt = p.config.system_prompt;
-  co_return prompt;
+  co_return prompt_in_mode(std::move(prompt), run->who.mode, p.config.code_instructions);
 }
 
 // Of all sources of tools together: an eighth of the model's window, at four bytes a token.

@@ -210,6 +210,10 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.begun_ago_us = r.int64("begun_ago_us");
   out.queue_wait_ms = r.opt_int64("queue_wait_ms");
   out.first_token_ms = r.opt_int64("first_token_ms");
+  out.text_shown = r.boolean("text_shown");
+  // Releases before this one stored any text.
+  out.mode = run_mode_of(text_or_empty(r, "mode")).value_or(run_mode::agent);
+  out.memory = r.boolean("memory_enabled");
   out.spending.micro = r.opt_int64("budget_micro").value_or(0);
   out.spending.policy = budget_policy_of(text_or_empty(r, "budget_policy")).value_or(budget_policy::hard);
   out.balance_micro = r.opt_int64("balance_micro");
@@ -243,6 +247,13 @@ ry::task<ry::result<std::int64_t>> repository::mark_sandbox(ry::uuid project, ry
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::int64_t{0};
   co_return rows->front().int64(0);
+}
+
+ry::task<ry::result<bool>> repository::is_shared(ry::uuid project) const {
+  ry::result<ry::rows> rows = co_await db_.query_with(
+      {RY_DB_READ_ONLY, 0}, "select p.shared from runs.projects p where p.id = $1::uuid", project);
+  if (!rows) co_return rows.error();
+  co_return !rows->empty() && rows->front().boolean(0);
 }
 
 ry::task<ry::result<std::optional<run_head>>> repository::head(std::string run) const {

@@ -113,6 +113,9 @@ struct taken_run {
   token_usage usage;
   bool stop_requested = false, uploads_waiting = false;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;
+  bool text_shown = false;  // of the model, by a worker before
+  run_mode mode = run_mode::agent;
+  bool memory = true;
   budget spending;
   model_parameters parameters;
   std::optional<std::int64_t> balance_micro;
@@ -186,6 +189,8 @@ class repository {
   // role, body, run id, position of each message from the last summary on, oldest first; the summary
   // itself stands where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
+  // Whether another thread has used the project's workspace.
+  ry::task<ry::result<bool>> is_shared(ry::uuid project) const;
   // The version of the project's workspace; 0 also when the project is gone.
   ry::task<ry::result<std::int64_t>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
 

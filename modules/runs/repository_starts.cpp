@@ -29,6 +29,10 @@ using texts = std::vector<std::optional<std::string_view>>;
 
 std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
 
+std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
+  return mode ? std::optional(name_of(*mode)) : std::nullopt;
+}
+
 // The columns of the starts, as the statement takes them. Refers to the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
@@ -61,7 +65,7 @@ struct start_columns {
     denied.push_back(boolean_text(a.model_denied));
     bodies.push_back(a.body);
     titles.push_back(a.title);
-    modes.push_back(f.mode);
+    modes.push_back(mode_text(f.mode));
     if (f.memory_enabled)
       memory.push_back(boolean_text(*f.memory_enabled));
     else
@@ -139,7 +143,7 @@ ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const
   }
   ry::result<ry::rows> rows = co_await db_.query(
       start_plain_sql, a.account, a.tier, a.max_runs, a.max_threads, a.new_thread, a.new_project, a.run, a.message,
-      f.agent_id, a.model, a.default_model, *a.body, a.title, f.mode, f.memory_enabled, budget, policy, *a.node,
+      f.agent_id, a.model, a.default_model, *a.body, a.title, mode_text(f.mode), f.memory_enabled, budget, policy, *a.node,
       a.timeout_seconds, a.first_event, a.reserve);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();

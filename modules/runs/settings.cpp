@@ -368,6 +368,7 @@ namespace {
 void reader::read_limits(settings& out, const json::object& o) {
   out.sandbox_driver = text_at(o, "sandbox");
   out.system_prompt = text_at(o, "system_prompt");
+  out.code_instructions = text_at(o, "code_instructions");
   out.timeout_seconds =
       whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = whole(o, "", "max_steps", out.max_steps);

@@ -94,6 +94,7 @@ struct settings {
   std::map<std::string, std::int64_t> queue_percent;  // of that, for starts of a tier; not there: all
   std::vector<webhook_endpoint> webhooks;
   std::string system_prompt;
+  std::string code_instructions;  // for the system prompt of runs in code mode
 
   // "<provider>/<model>" behind an alias, or the name itself when it is one. nullopt: no such model.
   std::optional<model_target> target(std::string_view name) const;

@@ -90,6 +90,7 @@ inline constexpr char settings_schema[] = R"json({
     },
     "default_model": {"type": "string", "default": "runyard/basic"},
     "system_prompt": {"type": "string", "default": "", "description": "System prompt of agents that have none"},
+    "code_instructions": {"type": "string", "default": "You work on software in the workspace. Read existing files before you change them, and follow their conventions. Write code into files with your tools instead of only showing it in an answer. After each change, run the code or its tests in the sandbox, and correct what fails. At the end, name the files that you changed, how you checked them, and what remains to be done.", "description": "What runs in code mode add to the agent's system prompt; empty: nothing"},
     "sandbox": {"type": "string", "default": "", "driver_of": "sandbox.driver/1", "description": "Name of the sandbox driver; empty: the driver that is loaded"},
     "run_timeout": {"type": ["string", "integer"], "pattern": "^[0-9]{1,12}[smhd]?$", "default": "3000s", "description": "Longest run time of a run: 3000s, 50m, 2h, 1d or a number of seconds; at most 7d",
       "limit": {"resource": "Run time of a run", "per": "run", "answer": "the run fails with `RUN_TIMEOUT`", "metric": "runyard_runs_ended_total", "alert": "RunyardRunsFail"}},

@@ -87,8 +87,9 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
         out.model_name = value;
       }
       if (name == "mode") {
-        if (value.size() > 64) return refuse("mode is too long");
-        out.mode = value;
+        const auto mode = run_mode_of(value);
+        if (!mode) return refuse("mode must be agent, chat or code");
+        out.mode = *mode;
       }
     }
   }

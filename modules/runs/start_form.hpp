@@ -10,6 +10,7 @@
 
 #include "budget.hpp"
 #include "model_parameters.hpp"
+#include "run_mode.hpp"
 
 namespace runs {
 
@@ -22,7 +23,8 @@ enum class busy_policy { reject, enqueue, interrupt };
 
 struct start_request {
   std::string prompt;  // empty: continue; never only blanks
-  std::optional<std::string> thread_id, project_id, agent_id, model_name, mode;
+  std::optional<std::string> thread_id, project_id, agent_id, model_name;
+  std::optional<run_mode> mode;
   bool optimistic = false;
   std::optional<bool> memory_enabled;
   runs::budget budget;

@@ -40,6 +40,7 @@ TEST(parse_start_test, the_contracts_refusals) {
 TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
   EXPECT_EQ(refused({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
   EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
   EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}),
             "files must be file parts: each with a filename");
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
@@ -58,6 +59,7 @@ TEST(parse_start_test, what_is_read) {
   EXPECT_TRUE(r.optimistic);
   EXPECT_EQ(r.thread_id, "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
   EXPECT_EQ(r.memory_enabled, false);
+  EXPECT_EQ(r.mode, run_mode::code);
   EXPECT_FALSE(r.agent_id);
   EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
   EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";

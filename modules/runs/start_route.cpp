@@ -427,9 +427,12 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   who.model = run.model;
   who.title = w.args.title;
   who.parameters = w.args.form.parameters;
+  who.mode = w.args.form.mode.value_or(run_mode::agent);
+  who.memory = w.args.form.memory_enabled.value_or(true);
   who.job = run.job;
   who.fence = run.fence;
   who.started_us = parts_.ctx.now_unix_us();
+  who.started_mono_us = parts_.ctx.mono_us();
   who.deadline_us = who.started_us + parts_.config.timeout_seconds * 1'000'000;
   auto live = std::make_shared<live_run>(parts_.ctx, std::move(who), exec, 1, first_reservation);
   live->feed.seed(w.args.first_event);

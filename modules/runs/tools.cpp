@@ -7,8 +7,10 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "account_limits.hpp"
+#include "border.hpp"
 #include "history.hpp"
 #include "json/exact.hpp"
 #include "model_call.hpp"
@@ -501,8 +503,22 @@ void tool_catalog::add(tool t, std::string_view text) {
   tools.push_back(std::move(t));
 }
 
-catalog_ptr toolbox::sandbox_only() {
-  const bool there = parts_.sandbox() != nullptr;
+ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_run> run) const {
+  if (run->who.mode == run_mode::chat) co_return workspace_use::withheld;
+  if (run->who.memory) co_return workspace_use::allowed;
+  ry::result<bool> shared = co_await parts_.repo.is_shared(run->who.project);
+  if (!shared.value()) co_return workspace_use::allowed;
+  if (!std::exchange(run->workspace_withheld_told, true)) {
+    append_notice(*run, "workspace_withheld",
+                  "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
+    run->deliver_soon();
+    parts_.writers.of(run->exec).touch(run);
+  }
+  co_return workspace_use::withheld;
+}
+
+catalog_ptr toolbox::built_in(workspace_use use) {
+  const bool there = use == workspace_use::allowed && parts_.sandbox() != nullptr;
   std::lock_guard lock(mutex_);
   catalog_ptr& slot = there ? with_sandbox_ : empty_;
   if (slot) return slot;
@@ -559,9 +575,9 @@ void tell_missing(parts& p, const std::shared_ptr<live_run>& run, const std::str
 }  // namespace
 
 ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
-  catalog_ptr base = sandbox_only();
+  catalog_ptr base = built_in(co_await use_of_workspace(run));
   const auto sources = parts_.tool_sources.all();
-  if (sources.empty()) co_return base;
+  if (sources.empty() || run->who.mode == run_mode::chat) co_return base;
   auto made = std::make_shared<tool_catalog>(*base);
   std::set<std::string, std::less<>> names;
   for (const tool_catalog::tool& t : base->tools) names.insert(t.name);

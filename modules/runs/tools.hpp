@@ -59,11 +59,14 @@ tool_outcome read_result(std::string_view text, std::vector<result_file>* files 
 class toolbox {
  public:
   explicit toolbox(parts& p) : parts_(p) {}
-  // The sandbox's tools and what the sources say; a source that fails is left out, which the readers are told.
+  // The sandbox's tools and those of the sources. A source that fails is left out, of which the stream informs. In chat
+  // mode there are none; without memory, none of a workspace that another thread has used.
   ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
 
  private:
-  catalog_ptr sandbox_only();
+  enum class workspace_use { allowed, withheld };
+  ry::task<workspace_use> use_of_workspace(std::shared_ptr<live_run> run) const;
+  catalog_ptr built_in(workspace_use use);
 
   parts& parts_;
   std::mutex mutex_;

@@ -61,6 +61,9 @@ test('killed before the first token', async () => {
   const x = await killDuring('[silent]', () => llm.seen.length > seen);
   checkWhole(x);
   assert.equal(textOf(x.all), 'after a while');
+  const run = (await x.u.get(`/agent-run/${x.id}`)).json;
+  assert.equal(run.queue_wait_ms, 0, 'the node of the start began it at once');
+  assert.ok(run.time_to_first_token_ms >= 3000, `first text after ${run.time_to_first_token_ms} ms`);
 });
 
 test('killed in mid-answer: the half answer is closed honestly and given again', async () => {
@@ -75,6 +78,11 @@ test('killed in mid-answer: the half answer is closed honestly and given again',
   // A reader that comes later and reads everything sees the same.
   const replay = await x.u.stream(x.id);
   assert.equal(textOf(replay.events), textOf(x.all));
+  // The first text was shown by the worker that was killed: when, nothing knows any more.
+  const run = (await x.u.get(`/agent-run/${x.id}`)).json;
+  const end = x.all.at(-1);
+  assert.deepEqual([run.queue_wait_ms, run.time_to_first_token_ms], [0, null]);
+  assert.deepEqual([end.queue_wait_ms, end.time_to_first_token_ms, end.duration_ms], [0, null, run.duration_ms]);
 });
 
 test('killed during a tool call: it is not run twice behind the model\'s back', async () => {

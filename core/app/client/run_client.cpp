@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/app/client/api_call.hpp"
 #include "core/app/client/run_view.hpp"
 #include "core/app/client/sse_reader.hpp"
 
@@ -93,8 +94,8 @@ struct reply {
 
 class session {
  public:
-  explicit session(const run_request& request)
-      : request_(request),
+  explicit session(run_request request)
+      : request_(std::move(request)),
         view_(
             [this](std::string_view s) {
               if (as_text()) print(stdout, s);
@@ -332,11 +333,28 @@ class session {
     pause = std::min<std::chrono::milliseconds>(pause * 2, longest_pause);
   }
 
-  const run_request& request_;
+  const run_request request_;
   std::string base_ = request_.url;
   std::string run_id_, thread_id_;
   run_view view_;
 };
+
+// A start without an agent uses the account's default agent. A thread is continued with the agent and model of its last
+// run instead, if the agent still exists and the caller names no other.
+run_request with_agent_of_thread(run_request request) {
+  if (request.thread.empty() || !request.agent.empty()) return request;
+  const auto ask = [&](const std::string& path) {
+    return get({.url = request.url, .path = path, .token = request.token, .body = {}});
+  };
+  const api_answer thread = ask("/threads/" + request.thread);
+  const json::value v = parsed(thread.body);
+  if (!thread.ok() || !v.is_object()) return request;
+  const std::string agent = text_of(v.get_object(), "agent_id");
+  if (agent.empty() || !ask("/agents/" + agent).ok()) return request;
+  request.agent = agent;
+  if (request.model.empty()) request.model = text_of(v.get_object(), "model_name");
+  return request;
+}
 
 }  // namespace
 
@@ -357,7 +375,7 @@ exit_code run(const run_request& request) {
   sigaction(SIGINT, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
   curl_global_init(CURL_GLOBAL_DEFAULT);
-  return session(request).run();
+  return session(with_agent_of_thread(request)).run();
 }
 
 }  // namespace ry::app::client

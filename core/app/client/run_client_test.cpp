@@ -210,6 +210,39 @@ TEST(run_client, a_refusal_is_told_in_the_servers_words) {
   }
 }
 
+TEST(run_client, a_thread_is_continued_with_the_agent_and_model_of_its_last_run) {
+  const std::string thread = json_answer("200 OK", R"({"thread_id":"aaaaaaaa-0000-0000-0000-000000000000",)"
+                                                   R"("agent_id":"cccccccc-0000-0000-0000-000000000000","model_name":"x/big"})");
+  const std::string ended = stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n");
+  run_request request;
+  request.token = "secret-token";
+  request.prompt = "Go on.";
+  request.thread = "aaaaaaaa-0000-0000-0000-000000000000";
+  request.as = output::json_lines;
+  const auto start_of = [&](std::vector<std::string> answers) {
+    scripted_server server(std::move(answers));
+    request.url = server.url();
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run(request), exit_code::ok);
+    (void)testing::internal::GetCapturedStdout();
+    std::string sent;
+    for (const std::string& one : server.asked())
+      if (one.starts_with("POST /agent/start ")) sent = one;
+    return sent;
+  };
+  const std::string sent = start_of({thread, json_answer("200 OK", "{}"), started, ended});
+  EXPECT_THAT(sent, HasSubstr("name=\"agent_id\"\r\n\r\ncccccccc-0000-0000-0000-000000000000\r\n"));
+  EXPECT_THAT(sent, HasSubstr("name=\"model_name\"\r\n\r\nx/big\r\n"));
+  const std::string agent_gone =
+      start_of({thread, json_answer("404 Not Found", R"({"detail":"Worker not found"})"), started, ended});
+  EXPECT_THAT(agent_gone, Not(HasSubstr("agent_id")));
+  EXPECT_THAT(agent_gone, Not(HasSubstr("model_name")));
+  request.model = "x/small";
+  EXPECT_THAT(start_of({thread, json_answer("200 OK", "{}"), started, ended}), HasSubstr("\r\n\r\nx/small\r\n"));
+  request.agent = "dddddddd-0000-0000-0000-000000000000";
+  EXPECT_THAT(start_of({started, ended}), HasSubstr("\r\n\r\ndddddddd-0000-0000-0000-000000000000\r\n"));
+}
+
 TEST(run_client, files_are_sent_with_their_names) {
   char name[] = "/tmp/ry-upload-XXXXXX";
   const int fd = mkstemp(name);

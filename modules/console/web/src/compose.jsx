@@ -13,7 +13,8 @@ function sizeOf(n) {
 // crypto.randomUUID is there only where the page came over https or from this machine.
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
-export function Compose({ thread, busy: waits, started, label }) {
+// agent: the agent and model that continue the thread; without it, the default agent.
+export function Compose({ thread, agent, busy: waits, started, label }) {
   const id = useId();
   const [files, setFiles] = useState([]);
   const [over, setOver] = useState(false);
@@ -27,6 +28,10 @@ export function Compose({ thread, busy: waits, started, label }) {
     const form = new FormData();
     form.set('prompt', prompt);
     if (thread) form.set('thread_id', thread);
+    if (agent) {
+      form.set('agent_id', agent.id);
+      form.set('model_name', agent.model);
+    }
     for (const f of files) form.append('files', f, f.name);
     const before = unanswered.current;
     const same = before && before.prompt === prompt && before.files.length === files.length && before.files.every((f, i) => f === files[i]);

@@ -10,6 +10,18 @@ import { Guard, Problem, Status, Title, credits, useAction } from './ui.jsx';
 
 const pageOf = 100;
 
+// The agent and model of the thread's last run, with which it continues; null if the agent was deleted.
+async function agentOf(thread) {
+  if (!thread.agent_id) return null;
+  try {
+    await api.get(`/agents/${thread.agent_id}`);
+  } catch (e) {
+    if (e.status === 404) return null;
+    throw e;
+  }
+  return { id: thread.agent_id, model: thread.model_name };
+}
+
 async function load(id) {
   const [thread, messages] = await Promise.all([api.get(`/threads/${id}`), api.get(`/threads/${id}/messages?order=asc&limit=${pageOf}`)]);
   let all = messages.messages;
@@ -27,7 +39,7 @@ async function load(id) {
   }
   const last = thread.latest_run;
   const failed = last?.status === 'failed' ? await api.get(`/agent-run/${last.agent_run_id}`) : null;
-  return { thread, turns, error: failed?.error };
+  return { thread, turns, agent: await agentOf(thread), error: failed?.error };
 }
 
 const textOf = (m) => (typeof m.content === 'string' ? m.content : (m.content ?? []).map((p) => p.text ?? '').join(''));
@@ -159,7 +171,7 @@ export function Thread({ id, fresh, changed }) {
           )}
         </article>
       ))}
-      <Compose thread={id} busy={busy} started={started} label={busy ? 'Next prompt (when the run is over)' : 'Next prompt'} />
+      <Compose thread={id} agent={state.agent} busy={busy} started={started} label={busy ? 'Next prompt (when the run is over)' : 'Next prompt'} />
     </section>
   );
 }
