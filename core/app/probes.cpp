@@ -10,6 +10,11 @@ namespace ry::app {
 
 namespace json = boost::json;
 
+namespace {
+// Time for the database's answer. Load balancers usually wait longer than this for a probe.
+constexpr std::chrono::milliseconds database_limit{2'000};
+}  // namespace
+
 probes::probes(workshop& w, rooms& r, const signals& stop) : workshop_(w), rooms_(r), stop_(stop) {
   using http::runs_on;
   r.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
@@ -31,7 +36,8 @@ http::host_answer probes::readyz() const {
   if (!serving_) add("host", "starting");
   if (stop_.requested()) add("host", "draining");
   if (rooms_.jobs.draining()) add("jobs", "asked to take no more jobs");
-  if (!workshop_.rt.db || !workshop_.rt.db->healthy()) add("db", "the database does not answer");
+  const bool answers = workshop_.rt.db && workshop_.rt.db->healthy() && workshop_.rt.db->responsive(database_limit);
+  if (!answers) add("db", "the database does not answer");
   // What is amiss and keeps nobody from being served.
   json::array degraded;
   if (const auto trouble = rooms_.events.bus().trouble())

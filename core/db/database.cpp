@@ -72,6 +72,9 @@ void database::submit(std::function<void(connection&)> work, lane l, repeat r) {
 bool database::healthy() const noexcept {
   return impl_->workers.healthy();
 }
+bool database::responsive(std::chrono::milliseconds limit) const {
+  return impl_->alive.answers_within(limit);
+}
 bool database::wait_healthy(std::chrono::milliseconds timeout) const {
   return impl_->workers.wait_healthy(timeout);
 }

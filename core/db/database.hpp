@@ -56,6 +56,8 @@ class database {
 
   // At least one worker is connected. [any]
   bool healthy() const noexcept;
+  // It answers a trivial statement within the time. Blocks for at most that long; see liveness.hpp. [any]
+  bool responsive(std::chrono::milliseconds limit) const;
   // Waits for healthy(). False: not within the time.
   bool wait_healthy(std::chrono::milliseconds timeout) const;
   // The latest failure to connect, for people; empty when there was none. [any]

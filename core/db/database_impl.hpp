@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/db/database.hpp"
+#include "core/db/liveness.hpp"
 #include "core/db/notifier.hpp"
 #include "core/db/pool.hpp"
 #include "core/db/watchdog.hpp"
@@ -11,9 +12,13 @@ namespace ry::db {
 class database::impl {
  public:
   explicit impl(settings s)
-      : workers(s), hints(s.session()), dog(s.connect, all_connections(workers, hints)) {}
+      : workers(s),
+        hints(s.session()),
+        alive(workers),
+        dog(s.connect, all_connections(workers, hints), [this] { return alive.answers_within(watchdog::ping_limit); }) {}
   pool workers;
   notifier hints;
+  liveness alive;
   watchdog dog;
 
  private:

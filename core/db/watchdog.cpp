@@ -21,10 +21,11 @@ std::int64_t now_ms() {
 
 }  // namespace
 
-watchdog::watchdog(const connect_settings& s, std::vector<connection*> watched)
+watchdog::watchdog(const connect_settings& s, std::vector<connection*> watched, std::function<bool()> answers)
     // The last of two equal keys counts.
     : ping_(conninfo(s) + "connect_timeout='" + std::to_string(ping_limit.count()) + "' "),
       watched_(std::move(watched)),
+      answers_(std::move(answers)),
       thread_([this] { loop(); }) {}
 
 watchdog::~watchdog() {
@@ -72,7 +73,7 @@ void watchdog::look() {
     // The last of two equal keys counts: of several hosts another one may well answer.
     const auto sign = PQping((ping_ + server).c_str());
     asked_ = std::chrono::steady_clock::now();
-    if (sign != PQPING_NO_RESPONSE) continue;
+    if (sign != PQPING_NO_RESPONSE && answers_()) continue;
     const auto still = silent();
     if (std::find(still.begin(), still.end(), server) == still.end()) continue;
     observe::log(observe::level::error, "db",

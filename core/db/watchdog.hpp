@@ -15,16 +15,18 @@ namespace ry::db {
 
 class watchdog {
  public:
-  // The connections outlive it, or stop() is called before they go.
-  watchdog(const connect_settings& s, std::vector<connection*> watched);
+  // The connections outlive it, or stop() is called before they go. answers: asks the server by connections that are open;
+  // false: it did not answer within ping_limit.
+  watchdog(const connect_settings& s, std::vector<connection*> watched, std::function<bool()> answers);
   ~watchdog();  // stop()
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
-  // Ends the thread, within `ping_limit`.
+  // Ends the thread, within twice `ping_limit`.
   void stop();
 
   // No answer from any connection to a server for that long while one waits: that server is asked
-  // for a sign of life, and without one in `ping_limit` every connection to it is severed.
+  // for a sign of life, by a new connection and then by those that are open. Without one in `ping_limit` every connection
+  // to it is severed: where only the processes behind them are stopped, new ones are served.
   static constexpr std::chrono::milliseconds silence{1'500};
   static constexpr std::chrono::seconds ping_limit{3};
   static constexpr std::chrono::milliseconds ping_pause{2'000};  // a long statement is no reason
@@ -38,6 +40,7 @@ class watchdog {
 
   const std::string ping_;  // conninfo
   const std::vector<connection*> watched_;
+  const std::function<bool()> answers_;
   std::chrono::steady_clock::time_point asked_{};  // only on the thread
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -111,6 +111,20 @@ TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goe
   EXPECT_EQ("", ask().get());
 }
 
+TEST_F(a_hung_server, is_known_soon_to_be_unresponsive) {
+  EXPECT_TRUE(db->responsive(2s));
+  hang();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(db->responsive(500ms));
+  EXPECT_FALSE(db->responsive(500ms));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s) << "the second answer comes at once";
+  go_on();
+  ASSERT_TRUE(db->wait_healthy(40s));
+  const auto end = std::chrono::steady_clock::now() + 40s;
+  while (!db->responsive(2s) && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(db->responsive(2s));
+}
+
 TEST_F(a_hung_server, does_not_hold_up_the_end) {
   auto asked = ask("select pg_sleep(60)");
   hang();

@@ -131,8 +131,10 @@ TEST(identity, is_not_led_astray) {
   EXPECT_FALSE(read("x", "", R"({"email_verified":"true"})").verified);
   const auto a = read("x", "a@b", R"({"user_metadata":{"full_name":"a\u0000b","name":["n"],
                                       "referral_code":"x\ny"},"name":7})");
-  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(a.name, "ab");
   EXPECT_EQ(a.referral_code, "");
+  EXPECT_EQ(read("x", "", R"({"name":" \u202eAnn\u00a0\t"})").name, "Ann");
+  EXPECT_EQ(read("x", "a@b", R"({"name":"\u200b ","user_metadata":{"full_name":"\u2066"}})").name, "a");
   EXPECT_EQ(read("x", "", "[]").name, "");
   EXPECT_EQ(read("x", "", "no json").name, "");
   EXPECT_EQ(read("x", "", R"({"name":")" + std::string(201, 'n') + "\"}").name, "");
@@ -180,6 +182,9 @@ TEST(body, reads_strictly) {
     EXPECT_EQ(e.http_status(), 422u) << text;
     EXPECT_THAT(std::string(e.message()), HasSubstr("name"));
   }
+  EXPECT_EQ(body(R"({"name":" A\u0007\u202eB\u00a0"})", {"name"}).name("name", 10), "AB");
+  EXPECT_EQ(body(R"({"name":"\u200b"})", {"name"}).name("name", 10), "");
+  EXPECT_EQ(error_of([&] { body(R"({"name":"aaaaaaaaaaa"})", {"name"}).name("name", 10); }).http_status(), 422u);
   for (const char* text : {R"({"n":0})", R"({"n":11})", R"({"n":1.5})", R"({"n":"5"})",
                            R"({"n":99999999999999999999})", R"({"n":true})"}) {
     EXPECT_EQ(error_of([&] { body(text, {"n"}).integer("n", 1, 10); }).http_status(), 422u) << text;

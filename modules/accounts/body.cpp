@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 
+#include "common/unicode.hpp"
+#include "json/known_members.hpp"
+
 namespace accounts {
 
 namespace json = boost::json;
@@ -20,12 +23,7 @@ body::body(std::string_view text, std::initializer_list<std::string_view> fields
     throw ry::bad_request("accounts.body", "The body must be a JSON object");
   }
   object_ = std::move(v.get_object());
-  for (const auto& member : object_) {
-    const std::string_view name(member.key().data(), member.key().size());
-    if (std::find(fields.begin(), fields.end(), name) == fields.end()) {
-      throw invalid(std::string(name.substr(0, 64)), "is not known here");
-    }
-  }
+  module_json::require_known_members(object_, fields);
 }
 
 bool body::has(std::string_view name) const {
@@ -46,6 +44,13 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min,
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
     throw invalid(name, "must not hold control characters");
   }
+  return s;
+}
+
+std::optional<std::string> body::name(std::string_view member, std::size_t max) const {
+  if (!has(member)) return std::nullopt;
+  auto s = unicode::clean_name(raw_text(member));
+  if (s.size() > max) throw invalid(member, "must have at most " + std::to_string(max) + " bytes");
   return s;
 }
 

@@ -21,6 +21,8 @@ class body {
   bool has(std::string_view name) const;
   // nullopt when absent or null. Control characters are refused; bytes are counted.
   std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max) const;
+  // A name for people: trimmed, without controls and characters that change the direction of writing. May be empty.
+  std::optional<std::string> name(std::string_view member, std::size_t max) const;
   // The text as it is, of any length and content: for passwords. Throws when it is no text.
   std::string raw_text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,

@@ -8,10 +8,18 @@ namespace {
 constexpr std::size_t most_known = 100'000;
 constexpr std::int64_t max_age_us = 60'000'000;
 
+// Most tokens have no such claim and are not parsed.
+bool says_verified(const ry_principal& who) {
+  return ry::view(who.claims_json).find("email_verified") != std::string_view::npos && read_identity(who).verified;
+}
+
 }  // namespace
 
-bool directory::is_current(const account& a, const ry_principal& who) const {
+bool directory::is_current(const known& k, const ry_principal& who) const {
+  const account& a = *k.who;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
+  // That an address is verified counts at once, and is written at most once.
+  if (!a.verified && !k.by_verified && says_verified(who)) return false;
   // A token that says something new about its bearer; looked into at most every few seconds, so
   // that two tokens that contradict each other cannot turn each request into a write.
   if (ctx_.mono_us() - a.read_us < max_age_us / 10) return true;
@@ -34,8 +42,8 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
   {
     std::lock_guard lock(mutex_);
     if (const auto it = known_.find(subject); it != known_.end()) {
-      if (is_current(*it->second, *who)) {
-        hit = it->second;
+      if (is_current(it->second, *who)) {
+        hit = it->second.who;
       } else {
         known_.erase(it);
       }
@@ -74,6 +82,7 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
 
 ry::task<void> directory::look_up(identity who) {
   const std::string subject = who.subject;
+  const bool by_verified = who.verified;
   std::uint64_t epoch = 0;
   {
     std::lock_guard lock(mutex_);
@@ -90,7 +99,7 @@ ry::task<void> directory::look_up(identity who) {
   if (found) {
     std::lock_guard lock(mutex_);
     if (known_.size() >= most_known) known_.clear();
-    if (epoch == epoch_) known_.insert_or_assign(subject, found);
+    if (epoch == epoch_) known_.insert_or_assign(subject, known{found, by_verified});
   }
   settle(subject, found, why);
 }

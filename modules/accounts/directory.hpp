@@ -48,7 +48,12 @@ class directory {
   template <class V>
   using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
 
-  bool is_current(const account& a, const ry_principal& who) const;
+  struct known {
+    account_ptr who;
+    bool by_verified = false;  // the token it was read for said that the address is verified
+  };
+
+  bool is_current(const known& k, const ry_principal& who) const;
   ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
                 void* ctx);
   ry::task<void> look_up(identity who);
@@ -59,7 +64,7 @@ class directory {
   const repository& repo_;
   const config& cfg_;
   std::mutex mutex_;
-  by_subject<account_ptr> known_;
+  by_subject<known> known_;
   by_subject<std::vector<waiter>> waiting_;
   std::uint64_t epoch_ = 0;  // grows with every forget()
 };

@@ -129,6 +129,27 @@ TEST_F(directory_test, a_new_address_is_written_down_but_not_at_every_request) {
   EXPECT_EQ(host_.db.calls.size(), 2u);
 }
 
+TEST_F(directory_test, a_token_that_says_verified_counts_at_once_and_is_written_once) {
+  const auto unverified = [this] {
+    auto r = row("a@b");
+    r.rows[0][6] = "f";
+    return r;
+  };
+  host_.db.on("accounts.provision", unverified());
+  auto verified = who("a@b");
+  verified.claims_json = ry::str(R"({"email_verified":true})");
+  auto not_yet = who("a@b");
+  not_yet.claims_json = ry::str(R"({"email_verified":false})");
+  ask(not_yet);
+  ask(not_yet);
+  EXPECT_EQ(host_.db.calls.size(), 1u);
+  ask(verified);
+  EXPECT_EQ(host_.db.calls.size(), 2u) << "at once";
+  // The database does not agree: it is not asked at every request.
+  ask(verified);
+  EXPECT_EQ(host_.db.calls.size(), 2u);
+}
+
 TEST_F(directory_test, a_failure_reaches_everyone_and_is_not_remembered) {
   host_.db.fail("accounts.provision", ry::unavailable("db.down", "away"));
   host_.db.on("accounts.provision", row("a@b"));

@@ -14,9 +14,12 @@ bool is_true(const json::object* o, std::string_view name) {
   return v && v->is_bool() && v->get_bool();
 }
 
-std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t most) {
+using read_member = std::string (*)(const json::object*, std::string_view, std::size_t);
+
+std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t most,
+                     read_member read = clean_member) {
   for (const char* name : names) {
-    auto text = clean_member(o, name, most);
+    auto text = read(o, name, most);
     if (!text.empty()) return text;
   }
   return {};
@@ -36,8 +39,8 @@ identity read_identity(const ry_principal& who) {
   if (!ec && doc.is_object()) {
     const auto& claims = doc.get_object();
     const auto* user = object_member(&claims, "user_metadata");
-    out.name = first_of(user, {"full_name", "name", "display_name"}, 200);
-    if (out.name.empty()) out.name = clean_member(&claims, "name", 200);
+    out.name = first_of(user, {"full_name", "name", "display_name"}, 200, name_member);
+    if (out.name.empty()) out.name = name_member(&claims, "name", 200);
     out.avatar = first_of(user, {"avatar_url", "picture"}, 1000);
     if (out.avatar.empty()) out.avatar = clean_member(&claims, "picture", 1000);
     out.phone = first_of(&claims, {"phone", "phone_number"}, 64);

@@ -2,6 +2,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "common/unicode.hpp"
+
 namespace accounts {
 
 namespace json = boost::json;
@@ -15,6 +17,13 @@ std::string clean_member(const json::object* o, std::string_view name, std::size
     if (c < 0x20 || c == 0x7f) return {};
   }
   return std::string(s);
+}
+
+std::string name_member(const json::object* o, std::string_view name, std::size_t most) {
+  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  if (!v || !v->is_string()) return {};
+  auto s = unicode::clean_name({v->get_string().data(), v->get_string().size()});
+  return s.size() > most ? std::string() : s;
 }
 
 std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most) {

@@ -12,6 +12,9 @@ namespace accounts {
 // The text of that name; empty when there is none, when it is longer than `most` bytes or has
 // control characters. `o` may be nullptr.
 std::string clean_member(const boost::json::object* o, std::string_view name, std::size_t most);
+// A name for people, trimmed, without controls and characters that change the direction of writing; empty when there is
+// none, or when it is longer than `most` bytes. `o` may be nullptr.
+std::string name_member(const boost::json::object* o, std::string_view name, std::size_t most);
 // The object of that name; nullptr when there is none. `o` may be nullptr.
 const boost::json::object* object_member(const boost::json::object* o, std::string_view name);
 

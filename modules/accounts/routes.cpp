@@ -198,7 +198,9 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   new_key row;
   row.id = key.id;
   row.secret_hash = hash_secret(key.secret);
-  row.name = b.text("name", 1, 100).value_or("API key");
+  const auto named = b.name("name", 100);
+  if (named && named->empty()) throw body::invalid("name", "must not be blank");
+  row.name = named.value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
   // A revoked key makes room for another one, but leaves its row and entries of the audit.
   std::vector<bucket> limits{{"key/" + me->id_text, cfg_.new_api_keys_hour, 3600}};

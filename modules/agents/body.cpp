@@ -1,14 +1,17 @@
 #include "body.hpp"
 
-#include <algorithm>
-#include <array>
 #include <boost/json/parse.hpp>
+
+#include "common/unicode.hpp"
+#include "json/known_members.hpp"
+#include "mcp_list.hpp"
 
 namespace agents {
 namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t max_name = 100;
 constexpr std::size_t max_prompt = 64 * 1024;
 
 ry::error invalid(std::string_view field, const std::string& what) {
@@ -35,6 +38,15 @@ std::optional<std::string> text(const json::object& o, const char* name, std::si
   return s;
 }
 
+std::optional<std::string> name_in(const json::object& o) {
+  const auto* v = o.if_contains("name");
+  if (!v || v->is_null()) return std::nullopt;
+  if (!v->is_string()) throw invalid("name", "must be a string");
+  auto s = unicode::clean_name({v->get_string().data(), v->get_string().size()});
+  if (s.empty() || s.size() > max_name) throw invalid("name", "must have 1 to " + std::to_string(max_name) + " bytes and not be blank");
+  return s;
+}
+
 }  // namespace
 
 agent_body read_agent_body(std::string_view body) {
@@ -43,23 +55,15 @@ agent_body read_agent_body(std::string_view body) {
   if (ec || !doc.is_object())
     throw ry::bad_request("agents.body", "The body must be a JSON object");
   const auto& o = doc.get_object();
-  constexpr std::array known = {"name",        "description", "system_prompt",    "model_name",
-                                "custom_mcps", "agent_id",    "expected_version", "version",
-                                "is_default",  "created_at",  "updated_at"};
-  for (const auto& member : o) {
-    if (std::find(known.begin(), known.end(),
-                  std::string_view(member.key().data(), member.key().size())) == known.end()) {
-      throw invalid(
-          std::string(member.key().data(), std::min<std::size_t>(64, member.key().size())),
-          "is not known here");
-    }
-  }
+  module_json::require_known_members(o, {"name", "description", "system_prompt", "model_name", "custom_mcps", "agent_id",
+                                         "expected_version", "version", "is_default", "created_at", "updated_at"});
 
   agent_body out;
-  out.change.name = text(o, "name", 1, 100, lines::one);
+  out.change.name = name_in(o);
   out.change.description = text(o, "description", 0, 2000, lines::many);
   out.change.system_prompt = text(o, "system_prompt", 0, max_prompt, lines::many);
   out.change.model_name = text(o, "model_name", 0, 200, lines::one);
+  if (out.change.model_name) out.change.model_name = unicode::clean_name(*out.change.model_name);
   if (const auto* m = o.if_contains("model_name"); m && m->is_null()) out.change.model_name = "";
   if (const auto* v = o.if_contains("expected_version"); v && !v->is_null()) {
     if (!v->is_int64() || v->get_int64() < 1 || v->get_int64() > INT32_MAX) {
@@ -71,7 +75,10 @@ agent_body read_agent_body(std::string_view body) {
     if (!v->is_bool()) throw invalid("is_default", "must be true or false");
     out.change.is_default = v->get_bool();
   }
-  if (const auto* v = o.if_contains("custom_mcps"); v && !v->is_null()) out.mcps = *v;
+  if (const auto* v = o.if_contains("custom_mcps"); v && !v->is_null()) {
+    require_known_mcp_members(*v);
+    out.mcps = *v;
+  }
   return out;
 }
 

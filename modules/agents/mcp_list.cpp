@@ -1,6 +1,8 @@
 #include "mcp_list.hpp"
 
+#include <common/unicode.hpp>
 #include <common/url.hpp>
+#include <json/known_members.hpp>
 #include <sodium.h>
 
 #include <algorithm>
@@ -149,21 +151,14 @@ bool names_revision(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
 }
 
-// Of a local program a member without effect (`cwd`, say) would change what is run, silently.
-void refuse_unknown(const json::object& config, const std::string& place) {
-  for (const auto& member : config) {
-    const std::string_view key(member.key().data(), member.key().size());
-    bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds", "instructions", "resources",
-                             "on_tool_change"}) {
-      known |= key == each;
-    }
-    if (!known) {
-      refuse(place + "." + std::string(key.substr(0, 100)),
-             "is not known: a json server has command, args, env, reuse, session, revision, tasks, timeout_seconds, instructions, "
-             "resources and on_tool_change");
-    }
-  }
+void require_known_config(const json::object& config, std::string_view type, const std::string& place) {
+  std::vector<std::string_view> known = {"reuse",           "session",      "revision",  "tasks",
+                                         "timeout_seconds", "instructions", "resources", "on_tool_change"};
+  const auto add = [&known](std::initializer_list<std::string_view> more) { known.insert(known.end(), more); };
+  if (type == "json") add({"command", "args", "env"});
+  else if (type == "http" || type == "sse") add({"url", "headers"});
+  else add({"profile_id"});
+  module_json::require_known_members(config, known, place);
 }
 
 // custom: names another transport, which knows what addresses it has.
@@ -171,7 +166,8 @@ json::object read_config(const json::object& given, const std::string& type,
                          const std::string& custom, const std::string& place,
                          const json::object* before, const seal_fn& seal) {
   json::object out;
-  if (type == "json" && custom.empty()) refuse_unknown(given, place);
+  // On every route: a member of a local program that has no effect (`cwd`, say) would change what is run, silently.
+  if (type == "json" && custom.empty()) require_known_config(given, type, place + ".");
   if (type == "http" || type == "sse") {
     const auto url = text(find(given, "url"), place + ".url", 2048);
     const auto begins_with = [&](const char* scheme) { return boost::algorithm::istarts_with(url, scheme, std::locale::classic()); };
@@ -259,7 +255,8 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     if (!item.is_object()) refuse(place, "must be an object");
     const auto& o = item.get_object();
     json::object kept;
-    const auto name = text(find(o, "name"), place + ".name", 200);
+    const auto name = unicode::clean_name(text(find(o, "name"), place + ".name", 200));
+    if (name.empty()) refuse(place + ".name", "must not be blank");
     const auto type = text(find(o, "type"), place + ".type", 40);
     for (const auto& other : out) {
       if (sv(other.at("name").get_string()) == name) refuse(place + ".name", "is used twice");
@@ -284,6 +281,21 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     out.push_back(std::move(kept));
   }
   return json::serialize(out);
+}
+
+void require_known_mcp_members(const json::value& given) {
+  const auto* list = given.if_array();
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    const auto* o = list->at(i).if_object();
+    if (!o) continue;
+    const auto place = "custom_mcps[" + std::to_string(i) + "].";
+    module_json::require_known_members(
+        *o, {"name", "type", "customType", "custom_type", "config", "enabledTools", "enabled_tools"}, place);
+    const auto* config = find(*o, "config");
+    const auto* type = find(*o, "type");
+    if (config && config->is_object() && type && type->is_string())
+      require_known_config(config->get_object(), sv(type->get_string()), place + "config.");
+  }
 }
 
 std::string unchecked_mcp_list(const json::value& given, std::string_view read, std::string_view stored) {

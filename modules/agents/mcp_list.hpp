@@ -26,6 +26,9 @@ using seal_fn = std::function<std::string(std::string_view plain)>;
 // ("custom_mcps[1].config.url").
 std::string read_mcp_list(const boost::json::value& given, std::string_view stored,
                        const seal_fn& seal);
+// For routes that are not part of the contract: throws a 422 that names a member of an entry or of its config that
+// read_mcp_list() would ignore. Entries of another shape are left to read_mcp_list().
+void require_known_mcp_members(const boost::json::value& given);
 // For a client.
 boost::json::array masked_mcp_list(std::string_view stored);
 

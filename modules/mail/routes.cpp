@@ -1,5 +1,8 @@
 #include "routes.hpp"
 
+#include <boost/algorithm/string/case_conv.hpp>
+#include <locale>
+
 #include "address.hpp"
 
 namespace mail {
@@ -64,7 +67,7 @@ ry::task<ry::response> routes::unsubscribe(ry::request r) {
 }
 
 ry::task<ry::response> routes::list(ry::request r) {
-  const auto state = r.query("state").value_or("dead");
+  const auto state = boost::algorithm::to_lower_copy(r.query("state").value_or("dead"), std::locale::classic());
   if (state != "sent" && state != "refused" && state != "dead" && state != "suppressed") {
     throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
                          "state must be one of sent, refused, dead, suppressed");

@@ -1,8 +1,10 @@
 #include "routes.hpp"
 
 #include <common/url.hpp>
+#include <json/known_members.hpp>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/predicate.hpp>
 #include <locale>
 
@@ -97,7 +99,7 @@ json::object headers_to_store(const ry::request& r, const json::object& body) {
 }
 
 std::string type_of(std::string_view given) {
-  const std::string type(given.empty() ? "sse" : given);
+  const std::string type = given.empty() ? "sse" : boost::algorithm::to_lower_copy(std::string(given), std::locale::classic());
   if (type != "http" && type != "sse" && type != "prebuilt" && type != "composio" && type != "json") {
     throw invalid("MCP type must be one of http, sse, prebuilt, json");
   }
@@ -438,6 +440,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   const auto account = co_await caller(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
+  module_json::require_known_members(body, {"server", "tool", "fingerprint"});
   const auto name = text_of(body, "server"), tool = text_of(body, "tool"), fingerprint = text_of(body, "fingerprint");
   for (const auto& [field, value] : {std::pair{"server", &name}, std::pair{"tool", &tool}, std::pair{"fingerprint", &fingerprint}}) {
     if (value->empty()) throw invalid(std::string(field) + " is required");
@@ -481,7 +484,9 @@ ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::s
 }
 
 ry::task<ry::response> routes::try_tools(ry::request r) {
-  const auto q = question_of(body_of(r));
+  const auto body = body_of(r);
+  module_json::require_known_members(body, {"type", "config"});
+  const auto q = question_of(body);
   const auto s = co_await asked_about(r, q.type, q.name, q.config);
   tool_list_ptr list;
   try {
@@ -509,6 +514,7 @@ ry::task<ry::response> routes::try_tools(ry::request r) {
 
 ry::task<ry::response> routes::try_call(ry::request r) {
   const auto body = body_of(r);
+  module_json::require_known_members(body, {"type", "config", "tool", "arguments"});
   const auto q = question_of(body);
   const auto name = text_of(body, "tool");
   if (name.empty()) throw invalid("tool is required");

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/json/serialize.hpp>
+#include <locale>
+
+#include "json/known_members.hpp"
 
 #include "routes.hpp"
 
@@ -34,6 +38,7 @@ void admin_routes::add_to(ry::registrar& reg) {
 ry::task<ry::response> admin_routes::trigger(ry::request r) {
   require_open(office_);
   const auto body = read_object(r.body());
+  module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email", "broadcast"});
   const auto workflow = text_in(body, "workflow_id", 64);
   if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is no workflow");
   const auto* given = body.if_contains("payload_template");
@@ -87,7 +92,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
 
 ry::task<ry::response> admin_routes::list(ry::request r) {
   require_open(office_);
-  const auto state = r.query("status").value_or("");
+  const auto state = boost::algorithm::to_lower_copy(r.query("status").value_or(""), std::locale::classic());
   if (!state.empty() && std::find(states.begin(), states.end(), state) == states.end()) {
     throw invalid("status", "must be one of queued, gathered, sent, suppressed, failed, dead, cancelled");
   }

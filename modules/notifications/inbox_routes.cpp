@@ -2,7 +2,9 @@
 
 #include <ry/cpp/input.hpp>
 
+#include <boost/algorithm/string/case_conv.hpp>
 #include <charconv>
+#include <locale>
 
 #include "routes.hpp"
 
@@ -64,7 +66,7 @@ void inbox_routes::add_to(ry::registrar& reg) {
 ry::task<ry::response> inbox_routes::list(ry::request r) {
   require_open(office_);
   const auto limit = limit_of(r);
-  const auto unread = r.query("unread").value_or("false");
+  const auto unread = boost::algorithm::to_lower_copy(r.query("unread").value_or("false"), std::locale::classic());
   if (unread != "true" && unread != "false") throw invalid("unread", "must be true or false");
   const auto me = co_await office_.caller(r);
   const auto list = "notifications:inbox:" + unread + me.to_string();

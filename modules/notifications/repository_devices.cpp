@@ -74,7 +74,7 @@ ry::task<void> repository::drop_token(ry::uuid account, std::string token, std::
   (co_await ctx_.db().query(
        "with gone as (delete from notifications.device_token t"
        "  where t.account_id = $1 and ($2 in (t.token, t.name) or (t.sealed is null and $4 in (t.token, t.name)))"
-       "    and ($3 = '' or t.provider = $3) returning 1)"
+       "    and ($3 = '' or lower(t.provider) = $3) returning 1)"
        "select notifications.tell($1) where exists (select 1 from gone)",
        account, mark, provider, token))
       .value();

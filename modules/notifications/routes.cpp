@@ -3,9 +3,13 @@
 #include <ry/cpp/input.hpp>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <locale>
+
+#include "json/known_members.hpp"
 
 namespace notifications {
 
@@ -38,6 +42,7 @@ void routes::add_to(ry::registrar& reg) {
     reg.route("POST", at + "/device-token", 0, this, &routes::add_device);
     reg.route("DELETE", at + "/device-token/{device_token}", 0, this, &routes::drop_device);
     reg.route("GET", at + "/deliveries", 0, this, &routes::deliveries);
+    reg.route("GET", at + "/web-push-key", 0, this, &routes::web_push_key);
   }
   for (const char* at : {"/presence/update", "/api/presence/update"}) {
     reg.route("POST", at, 0, this, &routes::presence);
@@ -136,7 +141,7 @@ ry::task<ry::response> routes::add_device(ry::request r) {
 
 ry::task<ry::response> routes::drop_device(ry::request r) {
   require_open(office_);
-  const auto provider = r.query("provider").value_or("");
+  const auto provider = boost::algorithm::to_lower_copy(r.query("provider").value_or(""), std::locale::classic());
   const std::string token(r.param("device_token"));
   if (!is_text(token)) throw invalid("device_token", "must be UTF-8");
   if (!is_text(provider)) throw invalid("provider", "must be UTF-8");
@@ -144,6 +149,22 @@ ry::task<ry::response> routes::drop_device(ry::request r) {
   co_await office_.repo.drop_token(me, token, provider);
   office_.ctx.jobs().poke("notifications");
   co_return said("Device token removed");
+}
+
+ry::task<ry::response> routes::web_push_key(ry::request r) {
+  require_open(office_);
+  (void)co_await office_.caller(r);
+  const auto driver = office_.driver();
+  if (!driver) throw ry::unavailable("notifications.no_driver", "There is no orchestrator");
+  std::string key;
+  const auto take = [](void* to, ry_bytes bytes) noexcept {
+    (void)ry::guard([&] { *static_cast<std::string*>(to) = ry::view(bytes); });
+  };
+  const auto* table = driver->table;
+  const bool has = RY_HAS(table, ry_notify_orchestrator_v1, web_push_key) && table->web_push_key != nullptr &&
+                   table->web_push_key(driver->self, take, &key) == RY_OK;
+  if (!has || key.empty()) throw ry::not_found("notifications.no_key", "There is no Web Push here");
+  co_return ry::response::json("{\"public_key\":" + ry::json_string(key) + "}");
 }
 
 ry::task<ry::response> routes::deliveries(ry::request r) {
@@ -158,6 +179,7 @@ ry::task<ry::response> routes::deliveries(ry::request r) {
 
 ry::task<ry::response> routes::presence(ry::request r) {
   const auto body = read_object(r.body());
+  module_json::require_known_members(body, {"session_id", "active_thread_id"});
   auto session = text_in(body, "session_id", 128);
   std::optional<ry::uuid> thread;
   if (const auto text = opt_text_in(body, "active_thread_id", 64)) thread = ry::require_uuid(*text);

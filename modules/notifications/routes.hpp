@@ -18,6 +18,7 @@ class routes {
   ry::task<ry::response> put_preferences(ry::request r);
   ry::task<ry::response> add_device(ry::request r);
   ry::task<ry::response> drop_device(ry::request r);
+  ry::task<ry::response> web_push_key(ry::request r);
   ry::task<ry::response> deliveries(ry::request r);
   ry::task<ry::response> presence(ry::request r);
   ry::task<std::string> shown_preferences(ry::uuid account) const;

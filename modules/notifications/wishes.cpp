@@ -1,9 +1,12 @@
 #include "wishes.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <locale>
 
+#include "json/known_members.hpp"
 #include "workflow.hpp"
 
 namespace notifications {
@@ -115,16 +118,12 @@ settings_wish read_settings_wish(std::string_view body) {
 preferences_wish read_preferences_wish(std::string_view body) {
   const auto o = read_object(body);
   preferences_wish out;
-  for (const auto& m : o) {
-    const std::string_view name(m.key().data(), m.key().size());
-    if (name != "time_zone" && name != "quiet_hours" && name != "workflows") {
-      throw invalid(name.substr(0, 64), "is not known here");
-    }
-  }
+  module_json::require_known_members(o, {"time_zone", "quiet_hours", "workflows"});
   out.time_zone = opt_text_in(o, "time_zone", 64);
   if (const auto* quiet = o.if_contains("quiet_hours")) {
     out.changes_quiet_hours = true;
     if (quiet->is_object()) {
+      module_json::require_known_members(quiet->get_object(), {"from", "to"}, "quiet_hours.");
       out.quiet_from = clock_in(quiet->get_object(), "from");
       out.quiet_to = clock_in(quiet->get_object(), "to");
     } else if (!quiet->is_null()) {
@@ -154,7 +153,7 @@ device_wish read_device_wish(std::string_view body) {
   device_wish out;
   out.token = text_in(o, "device_token", longest_token);
   out.type = text_in(o, "device_type", 32);
-  out.provider = text_in(o, "provider", 64);
+  out.provider = boost::algorithm::to_lower_copy(text_in(o, "provider", 64), std::locale::classic());
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "code.hpp"
+#include "json/known_members.hpp"
 #include "letter.hpp"
 #include "without_protection.hpp"
 
@@ -50,6 +51,7 @@ std::string text_in(const json::object& o, std::string_view name, std::size_t mo
 }
 
 std::string reason_in(const json::object& o) {
+  module_json::require_known_members(o, {"reason"});
   if (!o.contains("reason")) return {};
   auto out = text_in(o, "reason", 500);
   if (std::any_of(out.begin(), out.end(), [](char c) { return c == '\0'; })) {

@@ -15,6 +15,7 @@ constexpr std::uint64_t look_ms = 20;
 std::optional<std::string> status_filter(const ry::request& request) {
   std::optional<std::string> status = request.query("status");
   if (!status || status->empty()) return std::nullopt;
+  status = lower(*status);
   for (const char* known : {"running", "completed", "failed", "stopped"})
     if (*status == known) return status;
   throw refusal(422, "status must be running, completed, failed or stopped");

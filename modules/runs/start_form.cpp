@@ -58,10 +58,11 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       out.queue = *flag;
     } else if (name == "on_busy") {
       if (value.empty()) continue;
-      if (value != "reject" && value != "enqueue" && value != "interrupt")
+      const std::string policy = lower(value);
+      if (policy != "reject" && policy != "enqueue" && policy != "interrupt")
         return refuse("on_busy must be reject, enqueue or interrupt");
-      if (value == "enqueue") out.on_busy = busy_policy::enqueue;
-      if (value == "interrupt") out.on_busy = busy_policy::interrupt;
+      if (policy == "enqueue") out.on_busy = busy_policy::enqueue;
+      if (policy == "interrupt") out.on_busy = busy_policy::interrupt;
     } else if (name == "budget_credits") {
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
@@ -70,7 +71,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;
-      const auto policy = budget_policy_of(value);
+      const auto policy = budget_policy_of(lower(value));
       if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;
@@ -170,8 +171,13 @@ std::string prompt_with_files(std::string_view prompt, const std::vector<attache
 }
 
 std::string title_of(std::string_view prompt) {
-  std::string line = trim(prompt);
-  line = trim(std::string_view(line).substr(0, line.find('\n')));
+  // Blank lines in front do not count.
+  std::string line;
+  while (line.empty() && !prompt.empty()) {
+    const std::size_t end = std::min(prompt.find('\n'), prompt.size());
+    line = unicode::clean_name(prompt.substr(0, end));
+    prompt.remove_prefix(std::min(end + 1, prompt.size()));
+  }
   constexpr std::size_t most = 80;
   std::size_t characters = 0, at = 0;
   while (at < line.size() && characters < most) {

@@ -58,7 +58,7 @@ struct attached_file {
 };
 // The user's message with a line for each file.
 std::string prompt_with_files(std::string_view prompt, const std::vector<attached_file>& files);
-// A title for a new thread: the prompt's first line, at most 80 characters.
+// A title for a new thread: the prompt's first line that is not blank, as a clean name, at most 80 characters.
 std::string title_of(std::string_view prompt);
 
 }  // namespace runs

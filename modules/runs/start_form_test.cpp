@@ -127,6 +127,7 @@ TEST(prompt_with_files_test, one_line_each) {
 
 TEST(title_of_test, first_line_in_whole_characters) {
   EXPECT_EQ(title_of("  One\nTwo"), "One");
+  EXPECT_EQ(title_of("\xE2\x80\x8B\n \xE2\x80\xAEOne\x07\xC2\xA0\nTwo"), "One");
   EXPECT_EQ(title_of(std::string(200, 'x')), std::string(80, 'x') + "\xE2\x80\xA6");
   std::string euros;
   for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";

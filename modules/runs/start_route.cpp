@@ -15,6 +15,7 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t first_reservation = 32;
+constexpr std::uint32_t retry_after_s = 5;  // the database, say, is away
 constexpr std::uint64_t max_field_bytes = 1 << 20;
 constexpr std::uint32_t max_parts = 1000;
 
@@ -131,10 +132,15 @@ ry::task<void> start_route::serve(ry::request request) {
                       st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
     if (e.http_status() != 0 || !ours) throw;
     parts_.ctx.complain("a run could not be started", e);
-    const std::string why = e.status() == RY_UNAVAILABLE ? "a part of the server is not available"
-                                                         : "internal error";
     // Not thrown: of an internal error that is thrown nothing reaches the client.
-    request.fail(refusal(500, "Failed to start agent: " + why, json_string("Failed to start agent: " + why)));
+    const bool passes = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
+    if (passes) {
+      const std::string sentence = "Failed to start agent: a part of the server does not respond; try again later";
+      request.fail(refusal(503, sentence, json_string(sentence)).with_retry_after(retry_after_s));
+    } else {
+      const std::string sentence = "Failed to start agent: internal error";
+      request.fail(refusal(500, sentence, json_string(sentence)));
+    }
   }
 }
 

@@ -76,8 +76,9 @@ stream_wish read_wish(const ry::request& request) {
     out.next = static_cast<std::uint64_t>(*last) + 1;
   }
   if (const auto mode = request.query("mode")) {
-    if (*mode != "events" && *mode != "snapshot") throw refusal(400, "mode must be events or snapshot");
-    out.snapshot = *mode == "snapshot";
+    const std::string name = lower(*mode);
+    if (name != "events" && name != "snapshot") throw refusal(400, "mode must be events or snapshot");
+    out.snapshot = name == "snapshot";
   }
   if (const auto ms = request.query("coalesce_ms")) {
     const auto value = parse_int(*ms);

@@ -7,26 +7,13 @@
 #include <cstring>
 #include <utility>
 
+#include "common/unicode.hpp"
 #include "ry/cpp/types.hpp"
 
 namespace runs {
 namespace {
 
-// Length of the valid character at the front; 0 when there is none.
-std::size_t character_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char c = byte(0);
-  if (c < 0x80) return 1;
-  const std::size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
-  if (n == 0 || s.size() < n) return 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  // Overlong forms, surrogates, beyond U+10FFFF.
-  if ((c == 0xE0 && byte(1) < 0xA0) || (c == 0xED && byte(1) > 0x9F) || (c == 0xF0 && byte(1) < 0x90) ||
-      (c == 0xF4 && byte(1) > 0x8F))
-    return 0;
-  return n;
-}
+using unicode::character_length;
 
 // Of the characters that some readers of lines take for an end of a line, though neither SSE nor JSON does.
 std::string_view line_end_escape(std::string_view character) {
@@ -265,28 +252,6 @@ bool is_invisible(char32_t c) {
       {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
   return std::any_of(std::begin(ranges), std::end(ranges),
                      [c](const auto& r) { return c >= r.first && c <= r.second; });
-}
-
-char32_t next_character(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
-  for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[k]) & 0x3Fu);
-  text.remove_prefix(n);
-  return c;
-}
-
-bool is_blank(std::string_view text) {
-  const auto is_space = [](char32_t c) {
-    return c <= 0x20 || c == 0x7F || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F ||
-           c == 0x205F || c == 0x3000;
-  };
-  while (!text.empty()) {
-    if (character_length(text) == 0) return false;
-    const char32_t c = next_character(text);
-    if (!is_space(c) && !is_invisible(c)) return false;
-  }
-  return true;
 }
 
 std::string lower(std::string_view text) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/unicode.hpp"
+
 namespace runs {
 
 // Appends `text` as a JSON string with its quotes. What is no UTF-8 becomes U+FFFD, so that one bad byte
@@ -37,13 +39,11 @@ std::string milliseconds_text(std::int64_t microseconds);
 
 std::optional<std::int64_t> parse_int(std::string_view text);
 std::string trim(std::string_view text);
-// Nothing in it can be seen: spaces of any script, control and invisible format characters. What is no UTF-8 is seen.
-bool is_blank(std::string_view text);
+using unicode::is_blank;
 // One character that changes how the others are read and cannot be seen itself: C1 controls, soft hyphens, marks and
 // overrides of the writing direction, joiners, separators of lines, tags.
 bool is_invisible(char32_t c);
-// The character at the front, which is removed; `text` is valid UTF-8 and not empty.
-char32_t next_character(std::string_view& text);
+using unicode::next_character;
 std::string lower(std::string_view text);
 
 // Lower-case form of a UUID in any case; nullopt for anything else and for the nil UUID.

@@ -298,7 +298,7 @@ AT(ry_notify_report, provider_id, 80);
 AT(ry_notify_report, token, 96);
 AT(ry_notify_report, detail, 112);
 
-SIZE(ry_notify_orchestrator_v1, 80);
+SIZE(ry_notify_orchestrator_v1, 88);
 AT(ry_notify_orchestrator_v1, struct_size, 0);
 AT(ry_notify_orchestrator_v1, capabilities, 4);
 AT(ry_notify_orchestrator_v1, accepts, 8);
@@ -310,6 +310,7 @@ AT(ry_notify_orchestrator_v1, forget, 48);
 AT(ry_notify_orchestrator_v1, put_tokens, 56);
 AT(ry_notify_orchestrator_v1, follow, 64);
 AT(ry_notify_orchestrator_v1, read_report, 72);
+AT(ry_notify_orchestrator_v1, web_push_key, 80);
 
 SIZE(ry_sandbox_place, 24);
 AT(ry_sandbox_place, struct_size, 0);

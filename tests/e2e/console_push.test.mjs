@@ -77,7 +77,7 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   await page.press('Tell me in this browser');
   await waitFor('the device', () => devices(ann) === '1');
   await page.sees('Do not tell me in this browser');
-  const { public_key } = await (await fetch(`${server.url}/notifications/web-push-key`)).json();
+  const { public_key } = (await ann.get('/notifications/web-push-key')).json;
   assert.deepEqual(await page.evaluate(() => window.asked), [{ userVisibleOnly: true, applicationServerKey: public_key }]);
   assert.deepEqual(await page.faults(), []);
 

@@ -38,6 +38,37 @@ after(async () => {
   await server?.close();
 });
 
+test('/readyz notices within seconds, without any traffic', async () => {
+  signal('SIGSTOP');
+  try {
+    await within(6000, '/readyz', waitFor('not ready', async () => (await user.get('/readyz')).status === 503, 6000));
+    // From then on it need not wait.
+    const again = await within(1500, '/readyz', user.get('/readyz'));
+    assert.equal(again.status, 503, again.text);
+    assert.deepEqual(again.json.reasons, [{ room: 'db', message: 'the database does not answer' }]);
+  } finally {
+    signal('SIGCONT');
+  }
+  await waitFor('ready again', async () => (await user.get('/readyz')).status === 200, 30000);
+});
+
+test('the processes behind the open connections are stopped: they are replaced', async () => {
+  const cluster = realpathSync(path.join(server.dir, 'data/postgres'));
+  const parent = (p) => Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${p}/status`, 'utf8'))[1]);
+  const all = postgres(), postmaster = all.find((p) => !all.includes(parent(p)));
+  assert.ok(postmaster, cluster);
+  const stopped = all.filter((p) => p !== postmaster);
+  for (const p of stopped) process.kill(p, 'SIGSTOP');
+  try {
+    const start = await within(25000, 'a start', user.start({ prompt: 'hello' }));
+    assert.ok([200, 503].includes(start.status), start.text);
+    await waitFor('starts again', async () => (await user.start({ prompt: 'hello' })).status === 200, 30000);
+    assert.equal((await user.get('/readyz')).status, 200);
+  } finally {
+    for (const p of stopped) try { process.kill(p, 'SIGCONT'); } catch { /* ended meanwhile */ }
+  }
+});
+
 test('requests are answered, /readyz says so, and all goes on when it does', async () => {
   signal('SIGSTOP');
   const asked = [
@@ -46,8 +77,9 @@ test('requests are answered, /readyz says so, and all goes on when it does', asy
     within(25000, '/readyz', waitFor('not ready', async () => (await user.get('/readyz')).status === 503, 25000)),
   ];
   const [start, key] = await Promise.all(asked);
-  assert.ok(start.status >= 500, start.text);
-  assert.ok(typeof start.json.detail === 'string', start.text);
+  assert.equal(start.status, 503, start.text);
+  assert.match(start.json.detail, /^Failed to start agent: /);
+  assert.ok(Number(start.headers.get?.('retry-after') ?? start.headers['retry-after']) > 0, 'Retry-After');
   assert.ok([200, 503].includes(key.status), `${key.status} ${key.text}`);  // 200: the key was known
   const fresh = await within(15000, 'an API key that nobody has seen yet', new Client(server, 'ryk_' + 'a'.repeat(43)).get('/account'));
   assert.ok([401, 503].includes(fresh.status), `${fresh.status} ${fresh.text}`);

@@ -144,18 +144,17 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
     note({ 'API key': key.json.key.split('_').at(-1) });
     note({ 'stream token': (await u.post('/notifications/inbox/stream-token', { json: {} })).json.token });
 
-    const laptop = browser(`/push/${random()}`), good = expo('good'), bad = expo('bad'), fcm = random();
+    const laptop = browser(`/push/${random()}`), good = expo('good'), bad = expo('bad');
     await device(u, laptop.token, 'web-push');
     await device(u, good, 'expo');
     await device(u, bad, 'expo');
-    await device(u, fcm, 'fcm');
-    note({ endpoint: laptop.endpoint, p256dh: laptop.p256dh, auth: laptop.auth, good, bad, fcm });
+    note({ endpoint: laptop.endpoint, p256dh: laptop.p256dh, auth: laptop.auth, good, bad });
     const account = me.id ?? me.account_id ?? db.sql(`select account_id from accounts.login where email = '${email}'`);
     pay(account);
     await waitFor('the browser', () => pushes.got.find((r) => laptop.endpoint.endsWith(r.path)));
-    await seldom('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where channel = 2`) === '4');
+    await seldom('the log of deliveries', () => db.sql(`select count(*) from notifications.delivery where channel = 2`) === '3');
     const log = (await u.get('/notifications/deliveries')).text;
-    for (const secret of [laptop.endpoint, laptop.auth, good, bad, fcm]) assert.ok(!log.includes(secret));
+    for (const secret of [laptop.endpoint, laptop.auth, good, bad]) assert.ok(!log.includes(secret));
     assert.match(log, /The delivery service refused the message/, 'users get a sentence of the server');
     assert.match(db.sql(`select string_agg(detail, ' ') from notifications.delivery`), /Expo: "\*\*\*" cannot be used/, 'the text of the service is stored without the token');
 

@@ -65,12 +65,12 @@ identity read_user(const json::object& user) {
   const auto* raw = object_member(&user, "raw_user_meta_data");
   for (const auto* o : {&user, own, raw}) {
     for (const char* name : {"full_name", "name", "display_name"}) {
-      if (out.name.empty()) out.name = clean_member(o, name, 200);
+      if (out.name.empty()) out.name = name_member(o, name, 200);
     }
   }
   if (out.name.empty()) {
-    const auto first = clean_member(&user, "first_name", 100),
-               last = clean_member(&user, "last_name", 100);
+    const auto first = name_member(&user, "first_name", 100),
+               last = name_member(&user, "last_name", 100);
     out.name = first + (first.empty() || last.empty() ? "" : " ") + last;
   }
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));

@@ -146,7 +146,7 @@ ry::task<ry::response> login_routes::sign_up(ry::request r) {
   sign_up_form form;
   form.email = required(b, "email", most_email);
   form.password = password_in(b, "password");
-  form.name = b.text("name", 0, 200).value_or("");
+  form.name = b.name("name", 200).value_or("");
   form.referral_code = b.text("referral_code", 0, 64).value_or("");
   form.setup_code = b.text("setup_code", 0, 128).value_or("");
   auto done = co_await logins_.sign_up(std::move(form), caller_of(r));
@@ -263,9 +263,10 @@ ry::task<ry::response> login_routes::end_session(ry::request r) {
 ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
   refuse_api_key(r);
   const auto text = r.query("revoke_api_keys").value_or("false");
-  if (text != "true" && text != "false") throw body::invalid("revoke_api_keys", "must be true or false");
+  const bool revokes = ry::iequals(text, "true");
+  if (!revokes && !ry::iequals(text, "false")) throw body::invalid("revoke_api_keys", "must be true or false");
   const auto me = co_await people_.of(r.principal());
-  co_await logins_.all_sessions().end_all(me->id, text == "true");
+  co_await logins_.all_sessions().end_all(me->id, revokes);
   ry::job_queue(ctx_).poke("default");
   co_return ry::response::empty();
 }

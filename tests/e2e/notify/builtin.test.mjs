@@ -57,9 +57,12 @@ const paid = { amount: 20, currency: 'usd', plan_name: 'pro' };
 const devices = (u) => db.sql(`select coalesce(string_agg(provider, ',' order by provider), '') from notifications.device_token where account_id = '${u.id}'`);
 
 test('the key that pages subscribe with', async () => {
-  const r = await fetch(`${server.url}/notifications/web-push-key`);
-  assert.deepEqual([r.status, await r.json()], [200, { public_key: vapid.getPublicKey('base64url') }]);
-  assert.equal((await fetch(`${server.url}/api/notifications/web-push-key`)).status, 200);
+  const u = await server.user();
+  for (const at of ['/notifications', '/api/notifications']) {
+    const r = await u.get(`${at}/web-push-key`);
+    assert.deepEqual([r.status, r.json], [200, { public_key: vapid.getPublicKey('base64url') }]);
+    assert.equal((await fetch(`${server.url}${at}/web-push-key`)).status, 401, 'as all routes of notifications');
+  }
 });
 
 test('phone and browser are told; those that are no more are forgotten', async () => {
@@ -71,8 +74,7 @@ test('phone and browser are told; those that are no more are forgotten', async (
   await add(u, 'ExponentPushToken[dead]', 'expo');
   await add(u, b.token, 'web-push');
   await add(u, dead.token, 'web-push');
-  await add(u, 'anything', 'fcm');
-  assert.equal(devices(u), 'expo,expo,fcm,web-push,web-push');
+  assert.equal(devices(u), 'expo,expo,web-push,web-push');
   publish('payment.succeeded', u, paid);
   const message = await waitFor('the browser', () => service.got.find((r) => r.path === '/push/u'));
   const read = b.read(message.body);
@@ -80,9 +82,9 @@ test('phone and browser are told; those that are no more are forgotten', async (
   assert.ok(read.title.length > 0 && read.body.length > 0);
   const phone = await waitFor('the phone', () => service.got.find((r) => r.path === '/--/api/v2/push/send'));
   assert.deepEqual(JSON.parse(phone.body).map((m) => m.to).sort(), ['ExponentPushToken[dead]', 'ExponentPushToken[good]']);
-  await waitFor('the dead are forgotten', () => devices(u) === 'expo,fcm,web-push');
+  await waitFor('the dead are forgotten', () => devices(u) === 'expo,web-push');
   const deliveries = (await u.get('/notifications/deliveries')).json.deliveries.filter((d) => d.workflow_id === 'payment-succeeded' && d.channel === 'push');
-  assert.deepEqual(deliveries.map((d) => d.status).sort(), ['accepted', 'accepted', 'gone', 'gone', 'skipped']);
+  assert.deepEqual(deliveries.map((d) => d.status).sort(), ['accepted', 'accepted', 'gone', 'gone']);
   const gone = 'The device is no longer registered';
   assert.deepEqual(deliveries.filter((d) => d.status === 'gone').map((d) => d.detail), [gone, gone], 'no text of a push service');
   assert.match(db.sql(`select string_agg(detail, ',') from notifications.delivery where account_id = '${u.id}' and state = 'gone'`), /gone|410/);
@@ -108,6 +110,23 @@ test('one browser is one device, however its subscription is written, and belong
   assert.equal(devices(b), '');
 });
 
+test('devices that could never be reached are refused, and providers are read in any case', async () => {
+  const u = await server.user();
+  const post = (provider, device_token) => u.post('/notifications/device-token', { json: { device_token, device_type: 'mobile', provider } });
+  for (const [provider, token, detail] of [['fcm', 'a:b', /^provider must be one of expo, web-push/], ['bogus', 'x', /^provider /], ['expo', 'nonsense', /^device_token/],
+    ['expo', 'ExponentPushToken[]', /^device_token/], ['web-push', '{}', /^device_token/], ['web-push', 'x', /^device_token/]]) {
+    const r = await post(provider, token);
+    assert.equal(r.status, 422, `${provider} ${token}: ${r.text}`);
+    assert.match(r.json.detail, detail);
+  }
+  assert.equal(devices(u), '');
+  assert.equal((await post('Expo', 'ExponentPushToken[case]')).status, 200);
+  assert.equal(devices(u), 'expo');
+  const gone = await u.request('DELETE', `/notifications/device-token/${encodeURIComponent('ExponentPushToken[case]')}?provider=EXPO`);
+  assert.equal(gone.status, 200, gone.text);
+  assert.equal(devices(u), '');
+});
+
 test('without a key in the settings one is made, once for all nodes, and kept sealed', async () => {
   const own = makeDatabase();
   const at = { database: own, set: [`secrets.key=${'0123456789abcdef'.repeat(4)}`], settings: `
@@ -117,7 +136,8 @@ allowed_modes = ["local"]
   const first = new Server(at), second = new Server(at);
   try {
     await Promise.all([first.start(), second.start()]);
-    const key = async (s) => (await (await fetch(`${s.url}/notifications/web-push-key`)).json()).public_key;
+    const asked = async (s) => (await s.user()).get('/notifications/web-push-key');
+    const key = async (s) => (await asked(s)).json.public_key;
     const ours = await key(first);
     assert.equal(Buffer.from(ours, 'base64url').length, 65);
     assert.equal(await key(second), ours);
@@ -140,7 +160,7 @@ allowed_modes = ["local"]
     await first.stop();
     own.sql(`update notify_builtin.vapid set sealed = sealed || '\\x00'`);
     await first.start();
-    assert.equal((await fetch(`${first.url}/notifications/web-push-key`)).status, 404, 'another one would turn every subscription useless');
+    assert.equal((await asked(first)).status, 404, 'another one would turn every subscription useless');
     assert.match(first.log, /there is no Web Push until/);
   } finally {
     await second.close();

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "common/unicode.hpp"
+
 #include "consent_browser.hpp"
 #include "crypto.hpp"
 #include "deadline.hpp"
+#include "json/known_members.hpp"
 #include "openapi.hpp"
 
 namespace mcp_prebuilt {
@@ -102,13 +105,15 @@ ry::task<ry::response> routes::list(ry::request r) const {
 ry::task<ry::response> routes::create(ry::request r) const {
   const auto account = co_await caller(r);
   const auto body = body_of(r);
+  module_json::require_known_members(body, {"integration", "url", "type", "display_name", "credentials", "oauth"});
   for (const char* field : {"integration", "url", "type", "display_name"}) {
     const auto* v = body.if_contains(field);
     if (v == nullptr) continue;
     if (!v->is_string()) throw invalid(std::string(field) + " must be a string");
     const auto text = mcp::sv(v->get_string());
     if (text.size() > most_text) throw invalid(std::string(field) + " is too long");
-    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    const bool is_name = std::string_view(field) == "display_name";
+    if (!is_name && std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
       throw invalid(std::string(field) + " contains control characters");
     }
   }
@@ -144,7 +149,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
     p.credentials["oauth"] = settings;
     p.display_name = p.url;
   }
-  if (const auto name = mcp::text_of(body, "display_name"); !name.empty()) p.display_name = name;
+  if (const auto name = unicode::clean_name(mcp::text_of(body, "display_name")); !name.empty()) p.display_name = name;
   if (p.display_name.size() > 200) {
     if (body.contains("display_name")) throw invalid("display_name is too long");
     p.display_name.resize(200);

@@ -1,7 +1,6 @@
 // Driver `builtin` of notify.orchestrator/1: no vendor.
 #include "mailer.hpp"
 #include "migrations.hpp"
-#include "openapi.hpp"
 #include "settings.hpp"
 #include "vapid_store.hpp"
 
@@ -18,10 +17,6 @@ class driver {
     reg.migrations(ry_migrations::all);
     static constexpr auto table = ry::notify::orchestrator_table<driver>();
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "builtin", &table, this);
-    reg.describe(ry_openapi::builtin);
-    for (const std::string at : {"/notifications", "/api/notifications"}) {
-      reg.route("GET", at + "/web-push-key", RY_ROUTE_PUBLIC, this, &driver::web_push_key);
-    }
   }
   ry::task<void> start() {
     mail_.start();
@@ -38,11 +33,8 @@ class driver {
 
   const ry::context& host() const { return ctx_; }
 
-  // Devices of providers that are not sent to from here are kept: another orchestrator may know
-  // them.
-  std::string accepts(const ry::notify::token& t) const {
-    return t.provider == notify_push::web_provider ? push_.accepts(t) : std::string();
-  }
+  std::string accepts(const ry::notify::token& t) const { return push_.accepts(t); }
+  std::string web_push_key() const { return push_.vapid() ? push_.vapid()->public_text() : std::string(); }
 
   ry::task<ry::notify::results> trigger(ry::notify::notification n) {
     ry::notify::results out;
@@ -94,13 +86,6 @@ class driver {
   }
 
  private:
-  // What a page subscribes with.
-  ry::task<ry::response> web_push_key(ry::request) {
-    if (!push_.vapid()) throw ry::not_found("notify_builtin.no_key", "There is no Web Push here");
-    co_return ry::response::json(
-        "{\"public_key\":" + ry::json_string(push_.vapid()->public_text()) + "}");
-  }
-
   const ry::context& ctx_;
   mailer mail_;
   notify_push::sender push_;  // from start() on it has a key
@@ -110,7 +95,7 @@ class driver {
 }  // namespace notify_builtin
 
 RY_MODULE(notify_builtin::driver, "notify_builtin", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
+          .needs(RY_CORE_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
                  RY_NOTIFY_ORCHESTRATOR_1)
               .wants(RY_SVC_MAIL_1)
               .settings(notify_builtin::settings_schema));

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/unicode.hpp"
+
 namespace llm {
 
 // Thrown with a sentence that names the member.
@@ -38,8 +40,7 @@ const boost::json::array* array_at(const boost::json::object& o, std::string_vie
 const boost::json::object* object_at(const boost::json::object& o, std::string_view key);
 bool flag_at(const boost::json::object& o, std::string_view key);
 
-// True when nothing of it can be seen: white space, control characters and invisible format characters of Unicode only.
-bool is_blank(std::string_view utf8);
+using unicode::is_blank;
 
 // The text of a message's content: a string, or the text parts of an array joined by newlines.
 std::string content_text(const boost::json::object& message);

@@ -14,6 +14,7 @@
 //                               std::vector<ry::notify::token> all);         // RY_NOTIFY_KEEPS_TOKENS
 //     ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> s); // RY_NOTIFY_FOLLOWS
 //     std::vector<ry::notify::report> read_report(std::string_view body);    // RY_NOTIFY_REPORTS
+//     std::string web_push_key() const;                                      // optional; empty: no Web Push
 //   };
 //   static constexpr auto table = ry::notify::orchestrator_table<pigeon>();
 //   reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "pigeon", &table, &driver);
@@ -378,6 +379,19 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       } else {
         (void)self, (void)body, (void)fn, (void)ctx;
         return RY_UNIMPLEMENTED;
+      }
+    });
+  };
+  t.web_push_key = [](void* self, ry_take_fn take, void* ctx) noexcept {
+    return guard([&]() -> ry_status {
+      if constexpr (requires(const Driver& d) { d.web_push_key(); }) {
+        const std::string key = static_cast<const Driver*>(self)->web_push_key();
+        if (key.empty()) return RY_NOT_FOUND;
+        take(ctx, raw(key));
+        return RY_OK;
+      } else {
+        (void)self, (void)take, (void)ctx;
+        return RY_NOT_FOUND;
       }
     });
   };

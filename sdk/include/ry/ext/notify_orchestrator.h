@@ -183,6 +183,9 @@ typedef struct ry_notify_orchestrator_v1 {
    * believed. Calls fn inside the call, once for each thing it tells. RY_INVALID_ARGUMENT: not of this
    * peer. [any] */
   ry_status (*read_report)(void* self, ry_bytes body, ry_notify_report_fn fn, void* ctx) RY_NOEXCEPT;
+  /* The public key with which pages subscribe to Web Push (applicationServerKey, base64url): `take` is called once,
+   * inside the call. RY_NOT_FOUND: this driver sends no Web Push, now or ever. Optional, may be NULL. [any] */
+  ry_status (*web_push_key)(void* self, ry_take_fn take, void* ctx) RY_NOEXCEPT;
 } ry_notify_orchestrator_v1;
 
 #ifdef __cplusplus

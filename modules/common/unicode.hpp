@@ -1,0 +1,104 @@
+// Characters that cannot be seen, in UTF-8 text: blank texts, and names as they are shown to people. Pure.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace unicode {
+
+// Length of the valid character at the front of a text that is not empty; 0: there is none.
+inline std::size_t character_length(std::string_view s) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
+  const unsigned char c = byte(0);
+  if (c < 0x80) return 1;
+  const std::size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+  if (n == 0 || s.size() < n) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  // Overlong forms, surrogates, beyond U+10FFFF.
+  if ((c == 0xE0 && byte(1) < 0xA0) || (c == 0xED && byte(1) > 0x9F) || (c == 0xF0 && byte(1) < 0x90) ||
+      (c == 0xF4 && byte(1) > 0x8F))
+    return 0;
+  return n;
+}
+
+// The character at the front, which is removed; `text` is valid UTF-8 and not empty.
+inline char32_t next_character(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
+  for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[k]) & 0x3Fu);
+  text.remove_prefix(n);
+  return c;
+}
+
+namespace detail {
+using range = std::pair<char32_t, char32_t>;
+template <std::size_t n>
+constexpr bool is_in(const range (&ranges)[n], char32_t c) {
+  for (const range& r : ranges)
+    if (c >= r.first && c <= r.second) return true;
+  return false;
+}
+}  // namespace detail
+
+// White_Space, and the controls that end lines.
+constexpr bool is_space(char32_t c) {
+  constexpr detail::range spaces[] = {{0x09, 0x0D},     {0x20, 0x20},     {0x85, 0x85},     {0xA0, 0xA0}, {0x1680, 0x1680},
+                                      {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
+  return detail::is_in(spaces, c);
+}
+
+// Controls, and characters that change the direction of writing.
+constexpr bool is_control(char32_t c) {
+  constexpr detail::range controls[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
+                                        {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x206F}};
+  return detail::is_in(controls, c);
+}
+
+// Controls and format characters (Cc and Cf).
+constexpr bool is_invisible(char32_t c) {
+  constexpr detail::range formats[] = {
+      {0xAD, 0xAD},       {0x600, 0x605},     {0x6DD, 0x6DD},     {0x70F, 0x70F},   {0x890, 0x891},     {0x8E2, 0x8E2},
+      {0x180E, 0x180E},   {0x200B, 0x200D},   {0x2060, 0x2065},   {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB},   {0x110BD, 0x110BD},
+      {0x110CD, 0x110CD}, {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}, {0xE0020, 0xE007F}};
+  return is_control(c) || detail::is_in(formats, c);
+}
+
+// Nothing in it can be seen. Bytes that are no UTF-8 can.
+inline bool is_blank(std::string_view text) {
+  while (!text.empty()) {
+    if (character_length(text) == 0) return false;
+    const char32_t c = next_character(text);
+    if (!is_space(c) && !is_invisible(c)) return false;
+  }
+  return true;
+}
+
+// A name or title as it is stored: without controls and characters that change the direction of writing, spaces at its
+// ends removed, and spaces that end lines replaced by plain ones. Joiners stay, because emoji and some scripts need
+// them. Empty if nothing in it can be seen. `text` is valid UTF-8.
+inline std::string clean_name(std::string_view text) {
+  if (is_blank(text)) return {};
+  const auto ends_line = [](char32_t c) { return (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029; };
+  const auto is_padding = [](char32_t c) { return is_space(c) || c == 0x200B || c == 0x2060 || c == 0xFEFF; };
+  std::string out;
+  std::size_t end = 0;  // of what is not padding
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const char32_t c = next_character(text);
+    if (ends_line(c)) {
+      if (!out.empty()) out += ' ';
+    } else if (is_padding(c)) {
+      if (!out.empty()) out += before.substr(0, before.size() - text.size());
+    } else if (!is_control(c)) {
+      out += before.substr(0, before.size() - text.size());
+      end = out.size();
+    }
+  }
+  out.resize(end);
+  return out;
+}
+
+}  // namespace unicode

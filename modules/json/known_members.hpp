@@ -1,0 +1,27 @@
+// The members of a JSON object in a request to a route that is not part of the service's contract: what the route does not
+// know is refused, so that a mistyped member is never without effect.
+#pragma once
+#include <algorithm>
+#include <boost/json/object.hpp>
+#include <ry/cpp/types.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace module_json {
+
+// Throws a 422 that names the first member not among `known`. `place`: of the object in the body, "" or "config.".
+inline void require_known_members(const boost::json::object& o, const std::vector<std::string_view>& known,
+                                  std::string_view place = {}) {
+  constexpr std::size_t longest = 64;
+  for (const auto& member : o) {
+    std::string name(std::string_view(member.key()));
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::size_t end = std::min(name.size(), longest);
+    while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+    name.resize(end);
+    throw ry::http_error(422, RY_INVALID_ARGUMENT, "http.unknown_member", std::string(place) + name + " is not known here");
+  }
+}
+
+}  // namespace module_json
