@@ -18,8 +18,8 @@ http::host_answer list(db::connection& c, const std::string& own) {
       "  'state', case when lease_until < now() then 'silent' when draining then 'draining' "
       "           else 'active' end, "
       "  'weight', weight, 'running', running, "
-      "  'started_at', to_char(started_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), "
-      "  'lease_until', to_char(lease_until at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')) "
+      "  'started_at', to_char(started_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), "
+      "  'lease_until', to_char(lease_until at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
       "  order by started_at, id), '[]')::text from core.node",
       {db::value::text(own)});
   return {200, "application/json", std::string(r.text(0, 0))};

@@ -118,7 +118,7 @@ ry::task<ry::page_of_rows> repository::ledger(ry::uuid id, std::optional<std::in
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
            "select id, json_build_object("
-           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"
+           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
            "  'kind', kind, 'ref', ref, 'delta_credits', accounts.credits(delta_micro),"
            "  'delta_micro', delta_micro, 'balance_credits', accounts.credits(balance_micro),"
            "  'balance_micro', balance_micro, 'note', note)::text as doc"
@@ -134,7 +134,7 @@ ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<s
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
            "select id, json_build_object("
-           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'),"
+           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
            "  'actor', actor, 'action', action, 'account_id', account_id, 'subject', subject,"
            "  'detail', detail)::text as doc"
            "  from accounts.audit"

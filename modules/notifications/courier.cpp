@@ -155,9 +155,17 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   const auto account = t.account;
   const auto asked = t.channels;
   const auto attempt = t.attempt;
-  const bool follows = (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
   const auto devices = t.devices;
-  auto said = co_await trigger(driver, std::move(t), job.cancel());
+  const bool is_part = (channels_of(t.workflow) & ~asked) != 0;
+  const auto other = is_part && office::sends_all(driver) ? office_.stand_in() : orchestrators::entry();
+  // Messages of the other driver are not followed: the next round would ask the configured one about them.
+  const bool follows = !other && (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
+  ry::result<ry::notify::results> said = ry::notify::results();
+  if (other) {
+    said = co_await trigger_part(other, std::move(t), job.cancel());
+  } else {
+    said = co_await trigger(driver, std::move(t), job.cancel());
+  }
   count(asked, said);
   if (said) mark_devices(devices, (asked & RY_NOTIFY_PUSH) != 0, *said);
   auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
@@ -186,6 +194,19 @@ void courier::mark_devices(const device_list& devices, bool push, ry::notify::re
   office_.ctx.complain("push messages were not sent to devices that cannot be decrypted",
                        ry::error(RY_DATA_LOSS, "notifications.device",
                                  "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
+}
+
+// By a driver that need not have all channels that are asked for.
+ry::task<ry::result<ry::notify::results>> courier::trigger_part(orchestrators::entry driver, turn t, ry::cancel_token off) const {
+  const std::uint32_t without = t.channels & ~driver->table->capabilities;
+  t.channels &= driver->table->capabilities;
+  ry::result<ry::notify::results> said = ry::notify::results();
+  if (t.channels != 0) said = co_await trigger(driver, std::move(t), std::move(off));
+  if (said && without != 0) {
+    said->emplace_back(without, RY_NOTIFY_SKIPPED, driver->name);
+    said->back().detail = "the orchestrator sends on all channels or none, and " + driver->name + " does not have this one";
+  }
+  co_return said;
 }
 
 ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry driver, turn t,

@@ -62,9 +62,25 @@ class module {
     if (office_.open() && office_.where.app_url.empty()) {
       office_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
     }
+    tell_of_parts();
   }
 
  private:
+  // What becomes of notifications to accounts that turned a channel off.
+  void tell_of_parts() const {
+    const auto driver = office_.driver();
+    if (!office_.open() || !driver || !office::sends_all(driver)) return;
+    const auto& name = settings_.orchestrator;
+    if (office_.stand_in())
+      office_.ctx.info("the orchestrator cannot omit channels: the driver builtin notifies accounts that turned one off, by e-mail "
+                       "and on devices of expo and web-push",
+                       {{"orchestrator", name}});
+    else
+      office_.ctx.warn("the orchestrator cannot omit channels: accounts that turned one off get neither e-mail nor push. Load "
+                       "notify_builtin, or configure the orchestrator to omit channels (Novu: notify_novu.step_conditions)",
+                       {{"orchestrator", name}});
+  }
+
   // In the background: many devices of the former release do not delay the start.
   ry::task<void> seal_at_start() {
     try {

@@ -29,6 +29,15 @@ struct office {
   // The configured driver; empty when it is not loaded.
   orchestrators::entry driver() const { return drivers.find(config.orchestrator); }
 
+  // Whether the configured driver cannot leave out a channel.
+  static bool sends_all(const orchestrators::entry& driver) {
+    return (driver->table->capabilities & RY_NOTIFY_WHOLE) != 0;
+  }
+  // Carries what sends_all() keeps from the configured driver; empty when it is not loaded.
+  orchestrators::entry stand_in() const {
+    return config.orchestrator == "builtin" ? orchestrators::entry() : drivers.find("builtin");
+  }
+
   ry::task<ry::uuid> caller(ry::request r) const;
   // Writes down one notification and wakes who waits for it.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who,

@@ -235,18 +235,21 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
     for (std::size_t i = 0; i < sent.size(); ++i) {
       verdicts[places[i]].success = sent[i].success;
       verdicts[places[i]].message = sent[i].message;
+      verdicts[places[i]].queued = sent[i].queued;
     }
   }
   json::array results;
-  std::size_t good = 0;
+  std::size_t good = 0, queued = 0;
   for (const auto& v : verdicts) {
     good += v.success ? 1 : 0;
+    queued += v.queued ? 1 : 0;
     results.push_back(
         json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
   }
+  auto message = "Sent " + std::to_string(good - queued) + " of " + std::to_string(verdicts.size()) + " invitations";
+  if (queued > 0) message += ", queued " + std::to_string(queued);
   co_return answer({{"success", good > 0},
-                    {"message", "Sent " + std::to_string(good) + " of " +
-                                    std::to_string(verdicts.size()) + " invitations"},
+                    {"message", std::move(message)},
                     {"results", std::move(results)},
                     {"success_count", good},
                     {"total_count", verdicts.size()}});
@@ -317,7 +320,8 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
     if (states[i] == RY_MAIL_SENT) {
       v.message = "Referral email sent";
     } else if (states[i] == RY_MAIL_QUEUED) {
-      v.message = "Referral email will be sent as soon as the mail server takes it";
+      v.queued = true;
+      v.message = "Referral email queued: it is sent as soon as the mail server accepts it";
     } else {
       v.message = not_sent;
       lost.push_back(ry::uuid(ids[i]).to_string());

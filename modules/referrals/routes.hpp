@@ -45,6 +45,7 @@ class routes {
   struct verdict {
     std::string address;
     bool success = false;
+    bool queued = false;  // the mail server has not accepted it yet
     std::string message;
     std::int64_t wait_s = 0;  // of an address beyond the caller's limit
   };

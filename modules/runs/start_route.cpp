@@ -241,6 +241,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
     }
   }
+  if (run.outcome == "thread_not_found") co_await name_the_missing(a, run);
   const bool queued = run.outcome == "queued";
   note(run);
   std::string place;
@@ -269,6 +270,13 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
   if (run.outcome == "replay") out.header("Idempotency-Replayed", "true");
   co_return out;
+}
+
+// The caller's thread is there, but in another project than the start names.
+ry::task<void> start_route::name_the_missing(const start_arguments& a, start_outcome& run) const {
+  if (!a.form.thread_id || !a.form.project_id) co_return;
+  ry::result<std::optional<std::string>> thread = co_await parts_.repo.thread_json(a.account, *a.form.thread_id);
+  if (thread.value()) run.outcome = "project_not_found";
 }
 
 ry::task<void> start_route::without_room(work& w) {

@@ -23,6 +23,8 @@ class start_route {
     ry_exec* exec = nullptr;
     bool repeats = false;  // a start that was answered
   };
+  // Of a start with `thread_not_found`: whether it is rather the project.
+  ry::task<void> name_the_missing(const start_arguments& a, start_outcome& run) const;
   // There is no room. Throws that, unless the start only repeats one: its answer needs none.
   ry::task<void> without_room(work& w);
   ry::task<start_outcome> decide(work& w);

@@ -181,7 +181,8 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   stream_wish wish = read_wish(request);
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
-  std::uint64_t here = 0;  // its last event, which may not be in the log yet
+  std::uint64_t here = 0;     // its last event, which may not be in the log yet
+  std::uint64_t skipped = 0;  // the end of the run so far, for a reader with a number that no event has
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
     co_await parts_.ctx.switch_to(live->exec);
@@ -197,7 +198,10 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
       co_return nullptr;
     }
     // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
-    if (wish.next > (*head)->reserved + 1) wish.next = std::max((*head)->last_seq, here) + 1;
+    if (wish.next > (*head)->reserved + 1) {
+      skipped = std::max((*head)->last_seq, here);
+      wish.next = skipped + 1;
+    }
   }
   const ry::headers fields = {{"Content-Type", "text/event-stream"},
                               {"Cache-Control", "no-cache, no-transform"},
@@ -210,6 +214,13 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   }
   s.emplace(request.open_stream(200, fields), wish, id, parts_.figures);
   s->out.to.keepalive(ping_ms, ping_event);
+  if (skipped != 0) {
+    // What the reader really has is unknown: it learns that nothing before comes on this stream.
+    std::string gap;
+    add_gap(gap, 1, skipped);
+    parts_.figures.stream_gaps.add();
+    (void)co_await s->out.put_all(gap, skipped);
+  }
   co_return live;
 }
 

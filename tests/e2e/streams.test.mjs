@@ -70,6 +70,7 @@ test('an id beyond the end: a live run goes on from its end, an ended one has no
   const far = await u.stream(id, { headers: { 'last-event-id': '1000000' } });
   assert.ok(far.events[0].sequence > first.events.at(-1).sequence - 1, JSON.stringify(far.events[0]));
   assert.ok(far.events[0].sequence < 40, JSON.stringify(far.events[0]));
+  assert.deepEqual([far.events[0].type, far.events[0].from, far.events[0].to], ['gap', 1, far.events[0].sequence], 'what is skipped is announced');
   assert.ok(gapless(far.events, far.events[0].sequence));
   assert.deepEqual(statuses(far.events), ['completed']);
   const last = far.events.at(-1).sequence;

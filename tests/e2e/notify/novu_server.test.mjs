@@ -1,11 +1,13 @@
 // Notifications through Novu, the whole way: from an event to the trigger, through every fault, and back by webhook.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { startNovu } from '../lib/novu.mjs';
 import { Server, makeDatabase, waitFor } from '../lib/server.mjs';
+import { startSmtp } from '../lib/smtp.mjs';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`, older = `whsec_${randomBytes(32).toString('base64')}`;
 let db, novu, server;
@@ -93,14 +95,59 @@ test('what was refused for want of a workflow is sent when an admin tries it aga
   await waitFor('its end', () => row(u, 'payment-failed') === 'sent', 30000);
   assert.deepEqual(novu.taken(u.id, 'payment-failed').map((t) => [t.times, t.event.payload.channels]), [[1, undefined]]);
 
-  // Novu is not asked at all for whom has turned a channel off, as long as its steps do not look at it.
-  assert.equal((await u.request('PUT', '/notifications/settings', { json: { push_enabled: false } })).status, 200);
-  publish('payment.succeeded', u, paid);
-  await waitFor('its end', () => row(u, 'payment-succeeded') !== 'queued' && row(u, 'payment-succeeded') !== '', 30000);
-  assert.deepEqual([mail(u, 'payment-succeeded'), novu.taken(u.id, 'payment-succeeded')], ['skipped', []]);
-  assert.equal((await u.get('/notifications/inbox')).json.notifications[0].workflow_id, 'payment-succeeded', 'the inbox is ours');
   await server.close();
   server = await new Server(options()).start();
+});
+
+test('Novu cannot omit channels without conditions: the other channels are delivered without it', async () => {
+  const got = [];
+  const expo = http.createServer((req, res) => {
+    let body = '';
+    req.on('data', (c) => (body += c)).on('end', () => {
+      got.push(...JSON.parse(body));
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data: JSON.parse(body).map((m, i) => ({ status: 'ok', id: `t${got.length}${i}` })) }));
+    });
+  });
+  await new Promise((resolve) => expo.listen(0, '127.0.0.1', resolve));
+  const smtp = await startSmtp();
+  const without = (set = []) => options(`step_conditions = false\n[notify_builtin]\nexpo_url = "http://127.0.0.1:${expo.address().port}"\n[mail]\nhost = "127.0.0.1"\nport = ${smtp.port}\nsecurity = "none"\nfrom = "n@example.test"`, set);
+  const settings = async (u, json) => assert.equal((await u.request('PUT', '/notifications/settings', { json })).status, 200);
+  const device = async (u, token) => assert.equal((await u.post('/notifications/device-token', { json: { device_token: token, device_type: 'mobile', provider: 'expo' } })).status, 200);
+  await server.close();
+  try {
+    server = await new Server(without()).start();
+    assert.match(server.log, /the orchestrator cannot omit channels: the driver builtin notifies/);
+    const [pushed, mailed, both] = [await person(), await person(), await person()];
+    const address = `p${people - 1}@example.test`;
+    await device(pushed, 'ExponentPushToken[pushed]');
+    await device(mailed, 'ExponentPushToken[mailed]');
+    await settings(pushed, { email_enabled: false });
+    await settings(mailed, { push_enabled: false });
+    for (const u of [pushed, mailed, both]) publish('payment.succeeded', u, paid);
+    await waitFor('the push', () => got.find((m) => m.to === 'ExponentPushToken[pushed]'), 30000);
+    await waitFor('the mail', () => smtp.to(address).length, 30000);
+    await waitFor('Novu', () => novu.taken(both.id, 'payment-succeeded').length, 30000);
+    for (const u of [pushed, mailed]) {
+      await waitFor('its end', () => row(u, 'payment-succeeded') === 'sent', 30000);
+      assert.deepEqual(novu.taken(u.id, 'payment-succeeded'), [], 'what was turned off is not sent');
+      assert.equal((await u.get('/notifications/inbox')).json.notifications[0].workflow_id, 'payment-succeeded', 'the inbox is ours');
+    }
+    assert.deepEqual(got.map((m) => m.to), ['ExponentPushToken[pushed]']);
+    assert.equal(mail(pushed, 'payment-succeeded'), '');
+    await server.close();
+
+    server = await new Server(without(['modules.notify_builtin.enabled=false'])).start();
+    assert.match(server.log, /the orchestrator cannot omit channels: accounts that turned one off get neither/);
+    publish('payment.failed', mailed, { ...paid, reason: 'card' });
+    await waitFor('its end', () => over(mailed, 'payment-failed') || row(mailed, 'payment-failed') === 'suppressed', 30000);
+    assert.deepEqual([mail(mailed, 'payment-failed'), novu.taken(mailed.id, 'payment-failed')], ['skipped', []]);
+  } finally {
+    await server.close();
+    await smtp.close();
+    expo.closeAllConnections();
+    expo.close();
+    server = await new Server(options()).start();
+  }
 });
 
 test('settings are obeyed: nothing at all, or told which channels', async () => {

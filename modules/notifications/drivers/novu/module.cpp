@@ -5,12 +5,15 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :driver_(ctx, read_settings(ctx.settings())) {
-    static constexpr auto table = ry::notify::orchestrator_table<driver>();
-    reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "novu", &table, &driver_);
-  }
+  module(ry::context& ctx, ry::registrar& reg) : module(ctx, reg, read_settings(ctx.settings())) {}
 
  private:
+  module(ry::context& ctx, ry::registrar& reg, const settings& s) : driver_(ctx, s) {
+    if (!s.step_conditions) table_.capabilities |= RY_NOTIFY_WHOLE;
+    reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "novu", &table_, &driver_);
+  }
+
+  ry_notify_orchestrator_v1 table_ = ry::notify::orchestrator_table<driver>();
   driver driver_;
 };
 

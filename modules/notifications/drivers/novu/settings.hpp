@@ -29,7 +29,7 @@ inline constexpr std::string_view settings_schema = R"json({
     "integrations": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "maxLength": 200},
       "description": "Push provider to the identifier of its integration, where an environment has several of one provider"},
     "step_conditions": {"type": "boolean", "default": false,
-      "description": "Each step of the workflows has the condition that payload.channels.<its channel> is not false; without it, notifications of which a channel is turned off are not handed to Novu"},
+      "description": "Each step of the workflows has the condition that payload.channels.<its channel> is not false; without it, notifications of which a channel is turned off are delivered by notify_builtin instead of Novu"},
     "bulk_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1,
       "description": "Notifications that go together in one request; 1 = each by itself"},
     "bulk_wait_ms": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20,

@@ -38,6 +38,8 @@ extern "C" {
 #define RY_NOTIFY_WITHDRAWS 1024u        /* withdraw */
 #define RY_NOTIFY_FOLLOWS 2048u          /* follow */
 #define RY_NOTIFY_REPORTS 4096u          /* read_report */
+#define RY_NOTIFY_WHOLE 8192u            /* cannot omit a channel of a workflow: where some of them are not wanted, the
+                                            module lets the driver "builtin" carry the others, if it is there */
 
 /* The recipient. All but account_id may be empty. */
 typedef struct ry_notify_subscriber {
