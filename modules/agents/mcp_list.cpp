@@ -51,6 +51,20 @@ std::string text(const json::value* v, const std::string& place, std::size_t max
   return std::string(s);
 }
 
+std::string visible_text(const json::value* v, const std::string& place, std::size_t max) {
+  auto s = text(v, place, max);
+  if (unicode::is_blank(s)) refuse(place, "must not be blank");
+  return s;
+}
+
+std::string name_text(const json::value* v, const std::string& place, std::size_t max) {
+  if (!v) refuse(place, "is required");
+  if (!v->is_string()) refuse(place, "must be a string");
+  auto s = unicode::clean_name(sv(v->get_string()));
+  if (s.empty() || s.size() > max) refuse(place, "is blank or too long");
+  return s;
+}
+
 json::array texts(const json::value* v, const std::string& place, std::size_t most) {
   if (!v || !v->is_array()) refuse(place, "must be a list of texts");
   json::array out;
@@ -169,7 +183,7 @@ json::object read_config(const json::object& given, const std::string& type,
   // On every route: a member of a local program that has no effect (`cwd`, say) would change what is run, silently.
   if (type == "json" && custom.empty()) require_known_config(given, type, place + ".");
   if (type == "http" || type == "sse") {
-    const auto url = text(find(given, "url"), place + ".url", 2048);
+    const auto url = visible_text(find(given, "url"), place + ".url", 2048);
     const auto begins_with = [&](const char* scheme) { return boost::algorithm::istarts_with(url, scheme, std::locale::classic()); };
     if (custom.empty() && !begins_with("http://") && !begins_with("https://")) {
       refuse(place + ".url", "must begin with http:// or https://");
@@ -179,7 +193,7 @@ json::object read_config(const json::object& given, const std::string& type,
       out["headers"] = secrets(h, "headers", place + ".headers", before, seal);
     }
   } else if (type == "json") {
-    out["command"] = text(find(given, "command"), place + ".command", 4096);
+    out["command"] = visible_text(find(given, "command"), place + ".command", 4096);
     if (const auto* args = find(given, "args"); args && !args->is_null()) {
       out["args"] = texts(args, place + ".args", most_pairs);
     }
@@ -187,7 +201,7 @@ json::object read_config(const json::object& given, const std::string& type,
       out["env"] = secrets(env, "env", place + ".env", before, seal);
     }
   } else {
-    out["profile_id"] = text(find(given, "profile_id"), place + ".profile_id", 200);
+    out["profile_id"] = visible_text(find(given, "profile_id"), place + ".profile_id", 200);
   }
   if (const auto* reuse = find(given, "reuse"); reuse && !reuse->is_null()) {
     if (!reuse->is_bool()) refuse(place + ".reuse", "must be true or false");
@@ -255,8 +269,7 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     if (!item.is_object()) refuse(place, "must be an object");
     const auto& o = item.get_object();
     json::object kept;
-    const auto name = unicode::clean_name(text(find(o, "name"), place + ".name", 200));
-    if (name.empty()) refuse(place + ".name", "must not be blank");
+    const auto name = name_text(find(o, "name"), place + ".name", 200);
     const auto type = text(find(o, "type"), place + ".type", 40);
     for (const auto& other : out) {
       if (sv(other.at("name").get_string()) == name) refuse(place + ".name", "is used twice");

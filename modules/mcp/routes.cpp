@@ -1,5 +1,6 @@
 #include "routes.hpp"
 
+#include <common/unicode.hpp>
 #include <common/url.hpp>
 #include <json/known_members.hpp>
 
@@ -218,7 +219,7 @@ ry::task<ry::response> routes::discover(ry::request r) {
   const auto account = co_await caller(r);
   const std::string agent_id(r.param("agent_id"));
   const std::string address(r.header("X-MCP-URL"));
-  if (address.empty()) throw invalid("MCP URL is required");
+  if (unicode::is_blank(address)) throw invalid("MCP URL is required");
   const auto type = type_of(r.header("X-MCP-Type"));
   auto headers = headers_of(r.header("X-MCP-Headers"));
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
@@ -280,7 +281,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
   const auto address = text_of(body, "url");
-  if (address.empty()) throw invalid("MCP URL is required");
+  if (unicode::is_blank(address)) throw invalid("MCP URL is required");
   const auto* given = body.if_contains("type");
   if (given != nullptr && !given->is_string()) throw invalid("type must be a string");
   const auto type = type_of(text_of(body, "type"));

@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <locale>
 
+#include "common/unicode.hpp"
 #include "json/known_members.hpp"
 #include "workflow.hpp"
 
@@ -97,6 +98,7 @@ std::optional<std::string> opt_text_in(const json::object& o, std::string_view n
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
     throw invalid(name, "must not hold control characters");
   }
+  if (unicode::is_blank(s)) throw invalid(name, "must not be blank");
   return s;
 }
 
