@@ -110,9 +110,10 @@ constexpr const char* operator_subject = "00000000-0000-7000-8000-000000000000";
 auth::issued sign(config::config& c, const auth::token_request& request) {
   auto settings = auth_settings(c);
   // Signing needs the deployment's own key only, not the keys of identity providers.
-  settings.jwks_url.clear();
-  settings.jwks_file.clear();
-  settings.data_dir = settings.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
+  settings.main.jwks_url.clear();
+  settings.main.jwks_file.clear();
+  settings.issuers.clear();
+  settings.data_dir = settings.main.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
                                                     : std::filesystem::path(c.text("data_dir"));
   return auth::authenticator(std::move(settings), {}).mint_token(request);
 }

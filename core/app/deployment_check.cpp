@@ -90,15 +90,27 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   finder f(c.secret_texts());
   const bool local = c.text("deployment.mode") == "local";
 
-  const bool has_key_set = !c.text("auth.jwt.jwks_url").empty() || !c.text("auth.jwt.jwks_file").empty();
-  const auto audiences = c.list("auth.jwt.audience");
-  const bool any_audience = std::all_of(audiences.begin(), audiences.end(), [](const auto& a) { return a.empty(); });
-  if (has_key_set && c.text("auth.jwt.issuer").empty())
-    f.found.push_back("auth.jwt.issuer is not set: the server accepts tokens of every issuer that signs with a key of the key set, and "
-                      "trusts their roles");
-  if (has_key_set && any_audience)
-    f.found.push_back("auth.jwt.audience is not set: the server accepts tokens that the identity provider issued for other "
+  const auto accepts_any_audience = [&c](const std::string& at) {
+    const auto all = c.list(at + ".audience");
+    return std::all_of(all.begin(), all.end(), [](const auto& a) { return a.empty(); });
+  };
+  const auto any_audience = [&f](const std::string& at) {
+    f.found.push_back(at + ".audience is not set: the server accepts tokens that the identity provider issued for other "
                       "applications");
+  };
+  if (!c.text("auth.jwt.jwks_url").empty() || !c.text("auth.jwt.jwks_file").empty()) {
+    if (c.text("auth.jwt.issuer").empty())
+      f.found.push_back("auth.jwt.issuer is not set: the server accepts tokens of every issuer that signs with a key of the key set, and "
+                        "trusts their roles");
+    if (accepts_any_audience("auth.jwt")) any_audience("auth.jwt");
+  }
+  for (const auto& name : c.names("auth.issuers")) {
+    const auto at = "auth.issuers." + name;
+    if (accepts_any_audience(at)) any_audience(at);
+    if (c.has(at + ".subject_prefix") && c.text(at + ".subject_prefix").empty())
+      f.found.push_back(at + ".subject_prefix is empty: this provider decides which accounts its users own, also accounts of users of "
+                        "other providers");
+  }
 
   for (const auto& p : configuration_files(file)) f.configuration(p);
   if (!file.empty()) {

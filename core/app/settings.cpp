@@ -8,10 +8,12 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 #include "core/app/descriptors.hpp"
 #include "core/auth/jwks.hpp"
+#include "core/auth/role_rules.hpp"
 #include "core/auth/secret_box.hpp"
 #include "core/db/url.hpp"
 #include "core/http/cidr.hpp"
@@ -58,6 +60,45 @@ bool may_be_origin(std::string_view text) {
       (text.starts_with("https://") && text.ends_with(":443")))
     return false;
   return std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+void check_role_claims(config::config& c, const std::string& key, const std::vector<std::string>& paths) {
+  for (const auto& path : paths)
+    if (auth::is_edited_by_users(path))
+      c.refuse(key, "\"" + path + "\" must not name roles: users can edit this claim themselves");
+}
+
+void check_key_set_file(config::config& c, const std::string& key) {
+  const auto path = need_file(c, key.c_str());
+  if (path.empty()) return;
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string why;
+  if (!auth::parse_jwks(text, &why)) c.refuse(key, "the file " + path + ": " + why);
+}
+
+// The settings that auth.jwt and each table of auth.issuers have in common.
+auth::issuer_settings issuer_settings(config::config& c, const std::string& at) {
+  const auto key = [&at](const char* name) { return at + "." + name; };
+  auth::issuer_settings s;
+  s.name = at;
+  s.hs256_secret = c.text(key("hs256_secret"));
+  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32)
+    c.refuse(key("hs256_secret"), "must have at least 32 characters; a shorter one can be guessed");
+  check_key_set_file(c, key("jwks_file"));
+  s.jwks_url = c.text(key("jwks_url"));
+  s.jwks_file = c.text(key("jwks_file"));
+  s.issuer = c.text(key("issuer"));
+  s.audiences = c.list(key("audience"));
+  s.leeway_s = c.integer(key("leeway_seconds"));
+  s.roles = {c.list(key("role_claims")), c.list(key("admin_roles")), c.list(key("super_admin_roles"))};
+  check_role_claims(c, key("role_claims"), s.roles.claims);
+  return s;
+}
+
+bool is_issuer_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == name.npos;
 }
 
 }  // namespace
@@ -194,21 +235,26 @@ db::settings db_settings(const config::config& c) {
 }
 
 auth::settings auth_settings(config::config& c) {
-  if (const auto path = need_file(c, "auth.jwt.jwks_file"); !path.empty()) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    std::string why;
-    if (!auth::parse_jwks(text, &why)) c.refuse("auth.jwt.jwks_file", "the file " + path + ": " + why);
-  }
   auth::settings s;
-  s.hs256_secret = c.text("auth.jwt.hs256_secret");
-  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32)
-    c.refuse("auth.jwt.hs256_secret", "must have at least 32 characters; a shorter one can be guessed");
-  s.jwks_url = c.text("auth.jwt.jwks_url");
-  s.jwks_file = c.text("auth.jwt.jwks_file");
-  s.issuer = c.text("auth.jwt.issuer");
-  s.audiences = c.list("auth.jwt.audience");
-  s.leeway_s = c.integer("auth.jwt.leeway_seconds");
+  s.main = issuer_settings(c, "auth.jwt");
+  const std::string table = "auth.issuers";
+  std::set<std::string> seen{std::string(auth::own_issuer), s.main.issuer};
+  for (const auto& name : c.names(table)) {
+    const auto at = table + "." + name;
+    if (!is_issuer_name(name)) {
+      c.refuse(table, "the name \"" + name + "\" must have 1 to 64 letters, digits, \"_\" and \"-\"");
+      continue;
+    }
+    auto i = issuer_settings(c, at);
+    i.subject_prefix = c.has(at + ".subject_prefix") ? c.text(at + ".subject_prefix") : name + ":";
+    if (!seen.insert(i.issuer).second)
+      c.refuse(at + ".issuer", "is the issuer of another table, or of the server's own tokens");
+    if (i.jwks_url.empty() && i.jwks_file.empty() && i.hs256_secret.empty())
+      c.refuse(at, "needs jwks_url, jwks_file or hs256_secret");
+    if (!i.jwks_url.empty() && !i.jwks_file.empty())
+      c.refuse(at + ".jwks_file", "cannot stand beside " + at + ".jwks_url; keep one");
+    s.issuers.push_back(std::move(i));
+  }
   return s;
 }
 

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 #include "core/auth/contributors.hpp"
 #include "core/auth/jwt.hpp"
 #include "core/auth/key_file.hpp"
+#include "core/auth/rejection_log.hpp"
 #include "core/auth/token_path.hpp"
 #include "core/auth/verdict_cache.hpp"
 #include "core/observe/log.hpp"
@@ -28,7 +30,8 @@ namespace json = boost::json;
 constexpr std::string_view query_typ = "query+jwt";
 // A verdict on a key set's token is not remembered longer, however long the token lives.
 constexpr std::int64_t max_remembered_us = 300'000'000;
-constexpr auto max_query_ttl = std::chrono::hours(1);
+// The longest run time of a run (runs.run_timeout) and a day: browsers reconnect to a stream with the same address.
+constexpr auto max_query_ttl = std::chrono::hours(8 * 24);
 constexpr const char* session_ended = "its session has ended";
 
 std::int64_t system_now_us() {
@@ -70,6 +73,17 @@ std::string derived(std::string_view secret, std::string_view purpose) {
   return key;
 }
 
+// An identity provider and the keys of its tokens.
+struct trusted_issuer {
+  const issuer_settings* cfg;
+  std::optional<verification_key> secret;
+  std::shared_ptr<jwks_source> source;
+
+  claim_rules rules() const {
+    return {cfg->issuer, cfg->audiences, cfg->leeway_s, cfg->roles, cfg->subject_prefix};
+  }
+};
+
 issued refusal(ry_status st, const char* message) {
   return {{}, core::error{st, "auth.invalid_claims", message, {}, 0, 0}};
 }
@@ -80,85 +94,125 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   state(settings s, std::string secret)
       : cfg(std::move(s)),
         own(std::move(secret)),
-        own_key(verification_key::from_secret(own)),
         query_secret(derived(own, "runyard query token/1")),
         query_key(verification_key::from_secret(query_secret)),
         cache(cfg.cache_entries),
-        drivers(std::make_shared<contributors>()) {}
+        drivers(std::make_shared<contributors>()) {
+    issuers.push_back({&cfg.main, verification_key::from_secret(own), nullptr});
+    for (const auto& i : cfg.issuers) {
+      issuers.push_back({&i, std::nullopt, nullptr});
+      if (!i.hs256_secret.empty()) issuers.back().secret = verification_key::from_secret(i.hs256_secret);
+    }
+  }
 
   const settings cfg;
   const std::string own;
-  const verification_key own_key;
   const std::string query_secret;
   const verification_key query_key;
   verdict_cache cache;
+  rejection_log rejections;
   const std::shared_ptr<contributors> drivers;
-  std::shared_ptr<jwks_source> source;
+  std::vector<trusted_issuer> issuers;  // the first one is auth.jwt; not changed after the constructor
 
   std::int64_t now() const { return cfg.now_unix_us ? cfg.now_unix_us() : system_now_us(); }
 
-  // Sessions that ended before their tokens did, and until when that matters.
+  // Sessions that ended before their tokens did, and until when that matters. A subject all of whose tokens ended stands
+  // here too, with the time from which new ones are good.
+  struct ending {
+    std::int64_t until_us;
+    std::int64_t issued_before_us;
+  };
   std::mutex ended_mutex;
-  std::map<std::string, std::int64_t, std::less<>> ended;
+  std::map<std::string, ending, std::less<>> ended;
   std::atomic<std::uint64_t> ended_sessions{0};
 
-  void end_session(std::string_view session, std::int64_t until) {
+  static constexpr std::int64_t any_issue_time = std::numeric_limits<std::int64_t>::max();
+  // No "sid" begins with a zero byte: session_of() leaves those out.
+  static std::string all_of(std::string_view subject) { return std::string(1, '\0').append(subject); }
+
+  void end_session(std::string session, std::int64_t until, std::int64_t issued_before) {
     const auto at = now();
     std::lock_guard lock(ended_mutex);
-    for (auto it = ended.begin(); it != ended.end();) {
-      it = it->second < at ? ended.erase(it) : std::next(it);
-    }
-    const auto [kept, fresh] = ended.try_emplace(std::string(session), until);
-    kept->second = std::max(kept->second, until);
-    if (fresh) ended_sessions.fetch_add(1, std::memory_order_release);
+    std::erase_if(ended, [at](const auto& e) { return e.second.until_us < at; });
+    const auto [kept, fresh] = ended.try_emplace(std::move(session), ending{until, issued_before});
+    kept->second.until_us = std::max(kept->second.until_us, until);
+    const bool grown = kept->second.issued_before_us < issued_before;
+    if (grown) kept->second.issued_before_us = issued_before;
+    if (fresh || grown) ended_sessions.fetch_add(1, std::memory_order_release);
   }
-  bool has_ended(std::string_view session) {
-    if (session.empty()) return false;
+  bool has_ended(const principal& who) {
     std::lock_guard lock(ended_mutex);
-    const auto it = ended.find(session);
-    return it != ended.end() && it->second >= now();
+    if (ended.empty()) return false;
+    const auto at = now();
+    const auto session = who.session.empty() ? ended.end() : ended.find(who.session);
+    if (session != ended.end() && session->second.until_us >= at) return true;
+    // Keys that authenticators know have no time of issue and end one by one.
+    if (who.auth_kind != "jwt" && who.auth_kind != "query_token") return false;
+    const auto all = ended.find(all_of(who.subject));
+    return all != ended.end() && all->second.until_us >= at && who.issued_unix_us <= all->second.issued_before_us;
   }
 
-  verdict claims(const unverified_token& token, std::string_view bearer, std::uint64_t epoch) {
-    claim_rules rules{cfg.issuer, cfg.audiences, cfg.leeway_s};
-    checked_claims c;
-    if (token.alg == algorithm::hs256) {
-      c = check_claims(token.payload, {{}, {}, cfg.leeway_s}, now());
-      if (!c.refused && c.who.issuer != own_issuer) {
-        if (cfg.hs256_secret.empty()) return {RY_UNAUTHENTICATED, nullptr, "another issuer"};
-        c = check_claims(token.payload, rules, now());
-      } else if (!c.refused) {
-        c.who.session = session_of(c.claims);
-        if (has_ended(c.who.session)) return {RY_UNAUTHENTICATED, nullptr, session_ended};
-      }
-    } else {
-      c = check_claims(token.payload, rules, now());
+  // The provider whose keys a token must be signed with.
+  const trusted_issuer& issuer_of(const unverified_token& token) const {
+    if (issuers.size() > 1) {
+      const auto name = unverified_issuer(token);
+      for (std::size_t i = 1; i < issuers.size(); ++i)
+        if (issuers[i].cfg->issuer == name) return issuers[i];
     }
-    if (c.refused) return {RY_UNAUTHENTICATED, nullptr, c.refused};
+    return issuers.front();
+  }
+
+  static verdict refused(const char* why) { return {RY_UNAUTHENTICATED, nullptr, why}; }
+
+  verdict accept(checked_claims c, const trusted_issuer& from, std::string_view bearer, std::uint64_t epoch) {
+    if (has_ended(c.who)) return refused(session_ended);
     const auto until =
-        std::min(c.who.expires_unix_us + cfg.leeway_s * 1'000'000, now() + max_remembered_us);
+        std::min(c.who.expires_unix_us + from.cfg->leeway_s * 1'000'000, now() + max_remembered_us);
     auto who = std::make_shared<const principal>(std::move(c.who));
     cache.insert(bearer, who, until, epoch);
     return {RY_OK, std::move(who), ""};
   }
 
-  // nullopt: the token's key is not in `keys`.
-  std::optional<verdict> decide(std::string_view bearer,
-                                const std::shared_ptr<const key_set>& keys) {
-    const auto epoch = cache.epoch();
-    const auto token = parse_token(bearer, cfg.max_token_bytes);
-    if (token.refused) return verdict{RY_UNAUTHENTICATED, nullptr, token.refused};
-    if (token.alg == algorithm::hs256) {
-      if (!own_key.verify(token)) return verdict{RY_UNAUTHENTICATED, nullptr, "wrong signature"};
-      return claims(token, bearer, epoch);
+  verdict claims(const unverified_token& token, const trusted_issuer& from, std::string_view bearer,
+                 std::uint64_t epoch) {
+    auto c = check_claims(token.payload, from.rules(), now());
+    if (c.refused) return refused(c.refused);
+    return accept(std::move(c), from, bearer, epoch);
+  }
+
+  // Of a token that the key of auth.jwt has signed: the host's own, or one of a provider that shares the key.
+  verdict own_claims(const unverified_token& token, std::string_view bearer, std::uint64_t epoch) {
+    const auto& from = issuers.front();
+    if (unverified_issuer(token) != own_issuer) {
+      if (from.cfg->hs256_secret.empty()) return refused("no shared secret is configured for this issuer");
+      return claims(token, from, bearer, epoch);
     }
-    if (!source) return verdict{RY_UNAUTHENTICATED, nullptr, "no key set is configured"};
+    if (token.alg != algorithm::hs256) return refused("own tokens are signed with HS256");
+    auto c = check_claims(token.payload, {{}, {}, from.cfg->leeway_s, {}, {}}, now());
+    if (c.refused) return refused(c.refused);
+    c.who.session = session_of(c.claims);
+    return accept(std::move(c), from, bearer, epoch);
+  }
+
+  verdict by_secret(const unverified_token& token, const trusted_issuer& from, std::string_view bearer,
+                    std::uint64_t epoch) {
+    if (!from.secret) return refused("no shared secret is configured for this issuer");
+    if (!verify(*from.secret, token)) return refused("wrong signature");
+    if (&from == &issuers.front()) return own_claims(token, bearer, epoch);
+    return claims(token, from, bearer, epoch);
+  }
+
+  // nullopt: the token's key is not in `keys`.
+  std::optional<verdict> decide(std::string_view bearer, const unverified_token& token, const trusted_issuer& from,
+                                const std::shared_ptr<const key_set>& keys, std::uint64_t epoch) {
+    if (is_hmac(token.alg)) return by_secret(token, from, bearer, epoch);
+    if (!from.source) return refused("no key set is configured for this issuer");
     if (!keys) return std::nullopt;
     switch (check_signature(*keys, token)) {
       case signature_check::valid:
-        return claims(token, bearer, epoch);
+        return claims(token, from, bearer, epoch);
       case signature_check::invalid:
-        return verdict{RY_UNAUTHENTICATED, nullptr, "wrong signature"};
+        return refused("wrong signature");
       case signature_check::unknown_key:
         break;
     }
@@ -166,16 +220,24 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   }
 
   std::optional<verdict> jwt(std::string_view bearer, ry_exec* exec, verdict_fn later) {
-    const auto keys = source ? source->keys() : nullptr;
-    if (auto v = decide(bearer, keys)) {
-      if (source) source->freshen(now());
+    const auto epoch = cache.epoch();
+    const auto token = parse_token(bearer, cfg.max_token_bytes);
+    if (token.refused) return refused(token.refused);
+    const auto& from = issuer_of(token);
+    const auto keys = from.source ? from.source->keys() : nullptr;
+    if (auto v = decide(bearer, token, from, keys, epoch)) {
+      if (from.source) from.source->freshen(now());
       return v;
     }
     auto retry = [self = shared_from_this(), bearer = std::string(bearer), exec,
                   later = std::move(later)] {
-      exec->post([self, bearer, later] { later(self->decide_finally(bearer)); });
+      exec->post([self, bearer, later] {
+        auto v = self->decide_finally(bearer);
+        self->note(v, bearer);
+        later(std::move(v));
+      });
     };
-    switch (source->refetch(now(), keys, std::move(retry))) {
+    switch (from.source->refetch(now(), keys, std::move(retry))) {
       case jwks_source::wait::queued:
         return std::nullopt;
       case jwks_source::wait::fresh:
@@ -187,14 +249,75 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   }
 
   verdict decide_finally(std::string_view bearer) {
-    const auto keys = source->keys();
-    if (auto v = decide(bearer, keys)) return *std::move(v);
+    const auto epoch = cache.epoch();
+    const auto token = parse_token(bearer, cfg.max_token_bytes);
+    if (token.refused) return refused(token.refused);
+    const auto& from = issuer_of(token);
+    const auto keys = from.source ? from.source->keys() : nullptr;
+    if (auto v = decide(bearer, token, from, keys, epoch)) return *std::move(v);
     return undecided(keys);
   }
 
   static verdict undecided(const std::shared_ptr<const key_set>& keys) {
-    if (keys) return {RY_UNAUTHENTICATED, nullptr, "the key set has no such key"};
+    if (keys) return refused("the key set has no such key");
     return {RY_UNAVAILABLE, nullptr, "the key set is not known yet"};
+  }
+
+  // Logs a refusal.
+  void note(const verdict& v, std::string_view bearer) {
+    const auto at = now();
+    if (v.status == RY_OK || !rejections.admit(at)) return;
+    rejection_log::expectation wanted;
+    const auto token = looks_like_jwt(bearer) ? parse_token(bearer, cfg.max_token_bytes) : unverified_token{};
+    if (!token.payload.empty() && unverified_issuer(token) != own_issuer) {
+      const auto& from = *issuer_of(token).cfg;
+      wanted = {from.name, from.issuer, {}};
+      for (const auto& a : from.audiences) wanted.audience += (wanted.audience.empty() ? "" : ", ") + a;
+    }
+    rejections.write(bearer, v.why, wanted, at);
+  }
+
+  // Reads the key file of a provider, or makes ready to fetch its key set.
+  void prepare_keys(trusted_issuer& i, const fetch_fn& by_url) {
+    const auto& c = *i.cfg;
+    if (!c.jwks_url.empty() && !c.jwks_file.empty())
+      throw std::runtime_error(c.name + ".jwks_url and " + c.name + ".jwks_file exclude each other");
+    if (!c.jwks_url.empty() && !by_url) throw std::runtime_error(c.name + ".jwks_url needs an HTTP client");
+    if (c.jwks_url.empty() && c.jwks_file.empty()) return;
+    const auto from = c.jwks_url.empty() ? c.jwks_file.string() : c.jwks_url;
+    auto fetch = by_url;
+    if (!c.jwks_file.empty()) {
+      fetch = [](const std::string& path, const std::function<void(fetched)>& done) { done(read_file(path)); };
+      const auto first = read_file(from);
+      std::string why = first.error;
+      if (why.empty()) parse_jwks(first.body, &why);
+      if (!why.empty()) throw std::runtime_error(c.name + ".jwks_file " + from + ": " + why);
+    }
+    i.source = std::make_shared<jwks_source>(
+        jwks_source::settings{from, cfg.jwks_max_age_us, cfg.jwks_min_interval_us}, std::move(fetch),
+        [weak = weak_from_this()] {
+          if (const auto st = weak.lock()) st->cache.clear();
+        });
+  }
+
+  verdict query_token(std::string_view text, std::string_view path) {
+    const auto token = parse_token(text, cfg.max_token_bytes);
+    if (token.refused) return refused(token.refused);
+    if (token.typ != query_typ || token.alg != algorithm::hs256 || !verify(query_key, token)) {
+      return refused("not a query token");
+    }
+    auto c = check_claims(token.payload, {std::string(own_issuer), {}, 0, {}, {}}, now());
+    if (c.refused) return refused(c.refused);
+    const auto* bound = c.claims.if_contains("path");
+    if (!bound || !bound->is_string() ||
+        !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
+      return refused("a query token for another path");
+    }
+    c.who.session = session_of(c.claims);
+    if (has_ended(c.who)) return refused(session_ended);
+    c.who.auth_kind = "query_token";
+    c.who.claims_json = "{}";
+    return {RY_OK, std::make_shared<const principal>(std::move(c.who)), ""};
   }
 
   issued sign(std::string_view secret, std::string_view typ, json::object claims,
@@ -217,43 +340,22 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
 authenticator::authenticator(settings s, fetch_fn fetch) {
   if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised");
-  if (!s.jwks_url.empty() && !s.jwks_file.empty()) {
-    throw std::runtime_error("auth.jwt.jwks_url and auth.jwt.jwks_file exclude each other");
-  }
-  if (!s.jwks_url.empty() && !fetch) {
-    throw std::runtime_error("auth.jwt.jwks_url needs an HTTP client");
-  }
-  if (!s.hs256_secret.empty() && s.hs256_secret.size() < 32) {
+  if (!s.main.hs256_secret.empty() && s.main.hs256_secret.size() < 32) {
     observe::log(observe::level::warn, "auth",
                  "auth.jwt.hs256_secret is shorter than 32 bytes: it can be guessed");
   }
-  auto secret = s.hs256_secret.empty() ? own_secret(s.data_dir) : s.hs256_secret;
+  auto secret = s.main.hs256_secret.empty() ? own_secret(s.data_dir) : s.main.hs256_secret;
   observe::redact(secret);
+  for (const auto& i : s.issuers) observe::redact(i.hs256_secret);
   state_ = std::make_shared<state>(std::move(s), std::move(secret));
-
-  const auto& cfg = state_->cfg;
-  if (cfg.jwks_url.empty() && cfg.jwks_file.empty()) return;
-  const auto from = cfg.jwks_url.empty() ? cfg.jwks_file.string() : cfg.jwks_url;
-  if (!cfg.jwks_file.empty()) {
-    fetch = [](const std::string& path, const std::function<void(fetched)>& done) {
-      done(read_file(path));
-    };
-    const auto first = read_file(from);
-    std::string why = first.error;
-    if (why.empty()) parse_jwks(first.body, &why);
-    if (!why.empty()) throw std::runtime_error("auth.jwt.jwks_file " + from + ": " + why);
-  }
-  state_->source = std::make_shared<jwks_source>(
-      jwks_source::settings{from, cfg.jwks_max_age_us, cfg.jwks_min_interval_us}, std::move(fetch),
-      [weak = std::weak_ptr(state_)] {
-        if (const auto st = weak.lock()) st->cache.clear();
-      });
+  for (auto& i : state_->issuers) state_->prepare_keys(i, fetch);
 }
 
 authenticator::~authenticator() = default;
 
 void authenticator::warm_up() {
-  if (state_->source) state_->source->freshen(state_->now());
+  for (const auto& i : state_->issuers)
+    if (i.source) i.source->freshen(state_->now());
 }
 
 principal_ptr authenticator::remembered(std::string_view bearer) {
@@ -262,48 +364,41 @@ principal_ptr authenticator::remembered(std::string_view bearer) {
 
 std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_exec* exec,
                                                    verdict_fn later) {
-  if (bearer.empty()) return verdict{RY_UNAUTHENTICATED, nullptr, "no token"};
-  if (bearer.size() > state_->cfg.max_token_bytes) {
-    return verdict{RY_UNAUTHENTICATED, nullptr, "token too long"};
-  }
+  if (bearer.empty()) return state::refused("no token");
+  const auto noted = [this, bearer](verdict v) {
+    state_->note(v, bearer);
+    return v;
+  };
+  if (bearer.size() > state_->cfg.max_token_bytes) return noted(state::refused("token too long"));
   if (auto who = remembered(bearer)) return verdict{RY_OK, std::move(who), ""};
-  if (looks_like_jwt(bearer)) return state_->jwt(bearer, exec, std::move(later));
-  if (state_->drivers->empty()) return verdict{RY_UNAUTHENTICATED, nullptr, "not a JWT"};
+  if (looks_like_jwt(bearer)) {
+    auto v = state_->jwt(bearer, exec, std::move(later));
+    if (v) state_->note(*v, bearer);
+    return v;
+  }
+  if (state_->drivers->empty()) return noted(state::refused("not a JWT"));
 
   state_->drivers->ask(std::string(bearer), exec,
                        [st = state_, bearer = std::string(bearer), epoch = state_->cache.epoch(),
                         later = std::move(later)](verdict v) {
-                         if (v.status == RY_OK && st->has_ended(v.who->session)) {
-                           v = {RY_UNAUTHENTICATED, nullptr, session_ended};
+                         if (v.status == RY_OK && st->has_ended(*v.who)) {
+                           v = state::refused(session_ended);
                          } else if (v.status == RY_OK) {
                            auto until = st->now() + st->cfg.contributed_ttl_us;
                            if (v.who->expires_unix_us != 0)
                              until = std::min(until, v.who->expires_unix_us);
                            st->cache.insert(bearer, v.who, until, epoch);
                          }
+                         st->note(v, bearer);
                          later(std::move(v));
                        });
   return std::nullopt;
 }
 
 verdict authenticator::authenticate_query(std::string_view text, std::string_view path) const {
-  const auto token = parse_token(text, state_->cfg.max_token_bytes);
-  if (token.refused) return {RY_UNAUTHENTICATED, nullptr, token.refused};
-  if (token.typ != query_typ || !state_->query_key.verify(token)) {
-    return {RY_UNAUTHENTICATED, nullptr, "not a query token"};
-  }
-  auto c = check_claims(token.payload, {std::string(own_issuer), {}, 0}, state_->now());
-  if (c.refused) return {RY_UNAUTHENTICATED, nullptr, c.refused};
-  const auto* bound = c.claims.if_contains("path");
-  if (!bound || !bound->is_string() ||
-      !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
-    return {RY_UNAUTHENTICATED, nullptr, "a query token for another path"};
-  }
-  c.who.session = session_of(c.claims);
-  if (state_->has_ended(c.who.session)) return {RY_UNAUTHENTICATED, nullptr, session_ended};
-  c.who.auth_kind = "query_token";
-  c.who.claims_json = "{}";
-  return {RY_OK, std::make_shared<const principal>(std::move(c.who)), ""};
+  auto v = state_->query_token(text, path);
+  state_->note(v, text);
+  return v;
 }
 
 issued authenticator::mint(std::string_view claims_json, std::chrono::milliseconds ttl) const {
@@ -355,12 +450,17 @@ void authenticator::forget(std::string_view subject) {
 void authenticator::refuse_session(std::string_view subject, std::string_view session,
                                    std::int64_t until_unix_us) {
   // In this order: what is decided after the cache was cleared sees the session's end.
-  state_->end_session(session, until_unix_us + state_->cfg.leeway_s * 1'000'000);
+  const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
+  if (session.empty()) {
+    state_->end_session(state::all_of(subject), until, state_->now());
+  } else {
+    state_->end_session(std::string(session), until, state::any_issue_time);
+  }
   state_->cache.forget(subject);
 }
 
 bool authenticator::has_ended(const principal& who) const {
-  return state_->has_ended(who.session);
+  return state_->has_ended(who);
 }
 
 std::uint64_t authenticator::ended_sessions() const noexcept {

@@ -17,6 +17,7 @@
 
 #include "core/auth/jwks.hpp"
 #include "core/auth/principal.hpp"
+#include "core/auth/role_rules.hpp"
 #include "core/exec/error.hpp"
 #include "core/exec/loop.hpp"
 #include "core/module/host.hpp"
@@ -25,14 +26,26 @@ namespace ry::auth {
 
 inline constexpr std::string_view own_issuer = "runyard";
 
+// One identity provider whose tokens are accepted.
+struct issuer_settings {
+  std::string name = "auth.jwt";       // where it is configured, for log lines
+  std::string hs256_secret;            // its shared secret, also for HS384 and HS512
+  std::string jwks_url;
+  std::filesystem::path jwks_file;     // not beside a URL
+  std::string issuer;                  // the claim "iss"; empty: any
+  std::vector<std::string> audiences;  // empty: any
+  std::int64_t leeway_s = 30;
+  role_rules roles;
+  std::string subject_prefix;
+};
+
 struct settings {
-  std::string hs256_secret;  // auth.jwt.hs256_secret; empty: a key is kept in data_dir/auth.key
-  std::string jwks_url;      // auth.jwt.jwks_url
-  std::filesystem::path jwks_file;     // auth.jwt.jwks_file; not beside a URL
-  std::string issuer;                  // auth.jwt.issuer; empty: any. Own tokens need not match
-  std::vector<std::string> audiences;  // auth.jwt.audience; empty: any. Own tokens need not match
-  std::int64_t leeway_s = 30;          // auth.jwt.leeway_seconds
-  std::size_t max_token_bytes = 8192;
+  // auth.jwt. Its secret also signs the host's own tokens; empty: a key is kept in data_dir/auth.key. Own tokens need
+  // not match issuer and audience.
+  issuer_settings main;
+  // auth.issuers.NAME: each has an issuer of its own, and only its keys are good for tokens that name that issuer.
+  std::vector<issuer_settings> issuers;
+  std::size_t max_token_bytes = 32 * 1024;
   std::size_t cache_entries = 16384;
   std::int64_t contributed_ttl_us = 5'000'000;  // how long a driver's verdict is remembered
   std::int64_t jwks_max_age_us = 600'000'000;
@@ -90,14 +103,14 @@ class authenticator {
   // set here. [any]
   issued mint(std::string_view claims_json, std::chrono::milliseconds ttl) const;
   issued mint_token(const token_request& request) const;
-  // ttl is cut to one hour. [any]
+  // ttl is cut to eight days. [any]
   issued mint_query_token(const ry_principal& who, std::string_view path,
                           std::chrono::milliseconds ttl) const;
 
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
   // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
-  // query tokens that were minted from them. [any]
+  // query tokens that were minted from them. An empty session: everything of the subject that was issued until now. [any]
   void refuse_session(std::string_view subject, std::string_view session,
                       std::int64_t until_unix_us);
   // Whether refuse_session() ended the session of this accepted principal. [any]

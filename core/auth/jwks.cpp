@@ -33,21 +33,73 @@ bool meant_for_verification(const json::object& jwk) {
   });
 }
 
-std::optional<verification_key> read_key(const json::object& jwk) {
-  if (!meant_for_verification(jwk)) return std::nullopt;
-  const auto kty = text_of(jwk, "kty");
-  const auto alg = text_of(jwk, "alg");
-  const bool any_alg = !jwk.contains("alg");
-  if (kty == "RSA" && (any_alg || alg == "RS256")) {
-    const auto n = base64url_decode(text_of(jwk, "n"));
-    const auto e = base64url_decode(text_of(jwk, "e"));
+std::optional<verification_key> first_certificate(const json::object& jwk) {
+  const auto* chain = jwk.if_contains("x5c");
+  if (!chain || !chain->is_array() || chain->get_array().empty()) return std::nullopt;
+  const auto& first = chain->get_array().front();
+  if (!first.is_string()) return std::nullopt;
+  // Unlike the other members, certificates are in base64, not in base64url (RFC 7517 section 4.7).
+  const auto der = base64_decode({first.get_string().data(), first.get_string().size()}, base64_alphabet::standard,
+                                 base64_padding::optional);
+  return der ? verification_key::from_certificate_der(*der) : std::nullopt;
+}
+
+std::optional<verification_key> read_numbers(const json::object& jwk) {
+  const auto kty = text_of(jwk, "kty"), curve = text_of(jwk, "crv");
+  if (kty == "RSA") {
+    const auto n = base64url_decode(text_of(jwk, "n")), e = base64url_decode(text_of(jwk, "e"));
     if (n && e) return verification_key::from_rsa(*n, *e);
-  } else if (kty == "EC" && text_of(jwk, "crv") == "P-256" && (any_alg || alg == "ES256")) {
-    const auto x = base64url_decode(text_of(jwk, "x"));
-    const auto y = base64url_decode(text_of(jwk, "y"));
-    if (x && y) return verification_key::from_p256(*x, *y);
+  } else if (kty == "EC") {
+    const auto x = base64url_decode(text_of(jwk, "x")), y = base64url_decode(text_of(jwk, "y"));
+    if (x && y) return verification_key::from_ec(curve, *x, *y);
+  } else if (kty == "OKP") {
+    if (const auto x = base64url_decode(text_of(jwk, "x"))) return verification_key::from_edwards(curve, *x);
   }
   return std::nullopt;
+}
+
+std::optional<verification_key> read_key(const json::object& jwk) {
+  if (!meant_for_verification(jwk) || text_of(jwk, "kty") == "oct") return std::nullopt;
+  const bool has_numbers = jwk.contains("n") || jwk.contains("x");
+  auto key = has_numbers ? read_numbers(jwk) : first_certificate(jwk);
+  if (!key || !jwk.contains("alg")) return key;
+  const auto alg = algorithm_by_name(text_of(jwk, "alg"));
+  if (!alg || !key->restrict_to(*alg)) return std::nullopt;
+  return key;
+}
+
+// {"kid": "-----BEGIN CERTIFICATE-----..."}, as Google publishes the keys of Firebase.
+bool is_certificate_map(const json::object& doc) {
+  return !doc.empty() && std::all_of(doc.begin(), doc.end(), [](const auto& member) {
+    return member.value().is_string() && member.value().get_string().starts_with("-----BEGIN CERTIFICATE-----");
+  });
+}
+
+void read_certificates(const json::object& doc, key_set& set) {
+  for (const auto& [kid, pem] : doc) {
+    if (set.keys.size() == max_keys) return;
+    if (auto key = verification_key::from_certificate_pem({pem.get_string().data(), pem.get_string().size()}))
+      set.keys.push_back({std::string(kid.data(), kid.size()), *std::move(key)});
+  }
+}
+
+// "ES256K, RSA-OAEP": what the keys that were left out are, so that the operator sees why.
+std::string kinds_of(const json::array& keys) {
+  constexpr std::size_t most_named = 5;
+  std::vector<std::string> kinds;
+  for (const auto& item : keys) {
+    const auto* jwk = item.if_object();
+    if (!jwk) continue;
+    std::string kind;
+    for (const char* name : {"alg", "crv", "kty"})
+      if (kind.empty()) kind = text_of(*jwk, name).substr(0, 24);
+    std::erase_if(kind, [](char c) { return c < 0x20 || c > 0x7e; });
+    if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+    if (kinds.size() == most_named) break;
+  }
+  std::string out;
+  for (const auto& k : kinds) out += (out.empty() ? "" : ", ") + k;
+  return out;
 }
 
 }  // namespace
@@ -55,10 +107,11 @@ std::optional<verification_key> read_key(const json::object& jwk) {
 signature_check check_signature(const key_set& keys, const unverified_token& token) {
   auto outcome = signature_check::unknown_key;
   for (const auto& [kid, key] : keys.keys) {
-    if (key.alg() != token.alg) continue;
-    if (!token.kid.empty() && kid != token.kid) continue;
-    if (key.verify(token)) return signature_check::valid;
-    outcome = signature_check::invalid;
+    if (!key.accepts(token.alg)) continue;
+    if (!token.kid.empty() && !kid.empty() && kid != token.kid) continue;
+    if (verify(key, token)) return signature_check::valid;
+    // A key without a name may be another one than the token names: only a newer key set can tell.
+    if (token.kid == kid || token.kid.empty()) outcome = signature_check::invalid;
   }
   return outcome;
 }
@@ -71,11 +124,17 @@ std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* wh
   json::error_code ec;
   const auto doc = json::parse(json::string_view(text.data(), text.size()), ec);
   const json::value* list = !ec && doc.is_object() ? doc.get_object().if_contains("keys") : nullptr;
+  auto set = std::make_shared<key_set>();
+  if (!ec && !list && doc.is_object() && is_certificate_map(doc.get_object())) {
+    read_certificates(doc.get_object(), *set);
+    if (!set->keys.empty()) return set;
+    *why = "the key set holds no certificate with a usable key";
+    return nullptr;
+  }
   if (!list || !list->is_array()) {
     *why = "the key set is not a JSON object with an array \"keys\"";
     return nullptr;
   }
-  auto set = std::make_shared<key_set>();
   for (const auto& item : list->get_array()) {
     if (set->keys.size() == max_keys) break;
     if (!item.is_object()) continue;
@@ -84,7 +143,9 @@ std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* wh
     }
   }
   if (set->keys.empty()) {
-    *why = "the key set holds no RSA or P-256 signature key";
+    const auto kinds = kinds_of(list->get_array());
+    *why = "the key set holds no signature key of RSA, P-256, P-384, P-521, Ed25519 or Ed448" +
+           (kinds.empty() ? std::string() : "; its keys are for " + kinds);
     return nullptr;
   }
   return set;

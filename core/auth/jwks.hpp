@@ -23,12 +23,13 @@ struct key_set {
 
 enum class signature_check { valid, invalid, unknown_key };
 
-// A token without a kid is tried on every key of its algorithm. [any]
+// A token without a kid is tried on every key that accepts its algorithm; a key without a kid is tried on every token.
+// [any]
 signature_check check_signature(const key_set& keys, const unverified_token& token);
 
-// Reads {"keys":[...]}: RSA and P-256 signature keys; others (symmetric ones above all) are
-// skipped, at most 64 are kept. nullptr with a sentence in `why` when the text is no key set or
-// holds no usable key. [any]
+// Reads {"keys":[...]}, keys given as numbers or only as certificates (x5c), or a map of names to PEM certificates.
+// Symmetric keys and keys of other algorithms are skipped, at most 64 are kept. nullptr with a sentence in `why` when
+// the text is no key set or holds no usable key. [any]
 std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* why);
 
 struct fetched {

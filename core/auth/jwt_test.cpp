@@ -59,9 +59,9 @@ TEST(jwt, hs256_agrees_with_a_published_example) {
       "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow");
   const auto token = parse_token(text, limit);
   ASSERT_FALSE(token.refused) << token.refused;
-  EXPECT_TRUE(verification_key::from_secret(secret).verify(token));
-  EXPECT_FALSE(verification_key::from_secret(secret + "x").verify(token));
-  EXPECT_FALSE(verification_key::from_secret("").verify(token));
+  EXPECT_TRUE(verify(verification_key::from_secret(secret), token));
+  EXPECT_FALSE(verify(verification_key::from_secret(secret + "x"), token));
+  EXPECT_FALSE(verify(verification_key::from_secret(""), token));
 }
 
 TEST(jwt, es256_agrees_with_a_published_example) {
@@ -72,21 +72,21 @@ TEST(jwt, es256_agrees_with_a_published_example) {
       "fQ."
       "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
   const auto key =
-      verification_key::from_p256(*base64url_decode("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"),
+      verification_key::from_ec("P-256", *base64url_decode("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"),
                                   *base64url_decode("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"));
   ASSERT_TRUE(key);
   const auto token = parse_token(text, limit);
   ASSERT_FALSE(token.refused);
-  EXPECT_TRUE(key->verify(token));
+  EXPECT_TRUE(verify(*key, token));
   auto changed = token;
   changed.signature[10] = static_cast<char>(changed.signature[10] ^ 1);
-  EXPECT_FALSE(key->verify(changed));
+  EXPECT_FALSE(verify(*key, changed));
   for (const std::size_t n : {0u, 1u, 63u, 65u, 128u}) {
     changed.signature.assign(n, '\x30');
-    EXPECT_FALSE(key->verify(changed)) << n;
+    EXPECT_FALSE(verify(*key, changed)) << n;
   }
   changed.signature.assign(64, '\0');
-  EXPECT_FALSE(key->verify(changed));
+  EXPECT_FALSE(verify(*key, changed));
 }
 
 TEST(jwt, rs256_verifies_what_its_private_key_signed) {
@@ -94,11 +94,11 @@ TEST(jwt, rs256_verifies_what_its_private_key_signed) {
   const auto text = key.sign("k1", R"({"sub":"a"})");
   const auto token = parse_token(text, limit);
   ASSERT_FALSE(token.refused) << token.refused;
-  EXPECT_TRUE(key.public_part().verify(token));
-  EXPECT_FALSE(test::rsa_key().public_part().verify(token));
+  EXPECT_TRUE(verify(key.public_part(), token));
+  EXPECT_FALSE(verify(test::rsa_key().public_part(), token));
   auto changed = token;
   changed.signature.back() = static_cast<char>(changed.signature.back() ^ 1);
-  EXPECT_FALSE(key.public_part().verify(changed));
+  EXPECT_FALSE(verify(key.public_part(), changed));
 }
 
 TEST(jwt, a_key_serves_its_own_algorithm_only) {
@@ -109,7 +109,7 @@ TEST(jwt, a_key_serves_its_own_algorithm_only) {
   const auto forged = sign_hs256(json::serialize(n), "JWT", claims);
   const auto token = parse_token(forged, limit);
   ASSERT_FALSE(token.refused);
-  EXPECT_FALSE(rsa.public_part().verify(token));
+  EXPECT_FALSE(verify(rsa.public_part(), token));
   key_set keys;
   keys.keys.push_back({"", rsa.public_part()});
   EXPECT_EQ(check_signature(keys, token), signature_check::unknown_key);
@@ -121,8 +121,8 @@ TEST(jwt, refuses_hostile_shapes) {
   EXPECT_STRNE(refusal_of(joined(R"({"alg":"none"})", "{}", "")), "");
   EXPECT_STRNE(refusal_of(joined(R"({"alg":"None"})", "{}", "")), "");
   EXPECT_STRNE(refusal_of(joined(R"({"alg":["HS256"]})", "{}", "x")), "");
-  EXPECT_STRNE(refusal_of(joined(R"({"alg":"HS512"})", "{}", "x")), "");
-  EXPECT_STRNE(refusal_of(joined(R"({"alg":"ES384"})", "{}", "x")), "");
+  EXPECT_STRNE(refusal_of(joined(R"({"alg":"ES256K"})", "{}", "x")), "");
+  EXPECT_STRNE(refusal_of(joined(R"({"alg":"RSA-OAEP"})", "{}", "x")), "");
   EXPECT_STRNE(refusal_of(joined(R"({})", "{}", "x")), "");
   EXPECT_STRNE(refusal_of(joined(R"([])", "{}", "x")), "");
   EXPECT_STRNE(refusal_of(joined(R"({"alg":"HS256","crit":["b64"],"b64":false})", "{}", "x")), "");
@@ -217,7 +217,7 @@ TEST(jwks, keeps_usable_keys_and_skips_the_rest) {
   auto for_encryption = rsa.jwk("r2");
   for_encryption["use"] = "enc";
   auto other_alg = rsa.jwk("r3");
-  other_alg["alg"] = "RS512";
+  other_alg["alg"] = "RSA-OAEP-256";
   auto signing_only = rsa.jwk("r4");
   signing_only["key_ops"] = json::array{"sign"};
   const json::object symmetric{{"kty", "oct"}, {"kid", "s"}, {"k", "AAAA"}};

@@ -61,7 +61,7 @@ ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session,
                          int64_t until_unix_us) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
-    if (session.len == 0) return RY_INVALID_ARGUMENT;
+    if (subject.len == 0) return RY_INVALID_ARGUMENT;
     host->rt.auth->refuse_session(core::sv(subject), core::sv(session), until_unix_us);
     return RY_OK;
   });

@@ -32,6 +32,7 @@ principal_ptr verdict_cache::find(std::string_view bearer, std::int64_t now_us) 
   std::lock_guard lock(s.mutex);
   if (const auto it = s.young.find(n); it != s.young.end()) {
     if (it->second.until_us > now_us) return it->second.who;
+    s.young_weight -= weight(it->second);
     s.young.erase(it);
     return nullptr;
   }
@@ -56,11 +57,17 @@ void verdict_cache::insert(std::string_view bearer, principal_ptr who, std::int6
 }
 
 void verdict_cache::add(shard& s, const name& n, entry e) {
-  if (s.young.size() >= per_age_) {
+  if (const auto it = s.young.find(n); it != s.young.end()) {
+    s.young_weight -= weight(it->second);
+    s.young.erase(it);
+  }
+  if (s.young_weight >= per_age_) {
     s.old = std::move(s.young);
     s.young = map();
+    s.young_weight = 0;
   }
-  s.young.insert_or_assign(n, std::move(e));
+  s.young_weight += weight(e);
+  s.young.emplace(n, std::move(e));
 }
 
 template <class Drop>
@@ -70,7 +77,11 @@ void verdict_cache::drop_if(Drop drop) {
   epoch_.fetch_add(1, std::memory_order_acq_rel);
   for (auto& s : shards_) {
     std::lock_guard lock(s.mutex);
-    std::erase_if(s.young, drop);
+    std::erase_if(s.young, [&](const auto& kv) {
+      const bool gone = drop(kv);
+      if (gone) s.young_weight -= weight(kv.second);
+      return gone;
+    });
     std::erase_if(s.old, drop);
   }
 }

@@ -46,7 +46,10 @@ class verdict_cache {
   struct alignas(64) shard {
     mutable std::mutex mutex;
     map young, old;
+    std::size_t young_weight = 0;
   };
+  // Of an entry with little to remember: 1. Long tokens, which have long claims, take the room of several entries.
+  static std::size_t weight(const entry& e) { return 1 + e.who->claims_json.size() / 4096; }
   name name_of(std::string_view bearer) const;
   shard& shard_of(const name& n) { return shards_[n[1] % shards_.size()]; }
   void add(shard& s, const name& n, entry e);

@@ -95,7 +95,7 @@ struct settings {
   std::vector<std::string> trusted_proxies;  // addresses or CIDR blocks
   access_log access = access_log::on;
 
-  std::size_t max_header_bytes = 32 * 1024;
+  std::size_t max_header_bytes = 48 * 1024;
   std::size_t max_target_bytes = 8 * 1024;
   std::uint64_t max_body_bytes = 1024 * 1024;
   std::size_t max_connections = 20'000;

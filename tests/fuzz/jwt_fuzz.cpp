@@ -37,7 +37,7 @@ const key_set& keys() {
     key_set out;
     out.keys.push_back({"", verification_key::from_secret(secret)});
     const auto rsa = verification_key::from_rsa(*base64url_decode(rsa_modulus), *base64url_decode("AQAB"));
-    const auto p256 = verification_key::from_p256(*base64url_decode(p256_x), *base64url_decode(p256_y));
+    const auto p256 = verification_key::from_ec("P-256", *base64url_decode(p256_x), *base64url_decode(p256_y));
     fuzz::promise(rsa && p256, "the keys of this program are keys");
     out.keys.push_back({"rs256", *rsa});
     out.keys.push_back({"es256", *p256});
@@ -50,6 +50,16 @@ const json::value& member(const json::object& o, std::string_view name) {
   static const json::value none;
   const auto* v = o.if_contains(name);
   return v ? *v : none;
+}
+
+// A string, a list of strings, or an object with an object of that name.
+bool names(const json::value& claim, std::string_view role) {
+  if (const auto* list = claim.if_array()) {
+    for (const auto& one : *list)
+      if (one == json::value(role)) return true;
+  }
+  if (const auto* o = claim.if_object()) return member(*o, role).is_object();
+  return claim == json::value(role);
 }
 
 bool same(const principal& a, const principal& b) {
@@ -83,11 +93,10 @@ void check(std::string_view payload, const claim_rules& rules) {
     fuzz::promise(named, "another audience is refused");
   }
   if (c.who.role != role::user) {
-    const json::value wanted(to_string(c.who.role));
-    bool granted = member(c.claims, "role") == wanted || member(c.claims, "roles") == wanted;
-    if (const auto* list = member(c.claims, "roles").if_array())
-      for (const auto& one : *list) granted = granted || one == wanted;
-    if (const auto* app = member(c.claims, "app_metadata").if_object()) granted = granted || member(*app, "role") == wanted;
+    const auto wanted = to_string(c.who.role);
+    bool granted = names(member(c.claims, "role"), wanted) || names(member(c.claims, "roles"), wanted) ||
+                   names(member(c.claims, "app_metadata.role"), wanted);
+    if (const auto* app = member(c.claims, "app_metadata").if_object()) granted = granted || names(member(*app, "role"), wanted);
     fuzz::promise(granted, "the claims of the issuer grant the role");
   }
   // Users can edit user_metadata at the provider, so it must have no effect.

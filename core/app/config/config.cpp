@@ -89,15 +89,28 @@ std::string config::place(std::string_view text) const {
   }
 }
 
-const json::value& config::at(std::string_view key) const {
+const json::value* config::find(std::string_view key) const {
   const auto* v = &host_;
   while (true) {
     const auto dot = key.find('.');
     v = v->as_object().if_contains(key.substr(0, dot));
-    if (!v) throw std::logic_error("no such host setting: " + std::string(key));
-    if (dot == std::string_view::npos) return *v;
+    if (!v || dot == std::string_view::npos) return v;
     key.remove_prefix(dot + 1);
   }
+}
+
+const json::value& config::at(std::string_view key) const {
+  const auto* v = find(key);
+  if (!v) throw std::logic_error("no such host setting: " + std::string(key));
+  return *v;
+}
+
+bool config::has(std::string_view key) const { return find(key) != nullptr; }
+
+std::vector<std::string> config::names(std::string_view key) const {
+  std::vector<std::string> out;
+  for (const auto& member : at(key).as_object()) out.emplace_back(member.key());
+  return out;
 }
 
 std::string config::text(std::string_view key) const {

@@ -50,6 +50,8 @@ class config {
   std::chrono::milliseconds duration(std::string_view key) const;  // a key ending in _seconds
   double number(std::string_view key) const;
   std::vector<std::string> list(std::string_view key) const;  // a single string is a list of one
+  std::vector<std::string> names(std::string_view key) const;  // of the members of a table
+  bool has(std::string_view key) const;  // of a setting without a default: it was given
 
   std::vector<module_entry> modules() const;
   std::vector<std::string> module_paths() const;  // modules.path, split at ':'
@@ -79,6 +81,7 @@ class config {
 
  private:
   const boost::json::value& at(std::string_view key) const;
+  const boost::json::value* find(std::string_view key) const;
 
   std::string file_;
   node tree_;

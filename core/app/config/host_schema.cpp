@@ -57,7 +57,7 @@ constexpr const char* schema_text = R"JSON({
     "trusted_proxies": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": []},
     "max_connections": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000,
       "limit": {"resource": "Connections", "per": "node; at most the descriptor limit minus a reserve", "answer": "503 `CONNECTION_LIMIT` with `Retry-After`, or the connection is closed", "metric": "runyard_http_refused_total", "alert": "RunyardFewDescriptors"}},
-    "max_header_bytes": {"type": "integer", "minimum": 1024, "maximum": 1048576, "default": 32768,
+    "max_header_bytes": {"type": "integer", "minimum": 1024, "maximum": 1048576, "default": 49152,
       "limit": {"resource": "Request head, bytes", "per": "request", "answer": "431", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
     "max_target_bytes": {"type": "integer", "minimum": 256, "maximum": 65536, "default": 8192,
       "limit": {"resource": "Request target, bytes", "per": "request", "answer": "414", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
@@ -105,8 +105,38 @@ constexpr const char* schema_text = R"JSON({
       "jwks_file": {"type": "string", "default": ""},
       "issuer": {"type": "string", "default": ""},
       "audience": {"type": ["string", "array"], "items": {"type": "string"}, "default": ""},
+      "role_claims": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200},
+        "default": ["role", "roles", "app_metadata.role"],
+        "description": "Claims that name the roles of a user, as paths with dots"},
+      "admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": ["admin"],
+        "description": "Values of role_claims that mean the role admin"},
+      "super_admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": ["super_admin"],
+        "description": "Values of role_claims that mean the role super_admin"},
       "leeway_seconds": {"type": "integer", "minimum": 0, "maximum": 600, "default": 30}
-    }}
+    }},
+    "issuers": {"type": "object",
+      "description": "Further identity providers, each in a table auth.issuers.NAME",
+      "additionalProperties": {"type": "object", "required": ["issuer"], "properties": {
+        "issuer": {"type": "string", "minLength": 1, "description": "The claim iss of its tokens"},
+        "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": "",
+          "description": "Its key set, or a map of certificates"},
+        "jwks_file": {"type": "string", "default": "", "description": "The key set as a file"},
+        "hs256_secret": {"type": "string", "secret": true, "default": "",
+          "description": "Its shared secret of at least 32 characters, also for HS384 and HS512"},
+        "audience": {"type": ["string", "array"], "items": {"type": "string"}, "default": "",
+          "description": "One of these must be named by the claim aud; empty: any"},
+        "subject_prefix": {"type": "string", "maxLength": 100,
+          "description": "Stands before the claim sub, so that users of two providers are never one; NAME: without it"},
+        "role_claims": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200},
+          "default": ["role", "roles", "app_metadata.role"], "description": "As auth.jwt.role_claims"},
+        "admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": ["admin"],
+          "description": "As auth.jwt.admin_roles"},
+        "super_admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200},
+          "default": ["super_admin"], "description": "As auth.jwt.super_admin_roles"},
+        "leeway_seconds": {"type": "integer", "minimum": 0, "maximum": 600, "default": 30,
+          "description": "How far the clocks of the provider and of this server may differ"}
+      }}
+    }
   }},
   "secrets": {"type": "object", "properties": {
     "key": {"type": "string", "secret": true, "default": ""},

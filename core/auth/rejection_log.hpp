@@ -1,0 +1,38 @@
+// Log lines about refused tokens: why, and what the token says about itself, but never the token. Paced, because anybody
+// can send tokens.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace ry::auth {
+
+class rejection_log {
+ public:
+  // What the refused token should have been; empty parts are left out of the line.
+  struct expectation {
+    std::string issuer_settings;  // "auth.jwt", "auth.issuers.NAME"
+    std::string issuer;
+    std::string audience;
+  };
+
+  // True when a line may be written now; otherwise the line counts as left out. [any]
+  bool admit(std::int64_t now_us);
+  // Writes a line. `bearer` may be of any kind and is read again here: most lines are not written. [any]
+  void write(std::string_view bearer, std::string_view why, const expectation& wanted, std::int64_t now_us);
+
+ private:
+  std::mutex mutex_;
+  double room_ = most_at_once;
+  std::int64_t at_us_ = 0;
+  std::uint64_t left_out_ = 0;
+
+  static constexpr double most_at_once = 20;
+};
+
+// Quotable in a log line: printable ASCII, at most 200 bytes. [any]
+std::string for_log(std::string_view text);
+
+}  // namespace ry::auth

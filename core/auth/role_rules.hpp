@@ -1,0 +1,29 @@
+// Where an identity provider says which roles the bearer of a token has. No state, no I/O; every function is [any].
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/auth/principal.hpp"
+
+namespace ry::auth {
+
+struct role_rules {
+  // Paths of claims, members separated by dots. A member whose name has dots itself is found, too
+  // ("https://example.org/roles", "resource_access.my.client.roles").
+  std::vector<std::string> claims{"role", "roles", "app_metadata.role"};
+  // Values that mean the role.
+  std::vector<std::string> admin{"admin"};
+  std::vector<std::string> super_admin{"super_admin"};
+};
+
+// The highest role that a claim names. A claim names roles as a string, a list of strings, the members of an object that
+// hold objects (Zitadel), or `true`, which counts as the value "true" (custom claims of Firebase).
+role role_of(const boost::json::object& claims, const role_rules& rules);
+
+// Users edit these claims themselves at their identity provider, so that no role may come from them.
+bool is_edited_by_users(std::string_view claim_path);
+
+}  // namespace ry::auth
