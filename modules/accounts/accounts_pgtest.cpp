@@ -395,6 +395,74 @@ TEST_F(accounts_sql, many_keys_made_at_once_stay_within_the_limit) {
   EXPECT_EQ(state_of(add_key(9)), "23505");
 }
 
+TEST_F(accounts_sql, an_anonymous_account_gets_its_grant_when_it_is_permanent) {
+  const auto come = [&](const std::string& email, const std::string& anonymous) {
+    sql("select 1 from accounts.provision('anon', null, '" + email + "', '', false, 'CODE', 'free', 5, '', '', '', '" + email +
+        "', " + anonymous + ", null)");
+    return sql("select balance_micro || ' ' || anonymous from accounts.account where subject = 'anon'");
+  };
+  EXPECT_EQ(come("", "true"), "0 true");
+  EXPECT_EQ(sql("select payload->'referral_code' is null from core.event where kind = 'account.created'"), "t");
+  EXPECT_EQ(come("", "null"), "0 true") << "an API key does not say who its owner is";
+  EXPECT_EQ(come("x@example.org", "false"), "5 false");
+  EXPECT_EQ(come("x@example.org", "true"), "5 false");
+  EXPECT_EQ(events("account.created"), "1");
+}
+
+TEST_F(accounts_sql, a_mailbox_belongs_to_the_account_that_had_it_first) {
+  const auto owns = [&](const std::string& id) { return sql("select accounts.owns_mailbox('" + id + "')"); };
+  sql(provision_sql(ann, ann, "a.nn@gmail.com"));
+  sql(provision_sql(bob, bob, "ann+1@googlemail.com"));
+  EXPECT_EQ(owns(ann), "t");
+  EXPECT_EQ(owns(bob), "f");
+  sql(provision_sql(bob, bob, "bob@example.org"));
+  EXPECT_EQ(owns(bob), "t") << "another address";
+  sql("select accounts.close_account('adm', '" + ann + "', '{}')");
+  sql(provision_sql(bob, bob, "ann@gmail.com"));
+  EXPECT_EQ(owns(bob), "f") << "also after the account was closed";
+  EXPECT_EQ(owns("00000000-0000-4000-8000-0000000000ff"), "t");
+}
+
+TEST_F(accounts_sql, a_closed_account_keeps_no_name_and_its_tokens_are_refused) {
+  const auto come = [&](const std::string& issued) {
+    return "select id from accounts.provision('" + ann + "', '" + ann + "', 'ann@example.org', 'Ann', true, '', 'free', 5, '', "
+           "'+1', 'https://x/a.png', 'ann@example.org', false, " + issued + ")";
+  };
+  sql(come("null"));
+  sql("select accounts.add_key('a', '" + ann + "', '0123456789abcdef', 'my key', sha256('s'), null, 5)");
+  EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{\"reason\": \"asked\"}')"), "t");
+  EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "f");
+  EXPECT_EQ(sql("select subject || email || display_name || phone || avatar || role || (verified_at is null) from accounts.account"),
+            "closed:" + ann + "0true");
+  EXPECT_EQ(sql("select name || (revoked_at is not null) from accounts.api_key"), "true");
+  EXPECT_EQ(events("account.deleted"), "1");
+  EXPECT_EQ(sql("select actor || subject || (detail->>'reason') from accounts.audit where action = 'account.delete'"), "adm" + ann + "asked");
+  EXPECT_EQ(sql("select count(*) from accounts.contact('" + ann + "')"), "0");
+  EXPECT_EQ(sql("select count(*) from accounts.ids_after(null, 10)"), "0");
+  EXPECT_EQ(sql("select accounts.find_by_email('ann@example.org') is null"), "t");
+  EXPECT_EQ(state_of(come("null")), "RY401");
+  EXPECT_EQ(state_of(come("now() - interval '1 hour'")), "RY401");
+  EXPECT_EQ(state_of(provision_sql(ann, ann)), "RY401") << "nodes that run the former release";
+  EXPECT_NE(sql(come("clock_timestamp() + interval '1 second'")), ann);
+  EXPECT_EQ(sql("select balance_micro from accounts.account where subject = '" + ann + "'"), "0") << "no second grant";
+  EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
+}
+
+TEST_F(accounts_sql, an_event_is_published_once_per_key) {
+  sql(provision_sql(ann, ann));
+  const auto publish = [&](const std::string& kind, const std::string& key, const std::string& payload, const std::string& account = ann) {
+    return "select replayed from accounts.publish_event('adm', '" + kind + "', '" + key + "', '" + account + "', '" + payload + "')";
+  };
+  EXPECT_EQ(sql(publish("payment.failed", "k", R"({"a": 1, "b": 2})")), "f");
+  EXPECT_EQ(sql(publish("payment.failed", "k", R"({"b": 2, "a": 1})")), "t");
+  EXPECT_EQ(sql(publish("payment.succeeded", "k", R"({"a": 1})")), "f") << "the kind belongs to the key";
+  EXPECT_EQ(state_of(publish("payment.failed", "k", R"({"a": 2})")), "RY409");
+  EXPECT_EQ(state_of(publish("payment.failed", "other", "{}", bob)), "RY404");
+  at_once(8, [&](std::size_t) { return publish("payment.failed", "many", "{}"); });
+  EXPECT_EQ(events("payment.failed"), "2");
+  EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'event.publish'"), "3");
+}
+
 TEST_F(accounts_sql, roles_have_names) {
   EXPECT_EQ(sql("select accounts.role_name(0) || accounts.role_name(1) || accounts.role_name(2)"),
             "useradminsuper_admin");
@@ -415,7 +483,7 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
       // The fake answers without rows; only the text counts here.
     }
   };
-  call(repo.store_settings(20, 365));
+  call(repo.store_settings(20, 365, true));
   call(repo.provision(accounts::identity{}, cfg.default_tier));
   call(repo.find(id));
   call(repo.describe(id));
@@ -431,7 +499,10 @@ TEST_F(accounts_sql, every_statement_of_the_repository_prepares) {
   call(repo.changed_lately());
   call(repo.note_act(1, 1, "{}"));
   call(repo.tidy_audit(10));
-  EXPECT_EQ(host.db.calls.size(), 22u);
+  call(repo.close("actor", id, "{}"));
+  call(repo.closed_lately(10));
+  call(repo.publish("actor", {"payment.failed", "key", id, "{}"}));
+  EXPECT_EQ(host.db.calls.size(), 25u);
   int n = 0;
   for (const auto& c : host.db.calls) {
     EXPECT_EQ(state_of("prepare s" + std::to_string(++n) + " as " + c.sql), "") << c.sql;

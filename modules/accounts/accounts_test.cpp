@@ -28,6 +28,7 @@ identity read(std::string subject, std::string email, std::string claims) {
   p.struct_size = sizeof p;
   p.subject = ry::str(subject);
   p.email = ry::str(email);
+  p.auth_kind = ry::str("jwt");
   p.claims_json = ry::str(claims);
   return read_identity(p);
 }
@@ -128,7 +129,19 @@ TEST(identity, reads_phone_and_avatar) {
 
 TEST(identity, is_not_led_astray) {
   EXPECT_FALSE(read("x", "", R"({"user_metadata":{"email_verified":true}})").verified);
-  EXPECT_FALSE(read("x", "", R"({"email_verified":"true"})").verified);
+  for (const char* yes : {R"({"email_verified":true})", R"({"email_verified":"true"})", R"({"app_metadata":{"email_verified":"TRUE"}})"})
+    EXPECT_TRUE(read("x", "", yes).verified) << yes;
+  for (const char* no : {R"({"email_verified":"false"})", R"({"email_verified":"0"})", R"({"email_verified":"1"})", R"({"email_verified":1})",
+                         R"({"email_verified":{}})", R"({"email_verified":[true]})"})
+    EXPECT_FALSE(read("x", "", no).verified) << no;
+  for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})",
+                          R"({"firebase":{"sign_in_provider":"anonymous"}})"})
+    EXPECT_EQ(read("x", "", yes).anonymous, true) << yes;
+  for (const char* no : {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})",
+                         R"({"firebase":{"sign_in_provider":"password"}})", R"({"user_metadata":{"is_anonymous":true}})"})
+    EXPECT_EQ(read("x", "", no).anonymous, false) << no;
+  EXPECT_EQ(read("x", "", R"({"iat":1767322800})").issued_unix_us, 1'767'322'800'000'000);
+  EXPECT_FALSE(read("x", "", R"({"iat":"now"})").issued_unix_us);
   const auto a = read("x", "a@b", R"({"user_metadata":{"full_name":"a\u0000b","name":["n"],
                                       "referral_code":"x\ny"},"name":7})");
   EXPECT_EQ(a.name, "ab");

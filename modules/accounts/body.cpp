@@ -79,4 +79,11 @@ std::optional<bool> body::flag(std::string_view name) const {
   return v.get_bool();
 }
 
+const json::object* body::object(std::string_view name) const {
+  if (!has(name)) return nullptr;
+  const auto& v = object_.at(json::string_view(name.data(), name.size()));
+  if (!v.is_object()) throw invalid(name, "must be an object");
+  return &v.get_object();
+}
+
 }  // namespace accounts

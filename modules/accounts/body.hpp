@@ -28,6 +28,8 @@ class body {
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
   std::optional<bool> flag(std::string_view name) const;
+  // nullptr when absent or null.
+  const boost::json::object* object(std::string_view name) const;
 
   static ry::error invalid(std::string_view field, const std::string& what);
 

@@ -117,6 +117,7 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
       default_tier.assign(v->get_string().data(), v->get_string().size());
     }
     // Ranges were checked against the schema.
+    if (const auto* v = o.if_contains("anonymous"); v && v->is_string()) out.allow_anonymous = v->get_string() == "allow";
     if (const auto* v = o.if_contains("audit_days"); v && v->is_int64()) out.audit_days = v->get_int64();
     if (const auto* v = o.if_contains("new_api_keys_hour"); v && v->is_int64()) out.new_api_keys_hour = v->get_int64();
     if (const auto* v = o.if_contains("low_credit_percent")) {

@@ -13,6 +13,17 @@ bool says_verified(const ry_principal& who) {
   return ry::view(who.claims_json).find("email_verified") != std::string_view::npos && read_identity(who).verified;
 }
 
+// Cheap: most tokens say nothing of the kind.
+bool may_be_anonymous(const ry_principal& who) {
+  return ry::view(who.claims_json).find("anonymous") != std::string_view::npos;
+}
+
+ry::error anonymous_refused() {
+  return ry::http_error(
+      403, RY_PERMISSION_DENIED, "accounts.anonymous", "Anonymous users are not allowed here: sign in first",
+      R"({"message":"Anonymous users are not allowed here: sign in first","error_code":"ANONYMOUS_NOT_ALLOWED"})");
+}
+
 }  // namespace
 
 bool directory::is_current(const known& k, const ry_principal& who) const {
@@ -37,6 +48,10 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
     return RY_INVALID_ARGUMENT;
   }
   const waiter w{exec, fn, ctx, who->role};
+  if (!cfg_.allow_anonymous && may_be_anonymous(*who) && read_identity(*who).anonymous == true) {
+    answer(w, nullptr, anonymous_refused());
+    return RY_OK;
+  }
   const auto subject = ry::view(who->subject);
   account_ptr hit;
   {

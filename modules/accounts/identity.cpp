@@ -9,11 +9,6 @@ namespace {
 
 namespace json = boost::json;
 
-bool is_true(const json::object* o, std::string_view name) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
-  return v && v->is_bool() && v->get_bool();
-}
-
 using read_member = std::string (*)(const json::object*, std::string_view, std::size_t);
 
 std::string first_of(const json::object* o, std::initializer_list<const char*> names, std::size_t most,
@@ -23,6 +18,24 @@ std::string first_of(const json::object* o, std::initializer_list<const char*> n
     if (!text.empty()) return text;
   }
   return {};
+}
+
+// Whatever is not clearly "no" counts: an anonymous user who is taken for another one costs credits.
+bool is_anonymous(const json::object& claims) {
+  if (const auto* v = claims.if_contains("is_anonymous")) {
+    const bool no = v->is_null() || (v->is_bool() && !v->get_bool()) ||
+                    (v->is_string() && ry::iequals({v->get_string().data(), v->get_string().size()}, "false"));
+    if (!no) return true;
+  }
+  return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
+}
+
+std::optional<std::int64_t> numeric_date_us(const json::value& v) {
+  json::error_code ec;
+  const auto seconds = v.to_number<double>(ec);
+  constexpr double year_9999 = 253402300799.0;
+  if (ec || !(seconds >= 0) || seconds > year_9999) return std::nullopt;
+  return static_cast<std::int64_t>(seconds * 1e6);
 }
 
 }  // namespace
@@ -46,6 +59,8 @@ identity read_identity(const ry_principal& who) {
     out.phone = first_of(&claims, {"phone", "phone_number"}, 64);
     if (out.phone.empty()) out.phone = clean_member(user, "phone", 64);
     out.referral_code = clean_member(user, "referral_code", 64);
+    if (ry::view(who.auth_kind) == "jwt") out.anonymous = is_anonymous(claims);
+    if (const auto* iat = claims.if_contains("iat")) out.issued_unix_us = numeric_date_us(*iat);
     out.verified = is_true(&claims, "email_verified") ||
                    is_true(object_member(&claims, "app_metadata"), "email_verified");
   }

@@ -26,6 +26,13 @@ std::string name_member(const json::object* o, std::string_view name, std::size_
   return s.size() > most ? std::string() : s;
 }
 
+bool is_true(const json::object* o, std::string_view name) {
+  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  if (!v) return false;
+  if (v->is_bool()) return v->get_bool();
+  return v->is_string() && ry::iequals({v->get_string().data(), v->get_string().size()}, "true");
+}
+
 std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most) {
   const auto text = ry::view(who.claims_json);
   json::error_code ec;

@@ -18,6 +18,10 @@ std::string name_member(const boost::json::object* o, std::string_view name, std
 // The object of that name; nullptr when there is none. `o` may be nullptr.
 const boost::json::object* object_member(const boost::json::object* o, std::string_view name);
 
+// Whether the member says yes: true or "true", in any case. Providers send booleans as texts (Amazon Cognito, Apple); no
+// other value verifies anything.
+bool is_true(const boost::json::object* o, std::string_view name);
+
 // Likewise, of a token's claims.
 std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most);
 

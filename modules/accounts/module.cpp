@@ -3,6 +3,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "closing_routes.hpp"
 #include "key_authenticator.hpp"
 #include "login/routes.hpp"
 #include "migrations.hpp"
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
+    "anonymous": {"type": "string", "enum": ["refuse", "allow"], "default": "refuse",
+      "description": "Anonymous users of the identity provider (Supabase, Firebase): refuse them with 403, or allow them without starting credits and referrals until they are permanent"},
     "default_tier": {"type": "string", "default": "free", "description": "Tier of new accounts"},
     "local_login": {"type": "boolean", "default": false,
       "description": "Sign-up and log-in with e-mail and password, without an identity provider"},
@@ -49,7 +52,19 @@ constexpr std::string_view settings_schema = R"({
       "type": "object",
       "properties": {
         "secrets": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
-          "description": "Keys (whsec_...) of the identity provider's signed webhook; several during a key rotation"}
+          "description": "Keys (whsec_... or v1,whsec_...) of the identity provider's signed webhook; several during a key rotation"},
+        "tokens": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
+          "description": "Values of the header X-Webhook-Token, at least 32 characters each, for senders that cannot sign, such as database webhooks of Supabase"},
+        "issuers": {"type": "object",
+          "description": "The same for the identity providers of auth.issuers.NAME, each in a table NAME",
+          "additionalProperties": {"type": "object", "properties": {
+            "secrets": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
+              "description": "As accounts.identity_webhook.secrets"},
+            "tokens": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
+              "description": "As accounts.identity_webhook.tokens"},
+            "subject_prefix": {"type": "string", "maxLength": 100,
+              "description": "As auth.issuers.NAME.subject_prefix; NAME: without it"}
+          }}}
       }
     },
     "audit_days": {"type": "integer", "minimum": 0, "maximum": 36500, "default": 365,
@@ -100,11 +115,13 @@ class service {
         routes_(ctx, repo_, people_, cfg_),
         login_settings_(settings_of(ctx, faults_)),
         logins_(ctx, repo_, cfg_, login_settings_),
-        login_routes_(ctx, logins_, people_, cfg_, login_settings_) {
+        login_routes_(ctx, logins_, people_, cfg_, login_settings_),
+        closing_routes_(ctx, repo_, people_, logins_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     login_routes_.add_to(reg);
+    closing_routes_.add_to(reg);
     reg.subscribe("audit", "admin.act", this, &service::note_act);
     reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
     reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
@@ -114,7 +131,8 @@ class service {
   }
 
   ry::task<void> start() {
-    co_await repo_.store_settings(cfg_.low_credit_percent, cfg_.audit_days);
+    co_await repo_.store_settings(cfg_.low_credit_percent, cfg_.audit_days,
+                                  login_settings_.verify != verification::none);
     co_await logins_.start();
     changes_ = ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(),
                                 [this] { ctx_.spawn(drop_changed()); });
@@ -169,6 +187,7 @@ class service {
   const login_settings login_settings_;
   logins logins_;
   login_routes login_routes_;
+  closing_routes closing_routes_;
   ry::subscription changes_;
 };
 

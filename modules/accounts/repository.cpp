@@ -24,26 +24,27 @@ account_ptr read_account(const ry::context& ctx, const ry::row& r) {
 
 }  // namespace
 
-ry::task<void> repository::store_settings(std::int64_t low_percent, std::int64_t audit_days) const {
-  (co_await ctx_.db().query("update accounts.setting set low_percent = $1, audit_days = $2"
-                            " where (low_percent, audit_days) <> ($1, $2)",
-                            low_percent, audit_days))
+ry::task<void> repository::store_settings(std::int64_t low_percent, std::int64_t audit_days, bool verifies) const {
+  (co_await ctx_.db().query("update accounts.setting set low_percent = $1, audit_days = $2, verifies = $3"
+                            " where (low_percent, audit_days, verifies) <> ($1, $2, $3)",
+                            low_percent, audit_days, verifies))
       .value();
 }
 
 ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
+                         "  to_timestamp($14::bigint / 1000000.0))",
                          who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
                          first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT,
-                         who.network, who.phone, who.avatar, mailbox_text(who.email)))
+                         who.network, who.phone, who.avatar, mailbox_text(who.email), who.anonymous, who.issued_unix_us))
                         .value();
   co_return read_account(ctx_, rows.front());
 }
 
 ry::task<account_ptr> repository::find(ry::uuid id) const {
   static const std::string sql =
-      "select " + std::string(account_columns) + " from accounts.account where id = $1";
+      "select " + std::string(account_columns) + " from accounts.account where id = $1 and closed_at is null";
   const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, id)).value();
   co_return rows.empty() ? nullptr : read_account(ctx_, rows.front());
 }
@@ -59,7 +60,7 @@ ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
            "  'email_verified', verified_at is not null,"
            "  'created_at', to_char(created_at at time zone 'utc', "
            "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
-           "  as doc from accounts.account where id = $1",
+           "  as doc from accounts.account where id = $1 and closed_at is null",
            id))
           .value();
   if (rows.empty()) co_return std::nullopt;
@@ -145,6 +146,34 @@ ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<s
            before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
           .value();
   co_return ry::read_page(rows, limit);
+}
+
+ry::task<bool> repository::close(std::string actor, ry::uuid id, std::string detail_json) const {
+  const auto rows =
+      (co_await ctx_.db().query("select accounts.close_account($1, $2, $3::jsonb)", actor, id, detail_json)).value();
+  co_return rows.front().boolean(0);
+}
+
+ry::task<std::vector<closing>> repository::closed_lately(std::int64_t seconds) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select id, subject, (extract(epoch from at) * 1000000)::bigint as closed_us"
+                                     "  from accounts.audit where action = 'account.delete'"
+                                     "   and at > clock_timestamp() - make_interval(secs => $1::int)",
+                                     seconds))
+          .value();
+  std::vector<closing> out;
+  for (const auto r : rows) out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us")});
+  co_return out;
+}
+
+ry::task<std::string> repository::publish(std::string actor, published_event e) const {
+  const auto rows =
+      (co_await ctx_.db().query("select json_build_object('event_id', event_id, 'replayed', replayed)::text"
+                                "  from accounts.publish_event($1, $2, $3, $4, $5::jsonb)",
+                                actor, e.kind, e.key, e.account, e.payload_json))
+          .value();
+  co_return std::string(rows.front().text(0));
 }
 
 ry::task<std::int64_t> repository::tidy_audit(std::int64_t most) const {

@@ -38,6 +38,21 @@ struct audit_filter {
   std::optional<std::string> action;
 };
 
+// An account that was closed.
+struct closing {
+  std::int64_t id;  // of the audit entry
+  std::string subject;
+  std::int64_t closed_unix_us;
+};
+
+// An event about an account that an administrator publishes. The key makes a repeat harmless.
+struct published_event {
+  std::string kind;
+  std::string key;
+  ry::uuid account;
+  std::string payload_json;
+};
+
 struct account_row {
   std::string tier;
   std::uint32_t role;
@@ -49,12 +64,18 @@ class repository {
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
 
   // Those that the SQL reads.
-  ry::task<void> store_settings(std::int64_t low_percent, std::int64_t audit_days) const;
+  ry::task<void> store_settings(std::int64_t low_percent, std::int64_t audit_days, bool verifies) const;
   // Made at first sight; refreshed with what the identity says.
   ry::task<account_ptr> provision(identity who, const tier* first_tier) const;
   // nullptr: unknown.
   ry::task<account_ptr> find(ry::uuid id) const;
   ry::task<std::optional<account_row>> describe(ry::uuid id) const;
+
+  // Removes what is known of the owner and publishes account.deleted. False: there is no such account.
+  ry::task<bool> close(std::string actor, ry::uuid id, std::string detail_json) const;
+  ry::task<std::vector<closing>> closed_lately(std::int64_t seconds) const;
+  // {"event_id":...,"replayed":...}. Throws "db.RY404" and, for a key that was used with another payload, "db.RY409".
+  ry::task<std::string> publish(std::string actor, published_event e) const;
 
   // Both in one transaction, each with its audit entry.
   ry::task<void> change(std::string actor, ry::uuid id, std::optional<std::string> tier,

@@ -124,6 +124,7 @@ ry::task<ry::response> routes::change_account(ry::request r) {
       throw ry::forbidden("accounts.super_admin_only", "Only a super admin may change roles");
     }
   }
+  if (!(co_await repo_.find(id))) throw unknown_account();
   co_await repo_.change(std::string(r.subject()), id, tier, role_number);
   co_await changed(id);
   co_return co_await answer_account(id, RY_ROLE_USER);
@@ -149,6 +150,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   json::object note{{"actor", m.actor}};
   if (reason) note["reason"] = *reason;
   m.note_json = json::serialize(note);
+  if (!(co_await repo_.find(id))) throw unknown_account();
   auto doc = co_await repo_.move_balance(id, std::move(m));
   co_return ry::response::json(
       with_member(std::move(doc), "account_id", ry::json_string(id.to_string())));

@@ -42,6 +42,7 @@ struct config {
   std::int64_t low_credit_percent = 20;
   std::int64_t audit_days = 365;         // 0: without end
   std::int64_t new_api_keys_hour = 60;  // of one account
+  bool allow_anonymous = false;         // users whom the identity provider does not know
 
   // The default tier for an unknown name.
   const tier& find(std::string_view name) const;
@@ -78,11 +79,14 @@ struct identity {
   std::string referral_code;
   std::string network;  // that its bearer came from, "203.0.113.0/24"; empty: nobody knows
   bool verified = false;
+  std::optional<bool> anonymous;  // nullopt: not said, as by an API key
+  std::optional<std::int64_t> issued_unix_us;  // of the token
 };
 
 // Name: user_metadata.full_name, .name, .display_name, the claim `name`, else the part of the
 // e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
-// (user_metadata does not count: users edit it). Avatar: user_metadata.avatar_url, .picture, the claim
+// (user_metadata does not count: users edit it). Anonymous: the claim is_anonymous (Supabase), or firebase.sign_in_provider
+// "anonymous". Avatar: user_metadata.avatar_url, .picture, the claim
 // `picture`. Phone: the claims `phone`, `phone_number`, else user_metadata.phone. Values that are no
 // clean text of a sensible length are left out.
 identity read_identity(const ry_principal& who);
@@ -94,7 +98,7 @@ struct api_key {
 };
 inline constexpr std::string_view api_key_prefix = "ry_";
 // Tokens for streams live no longer than this, whatever they were made with.
-inline constexpr std::int64_t query_token_life_s = 3600;
+inline constexpr std::int64_t query_token_life_s = 8 * 86'400;
 // The claim "sid" of a principal with this key: what was made with the key ends with it.
 std::string session_of_key(std::string_view id);
 bool is_api_key_id(std::string_view text);

@@ -49,7 +49,8 @@ std::string sign(std::string_view key, std::string_view id, std::string_view at,
 }  // namespace
 
 std::optional<std::string> read_secret(std::string_view text) {
-  constexpr std::string_view prefix = "whsec_";
+  constexpr std::string_view version = "v1,", prefix = "whsec_";
+  if (text.substr(0, version.size()) == version) text.remove_prefix(version.size());
   if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
   auto key = from_base64(text.substr(prefix.size()), 64);
   if (!key || key->size() < 24) return std::nullopt;

@@ -13,7 +13,7 @@ namespace standard_webhooks {
 
 inline constexpr std::int64_t window_s = 300;
 
-// The key of "whsec_<base64>", 24 to 64 bytes. nullopt: it is none.
+// The key of "whsec_<base64>", 24 to 64 bytes. "v1," may stand before it, as Supabase writes secrets. nullopt: it is none.
 std::optional<std::string> read_secret(std::string_view text);
 
 // The value of webhook-signature: "v1,<base64>".

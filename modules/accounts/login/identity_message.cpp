@@ -1,5 +1,6 @@
 #include "identity_message.hpp"
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
@@ -13,10 +14,28 @@ namespace {
 
 namespace json = boost::json;
 
-bool is_set(const json::object* o, const char* name) {
-  const auto* v = o ? o->if_contains(name) : nullptr;
-  return v && !v->is_null() && !(v->is_bool() && !v->get_bool()) &&
-         !(v->is_string() && v->get_string().empty());
+constexpr std::size_t most_link = 2000;
+
+// "2026-01-02T03:04:05Z" or "2026-01-02 03:04:05+00". Year 1 is the zero time of programs in Go, not a confirmation.
+bool is_moment(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-dd";
+  if (text.size() < form.size() || text < "1970") return false;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == 'd' ? !digit : text[i] != form[i]) return false;
+  }
+  return true;
+}
+
+bool is_verified(const json::object& user) {
+  if (user.contains("email_verified")) return is_true(&user, "email_verified");
+  return is_moment(clean_member(&user, "email_confirmed_at", 64));
+}
+
+std::optional<bool> anonymity(const json::object& user) {
+  const auto* v = user.if_contains("is_anonymous");
+  if (!v || v->is_null()) return std::nullopt;
+  return !(v->is_bool() && !v->get_bool());
 }
 
 struct mailbox {
@@ -47,13 +66,28 @@ const json::object* user_in(const json::object& doc) {
   return nullptr;
 }
 
+std::string subject_of(const json::object& user) {
+  auto id = clean_member(&user, "id", 255);
+  if (id.empty()) throw body::invalid("id", "must be a string of 1 to 255 bytes");
+  return id;
+}
+
+std::string name_of(const json::object& user, const json::object* own, const json::object* raw) {
+  for (const auto* o : {&user, own, raw}) {
+    for (const char* name : {"full_name", "name", "display_name"}) {
+      auto text = name_member(o, name, 200);
+      if (!text.empty()) return text;
+    }
+  }
+  const auto first = name_member(&user, "first_name", 100), last = name_member(&user, "last_name", 100);
+  return first + (first.empty() || last.empty() ? "" : " ") + last;
+}
+
 identity read_user(const json::object& user) {
   identity out;
-  out.subject = clean_member(&user, "id", 255);
-  if (out.subject.empty()) throw body::invalid("id", "must be a string of 1 to 255 bytes");
+  out.subject = subject_of(user);
   out.id = ry::uuid::parse(out.subject);
-  mailbox box{clean_member(&user, "email", 320),
-              is_set(&user, "email_verified") || is_set(&user, "email_confirmed_at")};
+  mailbox box{clean_member(&user, "email", 320), is_verified(user)};
   if (box.email.empty()) box = primary_of(user);
   if (!box.email.empty()) {
     const auto a = parse_address(box.email);
@@ -61,24 +95,100 @@ identity read_user(const json::object& user) {
     out.email = a->text;
     out.verified = box.verified;
   }
+  out.anonymous = anonymity(user);
   const auto* own = object_member(&user, "user_metadata");
   const auto* raw = object_member(&user, "raw_user_meta_data");
-  for (const auto* o : {&user, own, raw}) {
-    for (const char* name : {"full_name", "name", "display_name"}) {
-      if (out.name.empty()) out.name = name_member(o, name, 200);
-    }
-  }
-  if (out.name.empty()) {
-    const auto first = name_member(&user, "first_name", 100),
-               last = name_member(&user, "last_name", 100);
-    out.name = first + (first.empty() || last.empty() ? "" : " ") + last;
-  }
+  out.name = name_of(user, own, raw);
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));
   for (const auto* o : {own, raw, object_member(&user, "unsafe_metadata"),
                         object_member(&user, "public_metadata")}) {
     if (out.referral_code.empty()) out.referral_code = clean_member(o, "referral_code", 64);
   }
   return out;
+}
+
+std::string encoded(std::string_view text) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    const bool plain = (u >= '0' && u <= '9') || (u >= 'A' && u <= 'Z') || (u >= 'a' && u <= 'z') || c == '-' ||
+                       c == '.' || c == '_' || c == '~';
+    if (plain) {
+      out += c;
+    } else {
+      out.append({'%', hex[u >> 4], hex[u & 15]});
+    }
+  }
+  return out;
+}
+
+bool is_web_address(std::string_view s) {
+  return s.starts_with("https://") || s.starts_with("http://");
+}
+
+// The link that Supabase Auth itself would send. `site_url` is the address of its API.
+std::string verify_link(const json::object& data, const std::string& hash) {
+  auto site = clean_member(&data, "site_url", most_link);
+  if (hash.empty() || !is_web_address(site)) return {};
+  while (site.ends_with('/')) site.pop_back();
+  return site + "/verify?token=" + encoded(hash) + "&type=" + encoded(clean_member(&data, "email_action_type", 32)) +
+         "&redirect_to=" + encoded(clean_member(&data, "redirect_to", most_link));
+}
+
+std::vector<provider_mail> read_mails(const json::object& data, const json::object& user) {
+  const auto text = [&data](const char* name) { return clean_member(&data, name, 256); };
+  const auto action = text("email_action_type");
+  const auto address = clean_member(&user, "email", 320), next = clean_member(&user, "new_email", 320);
+  const auto mail = [&](const std::string& to, const char* code, const char* hash) {
+    // A reauthentication has a code and no page.
+    return provider_mail{to, action, text(code), action == "reauthentication" ? "" : verify_link(data, text(hash))};
+  };
+  if (action != "email_change") return {mail(address, "token", "token_hash")};
+  std::vector<provider_mail> out;
+  // Where both addresses must confirm, the names are the wrong way round: token_hash_new belongs to the present address.
+  const bool both = !text("token_hash_new").empty();
+  if (both) out.push_back(mail(address, "token", "token_hash_new"));
+  out.push_back(mail(next.empty() ? address : next, both ? "token_new" : "token", "token_hash"));
+  return out;
+}
+
+std::string client_address(const json::object& doc) {
+  const auto* request = object_member(object_member(&doc, "event_attributes"), "http_request");
+  const auto clerk = clean_member(request, "client_ip", 64);
+  return clerk.empty() ? clean_member(object_member(&doc, "metadata"), "ip_address", 64) : clerk;
+}
+
+// Of Supabase Auth; empty: the message is of another kind.
+std::string hook_name(const json::object& doc) {
+  if (!object_member(&doc, "user")) return {};
+  if (object_member(&doc, "email_data")) return "send-email";
+  return clean_member(object_member(&doc, "metadata"), "name", 100);
+}
+
+bool makes_user(std::string_view type) {
+  constexpr std::string_view types[] = {"user.created",        "user.updated",       "INSERT", "UPDATE",
+                                        "before-user-created", "after-user-created", "send-email"};
+  return std::find(std::begin(types), std::end(types), type) != std::end(types);
+}
+
+// A row that is gone from the table of users. Other tables have ids, too, which name nobody.
+bool is_deleted_user(const json::object& doc) {
+  const auto schema = clean_member(&doc, "schema", 64);
+  return clean_member(&doc, "table", 64) == "users" && (schema.empty() || schema == "auth");
+}
+
+std::string deleted_subject(const json::object& doc, std::string_view type) {
+  const json::object* user = nullptr;
+  if (type == "user.deleted") {
+    user = user_in(doc);
+  } else if (type == "DELETE" && is_deleted_user(doc)) {
+    user = object_member(&doc, "old_record");
+  } else {
+    return {};
+  }
+  if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
+  return subject_of(*user);
 }
 
 }  // namespace
@@ -92,14 +202,14 @@ identity_message read_identity_message(std::string_view text) {
   const auto& o = doc.get_object();
   identity_message out;
   out.type = clean_member(&o, "type", 100);
-  const bool makes = out.type == "user.created" || out.type == "user.updated" ||
-                     out.type == "INSERT" || out.type == "UPDATE";
-  if (!makes) return out;
+  if (out.type.empty()) out.type = hook_name(o);
+  out.deleted = deleted_subject(o, out.type);
+  if (!makes_user(out.type)) return out;
   const auto* user = user_in(o);
   if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
   out.who = read_user(*user);
-  const auto* request = object_member(object_member(&o, "event_attributes"), "http_request");
-  out.who->network = neighbourhood_of(clean_member(request, "client_ip", 64));
+  out.who->network = neighbourhood_of(client_address(o));
+  if (out.type == "send-email") out.mails = read_mails(*object_member(&o, "email_data"), *user);
   return out;
 }
 

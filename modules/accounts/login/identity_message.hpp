@@ -4,23 +4,37 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../types.hpp"
 
 namespace accounts {
 
-struct identity_message {
-  std::string type;             // as sent, "user.created"
-  std::optional<identity> who;  // set when the message makes or changes a user
+// An e-mail that Supabase wants to be sent (its hook "Send Email").
+struct provider_mail {
+  std::string to;
+  std::string action;  // "signup", "recovery", "invite", "magiclink", "email_change", "reauthentication"
+  std::string code;    // to type in
+  std::string link;    // empty: the code alone
 };
 
-// The user is the object `data`, `user`, `data.user` or `record` with an `id`; read are: email, or
-// Clerk's email_addresses with primary_email_address_id; email_verified, email_confirmed_at or the
-// verification status of that address; name, full_name, first_name and last_name, also within
-// user_metadata or raw_user_meta_data; referral_code within user_metadata, raw_user_meta_data,
-// unsafe_metadata or public_metadata. The network is that of event_attributes.http_request.client_ip
-// (Clerk). Throws ry::error (400 for what is no JSON object, 422 naming
-// a member of a user that cannot be used).
+struct identity_message {
+  std::string type;             // "user.created", "INSERT", the name of the hook
+  std::optional<identity> who;  // set when the message makes or changes a user
+  std::string deleted;          // the subject of a user who was deleted; empty: none was
+  std::vector<provider_mail> mails;
+};
+
+// Reads
+// - events {type, data} (Clerk and others): user.created, user.updated, user.deleted;
+// - hooks of Supabase Auth {metadata, user} ("Before User Created") and {user, email_data} ("Send Email");
+// - database webhooks {type, table, schema, record, old_record} of Supabase: INSERT, UPDATE, DELETE.
+// Of a user are read: email, or Clerk's email_addresses with primary_email_address_id; email_verified, or else
+// email_confirmed_at, or the verification status of that address; is_anonymous; name, full_name, first_name and
+// last_name, also within user_metadata or raw_user_meta_data; referral_code within user_metadata, raw_user_meta_data,
+// unsafe_metadata or public_metadata. The network is that of event_attributes.http_request.client_ip (Clerk) or
+// metadata.ip_address (Supabase). Throws ry::error (400 for what is no JSON object, 422 naming a member of a user that
+// cannot be used).
 identity_message read_identity_message(std::string_view body);
 
 }  // namespace accounts

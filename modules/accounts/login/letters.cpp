@@ -1,5 +1,7 @@
 #include "letters.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <ry/cpp/html.hpp>
 
 namespace accounts {
@@ -104,6 +106,28 @@ letter new_key_letter(std::string_view link, const listed_key& made) {
                  "The API key \"" + made.name + "\" (ry_" + made.id +
                      ") was created for your account. If this was not you, revoke the key and change your password immediately.",
                  {"Open your account", link}, "You received this e-mail because it concerns the security of your account.");
+}
+
+letter provider_letter(std::string_view action_name, std::string_view link, std::string_view code) {
+  struct wording {
+    std::string_view action, subject, first, label;
+  };
+  constexpr wording known[] = {
+      {"signup", "Confirm your e-mail address", "Confirm your e-mail address to complete the sign-up.", "Confirm address"},
+      {"invite", "You have been invited", "You have been invited to create an account.", "Accept the invitation"},
+      {"magiclink", "Your log-in link", "Use this link to log in.", "Log in"},
+      {"recovery", "Choose a new password", "Use this link to choose a new password.", "Choose a password"},
+      {"email_change", "Confirm your new e-mail address", "Confirm that the e-mail address of your account changes.",
+       "Confirm the change"},
+      {"reauthentication", "Confirm that it is you", "Enter this code to confirm that it is you.", ""}};
+  constexpr wording other{"", "Confirm your request", "Confirm your request.", "Confirm"};
+  const auto* found = std::find_if(std::begin(known), std::end(known), [&](const wording& w) { return w.action == action_name; });
+  const wording& w = found == std::end(known) ? other : *found;
+  std::vector<std::string> codes;
+  if (!code.empty()) codes.emplace_back(code);
+  return written(std::string(w.subject), w.first, {w.label, link},
+                 "If you did not request this e-mail, ignore it: nothing changes.",
+                 link.empty() ? "Your code:" : "Or enter this code:", codes);
 }
 
 }  // namespace accounts

@@ -32,6 +32,8 @@ struct listed_keys {
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys);
 // All sessions of the account were ended.
 letter ended_letter(std::string_view log_in_link, const listed_keys& keys);
+// For an identity provider that has no mailer of its own. `action`: as provider_mail::action. `link` may be empty.
+letter provider_letter(std::string_view action, std::string_view link, std::string_view code);
 // `link`: where the owner can revoke it; empty: the server knows no page.
 letter new_key_letter(std::string_view link, const listed_key& made);
 

@@ -268,6 +268,7 @@ TEST(identity_message_test, the_shapes_of_providers) {
 TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
   EXPECT_FALSE(read_identity_message(R"({"type":"session.created","data":{"id":"s"}})").who);
   EXPECT_FALSE(read_identity_message(R"({"type":"user.deleted","data":{"id":"u"}})").who);
+  EXPECT_THROW(read_identity_message(R"({"type":"user.deleted","data":{}})"), ry::error);
   EXPECT_FALSE(read_identity_message("{}").who);
   EXPECT_THROW(read_identity_message("[]"), ry::error);
   EXPECT_THROW(read_identity_message("{"), ry::error);
@@ -279,6 +280,72 @@ TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
   const auto unverified =
       read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
   EXPECT_FALSE(unverified.who->verified) << "without an address there is nothing that was verified";
+}
+
+TEST(identity_message_test, who_was_deleted) {
+  const auto deleted = [](const char* text) { return read_identity_message(text).deleted; };
+  EXPECT_EQ(deleted(R"({"type":"user.deleted","data":{"id":"user_1","deleted":true}})"), "user_1");
+  EXPECT_EQ(deleted(R"({"type":"DELETE","schema":"auth","table":"users","record":null,"old_record":{"id":"u"}})"), "u");
+  EXPECT_EQ(deleted(R"({"type":"DELETE","schema":"public","table":"users","old_record":{"id":"u"}})"), "");
+  EXPECT_EQ(deleted(R"({"type":"DELETE","schema":"auth","table":"sessions","old_record":{"id":"s"}})"), "");
+  EXPECT_EQ(deleted(R"({"type":"DELETE","old_record":{"id":"s"}})"), "");
+  EXPECT_EQ(deleted(R"({"type":"user.updated","data":{"id":"u"}})"), "");
+}
+
+TEST(identity_message_test, what_confirms_an_address) {
+  const auto confirmed = [](const std::string& members) {
+    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org",)" + members + "}}").who->verified;
+  };
+  for (const char* yes : {R"("email_verified":true)", R"("email_verified":"true")", R"("email_confirmed_at":"2026-01-02 03:04:05.1+00")"})
+    EXPECT_TRUE(confirmed(yes)) << yes;
+  for (const char* no : {R"("email_verified":"false")", R"("email_verified":"0")", R"("email_verified":0)", R"("email_verified":1)",
+                         R"("email_verified":{})", R"("email_verified":"yes")", R"("email_confirmed_at":"false")", R"("email_confirmed_at":{})",
+                         R"("email_confirmed_at":"0001-01-01T00:00:00Z")", R"("email_confirmed_at":1767322800)",
+                         R"("email_verified":false,"email_confirmed_at":"2026-01-02")", R"("user_metadata":{"email_verified":true})"})
+    EXPECT_FALSE(confirmed(no)) << no;
+}
+
+TEST(identity_message_test, hooks_of_supabase) {
+  const auto before = read_identity_message(
+      R"({"metadata":{"uuid":"x","name":"before-user-created","ip_address":"203.0.113.9"},
+          "user":{"id":"11111111-1111-4111-8111-111111111111","email":"a@b.org","is_anonymous":true,"user_metadata":{"referral_code":"ABCD"}}})");
+  ASSERT_TRUE(before.who);
+  EXPECT_EQ(before.type, "before-user-created");
+  EXPECT_EQ(before.who->network, "203.0.113.0/24");
+  EXPECT_EQ(before.who->anonymous, true);
+  EXPECT_EQ(before.who->referral_code, "ABCD");
+  const auto mail = read_identity_message(
+      R"({"user":{"id":"u","email":"a@b.org","new_email":"c@d.org"},"email_data":{"token":"12","token_hash":"h&=","token_new":"34",
+          "token_hash_new":"","redirect_to":"https://app/?a=b&c","email_action_type":"signup","site_url":"https://x.supabase.co/auth/v1/"}})");
+  ASSERT_EQ(mail.mails.size(), 1u);
+  EXPECT_EQ(mail.type, "send-email");
+  EXPECT_EQ(mail.mails[0].to, "a@b.org");
+  EXPECT_EQ(mail.mails[0].code, "12");
+  EXPECT_EQ(mail.mails[0].link, "https://x.supabase.co/auth/v1/verify?token=h%26%3D&type=signup&redirect_to=https%3A%2F%2Fapp%2F%3Fa%3Db%26c");
+  const auto script = read_identity_message(
+      R"({"user":{"id":"u","email":"a@b.org"},"email_data":{"token":"12","token_hash":"h","email_action_type":"magiclink","site_url":"javascript:x"}})");
+  EXPECT_EQ(script.mails.at(0).link, "") << "no web address";
+  EXPECT_FALSE(read_identity_message(R"({"metadata":{"name":"custom-access-token"},"user":{"id":"u"}})").who);
+}
+
+TEST(login_settings_test, senders_of_the_identity_webhook) {
+  ry::settings_faults faults;
+  const auto read = [&](const std::string& webhook) {
+    return read_login_settings(boost::json::parse(R"({"identity_webhook":)" + webhook + "}").as_object(), "", "", "local", faults).webhook_senders;
+  };
+  const std::string key = R"("v1,whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")", token = "\"" + std::string(32, 't') + "\"";
+  EXPECT_TRUE(read("{}").empty());
+  const auto all = read(R"({"secrets":[)" + key + R"(],"issuers":{"a":{"secrets":[)" + key + R"(]},"b":{"tokens":[)" + token +
+                        R"(],"subject_prefix":""},"empty":{}}})");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].subject_prefix, "");
+  EXPECT_EQ(all[0].keys.at(0), "01234567890123456789012345678901");
+  EXPECT_EQ(all[1].subject_prefix, "a:");
+  EXPECT_EQ(all[2].subject_prefix, "");
+  EXPECT_EQ(all[2].tokens.size(), 1u);
+  EXPECT_TRUE(faults.all().empty());
+  read(R"({"tokens":["short"],"issuers":{"a":{"secrets":["x"]}}})");
+  EXPECT_EQ(faults.all().size(), 2u);
 }
 
 TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
@@ -330,16 +397,19 @@ TEST(letters_test, links_stand_in_both_forms) {
 TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {
   ry::testing::fake_host host;
   host.db.on("ended_at >", {{"subject", "session", "ended_us"}, {{"u", "s-1", "5"}}});
+  host.db.on("account.delete", {{"id", "subject", "closed_us"}, {{"7", "u2", "5"}}});
+  const repository accounts(host.ctx());
   const login_repository repo(host.ctx());
   const login_settings cfg;
-  sessions all(host.ctx(), repo, cfg);
+  sessions all(host.ctx(), accounts, repo, cfg);
   host.await(all.learn_ended());
-  EXPECT_EQ(host.refused_sessions, std::vector<std::string>{"s-1"});
-  EXPECT_EQ(host.db.calls.back().params.at(0), "3620")
+  EXPECT_EQ(host.refused_sessions, (std::vector<std::string>{"s-1", ""})) << "and all tokens of a closed account";
+  EXPECT_EQ(host.db.calls.back().params.at(0), "691220")
       << "the longest life of a token, also of those for streams, and what clocks may differ";
   host.advance(5'000);
   host.await(all.learn_ended());
   EXPECT_EQ(host.db.calls.back().params.at(0), "25");
+  EXPECT_EQ(std::count(host.refused_sessions.begin(), host.refused_sessions.end(), ""), 1) << "later tokens of the subject are good";
 }
 
 TEST(token_test, tokens_are_long_and_never_the_same) {

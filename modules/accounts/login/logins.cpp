@@ -53,7 +53,7 @@ logins::logins(const ry::context& ctx, const repository& accounts, const config&
       settings_(settings),
       repo_(ctx),
       hasher_(ctx, settings.cost, settings.hash_parallel, most_waiting_hashes),
-      sessions_(ctx, repo_, settings_) {}
+      sessions_(ctx, accounts, repo_, settings_) {}
 
 ry::task<void> logins::start() {
   std::string missing;
@@ -334,6 +334,26 @@ ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::str
   const auto wait = co_await take(ctx_, std::move(few));
   auto l = sealed(new_key_letter(settings_.app_url, made));
   if (wait == 0) co_await repo_.mail(to, std::move(l), key);
+}
+
+ry::task<void> logins::close_identity(std::string message, std::string subject) {
+  co_await repo_.identity_deleted(std::move(message), std::move(subject));
+  co_await sessions_.ended();
+}
+
+ry::task<void> logins::mail_for_provider(std::string message, std::vector<provider_mail> mails) {
+  if (!mail_) {
+    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.needs_mail", "This server sends no mail: configure the module mail");
+  }
+  for (std::size_t i = 0; i < mails.size(); ++i) {
+    const auto& m = mails[i];
+    const auto to = parse_address(m.to);
+    if (!to) throw body::invalid("email", "must be an e-mail address");
+    auto key = "accounts.provider:" + message + ":" + std::to_string(i);
+    auto l = sealed(provider_letter(m.action, m.link, m.code));
+    co_await repo_.mail(to->text, std::move(l), std::move(key));
+  }
+  mail_->poke(mail_.self());
 }
 
 }  // namespace accounts

@@ -8,6 +8,7 @@
 #include <ry/cpp/durable.hpp>
 
 #include "../directory.hpp"
+#include "identity_message.hpp"
 #include "network.hpp"
 #include "sessions.hpp"
 
@@ -43,6 +44,9 @@ class logins {
   ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
   ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
                                  std::optional<ry::uuid> session, bool keep_api_keys);
+  // Of the identity webhook: a user was deleted; e-mails that the provider leaves to this server.
+  ry::task<void> close_identity(std::string message, std::string subject);
+  ry::task<void> mail_for_provider(std::string message, std::vector<provider_mail> mails);
   // Writes a mail: the job "accounts.letter".
   ry::task<ry::job_outcome> write_letter(ry::job job);
 

@@ -310,10 +310,16 @@ ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, se
 ry::task<bool> login_repository::identity_event(std::string hook, identity who,
                                                 const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
-                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11)",
+                         "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
                          hook, who.subject, who.id, who.email, who.name, who.verified,
-                         who.referral_code, who.network, first_tier->name, grant(first_tier), mailbox_text(who.email)))
+                         who.referral_code, who.network, first_tier->name, grant(first_tier), mailbox_text(who.email),
+                         who.anonymous))
                         .value();
+  co_return rows.front().boolean(0);
+}
+
+ry::task<bool> login_repository::identity_deleted(std::string hook, std::string subject) const {
+  const auto rows = (co_await ctx_.db().query("select accounts.identity_deleted($1, $2)", hook, subject)).value();
   co_return rows.front().boolean(0);
 }
 

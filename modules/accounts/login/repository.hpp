@@ -104,6 +104,8 @@ class login_repository {
 
   // False: this message was taken before.
   ry::task<bool> identity_event(std::string hook, identity who, const tier* first_tier) const;
+  // Closes the account of the subject. False: it has none, or this message was taken before.
+  ry::task<bool> identity_deleted(std::string hook, std::string subject) const;
   ry::task<void> tidy() const;
 
  private:

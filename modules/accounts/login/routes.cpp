@@ -2,6 +2,7 @@
 
 #include <ry/cpp/input.hpp>
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -85,7 +86,7 @@ ry::response no_store(ry::response r) {
 
 void login_routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::about);
-  if (!settings_.webhook_keys.empty()) {
+  if (!settings_.webhook_senders.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
               &login_routes::identity_webhook, {.max_body = most_webhook_body});
     reg.describe(ry_openapi::identity_webhook);
@@ -271,18 +272,49 @@ ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
   co_return ry::response::empty();
 }
 
-ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
+namespace {
+
+struct known_sender {
+  const webhook_sender* who;
+  std::string message;  // its id
+};
+
+// nullopt: the message has neither a valid signature nor a known token.
+std::optional<known_sender> sender_of(const std::vector<webhook_sender>& senders, const ry::request& r,
+                                      const ry::context& ctx) {
   const standard_webhooks::header_fn header = [&r](std::string_view name) { return r.header(name); };
-  const auto id =
-      standard_webhooks::verified(settings_.webhook_keys, header, r.body(), ctx_.now_unix_us() / 1'000'000);
-  if (!id) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
+  const auto token = r.header("X-Webhook-Token");
+  const auto token_hash = hash_secret(token);
+  for (const auto& s : senders) {
+    if (const auto id = standard_webhooks::verified(s.keys, header, r.body(), ctx.now_unix_us() / 1'000'000)) {
+      return known_sender{&s, *id};
+    }
+    const bool known = std::any_of(s.tokens.begin(), s.tokens.end(),
+                                   [&](const std::string& t) { return same_hash(t, token_hash); });
+    // Such a message has no id of its own; what it does is harmless when it is repeated.
+    if (known && !token.empty()) return known_sender{&s, "token:" + ctx.new_uuid().to_string()};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
+  const auto from = sender_of(settings_.webhook_senders, r, ctx_);
+  if (!from) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
-  ctx_.info("identity webhook", {{"type", m.type}, {"webhook", *id}});
-  if (m.who) {
+  ctx_.info("identity webhook", {{"type", m.type}, {"webhook", from->message}});
+  if (!m.deleted.empty()) {
+    co_await logins_.close_identity(from->message, from->who->subject_prefix + m.deleted);
+  } else if (m.who && (cfg_.allow_anonymous || m.who->anonymous != true)) {
+    // The id of an account is its subject only where there is no prefix.
+    if (!from->who->subject_prefix.empty()) m.who->id.reset();
+    m.who->subject = from->who->subject_prefix + m.who->subject;
     const auto subject = m.who->subject;
-    co_await logins_.repo().identity_event(*id, *std::move(m.who), cfg_.default_tier);
+    co_await logins_.repo().identity_event(from->message, *std::move(m.who), cfg_.default_tier);
     people_.forget(subject);
   }
+  if (!m.mails.empty()) co_await logins_.mail_for_provider(from->message, std::move(m.mails));
   co_return ry::response::json(R"({"status":"ok"})");
 }
 

@@ -118,6 +118,15 @@ ry::task<void> sessions::learn_ended() {
     ry::auth(ctx_).refuse_session(s.subject, s.session,
                                   s.ended_unix_us + (life + overlap_s) * 1'000'000);
   }
+  const auto closed = co_await accounts_.closed_lately(window + overlap_s);
+  for (const auto& c : closed) {
+    {
+      std::lock_guard lock(mutex_);
+      if (!learned_closings_.insert(c.id).second) continue;
+    }
+    // All tokens that were issued until now, whoever issued them.
+    ry::auth(ctx_).refuse_session(c.subject, {}, c.closed_unix_us + (life + overlap_s) * 1'000'000);
+  }
   std::lock_guard lock(mutex_);
   learned_us_ = std::max(learned_us_, now);
 }

@@ -5,7 +5,9 @@
 #include <ry/cpp/outside.hpp>
 
 #include <mutex>
+#include <set>
 
+#include "../repository.hpp"
 #include "repository.hpp"
 #include "settings.hpp"
 
@@ -19,8 +21,8 @@ struct session_tokens {
 
 class sessions {
  public:
-  sessions(const ry::context& ctx, const login_repository& repo, const login_settings& cfg)
-      : ctx_(ctx), repo_(repo), cfg_(cfg) {}
+  sessions(const ry::context& ctx, const repository& accounts, const login_repository& repo, const login_settings& cfg)
+      : ctx_(ctx), accounts_(accounts), repo_(repo), cfg_(cfg) {}
 
   ry::task<session_tokens> open(ry::uuid account, std::string user_agent);
   // nullopt: the token is unknown, was used, or its session has ended. One that comes back long
@@ -31,7 +33,7 @@ class sessions {
   ry::task<void> end_by_token(std::string refresh_token);
 
   // From now on this node refuses the access tokens of sessions, and what was made with API keys, that ended
-  // since the last call.
+  // since the last call, and all tokens of accounts that were closed.
   ry::task<void> learn_ended();
   // Sessions were ended by SQL: learn_ended() here and on all other nodes.
   ry::task<void> ended();
@@ -40,9 +42,11 @@ class sessions {
   ry::task<session_tokens> tokens(ry::uuid account, ry::uuid session, std::string refresh);
 
   const ry::context& ctx_;
+  const repository& accounts_;
   const login_repository& repo_;
   const login_settings& cfg_;
   std::mutex mutex_;
+  std::set<std::int64_t> learned_closings_;  // audit entries; a later token of the same subject is good
   std::int64_t learned_us_ = 0;  // monotonic; 0: never
 };
 

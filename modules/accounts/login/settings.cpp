@@ -2,12 +2,15 @@
 
 #include <ry/cpp/settings_check.hpp>
 
+#include "../types.hpp"
 #include "webhook_signature.hpp"
 
 namespace accounts {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t least_token = 32;
 
 // Types and ranges were checked against the schema, which also has the defaults.
 void number(const json::object& o, const char* name, auto& out) {
@@ -18,6 +21,54 @@ void number(const json::object& o, const char* name, auto& out) {
 
 bool is_web_address(std::string_view s) {
   return s.substr(0, 8) == "https://" || s.substr(0, 7) == "http://";
+}
+
+std::string_view text_of(const json::value& v) {
+  return v.is_string() ? std::string_view(v.get_string().data(), v.get_string().size()) : std::string_view();
+}
+
+const json::array& list_in(const json::object& o, const char* name) {
+  static const json::array none;
+  const auto* v = o.if_contains(name);
+  return v && v->is_array() ? v->get_array() : none;
+}
+
+webhook_sender read_sender(const json::object& o, const std::string& at, ry::settings_faults& faults) {
+  webhook_sender out;
+  const auto place = [&at](const char* list, std::size_t i) { return at + "." + list + "[" + std::to_string(i) + "]"; };
+  const auto& secrets = list_in(o, "secrets");
+  for (std::size_t i = 0; i < secrets.size(); ++i) {
+    auto key = standard_webhooks::read_secret(text_of(secrets[i]));
+    if (key) {
+      out.keys.push_back(*std::move(key));
+    } else {
+      faults.add(place("secrets", i), "must be \"whsec_\" and base64 of 24 to 64 bytes");
+    }
+  }
+  const auto& tokens = list_in(o, "tokens");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto token = text_of(tokens[i]);
+    if (token.size() < least_token) faults.add(place("tokens", i), "must have at least 32 characters; a shorter one can be guessed");
+    out.tokens.push_back(hash_secret(token));
+  }
+  return out;
+}
+
+void read_senders(const json::object& o, std::vector<webhook_sender>& out, ry::settings_faults& faults) {
+  const auto add = [&out](webhook_sender s) {
+    if (!s.keys.empty() || !s.tokens.empty()) out.push_back(std::move(s));
+  };
+  add(read_sender(o, "identity_webhook", faults));
+  const auto* issuers = o.if_contains("issuers");
+  if (!issuers || !issuers->is_object()) return;
+  for (const auto& [key, value] : issuers->get_object()) {
+    if (!value.is_object()) continue;
+    const std::string name(key.data(), key.size());
+    auto sender = read_sender(value.get_object(), "identity_webhook.issuers." + ry::settings_faults::quoted(name), faults);
+    const auto* prefix = value.get_object().if_contains("subject_prefix");
+    sender.subject_prefix = prefix ? std::string(text_of(*prefix)) : name + ":";
+    add(std::move(sender));
+  }
 }
 
 }  // namespace
@@ -58,18 +109,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
   while (!out.app_url.empty() && out.app_url.back() == '/') out.app_url.pop_back();
 
   if (const auto* w = settings.if_contains("identity_webhook"); w && w->is_object()) {
-    if (const auto* list = w->get_object().if_contains("secrets"); list && list->is_array()) {
-      for (const auto& s : list->get_array()) {
-        const std::string_view text(s.get_string().data(), s.get_string().size());
-        auto key = standard_webhooks::read_secret(text);
-        if (!key) {
-          faults.add("identity_webhook.secrets[" + std::to_string(&s - list->get_array().data()) + "]",
-                     "is no \"whsec_\" and base64 of 24 to 64 bytes");
-          continue;
-        }
-        out.webhook_keys.push_back(*std::move(key));
-      }
-    }
+    read_senders(w->get_object(), out.webhook_senders, faults);
   }
 
   if (!out.enabled) return out;

@@ -20,6 +20,13 @@ enum class verification {
   none    // at once; for a server that only this machine reaches
 };
 
+// Who may send messages to the identity webhook.
+struct webhook_sender {
+  std::string subject_prefix;       // of the users that it speaks of, as auth.issuers.NAME.subject_prefix
+  std::vector<std::string> keys;    // that sign, decoded
+  std::vector<std::string> tokens;  // SHA-256 of each; for senders that cannot sign
+};
+
 struct login_settings {
   bool enabled = false;                       // accounts.local_login
   verification verify = verification::email;  // accounts.login.*
@@ -34,8 +41,8 @@ struct login_settings {
   std::int64_t reset_minutes = 30;
   std::int64_t attempts_per_network = 120;  // of each kind within an hour
 
-  // Keys of accounts.identity_webhook.secrets, decoded. Empty: no such webhook.
-  std::vector<std::string> webhook_keys;
+  // accounts.identity_webhook, and accounts.identity_webhook.issuers.NAME. Empty: no such webhook.
+  std::vector<webhook_sender> webhook_senders;
 };
 
 // `public_url`, `base_path` and `mode` are the host's. What cannot be used is added to the faults.

@@ -1,0 +1,74 @@
+#include "closing_routes.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <ry/cpp/input.hpp>
+
+#include "body.hpp"
+#include "event_payload.hpp"
+
+namespace accounts {
+namespace {
+
+namespace json = boost::json;
+
+ry::error unknown_account() {
+  return ry::not_found("accounts.not_found", "Account not found");
+}
+
+}  // namespace
+
+void closing_routes::add_to(ry::registrar& reg) {
+  reg.route("DELETE", "/account", 0, this, &closing_routes::close_own);
+  reg.route("DELETE", "/admin/accounts/{id}", RY_ROUTE_ADMIN, this, &closing_routes::close_any);
+  reg.route("POST", "/admin/events", RY_ROUTE_ADMIN, this, &closing_routes::publish_event);
+}
+
+ry::task<bool> closing_routes::close(std::string actor, account_ptr who, std::string detail_json) {
+  const bool closed = co_await repo_.close(std::move(actor), who->id, std::move(detail_json));
+  if (!closed) co_return false;
+  people_.forget(who->subject);
+  co_await logins_.all_sessions().ended();
+  ry::job_queue(ctx_).poke("events");
+  co_return true;
+}
+
+ry::task<ry::response> closing_routes::close_own(ry::request r) {
+  if (ry::view(r.principal()->auth_kind) == "api_key") {
+    throw ry::forbidden("accounts.needs_token", "An API key may not delete the account of its owner");
+  }
+  const auto me = co_await people_.of(r.principal());
+  const auto row = co_await repo_.find(me->id);
+  if (!row) throw unknown_account();
+  (void)co_await close(std::string(r.subject()), row, "{}");
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> closing_routes::close_any(ry::request r) {
+  const auto id = ry::require_uuid(r.param("id"));
+  const body b(r.body(), {"reason"});
+  const auto reason = b.text("reason", 0, 500);
+  const auto row = co_await repo_.find(id);
+  if (!row) throw unknown_account();
+  if (row->role > RY_ROLE_USER && r.principal()->role < RY_ROLE_SUPER_ADMIN) {
+    throw ry::forbidden("accounts.super_admin_only", "Only a super admin may delete an account with a role");
+  }
+  json::object detail;
+  if (reason) detail["reason"] = *reason;
+  const bool closed = co_await close(std::string(r.subject()), row, json::serialize(detail));
+  if (!closed) throw unknown_account();
+  co_return ry::response::empty();
+}
+
+ry::task<ry::response> closing_routes::publish_event(ry::request r) {
+  auto event = read_published_event(r.body());
+  json::object out{{"kind", event.kind}, {"key", event.key}, {"account_id", event.account.to_string()}};
+  const auto done = co_await repo_.publish(std::string(r.subject()), std::move(event));
+  const auto answer = json::parse(done).as_object();
+  for (const auto& member : answer) out[member.key()] = member.value();
+  ry::job_queue(ctx_).poke("events");
+  co_return ry::response::json(json::serialize(out));
+}
+
+}  // namespace accounts

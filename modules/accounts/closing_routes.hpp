@@ -1,0 +1,30 @@
+// Closing accounts, and events that administrators publish about accounts.
+#pragma once
+
+#include <ry/cpp/registrar.hpp>
+
+#include "directory.hpp"
+#include "login/logins.hpp"
+
+namespace accounts {
+
+class closing_routes {
+ public:
+  closing_routes(const ry::context& ctx, const repository& repo, directory& people, logins& all)
+      : ctx_(ctx), repo_(repo), people_(people), logins_(all) {}
+  void add_to(ry::registrar& reg);
+
+ private:
+  ry::task<ry::response> close_own(ry::request r);
+  ry::task<ry::response> close_any(ry::request r);
+  ry::task<ry::response> publish_event(ry::request r);
+  // Closes the account; from then on this node refuses its tokens, and the others follow.
+  ry::task<bool> close(std::string actor, account_ptr who, std::string detail_json);
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  directory& people_;
+  logins& logins_;
+};
+
+}  // namespace accounts
