@@ -29,13 +29,15 @@ std::string harmless(std::string_view name) {
 
 }  // namespace
 
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus) {
+letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both) {
   const std::string name = harmless(inviter);
-  const std::string credits = std::to_string(bonus);
+  const std::string promise = bonus > 0 ? std::string(both ? ", and both of you receive " : ", and you receive ") +
+                                              std::to_string(bonus) + " credits"
+                                        : std::string();
   letter l;
   l.subject = name + " invites you to Runyard";
   l.text = name + " invites you to Runyard, where agents work for you.\n\n" +
-           "Sign up with this link, and both of you receive " + credits + " credits:\n\n" +
+           "Sign up with this link" + promise + ":\n\n" +
            std::string(link) + "\n\n" +
            "You get this mail because " + name + " entered your address. No more invitations:\n" +
            "{{unsubscribe_url}}\n";
@@ -43,8 +45,8 @@ letter write_invitation(std::string_view inviter, std::string_view link, std::in
   l.html =
       "<!doctype html><html lang=\"en\"><body style=\"font-family:sans-serif;line-height:1.5;"
       "max-width:34em;margin:2em auto;padding:0 1em\"><p>" + shown +
-      " invites you to Runyard, where agents work for you.</p><p>Sign up, and both of you receive " +
-      credits + " credits.</p><p><a href=\"" + href +
+      " invites you to Runyard, where agents work for you.</p><p>Sign up" +
+      promise + ".</p><p><a href=\"" + href +
       "\" style=\"display:inline-block;padding:.7em 1.4em;background:#14532d;color:#fff;"
       "text-decoration:none;border-radius:.4em\">Accept the invitation</a></p><p>" + href +
       "</p><p style=\"color:#555;font-size:.85em\">You get this mail because " + shown +

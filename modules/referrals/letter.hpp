@@ -11,7 +11,8 @@ struct letter {
   std::string subject, text, html;
 };
 
-// `inviter`: a name that its bearer chose; may be empty. `bonus`: credits for the invited.
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus);
+// `inviter`: a name that its bearer chose; may be empty. `bonus`: credits for the invited; 0: none are promised.
+// `both`: the inviter receives as many.
+letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both = true);
 
 }  // namespace referrals

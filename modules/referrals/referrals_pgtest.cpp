@@ -605,6 +605,70 @@ TEST_F(referrals_sql, two_referrers_claim_one_referee) {
   no_violation();
 }
 
+TEST_F(referrals_sql, a_mailbox_is_paid_for_once) {
+  const auto first = account("farm@gmail.com"), second = account("f.arm+2@googlemail.com"), late = account("late@example.test", verified::no);
+  EXPECT_EQ(attach(first, code_), "successful");
+  EXPECT_EQ(attach(second, code_), "void");
+  EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + second), "same_mailbox");
+  EXPECT_EQ(attach(late, code_), "pending");
+  // The address becomes one of the mailbox before it is confirmed.
+  sql("select 1 from accounts.provision(" + late + ", " + late + ", 'farm+9@gmail.com', '', true, '', 'free', 0)");
+  sql("select referrals.award(array[" + late + "]::uuid[])");
+  EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + late), "same_mailbox");
+  EXPECT_EQ(balance(ann_), "100");
+}
+
+TEST_F(referrals_sql, who_cannot_confirm_an_address_qualifies_at_the_sign_up) {
+  for (const char* rule : {"email_verified", "first_run"}) {
+    sql("update referrals.setting set qualify = '" + std::string(rule) + "'");
+    const auto here = account("here." + std::string(rule) + "@example.test", verified::no);
+    const auto there = account("there." + std::string(rule) + "@example.test", verified::no);
+    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + here + ", '" + rule + "', '" + rule + "', 'x')");
+    sql("update accounts.setting set verifies = false");
+    EXPECT_EQ(attach(here, code_), "successful") << rule;
+    EXPECT_EQ(attach(there, code_), "pending") << "the provider of its identity can confirm it";
+    sql("update accounts.setting set verifies = true");
+    const auto later = account("later." + std::string(rule) + "@example.test", verified::no);
+    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + later + ", 'l', 'l" + rule + "', 'x')");
+    EXPECT_EQ(attach(later, code_), "pending");
+  }
+}
+
+TEST_F(referrals_sql, what_a_friend_sees_and_what_the_next_one_brings) {
+  const auto seen = [&](const std::string& who, const std::string& name) {
+    return sql("select referrals.received(" + who + ")::json->>'" + name + "'");
+  };
+  const auto offer = [&] { return sql("select referrer || ' ' || referee from referrals.offer(" + ann_ + ")"); };
+  EXPECT_EQ(sql("select referrals.received(" + ann_ + ") is null"), "t");
+  const auto bob = friend_of(code_, verified::no);
+  EXPECT_EQ(seen(bob, "reason"), "not_qualified");
+  EXPECT_EQ(seen(bob, "bonus_credits"), "100");
+  EXPECT_EQ(offer(), "100 100");
+  sql("select referrals.set_cap(150)");
+  const auto cid = friend_of(code_);
+  EXPECT_EQ(seen(cid, "credits"), "100");
+  EXPECT_EQ(seen(cid, "reason"), "");
+  EXPECT_EQ(offer(), "50 100") << "the rest below the limit";
+  friend_of(code_);
+  EXPECT_EQ(offer(), "0 0");
+  EXPECT_EQ(seen(friend_of(code_), "reason"), "cap_reached");
+  sql("select referrals.suspend('op', '" + code_ + "', true, '')");
+  EXPECT_EQ(seen(bob, "reason"), "under_review") << "a suspended code concerns the referrer";
+}
+
+TEST_F(referrals_sql, a_deleted_account_leaves_nothing_that_earns) {
+  const auto bob = friend_of(code_, verified::no);
+  const auto cid = friend_of(code_);
+  sql("insert into referrals.origin values (" + ann_ + ", 'x')");
+  sql("select referrals.forget(" + ann_ + ")");
+  EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + bob), "account_deleted");
+  EXPECT_EQ(sql("select status from referrals.referral where referred_account_id = " + cid), "successful") << "what was paid stays";
+  EXPECT_EQ(attach(account("new@example.test"), code_), "unknown_code");
+  EXPECT_EQ(sql("select count(*) from referrals.origin"), "0");
+  EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
+  sql("select referrals.forget(" + cid + ")");
+}
+
 TEST_F(referrals_sql, invitations_keep_to_the_limits) {
   sql("update referrals.setting set invites_hour = 3, invites_day = 4");
   const auto invite = [this](const std::string& list) {

@@ -130,6 +130,22 @@ ry::task<std::string> repository::history(ry::uuid account, std::int64_t limit,
   co_return std::string(rows.front().text(0));
 }
 
+ry::task<std::string> repository::received(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrals.received($1)", account)).value();
+  co_return std::string(rows.front().opt_text(0).value_or(std::string_view()));
+}
+
+ry::task<repository::offer> repository::offer_of(ry::uuid account) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrer::bigint, referee::bigint from referrals.offer($1)", account)).value();
+  co_return offer{rows.front().int64(0), rows.front().int64(1)};
+}
+
+ry::task<void> repository::forget(ry::uuid account) const {
+  (co_await ctx_.db().query("select referrals.forget($1)", account)).value();
+}
+
 ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},

@@ -60,6 +60,16 @@ class repository {
   ry::task<std::string> stats(ry::uuid account) const;  // a JSON object
   ry::task<std::string> history(ry::uuid account, std::int64_t limit, std::int64_t offset) const;
 
+  // The referral through which the account came, as a JSON object; empty: it came by itself.
+  ry::task<std::string> received(ry::uuid account) const;
+  // What the next friend of the account brings to either side; zeros at the limit.
+  struct offer {
+    std::int64_t referrer = 0, referee = 0;
+  };
+  ry::task<offer> offer_of(ry::uuid account) const;
+  // Of a deleted account.
+  ry::task<void> forget(ry::uuid account) const;
+
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
   ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
                                         std::string subject, std::string bodies) const;

@@ -102,6 +102,7 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("POST", at + "/send-bulk", 0, this, &routes::send_bulk);
   reg.route("GET", at + "/stats", 0, this, &routes::stats);
   reg.route("GET", at + "/history", 0, this, &routes::history);
+  reg.route("GET", at + "/received", 0, this, &routes::received);
   reg.route("POST", at + "/validate", RY_ROUTE_PUBLIC, this, &routes::validate);
   reg.route("GET", "/admin/referrals", RY_ROUTE_ADMIN, this, &routes::flagged);
   for (const char* what : {"flag", "release", "revoke"}) {
@@ -159,6 +160,12 @@ ry::task<ry::response> routes::history(ry::request r) {
   co_return ry::response::json(co_await repo_.history(me, limit, offset));
 }
 
+ry::task<ry::response> routes::received(ry::request r) {
+  const auto me = co_await caller(r);
+  const auto doc = co_await repo_.received(me);
+  co_return ry::response::json("{\"received\":" + (doc.empty() ? "null" : doc) + "}");
+}
+
 ry::task<ry::response> routes::validate(ry::request r) {
   const auto body = read_body(r);
   const auto typed = text_in(body, "code", 64);
@@ -179,6 +186,9 @@ ry::task<ry::response> routes::validate(ry::request r) {
   o["referrer_id"] = nullptr;
   const bool may_know = r.principal() != nullptr || ry_test::without_protection("referral_alias");
   if (owner) o["referrer_id"] = (may_know ? owner->account : owner->alias).to_string();
+  // What the sign-up page may promise.
+  o["credits"] = nullptr;
+  if (owner) o["credits"] = (co_await repo_.offer_of(owner->account)).referee;
   co_return answer(o);
 }
 
@@ -274,11 +284,17 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
   if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) co_return out;
 
   const auto mine = co_await repo_.code_of(account);
-  const auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, settings_.bonus);
+  const auto next = co_await repo_.offer_of(account);
+  const auto letter =
+      write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee);
   auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
                                        ry::seal_mail_bodies(mail, letter.text, letter.html));
   mail->poke(mail.self());
   co_await learn(std::move(written), &out);
+  if (next.referee == 0) {
+    for (auto& v : out)
+      if (v.success) v.message += ", without a promise of credits: you have reached the earnable limit";
+  }
   co_return out;
 }
 

@@ -36,6 +36,7 @@ class routes {
   ry::task<ry::response> send_bulk(ry::request r);
   ry::task<ry::response> stats(ry::request r);
   ry::task<ry::response> history(ry::request r);
+  ry::task<ry::response> received(ry::request r);
   ry::task<ry::response> validate(ry::request r);
 
   ry::task<ry::response> flagged(ry::request r);

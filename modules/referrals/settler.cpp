@@ -26,7 +26,7 @@ std::string member(const json::object& o, std::string_view name) {
 
 void settler::add_to(ry::registrar& reg) {
   // Only what the rule looks at: each event is a job.
-  std::string kinds = "account.created";
+  std::string kinds = "account.created,account.deleted";
   if (settings_.qualify == "email_verified") kinds += ",account.verified";
   if (settings_.qualify == "first_run") kinds += ",run.completed";
   reg.subscribe("progress", kinds, this, &settler::heard);
@@ -45,6 +45,8 @@ ry::task<void> settler::heard(ry::event e) {
   if (!account) co_return;
   if (e.kind() == "account.created") {
     co_await welcome(*account, std::string(e.payload()));
+  } else if (e.kind() == "account.deleted") {
+    co_await repo_.forget(*account);
   } else if (e.kind() == "account.verified") {
     co_await qualified(*account);
   } else {

@@ -18,15 +18,16 @@ const Submit = ({ busy, children }) => <button class="primary wide" disabled={bu
 
 function Invited({ code }) {
   const [valid, setValid] = useState(null);
+  const [paid, setPaid] = useState(false);
   useEffect(() => {
-    if (code) api.post('/api/v1/referrals/validate', { code }).then((r) => setValid(r.valid), () => setValid(null));
+    if (code) api.post('/api/v1/referrals/validate', { code }).then((r) => { setValid(r.valid); setPaid(r.credits > 0); }, () => setValid(null));
   }, [code]);
   if (!code) return null;
   return (
     <div class={`note ${valid === false ? 'warn' : 'good'}`} role="status">
       {valid === false
         ? <p>The referral code <code>{code}</code> is not valid any more. You can sign up without it.</p>
-        : <p>You were invited. The referral code <code>{code}</code> will be applied{valid && ': you and your friend both get credits'}.</p>}
+        : <p>You were invited. The referral code <code>{code}</code> will be applied{valid && paid && ': you and your friend both get credits'}.</p>}
     </div>
   );
 }

@@ -73,7 +73,7 @@ function Entries({ inbox }) {
 }
 
 const channels = [['email', 'E-mail'], ['push', 'Push'], ['in_app', 'Inbox']];
-const names = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits are low', promotional: 'News' };
+const names = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits are low', 'referral-successful': 'Friend signed up', promotional: 'News' };
 
 function Settings() {
   const [all, error, reload] = useLoaded(async () => {

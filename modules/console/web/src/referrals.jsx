@@ -77,7 +77,8 @@ export function Referrals() {
       {!all && !error && <p role="status">Loading…</p>}
       {all && (
         <>
-          <p>Invite somebody: both of you get credits once their sign-up counts.</p>
+          <p>{s.has_reached_limit ? 'You have reached the limit: further invitations bring no credits.'
+            : 'Invite somebody: both of you get credits once their sign-up counts.'}</p>
           <Link code={s.referral_code} link={all.link} />
           <h2>Invite by e-mail</h2>
           <Invite sent={reload} />
