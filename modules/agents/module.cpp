@@ -39,20 +39,24 @@ class agents_module {
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     reg.provide(RY_SVC_AGENTS_1, service::table(), &service_);
-    reg.subscribe("default_agent", "account.created", this, &agents_module::account_created);
+    reg.subscribe("default_agent", "account.created,account.deleted", this, &agents_module::heard);
   }
 
   void start() { accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1); }
 
  private:
-  ry::task<void> account_created(ry::event e) {
+  ry::task<void> heard(ry::event e) {
     const auto account = ry::uuid::parse(e.key());
     // Would fail at every delivery: better said once than tried for days.
     if (!account) {
-      ctx_.warn("account.created without an account's id", {{"event", e.id()}});
+      ctx_.warn("an event about an account without its id", {{"event", e.id()}});
       co_return;
     }
-    co_await repo_.ensure_default(*account);
+    if (e.kind() == "account.deleted") {
+      co_await repo_.forget(*account);
+    } else {
+      co_await repo_.ensure_default(*account);
+    }
   }
 
   const ry::context& ctx_;

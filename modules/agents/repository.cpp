@@ -59,6 +59,10 @@ page read_page(const ry::rows& rows) {
 
 }  // namespace
 
+ry::task<void> repository::forget(ry::uuid account) const {
+  (co_await ctx_.db().query("delete from agents.agent where account_id = $1", account)).value();
+}
+
 ry::task<void> repository::ensure_default(ry::uuid account) const {
   (co_await ctx_.db().query("select agents.ensure_default($1)", account)).value();
 }

@@ -20,6 +20,8 @@ class repository {
   repository(const ry::context& ctx, agent_limits most) : ctx_(ctx), most_(std::move(most)) {}
 
   ry::task<void> ensure_default(ry::uuid account) const;
+  // Deletes all agents of a deleted account.
+  ry::task<void> forget(ry::uuid account) const;
   // version 0 = the current one. nullptr: unknown or foreign.
   ry::task<agent_ptr> get(ry::uuid account, ry::uuid id, std::int32_t version) const;
   // Newest first, those made before `before`; makes the default agent when there is none.

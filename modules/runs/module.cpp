@@ -111,6 +111,7 @@ class module {
     reg.job("runs.trim_log", this, &module::trim_log, each_minute);
     reg.job("runs.admit", &admission_, &admission::sweep, each_minute);
     reg.subscribe("waiting_runs", "account.tier", &admission_, &admission::plan_changed);
+    reg.subscribe("deleted_accounts", "account.deleted", &threads_, &thread_routes::account_deleted);
     ry::job_options stops;
     stops.queue = "runs";
     stops.concurrency = 16;

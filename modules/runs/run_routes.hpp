@@ -29,8 +29,12 @@ class thread_routes {
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
   ry::task<ry::response> remove(ry::request request);
+  // account.deleted: stops the account's runs and deletes its threads with all that belongs to them.
+  ry::task<void> account_deleted(ry::event e);
 
  private:
+  // The last answer of delete_alone(), after stopping runs as long as that is necessary.
+  ry::task<ry::result<repository::deletion>> delete_forced(std::string account, std::string id);
   ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
   ry::task<void> stop_runs(std::string account, std::string id);
 

@@ -19,7 +19,8 @@ constexpr std::uint64_t retry_ms = 100;
 // A run is about to become live here, as a rule: only a stream that waits for longer is told to other nodes.
 constexpr std::uint64_t first_wait_ms = 250;
 constexpr std::int64_t watch_again_us = 20'000'000;
-constexpr std::uint64_t token_ms = 10 * 60 * 1000;
+// Browsers reconnect with the same address: a token outlives the longest run. This much longer, for readers who come late.
+constexpr std::uint64_t token_slack_ms = 10 * 60 * 1000;
 constexpr std::int64_t most_merge_ms = 10'000;
 
 void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
@@ -436,6 +437,7 @@ ry::task<ry::response> stream_route::token(ry::request request) {
     mine = head.value().has_value() && (*head)->account_id == who.id;
   }
   if (!mine) throw refusal(404, "Run not found");
+  const std::uint64_t token_ms = static_cast<std::uint64_t>(parts_.config.timeout_seconds) * 1000 + token_slack_ms;
   ry::result<std::string> token = parts_.ctx.auth().mint_query_token(
       *request.principal(), "/agent-run/" + id + "/stream", token_ms);
   co_return ry::response::json(

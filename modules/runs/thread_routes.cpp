@@ -4,6 +4,7 @@ namespace runs {
 namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
 constexpr int most_stops = 3;
+constexpr std::int64_t deleted_at_once = 100;
 
 // ?name=true or ?name=false. Absent: false.
 bool flag(const ry::request& request, const char* name) {
@@ -79,16 +80,37 @@ ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
   }
 }
 
+ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::string account, std::string id) {
+  ry::result<repository::deletion> done = co_await delete_alone(account, id);
+  // Another start may come between the stop and the deletion.
+  for (int round = 0; round < most_stops && done.value().outcome == "busy"; ++round) {
+    co_await ry::shield(stop_runs(account, id));
+    done = co_await delete_alone(account, id);
+  }
+  co_return done;
+}
+
+ry::task<void> thread_routes::account_deleted(ry::event e) {
+  const std::optional<std::string> account = normal_uuid(e.key());
+  if (!account) co_return;
+  while (true) {
+    ry::result<std::vector<std::string>> threads = co_await parts_.repo.thread_ids(*account, deleted_at_once);
+    if (threads.value().empty()) co_return;
+    for (const std::string& id : *threads) {
+      ry::result<repository::deletion> done = co_await delete_forced(*account, id);
+      // The event is delivered again later.
+      if (done.value().outcome == "busy") throw ry::unavailable("runs.busy", "a run of a deleted account does not stop");
+      if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
+    }
+  }
+}
+
 ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const bool forced = flag(request, "force");
   const caller who = co_await caller_of(parts_, request);
-  ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
-  // Another start may come between the stop and the deletion.
-  for (int round = 0; forced && round < most_stops && done.value().outcome == "busy"; ++round) {
-    co_await ry::shield(stop_runs(who.id, id));
-    done = co_await delete_alone(who.id, id);
-  }
+  ry::result<repository::deletion> done =
+      forced ? co_await delete_forced(who.id, id) : co_await delete_alone(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);

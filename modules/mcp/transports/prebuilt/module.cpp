@@ -81,6 +81,7 @@ class driver {
     reg.migrations(ry_migrations::all);
     reg.contribute(RY_MCP_TRANSPORT_1, "prebuilt", &table, this);
     routes_.add_to(reg);
+    reg.subscribe("deleted_accounts", "account.deleted", this, &driver::account_deleted);
   }
   void start() {
     accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
@@ -102,6 +103,10 @@ class driver {
   }
 
  private:
+  ry::task<void> account_deleted(ry::event e) {
+    const auto account = ry::uuid::parse(e.key());
+    if (account) co_await profiles_.remove_all(*account);
+  }
   static std::optional<ry::uuid> profile_of(const ry::mcp::target& t) {
     json::value v;
     (void)ry::guard([&] { v = mcp::parse(t.config_json); });
@@ -127,6 +132,6 @@ class driver {
 }  // namespace mcp_prebuilt
 
 RY_MODULE(mcp_prebuilt::driver, "mcp_prebuilt", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
                  RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp_prebuilt::schema));

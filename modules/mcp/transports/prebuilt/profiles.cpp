@@ -112,6 +112,10 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
   co_return id;
 }
 
+ry::task<void> profile_store::remove_all(ry::uuid account) const {
+  (void)(co_await ctx_.db().query("delete from mcp_prebuilt.profile where account_id = $1", account)).value();
+}
+
 ry::task<void> profile_store::remove(ry::uuid id, ry::uuid account) const {
   const auto gone = (co_await ctx_.db().query(
       "delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id, account)).value();

@@ -40,6 +40,8 @@ class profile_store {
   // Throws 409 when the account has `most` profiles.
   ry::task<ry::uuid> add(new_profile p, std::int64_t most) const;
   ry::task<void> remove(ry::uuid id, ry::uuid account) const;
+  // All of a deleted account.
+  ry::task<void> remove_all(ry::uuid account) const;
 
   // Nobody else takes the profile until keep(), release() or the time is over; false: somebody has.
   ry::task<bool> take(ry::uuid id, std::int64_t seconds) const;
