@@ -16,7 +16,8 @@ constexpr std::uint64_t ping_ms = 10'000;
 constexpr std::string_view ping = "data: {\"type\": \"ping\"}\n\n";
 // Hints may be lost: this often the stream looks by itself.
 constexpr std::uint64_t poll_ms = 30'000;
-constexpr std::uint64_t token_ms = 10 * 60 * 1000;
+// Browsers reconnect with the same address, and an inbox has no end.
+constexpr std::uint64_t token_ms = 24 * 3600 * 1000;
 constexpr std::int64_t most_at_once = 100;
 
 std::string count_json(std::int64_t unread) { return "\"unread_count\": " + std::to_string(unread); }

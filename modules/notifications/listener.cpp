@@ -3,7 +3,8 @@
 namespace notifications {
 
 void listener::add_to(ry::registrar& reg) {
-  reg.subscribe("workflows", "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low",
+  reg.subscribe("workflows", "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
+                "referral.successful",
                 this, &listener::heard);
 }
 

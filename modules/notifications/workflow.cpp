@@ -90,7 +90,7 @@ void fill(json::value& v, const fields& values) {
 
 const std::vector<std::string_view>& known_workflows() {
   static const std::vector<std::string_view> all{"welcome-email",  "task-completed", "task-failed",
-                                                 "payment-succeeded", "payment-failed", "credits-low",
+                                                 "payment-succeeded", "payment-failed", "credits-low", "referral-successful",
                                                  "promotional"};
   return all;
 }
@@ -139,6 +139,10 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
     out.payload = {{"account_id", text_in(event, "account_id")},
                    {"remaining_credits", std::max<std::int64_t>(balance, 0) / micro_per_credit},
                    {"threshold_percentage", integer_in(event, "threshold_percent")}};
+  } else if (kind == "referral.successful") {
+    // For the referrer. Who the friend is stays between the friend and this server.
+    out.workflow = "referral-successful";
+    out.payload = {{"account_id", text_in(event, "referrer_id")}, {"credits_awarded", integer_in(event, "credits_awarded")}};
   } else {
     return std::nullopt;
   }

@@ -1,0 +1,52 @@
+// What an identity provider sends: signed tokens, key sets, webhooks.
+import { constants, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import http from 'node:http';
+
+const part = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
+const now = () => Math.floor(Date.now() / 1000);
+
+export function makeKey(alg) {
+  const pair = /^[RP]S/.test(alg) ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : alg === 'EdDSA' ? generateKeyPairSync('ed25519') : alg === 'Ed448' ? generateKeyPairSync('ed448')
+      : generateKeyPairSync('ec', { namedCurve: { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }[alg] });
+  return { private: pair.privateKey, jwk: pair.publicKey.export({ format: 'jwk' }) };
+}
+
+// A compact token; `exp` is an hour from now unless the claims say otherwise.
+export function signToken(alg, key, claims, header = {}) {
+  const name = alg === 'Ed448' ? 'EdDSA' : alg;
+  const text = `${part({ alg: name, typ: 'JWT', ...header })}.${part({ exp: now() + 3600, ...claims })}`;
+  const hash = /^Ed/.test(alg) ? null : `sha${alg.slice(2)}`;
+  if (alg.startsWith('HS')) return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
+  const how = alg.startsWith('ES') ? { dsaEncoding: 'ieee-p1363' }
+    : alg.startsWith('PS') ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
+  return `${text}.${sign(hash, Buffer.from(text), { key, ...how }).toString('base64url')}`;
+}
+
+// A certificate of the key that vouches for itself, as PEM.
+export function certificateOf(key) {
+  const pem = key.private.export({ format: 'pem', type: 'pkcs8' });
+  return execFileSync('openssl', ['req', '-x509', '-key', '/dev/stdin', '-days', '2', '-subj', '/CN=keys'], { input: pem, encoding: 'utf8' });
+}
+
+// {url, document, seen, close}; `document` may be replaced.
+export async function startKeySet(document) {
+  const state = { document, seen: 0 };
+  const server = http.createServer((_, res) => {
+    state.seen += 1;
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify(state.document));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  state.url = `http://127.0.0.1:${server.address().port}/jwks`;
+  state.close = () => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); });
+  return state;
+}
+
+// Headers of Standard Webhooks ('webhook') or Svix ('svix'). `secret`: whsec_..., as Supabase writes it also v1,whsec_...
+export function webhookHeaders(body, secret, { id = `msg_${randomUUID()}`, family = 'webhook', at = now() } = {}) {
+  const key = Buffer.from(secret.replace(/^v1,/, '').replace(/^whsec_/, ''), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
+  return { [`${family}-id`]: id, [`${family}-timestamp`]: String(at), [`${family}-signature`]: `v1,${mac}`, 'content-type': 'application/json' };
+}
