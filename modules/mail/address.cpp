@@ -1,10 +1,12 @@
 #include "address.hpp"
 
+#include <idn2.h>
 #include <sodium.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 namespace mail {
 namespace {
@@ -34,6 +36,68 @@ std::size_t character(std::string_view s) noexcept {
   return n;
 }
 
+bool is_ascii(std::string_view text) noexcept {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0; });
+}
+
+// Printable: no control characters, no blanks and nothing that changes the direction of writing.
+bool is_invisible(std::string_view c) noexcept {
+  if (c.size() == 2) return c[0] == '\xc2' && static_cast<unsigned char>(c[1]) <= 0xa0;
+  if (c == "\xe3\x80\x80" || c == "\xef\xbb\xbf") return true;
+  if (c.size() != 3 || c[0] != '\xe2') return false;
+  const auto low = (static_cast<unsigned>(static_cast<unsigned char>(c[1])) << 8) | static_cast<unsigned char>(c[2]);
+  return (low >= 0x8080 && low <= 0x808f) || (low >= 0x80a8 && low <= 0x80ae) || (low >= 0x81a0 && low <= 0x81af);
+}
+
+bool is_local_part(std::string_view s) noexcept {
+  if (s.empty() || s.size() > 64 || s.front() == '.' || s.back() == '.' || s.find("..") != s.npos) return false;
+  constexpr std::string_view others = ".!#$%&'*+/=?^_`{|}~-";
+  for (std::size_t i = 0; i < s.size();) {
+    const auto n = character(s.substr(i));
+    if (n == 0 || (n == 1 && !is_alnum(s[i]) && others.find(s[i]) == others.npos)) return false;
+    if (n > 1 && is_invisible(s.substr(i, n))) return false;
+    i += n;
+  }
+  return true;
+}
+
+bool is_host_name(std::string_view domain) noexcept {
+  for (;;) {
+    const auto dot = domain.find('.');
+    const auto label = domain.substr(0, dot);
+    if (!is_label(label)) return false;
+    if (dot == domain.npos) {
+      // An address literal without brackets is a mistake.
+      return !std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+    domain.remove_prefix(dot + 1);
+  }
+}
+
+bool has_invisible(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto n = character(text.substr(i));
+    if (n == 0 || is_invisible(text.substr(i, n))) return true;
+    i += n;
+  }
+  return false;
+}
+
+std::optional<std::string> domain_in_ascii(std::string_view domain) {
+  if (is_ascii(domain)) return std::string(domain);
+  if (has_invisible(domain)) return std::nullopt;
+  // libidn2 drops ASCII that no host name has.
+  const bool clean = std::all_of(domain.begin(), domain.end(),
+                                 [](char c) { return is_alnum(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80; });
+  if (!clean) return std::nullopt;
+  const std::string copy(domain);
+  char* raw = nullptr;
+  const int rc = idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
+  const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
+  if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
+  return std::string(raw);
+}
+
 std::string one_line(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -61,25 +125,19 @@ std::string encoded_word(std::string_view utf8) {
 
 }  // namespace
 
-bool is_address(std::string_view text) noexcept {
-  const auto at = text.rfind('@');
-  if (text.size() > 254 || at == text.npos) return false;
-  const auto local = text.substr(0, at);
-  auto domain = text.substr(at + 1);
-  constexpr std::string_view others = ".!#$%&'*+/=?^_`{|}~-";
-  if (local.empty() || local.size() > 64 || local.front() == '.' || local.back() == '.' ||
-      local.find("..") != local.npos ||
-      !std::all_of(local.begin(), local.end(),
-                   [&](char c) { return is_alnum(c) || others.find(c) != others.npos; })) {
-    return false;
-  }
-  for (;;) {
-    const auto dot = domain.find('.');
-    if (!is_label(domain.substr(0, dot))) return false;
-    if (dot == domain.npos) return true;
-    domain.remove_prefix(dot + 1);
-  }
+bool is_address(std::string_view text) { return on_the_wire(text).has_value(); }
+
+std::optional<std::string> on_the_wire(std::string_view address) {
+  const auto at = address.rfind('@');
+  if (address.size() > 254 || at == address.npos || !is_local_part(address.substr(0, at))) return std::nullopt;
+  const auto domain = domain_in_ascii(address.substr(at + 1));
+  if (!domain || !is_host_name(*domain)) return std::nullopt;
+  auto out = std::string(address.substr(0, at + 1)) + *domain;
+  if (out.size() > 254) return std::nullopt;
+  return out;
 }
+
+bool needs_smtputf8(std::string_view address) noexcept { return !is_ascii(address.substr(0, address.rfind('@'))); }
 
 std::string header_text(std::string_view text) {
   const std::string line = one_line(text);

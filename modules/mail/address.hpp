@@ -4,14 +4,21 @@
 
 #include <ry/cpp/types.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace mail {
 
-// One bare address of ASCII characters, at most 254 bytes, without quoted local parts or address
-// literals. The same rule as mail.address_ok().
-bool is_address(std::string_view text) noexcept;
+// One bare address of at most 254 bytes, without quoted local parts or address literals: ASCII or UTF-8 before the @ (RFC 6531),
+// a domain in any form behind it. mail.address_ok() takes at least these.
+bool is_address(std::string_view text);
+
+// The address with its domain in ASCII (IDNA 2008); nullopt: it is not valid.
+std::optional<std::string> on_the_wire(std::string_view address);
+
+// Whether it has UTF-8 before the @: only for relays that offer SMTPUTF8.
+bool needs_smtputf8(std::string_view address) noexcept;
 
 // A header's value of one line: control characters become blanks, text that is not ASCII encoded words
 // (RFC 2047) of at most 75 characters, folded. Bytes that are no UTF-8 become question marks.

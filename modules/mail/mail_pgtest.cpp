@@ -56,9 +56,13 @@ TEST_F(mail_sql, a_message_and_its_job_are_written_with_the_callers_transaction_
 
 TEST_F(mail_sql, addresses_and_subjects_cannot_break_lines) {
   for (const char* bad : {"", "a", "a@b>", "a b@c", "a@b\r\nRCPT TO:<e@f>", "a@b\n", "a@-b", "a..b@c", ".a@b", "a.@b",
-                          "\xc3\xa9@b"}) {
+                          "a@1.2.3.4", "a\xc2\xa0@b", "a@b.\xe2\x80\xae" "c", "a@b\xe3\x80\x80"}) {
     EXPECT_EQ(state_of("select mail.enqueue('x', E'" + std::string(bad) + "', 's', 't')"), "RY422") << bad;
   }
+  for (const char* good : {"\xc3\xa9@b", "x@b\xc3\xbc" "cher.example", "a+b@c-d.example", "a@xn--bcher-kva.example"}) {
+    EXPECT_EQ(sql("select mail.address_ok('" + std::string(good) + "')"), "t") << good;
+  }
+  EXPECT_EQ(sql("select mail.address_ok(repeat('a', 65) || '@b') or mail.address_ok('a@' || repeat('b', 64) || '.c')"), "f");
   EXPECT_EQ(state_of("select mail.enqueue('x', null, 's', 't')"), "RY422");
   EXPECT_EQ(state_of("select mail.enqueue('x', repeat('a', 250) || '@b.cd', 's', 't')"), "RY422");
   sql("select mail.enqueue('x', 'a@b', E'Ann\\r\\nBcc: e@f', 't')");
@@ -115,7 +119,6 @@ TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
   end("refused", "false, true");
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
-  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "suppressed");
   EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "t");
   EXPECT_EQ(sql("select mail.requeue('op', id) from mail.message"), "f") << "it is on its way already";
   take();
@@ -126,6 +129,79 @@ TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
                 "where kind = 'admin.act' and key = 'op' and payload->>'actor' = 'op'"),
             "mail.requeue a@b")
       << "told once, with who did it";
+}
+
+TEST_F(mail_sql, account_mail_is_neither_counted_with_other_mail_nor_held_back_by_it) {
+  sql("update mail.setting set per_recipient_hour = 1, account_per_recipient_hour = 2");
+  const auto account = [&] { return sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"); };
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  EXPECT_EQ(enqueue("a@b"), "throttled");
+  EXPECT_EQ(account(), "queued");
+  EXPECT_EQ(account(), "queued");
+  EXPECT_EQ(account(), "throttled") << "its own limit";
+  EXPECT_EQ(sql("select string_agg(distinct kind, ',' order by kind) from core.job"), "mail.send,mail.send_account");
+  take();
+  const auto pace = [&](const char* kind) {
+    return sql("select b.what from core.job j, lateral mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 60000, true) b where kind = '" +
+               std::string(kind) + "' limit 1");
+  };
+  EXPECT_EQ(pace("mail.send"), "send");
+  EXPECT_EQ(pace("mail.send"), "wait");
+  EXPECT_EQ(pace("mail.send_account"), "send") << "it does not wait for its turn";
+}
+
+TEST_F(mail_sql, a_bounce_ends_by_itself_and_account_mail_is_tried_in_spite_of_it) {
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  end("refused", "false, true");
+  EXPECT_EQ(enqueue("a@b"), "suppressed");
+  EXPECT_EQ(sql("select reason || ' ' || detail || ' ' || (expires_at between now() + interval '89 days' and now() + interval '91 days')"
+                " from mail.subscription"), "bounced r true");
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  end("sent");
+  EXPECT_EQ(enqueue("a@b"), "queued") << "the relay took it: the address is good again";
+  sql("update mail.subscription set out_at = now(), reason = 'bounced', expires_at = now() - interval '1 second'");
+  EXPECT_EQ(enqueue("a@b"), "queued") << "expired";
+  sql("update mail.subscription set out_at = now(), reason = 'operator', expires_at = null");
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"), "suppressed") << "an operator's block holds for all mail";
+}
+
+TEST_F(mail_sql, many_bounces_are_lifted_at_once_and_decisions_of_recipients_are_not) {
+  sql("insert into mail.subscription (address, category, out_at, reason) values"
+      " ('a@x.test', '*', now(), 'bounced'), ('b@mx.x.test', '*', now() - interval '2 days', 'bounced'), ('c@yx.test', '*', now(), 'bounced'),"
+      " ('d@x.test', 'promotional', now(), 'unsubscribed'), ('e@x.test', '*', now(), 'operator')");
+  const auto lift = [&](const std::string& more) { return sql("select mail.lift_many('op', " + more + ")"); };
+  EXPECT_EQ(lift("'bounced', null, 'X.test', now() - interval '1 day', null"), "1");
+  EXPECT_EQ(lift("'bounced', null, 'x.test', null, null"), "1") << "a subdomain";
+  EXPECT_EQ(lift("'bounced', '{C@yx.test,e@x.test}', null, null, null"), "1");
+  EXPECT_EQ(lift("'bounced', null, null, null, null"), "0");
+  EXPECT_EQ(sql("select string_agg(address, ',' order by address) from mail.subscription where out_at is not null"), "d@x.test,e@x.test");
+  EXPECT_EQ(sql("select count(*) from core.event where payload->>'action' = 'mail.lift_many'"), "3") << "lifting nothing is no act";
+}
+
+TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
+  EXPECT_EQ(enqueue("a@b", ", bulk => true"), "queued");
+  take();
+  EXPECT_EQ(begin(), "send 1");
+  const auto token = sql("select token from mail.subscription");
+  const auto decide = [&](const char* subscribed) { return sql("select mail.set_subscribed('" + token + "', " + subscribed + ")"); };
+  EXPECT_EQ(decide("true"), "f") << "nothing to undo";
+  EXPECT_EQ(decide("false"), "t");
+  EXPECT_EQ(decide("false"), "f");
+  EXPECT_EQ(enqueue("a@b"), "suppressed");
+  EXPECT_EQ(decide("true"), "t");
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  EXPECT_EQ(sql("select string_agg((payload->>'subscribed') || ' ' || (payload->>'category'), ',' order by id) from core.event"
+                " where kind = 'mail.subscription' and key = 'a@b'"), "false invitation,true invitation");
+  decide("false");
+  sql("select mail.follow_preference('A@b', 'invitation', false)");
+  EXPECT_EQ(enqueue("a@b"), "suppressed");
+  sql("select mail.follow_preference('A@b', 'invitation', true)");
+  EXPECT_EQ(enqueue("a@b"), "queued");
+  EXPECT_EQ(sql("select mail.set_subscribed(gen_random_uuid(), false) is null"), "t");
 }
 
 TEST_F(mail_sql, what_keeps_mail_away_is_lifted_and_told) {

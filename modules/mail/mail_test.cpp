@@ -7,6 +7,7 @@
 #include "address.hpp"
 #include "sealed_body.hpp"
 #include "smtp.hpp"
+#include "smtp_reply.hpp"
 
 using namespace mail;
 
@@ -18,8 +19,8 @@ TEST(mail_address, takes_what_is_safe_on_the_wire) {
   }
   for (const char* bad :
        {"", "a", "@b", "a@", "a b@c", "a@b c", "<a@b>", "a@b>\r\nRCPT TO:<evil@c", "a\r@b", "a@b\n", "a@-b",
-        "a@b-", "a@b..c", ".a@b", "a.@b", "a..b@c", "\"a b\"@c", "a@[127.0.0.1]", "a@b,c@d", "\xc3\xa9@b",
-        "a@\xc3\xa9"}) {
+        "a@b-", "a@b..c", ".a@b", "a.@b", "a..b@c", "\"a b\"@c", "a@[127.0.0.1]", "a@b,c@d", "a@1.2.3.4", "a@127",
+        "\xff@b", "a\xc2\xa0@b", "a\xe2\x80\xae@b", "a\xe3\x80\x80@b", "a@\xc3\xa9 b", "a@b\xc2\xa0"}) {
     EXPECT_FALSE(is_address(bad)) << bad;
   }
   EXPECT_FALSE(is_address(std::string_view("a\0@b", 4)));
@@ -28,6 +29,15 @@ TEST(mail_address, takes_what_is_safe_on_the_wire) {
   EXPECT_FALSE(is_address("a@" + std::string(64, 'b')));
   EXPECT_FALSE(is_address("a@" + std::string(50, 'b') + "." + std::string(50, 'c') + "." +
                           std::string(50, 'd') + "." + std::string(50, 'e') + "." + std::string(50, 'f')));
+}
+
+TEST(mail_address, international_ones_have_an_ascii_domain_on_the_wire) {
+  EXPECT_EQ(on_the_wire("x@b\xc3\xbc" "cher.example"), "x@xn--bcher-kva.example");
+  EXPECT_EQ(on_the_wire("x@B\xc3\x9c" "CHER.example"), "x@xn--bcher-kva.example");
+  EXPECT_EQ(on_the_wire("Ann@Example.org"), "Ann@Example.org");
+  EXPECT_EQ(on_the_wire("j\xc3\xbcrgen@b\xc3\xbc" "cher.example"), "j\xc3\xbcrgen@xn--bcher-kva.example");
+  EXPECT_TRUE(needs_smtputf8("j\xc3\xbcrgen@example.org"));
+  EXPECT_FALSE(needs_smtputf8("x@b\xc3\xbc" "cher.example"));
 }
 
 TEST(mail_header, stays_one_line_whatever_comes) {
@@ -73,6 +83,13 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")),
             verdict::refused);
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 552, phase::rcpt)), verdict::refused);
+  EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 550, phase::body, "550 5.1.1 User unknown")), verdict::bounced);
+  for (const auto at : {phase::mail, phase::rcpt, phase::body}) {
+    EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, at, "550 5.4.5 Daily user sending quota exceeded")), verdict::retry);
+  }
+  auto international = reply(CURLE_OK, 250, phase::hello);
+  international.unsupported = "no SMTPUTF8";
+  EXPECT_EQ(judge(international), verdict::refused);
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::body)), verdict::refused);
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::mail)), verdict::relay_trouble) << "our sender";
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::connect)), verdict::relay_trouble);
@@ -85,10 +102,32 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
   EXPECT_EQ(judge(reply(CURLE_OPERATION_TIMEDOUT, 354, phase::body)), verdict::retry);
 }
 
+TEST(mail_refusal, only_a_missing_mailbox_is_a_bounce) {
+  for (const char* missing :
+       {"550 5.1.1 <x@y>: Recipient address rejected: User unknown in virtual mailbox table", "550-5.1.1 The email account does not exist.",
+        "550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup", "553 5.1.3 Invalid address",
+        "551 5.1.6 User has moved", "550 5.2.1 The email account that you tried to reach is disabled", "550 5.1.2 Host unknown",
+        "550 No such user here", "550 Unknown user", "553 sorry, no mailbox here by that name", "550 Unrouteable address"}) {
+    EXPECT_EQ(classify(missing), refusal::recipient) << missing;
+  }
+  for (const char* later : {"550 5.4.5 Daily user sending quota exceeded.", "550 5.5.3 Too many recipients", "550 Daily sending quota exceeded",
+                            "554 You have sent too many messages", "550 5.7.1 Hourly limit exceeded"}) {
+    EXPECT_EQ(classify(later), refusal::quota) << later;
+  }
+  for (const char* other :
+       {"550 relay not permitted", "550 5.7.1 Relaying denied", "550 Administrative prohibition", "550 5.1.8 Sender address rejected",
+        "550 Sender verify failed", "550 5.1.1 Sender rejected", "550 5.1.7 Bad sender", "550 5.2.2 Mailbox full", "552 5.2.2 Over quota",
+        "550 5.2.3 Message too long", "550 5.7.26 Unauthenticated e-mail: SPF and DKIM failed", "550 SPF check failed for unknown user domain",
+        "550 Blocked by Spamhaus", "550 Requested action not taken: mailbox unavailable", "550 Rejected", "550", "",
+        "452 4.2.2 no such user", "550 5.7.1 No such user", "550 5.1.1.1 x", "550 Message content rejected"}) {
+    EXPECT_EQ(classify(other), refusal::other) << other;
+  }
+}
+
 std::string defaults_with(const std::string& members) {
   return R"({"host": "", "port": 0, "security": "starttls", "username": "", "password": "", "ca_file": "",
-    "from": "", "from_name": "", "unsubscribe_mailto": "", "connections": 4, "timeout_seconds": 60,
-    "rate_per_minute": 0, "per_recipient_hour": 20, "max_attempts": 30, "keep_days": 30)" +
+    "from": "", "from_name": "", "unsubscribe_mailto": "", "dkim_selectors": [], "connections": 4, "timeout_seconds": 60,
+    "rate_per_minute": 0, "per_recipient_hour": 20, "account_per_recipient_hour": 60, "suppress_days": 90, "max_attempts": 30, "keep_days": 30)" +
          members + "}";
 }
 

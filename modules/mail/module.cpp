@@ -1,6 +1,9 @@
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <ry/cpp/module.hpp>
 #include <ry/cpp/settings_check.hpp>
 
+#include "mail_check.hpp"
 #include "migrations.hpp"
 #include "openapi.hpp"
 #include "postman.hpp"
@@ -20,19 +23,55 @@ std::string link_base(const ry::context& ctx) {
   return base.empty() ? base : base + std::string(ctx.fact("http.base_path"));
 }
 
+brand brand_of(const ry::context& ctx) {
+  brand out;
+  const auto read = [&](std::string& to, const char* fact) {
+    if (const auto text = ctx.fact(fact); !text.empty()) to = text;
+  };
+  read(out.name, "brand.name");
+  read(out.color, "brand.color");
+  read(out.logo_url, "brand.logo_url");
+  return out;
+}
+
+// The members of an event of another module; what is missing or of another type is empty.
+class payload {
+ public:
+  explicit payload(std::string_view text) {
+    boost::json::error_code bad;
+    auto doc = boost::json::parse(boost::json::string_view(text.data(), text.size()), bad);
+    if (!bad && doc.is_object()) members_ = std::move(doc.get_object());
+  }
+  std::string text(const char* name) const {
+    const auto* v = members_.if_contains(name);
+    return v != nullptr && v->is_string() ? std::string(v->get_string().data(), v->get_string().size()) : std::string();
+  }
+  std::optional<bool> flag(const char* name) const {
+    const auto* v = members_.if_contains(name);
+    return v != nullptr && v->is_bool() ? std::optional<bool>(v->get_bool()) : std::nullopt;
+  }
+
+ private:
+  boost::json::object members_;
+};
+
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx),
         settings_(read_settings(ctx.settings(), faults_)),
+        brand_(brand_of(ctx)),
         repo_(ctx),
-        postman_(ctx, repo_, settings_, link_base(ctx)),
+        postman_(ctx, repo_, settings_, brand_, link_base(ctx)),
         service_(ctx, repo_, settings_),
-        routes_(ctx, repo_) {
+        routes_(ctx, repo_, brand_),
+        check_(ctx, settings_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     reg.contribute(RY_SETTINGS_CHECK_1, "mail", &ry::settings_faults::table, &faults_);
+    static constexpr ry_command_v1 check_command{sizeof(ry_command_v1), 0, &mail_check::run};
+    reg.contribute(RY_COMMAND_1, RY_COMMAND_MAIL_CHECK, &check_command, &check_);
     reg.provide(RY_SVC_MAIL_1, service::table(), &service_);
     ry::job_options send;
     send.queue = "mail";
@@ -41,6 +80,10 @@ class module {
     send.timeout_ms = settings_.timeout_ms + 60'000;
     send.backoff_ms = 5'000;
     reg.job("mail.send", &postman_, &postman::deliver, send);
+    // Workers of its own: bulk mail that occupies all connections does not delay a password reset.
+    reg.job("mail.send_account", &postman_, &postman::deliver, send);
+    reg.subscribe("mail-preferences", "notifications.mail_preference", this, &module::follow_preference);
+    reg.subscribe("mail-broadcasts", "notifications.broadcast", this, &module::hold_broadcast);
     ry::job_options tidy;
     tidy.queue = "mail";
     tidy.cron = "*/10 * * * *";
@@ -70,6 +113,20 @@ class module {
     }
   }
 
+  // Of the event: {address, category, wanted}.
+  ry::task<void> follow_preference(ry::event e) {
+    const payload p(e.payload());
+    const auto wanted = p.flag("wanted");
+    if (p.text("address").empty() || p.text("category").empty() || !wanted) co_return;
+    co_await repo_.follow_preference(p.text("address"), p.text("category"), *wanted);
+  }
+
+  // Of the event: {broadcast, state}.
+  ry::task<void> hold_broadcast(ry::event e) {
+    const payload p(e.payload());
+    if (!p.text("broadcast").empty()) co_await repo_.hold_broadcast(p.text("broadcast"), p.text("state"));
+  }
+
   ry::task<ry::job_outcome> tidy(ry::job) {
     co_await postman_.seal_plain_bodies();
     co_await repo_.tidy(settings_.keep_days);
@@ -79,17 +136,19 @@ class module {
   const ry::context& ctx_;
   ry::settings_faults faults_;
   const settings settings_;
+  const brand brand_;
   const repository repo_;
   postman postman_;
   service service_;
   routes routes_;
+  mail_check check_;
 };
 
 }  // namespace
 }  // namespace mail
 
 RY_MODULE(mail::module, "mail", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_METRICS_1, RY_SECRETS_1)
-              .wants(RY_SETTINGS_CHECK_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_METRICS_1, RY_SECRETS_1)
+              .wants(RY_SETTINGS_CHECK_1, RY_COMMAND_1)
               .provides(RY_SVC_MAIL_1)
               .settings(mail::settings_schema));

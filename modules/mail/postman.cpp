@@ -1,6 +1,7 @@
 #include "postman.hpp"
 
 #include <boost/json/parse.hpp>
+#include <ry/cpp/html.hpp>
 
 #include "sealed_body.hpp"
 
@@ -29,11 +30,22 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
+// With the link in the place of the mark; without a link, lines with the mark are left out.
+std::string with_link(std::string text, std::string_view link) {
+  if (!link.empty()) return replaced(std::move(text), unsubscribe_mark, link);
+  for (auto at = text.find(unsubscribe_mark); at != text.npos; at = text.find(unsubscribe_mark)) {
+    const auto before = text.rfind('\n', at);
+    const auto begin = before == text.npos ? 0 : before + 1;
+    text.erase(begin, text.find('\n', at) == text.npos ? text.npos : text.find('\n', at) + 1 - begin);
+  }
+  return text;
+}
+
 }  // namespace
 
 postman::postman(const ry::context& ctx, const repository& repo, const settings& s,
-                 std::string links)
-    : ctx_(ctx), repo_(repo), settings_(s), links_(std::move(links)), smtp_(s) {
+                 const brand& b, std::string links)
+    : ctx_(ctx), repo_(repo), settings_(s), brand_(b), links_(std::move(links)), smtp_(s) {
   const auto count = [&](const char* outcome) {
     return ctx.metrics().counter("attempts_total", "Attempts to hand a message to the relay",
                                  {{"outcome", outcome}});
@@ -67,9 +79,14 @@ letter postman::write(ry::uuid id, turn t) const {
   l.date_unix_s = ctx_.now_unix_us() / 1'000'000;
   std::string link;
   if (!t.token.empty() && !links_.empty()) link = links_ + "/mail/unsubscribe/" + t.token;
-  l.text = replaced(std::move(t.text), unsubscribe_mark, link);
-  l.html = replaced(std::move(t.html), unsubscribe_mark, link);
-  if (t.bulk) l.unsubscribe_url = link;
+  l.brand_name = brand_.name;
+  const auto text = with_link(std::move(t.text), link);
+  const auto html = replaced(std::move(t.html), unsubscribe_mark, ry::escaped_html(link));
+  auto both = lay_out(brand_, l.subject, text, html, link);
+  l.text = std::move(both.text);
+  l.html = std::move(both.html);
+  // Whoever can unsubscribe by a link can do so in the mail program.
+  l.unsubscribe_url = link;
   return l;
 }
 

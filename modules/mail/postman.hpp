@@ -1,9 +1,10 @@
-// The workers of the outbox: the job mail.send {id} hands one message over.
+// The workers of the outbox: the jobs mail.send and mail.send_account {id} hand one message over.
 #pragma once
 
 #include <ry/cpp/durable.hpp>
 #include <ry/cpp/outside.hpp>
 
+#include "layout.hpp"
 #include "repository.hpp"
 #include "smtp.hpp"
 
@@ -12,7 +13,7 @@ namespace mail {
 class postman {
  public:
   // `links`: what comes before /mail/unsubscribe/...; empty: there are no such links.
-  postman(const ry::context& ctx, const repository& repo, const settings& s, std::string links);
+  postman(const ry::context& ctx, const repository& repo, const settings& s, const brand& b, std::string links);
 
   ry::task<ry::job_outcome> deliver(ry::job job);
   // Encrypts bodies that the former release, or a module without encryption, enqueued in plain text.
@@ -29,6 +30,7 @@ class postman {
   const ry::context& ctx_;
   const repository& repo_;
   const settings& settings_;
+  const brand& brand_;
   const std::string links_;
   smtp smtp_;
   std::atomic<std::int64_t> paused_until_us_{0};

@@ -3,8 +3,9 @@
 namespace mail {
 
 ry::task<void> repository::configure(settings s) const {
-  (co_await ctx_.db().query("update mail.setting set per_recipient_hour = $1, max_attempts = $2",
-                            s.per_recipient_hour, s.max_attempts))
+  (co_await ctx_.db().query("update mail.setting set per_recipient_hour = $1, max_attempts = $2,"
+                            "  account_per_recipient_hour = $3, suppress_days = $4",
+                            s.per_recipient_hour, s.max_attempts, s.account_per_recipient_hour, s.suppress_days))
       .value();
 }
 
@@ -85,23 +86,28 @@ ry::task<std::vector<ry_mail_outcome>> repository::outcomes(std::vector<std::str
   co_return out;
 }
 
-ry::task<std::optional<std::string>> repository::category_of(ry::uuid token) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select category from mail.subscription where token = $1",
-                                     token))
-          .value();
+ry::task<std::optional<subscription>> repository::find_subscription(ry::uuid token) const {
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                                   "select address, category, out_at is not null as out from mail.subscription"
+                                                   " where token = $1",
+                                                   token))
+                        .value();
   if (rows.empty()) co_return std::nullopt;
-  co_return std::string(rows.front().text(0));
+  const auto r = rows.front();
+  co_return subscription{std::string(r.text("address")), std::string(r.text("category")), r.boolean("out")};
 }
 
-ry::task<bool> repository::unsubscribe(ry::uuid token) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "update mail.subscription set out_at = coalesce(out_at, now()),"
-                         "  reason = coalesce(reason, 'unsubscribed') where token = $1 returning 1",
-                         token))
-                        .value();
-  co_return !rows.empty();
+ry::task<bool> repository::set_subscribed(ry::uuid token, bool subscribed) const {
+  const auto rows = (co_await ctx_.db().query("select mail.set_subscribed($1, $2) is not null", token, subscribed)).value();
+  co_return rows.front().boolean(0);
+}
+
+ry::task<void> repository::follow_preference(std::string address, std::string category, bool wanted) const {
+  (co_await ctx_.db().query("select mail.follow_preference($1, $2, $3)", address, category, wanted)).value();
+}
+
+ry::task<void> repository::hold_broadcast(std::string id, std::string state) const {
+  (co_await ctx_.db().query("select mail.hold_broadcast($1, $2)", id, state)).value();
 }
 
 ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
@@ -135,6 +141,35 @@ ry::task<bool> repository::lift(std::string actor, std::string address) const {
   co_return rows.front().boolean(0);
 }
 
+ry::task<ry::page_of_rows> repository::suppressions(suppression_filter only, std::optional<ry::uuid> before,
+                                                    std::int64_t limit) const {
+  // Ordered by their beginning; the token tells those of one instant apart, and names the last row to the next page.
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select s.token as id, json_build_object('address', s.address, 'category', s.category, 'reason', s.reason,"
+           "  'detail', nullif(s.detail, ''), 'since', to_char(s.out_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+           "  'expires_at', to_char(s.expires_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text as doc"
+           "  from mail.subscription s"
+           " where s.out_at is not null and (s.expires_at is null or s.expires_at > now())"
+           "   and ($1 = '' or s.reason = $1) and ($2 = '' or s.category = $2)"
+           "   and ($3 = '' or s.address = mail.fold($3))"
+           "   and ($4::uuid is null"
+           "    or (s.out_at, s.token) < (select b.out_at, b.token from mail.subscription b where b.token = $4))"
+           " order by s.out_at desc, s.token desc limit $5",
+           only.reason, only.category, only.address, before, limit + 1))
+          .value();
+  co_return ry::read_page(rows, limit);
+}
+
+ry::task<std::int64_t> repository::lift_many(std::string actor, bulk_lift what) const {
+  const auto rows =
+      (co_await ctx_.db().query("select mail.lift_many($1, $2, $3::text[], $4, $5::timestamptz, $6::timestamptz)", actor,
+                                what.reason, what.addresses, what.domain, what.since, what.until))
+          .value();
+  co_return rows.front().int64(0);
+}
+
 ry::task<void> repository::tidy(std::int64_t keep_days) const {
   ry::batch b;
   b.add(
@@ -145,6 +180,10 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
       "delete from mail.message where state in ('sent', 'refused', 'dead', 'suppressed')"
       "   and ended_at < now() - make_interval(days => $1::int)",
       keep_days);
+  b.add(
+      "update mail.subscription set out_at = null, reason = null, expires_at = null, detail = ''"
+      " where expires_at < clock_timestamp()");
+  b.add("delete from mail.held_broadcast where state = 'cancelled' and at < now() - make_interval(days => $1::int + 31)", keep_days);
   (co_await ctx_.db().run(b)).value();
 }
 

@@ -37,6 +37,24 @@ struct plain_message {
   std::optional<std::string> text, html;
 };
 
+// What is known of one address and one category.
+struct subscription {
+  std::string address, category;
+  bool out = false;  // nothing is sent
+};
+
+// Of the list of suppressions; empty members do not narrow it.
+struct suppression_filter {
+  std::string reason, category, address;
+};
+
+// Which suppressions an admin lifts at once; members without a value do not narrow them.
+struct bulk_lift {
+  std::string reason;
+  std::optional<std::vector<std::string>> addresses;
+  std::optional<std::string> domain, since, until;
+};
+
 // The job that a worker holds.
 struct lease {
   std::int64_t job = 0;
@@ -60,9 +78,13 @@ class repository {
   // In the order of the ids.
   ry::task<std::vector<ry_mail_outcome>> outcomes(std::vector<std::string> ids) const;
 
-  // The recipient's view of a subscription. False: no such token.
-  ry::task<std::optional<std::string>> category_of(ry::uuid token) const;
-  ry::task<bool> unsubscribe(ry::uuid token) const;
+  // By the token of a link; nullopt and false: there is no such token.
+  ry::task<std::optional<subscription>> find_subscription(ry::uuid token) const;
+  ry::task<bool> set_subscribed(ry::uuid token, bool subscribed) const;
+  // What preferences of an account say of a category; see the SQL function.
+  ry::task<void> follow_preference(std::string address, std::string category, bool wanted) const;
+  // state: paused, cancelled, or anything else to let it go on.
+  ry::task<void> hold_broadcast(std::string id, std::string state) const;
 
   // Newest first by the time they ended.
   ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> before,
@@ -71,6 +93,9 @@ class repository {
   ry::task<bool> requeue(std::string actor, ry::uuid message) const;
   // False: nothing stood in the way.
   ry::task<bool> lift(std::string actor, std::string address) const;
+  ry::task<ry::page_of_rows> suppressions(suppression_filter only, std::optional<ry::uuid> before, std::int64_t limit) const;
+  // Their number.
+  ry::task<std::int64_t> lift_many(std::string actor, bulk_lift what) const;
   // Gives up what nobody works on any more, removes what ended long ago.
   ry::task<void> tidy(std::int64_t keep_days) const;
 

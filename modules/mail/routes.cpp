@@ -1,47 +1,94 @@
 #include "routes.hpp"
 
+#include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
+#include <boost/json/parse.hpp>
 #include <locale>
 
 #include "address.hpp"
+#include "subscription_page.hpp"
 
 namespace mail {
 namespace {
 
+namespace json = boost::json;
+
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 200;
+constexpr std::size_t most_lifted_addresses = 1000;
 
-// Mail programs and scanners open links by themselves: only a POST acts (RFC 8058).
-constexpr std::string_view ask_page = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Unsubscribe</title></head>
-<body><main><h1>Unsubscribe</h1><p>No more mail of this kind shall come to this address.</p>
-<form method="post"><button>Unsubscribe</button></form></main></body></html>
-)";
-constexpr std::string_view done_page = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Unsubscribed</title></head>
-<body><main><h1>Unsubscribed</h1><p>No more mail of this kind will come to this address.</p></main>
-</body></html>
-)";
-
-ry::response page(std::string_view html) {
-  return ry::response(200, "text/html; charset=utf-8", std::string(html))
+ry::response html_page(int status, std::string html) {
+  return ry::response(status, "text/html; charset=utf-8", std::move(html))
       .header("Content-Security-Policy",
-              "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+              "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
       .header("Referrer-Policy", "no-referrer")
       .header("X-Robots-Tag", "noindex")
       .header("Cache-Control", "no-store");
 }
 
-ry::error unknown_link() {
-  return ry::not_found("mail.unknown_link", "This link is not known");
+ry::error invalid(std::string_view field, const std::string& what) {
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value", std::string(field) + " " + what);
 }
 
-ry::uuid token_of(const ry::request& r) {
-  const auto token = ry::uuid::parse(r.param("token"));
-  if (!token) throw unknown_link();
-  return *token;
+std::string_view sv(const json::string& s) { return {s.data(), s.size()}; }
+
+std::optional<std::string> text_in(const json::object& o, const char* name) {
+  const auto* v = o.if_contains(name);
+  if (v == nullptr || v->is_null()) return std::nullopt;
+  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320) throw invalid(name, "must be a text");
+  return std::string(sv(v->get_string()));
+}
+
+// RFC 3339, as the lists show instants: the database reads the rest.
+std::optional<std::string> instant_in(const json::object& o, const char* name) {
+  auto out = text_in(o, name);
+  if (!out) return out;
+  const auto digits = [&](std::size_t at, std::size_t n) {
+    return std::all_of(out->begin() + static_cast<std::ptrdiff_t>(at), out->begin() + static_cast<std::ptrdiff_t>(at + n),
+                       [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const bool good = out->size() >= 20 && out->size() <= 30 && digits(0, 4) && (*out)[4] == '-' && digits(5, 2) && (*out)[7] == '-' &&
+                    digits(8, 2) && (*out)[10] == 'T' && digits(11, 2) && (*out)[13] == ':' && digits(14, 2) && (*out)[16] == ':' &&
+                    digits(17, 2) && out->back() == 'Z';
+  if (!good) throw invalid(name, "must be a time like 2026-11-20T09:30:00Z");
+  return out;
+}
+
+bulk_lift read_bulk_lift(std::string_view body) {
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(body.data(), body.size()), bad);
+  if (bad || !doc.is_object()) throw ry::bad_request("mail.body", "The body must be a JSON object");
+  const auto& o = doc.get_object();
+  for (const auto& m : o) {
+    const auto name = std::string_view(m.key().data(), m.key().size());
+    if (name != "reason" && name != "addresses" && name != "domain" && name != "since" && name != "until") {
+      throw invalid(name.substr(0, 64), "is not a known member");
+    }
+  }
+  bulk_lift out;
+  out.reason = text_in(o, "reason").value_or("bounced");
+  if (out.reason != "bounced" && out.reason != "operator") {
+    throw invalid("reason", "must be bounced or operator; recipients who unsubscribed are lifted one by one");
+  }
+  out.domain = text_in(o, "domain");
+  out.since = instant_in(o, "since");
+  out.until = instant_in(o, "until");
+  const auto* list = o.if_contains("addresses");
+  if (list == nullptr || list->is_null()) return out;
+  if (!list->is_array() || list->get_array().empty() || list->get_array().size() > most_lifted_addresses) {
+    throw invalid("addresses", "must be a list of 1 to " + std::to_string(most_lifted_addresses) + " addresses");
+  }
+  out.addresses.emplace();
+  for (const auto& a : list->get_array()) {
+    if (!a.is_string() || !is_address(sv(a.get_string()))) throw invalid("addresses", "must hold e-mail addresses only");
+    out.addresses->emplace_back(sv(a.get_string()));
+  }
+  return out;
+}
+
+bool has_field(std::string_view form, std::string_view name) {
+  const auto at = form.find(name);
+  return at != form.npos && (at == 0 || form[at - 1] == '&') && form.substr(at + name.size(), 1) == "=";
 }
 
 }  // namespace
@@ -51,26 +98,34 @@ void routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/mail/unsubscribe/{token}", RY_ROUTE_PUBLIC, this, &routes::unsubscribe);
   reg.route("GET", "/admin/mail", RY_ROUTE_ADMIN, this, &routes::list);
   reg.route("POST", "/admin/mail/{id}/requeue", RY_ROUTE_ADMIN, this, &routes::requeue);
+  reg.route("GET", "/admin/mail/suppressions", RY_ROUTE_ADMIN, this, &routes::suppressions);
+  reg.route("POST", "/admin/mail/suppressions/lift", RY_ROUTE_ADMIN, this, &routes::lift_many);
   reg.route("DELETE", "/admin/mail/suppressions/{address}", RY_ROUTE_ADMIN, this, &routes::lift);
 }
 
 ry::task<ry::response> routes::ask(ry::request r) {
-  const auto token = token_of(r);
-  if (!(co_await repo_.category_of(token))) throw unknown_link();
-  co_return page(ask_page);
+  const auto token = ry::uuid::parse(r.param("token"));
+  std::optional<subscription> found;
+  if (token) found = co_await repo_.find_subscription(*token);
+  if (!found) co_return html_page(404, unknown_link_page(brand_));
+  co_return html_page(200, ask_page(brand_, *found));
 }
 
+// One click in a mail program (RFC 8058), and the buttons of the pages.
 ry::task<ry::response> routes::unsubscribe(ry::request r) {
-  const auto token = token_of(r);
-  if (!(co_await repo_.unsubscribe(token))) throw unknown_link();
-  co_return page(done_page);
+  const auto token = ry::uuid::parse(r.param("token"));
+  const bool undo = has_field(r.body(), "undo");
+  bool known = false;
+  if (token) known = co_await repo_.set_subscribed(*token, undo);
+  if (!known) co_return html_page(404, unknown_link_page(brand_));
+  const auto now = co_await repo_.find_subscription(*token);
+  co_return html_page(200, done_page(brand_, now.value()));
 }
 
 ry::task<ry::response> routes::list(ry::request r) {
   const auto state = boost::algorithm::to_lower_copy(r.query("state").value_or("dead"), std::locale::classic());
   if (state != "sent" && state != "refused" && state != "dead" && state != "suppressed") {
-    throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
-                         "state must be one of sent, refused, dead, suppressed");
+    throw invalid("state", "must be one of sent, refused, dead, suppressed");
   }
   const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
   const auto list = "mail:" + state;
@@ -93,8 +148,7 @@ ry::task<ry::response> routes::requeue(ry::request r) {
 ry::task<ry::response> routes::lift(ry::request r) {
   const auto address = ry::percent_decode(r.param("address")).value_or("");
   if (!is_address(address)) {
-    throw ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value",
-                         "address must be an e-mail address");
+    throw invalid("address", "must be an e-mail address");
   }
   const std::string actor(r.subject());
   const bool lifted = co_await repo_.lift(actor, address);
@@ -102,6 +156,24 @@ ry::task<ry::response> routes::lift(ry::request r) {
     throw ry::not_found("mail.not_found", "Nothing keeps mail from this address");
   }
   co_return ry::response::empty();
+}
+
+ry::task<ry::response> routes::suppressions(ry::request r) {
+  suppression_filter only{r.query("reason").value_or(""), r.query("category").value_or(""), r.query("address").value_or("")};
+  if (!only.reason.empty() && only.reason != "bounced" && only.reason != "unsubscribed" && only.reason != "operator") {
+    throw invalid("reason", "must be one of bounced, unsubscribed, operator");
+  }
+  const auto limit = ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);
+  const auto list = "mail:suppressions:" + only.reason + ":" + only.category + ":" + only.address;
+  const auto before = ry::query_uuid_cursor(r, list);
+  const auto found = co_await repo_.suppressions(std::move(only), before, limit);
+  co_return ry::response::json(ry::page_json("suppressions", list, found));
+}
+
+ry::task<ry::response> routes::lift_many(ry::request r) {
+  auto what = read_bulk_lift(r.body());
+  const auto lifted = co_await repo_.lift_many(std::string(r.subject()), std::move(what));
+  co_return ry::response::json("{\"lifted\":" + std::to_string(lifted) + "}");
 }
 
 }  // namespace mail

@@ -4,13 +4,14 @@
 
 #include <ry/cpp/registrar.hpp>
 
+#include "layout.hpp"
 #include "repository.hpp"
 
 namespace mail {
 
 class routes {
  public:
-  routes(const ry::context& ctx, const repository& repo) : ctx_(ctx), repo_(repo) {}
+  routes(const ry::context& ctx, const repository& repo, const brand& b) : ctx_(ctx), repo_(repo), brand_(b) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -19,9 +20,12 @@ class routes {
   ry::task<ry::response> list(ry::request r);
   ry::task<ry::response> requeue(ry::request r);
   ry::task<ry::response> lift(ry::request r);
+  ry::task<ry::response> suppressions(ry::request r);
+  ry::task<ry::response> lift_many(ry::request r);
 
   const ry::context& ctx_;
   const repository& repo_;
+  const brand& brand_;
 };
 
 }  // namespace mail

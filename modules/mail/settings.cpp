@@ -46,11 +46,14 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   if (!s.host.empty() && s.from.empty()) faults.add("from", "is required with mail.host");
   s.from_name = text_of(o, "from_name");
   s.unsubscribe_mailto = address_in(o, "unsubscribe_mailto", faults);
+  for (const auto& selector : o.at("dkim_selectors").as_array()) s.dkim_selectors.emplace_back(selector.as_string());
   s.connections = static_cast<std::uint32_t>(o.at("connections").as_int64());
   s.timeout_ms = static_cast<std::uint64_t>(o.at("timeout_seconds").as_int64()) * 1000;
   const auto rate = o.at("rate_per_minute").as_int64();
   s.gap_ms = rate == 0 ? 0 : (60'000 + rate - 1) / rate;
   s.per_recipient_hour = o.at("per_recipient_hour").as_int64();
+  s.account_per_recipient_hour = o.at("account_per_recipient_hour").as_int64();
+  s.suppress_days = o.at("suppress_days").as_int64();
   s.max_attempts = o.at("max_attempts").as_int64();
   s.keep_days = o.at("keep_days").as_int64();
   return s;

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "address.hpp"
+#include "smtp_reply.hpp"
 
 namespace mail {
 namespace {
 
-constexpr std::size_t most_reply = 300;
+constexpr std::size_t most_reply = 500;
 
 struct list_end {
   void operator()(curl_slist* l) const noexcept { curl_slist_free_all(l); }
@@ -30,6 +31,11 @@ void must(CURLcode code, const char* what) {
   }
 }
 
+template <class Value>
+void set_option(CURL* h, CURLoption o, Value value) {
+  must(curl_easy_setopt(h, o, value), "option");
+}
+
 void add_part(curl_mime* to, const std::string& body, const char* type) {
   curl_mimepart* part = curl_mime_addpart(to);
   if (part == nullptr) throw std::bad_alloc();
@@ -38,12 +44,16 @@ void add_part(curl_mime* to, const std::string& body, const char* type) {
   must(curl_mime_encoder(part, "quoted-printable"), "mime encoder");
 }
 
+}  // namespace
+
 // Sees the dialogue: which command went last, what the relay replied, whether the body ended.
-struct watcher {
+struct smtp::watcher {
   attempt out;
   std::string tail;  // of the body
   bool ended = false;  // libcurl takes its leave: replies mean nothing any more
+  bool continues = false;  // the reply has more lines
   const std::atomic<bool>* stopping = nullptr;
+  std::atomic<utf8_support>* utf8 = nullptr;
 
   void said(std::string_view line) {
     if (ended || line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
@@ -53,12 +63,24 @@ struct watcher {
     }
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
     out.reply_code = std::stoi(std::string(line.substr(0, 3)));
-    out.reply.assign(line.substr(0, most_reply));
+    if (continues && out.reply.size() < most_reply) {
+      out.reply += ' ';
+      out.reply += line.substr(std::min<std::size_t>(4, line.size()), most_reply - out.reply.size());
+    } else if (!continues) {
+      out.reply.assign(line.substr(0, most_reply));
+    }
+    continues = line.size() > 3 && line[3] == '-';
+    if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8")) utf8->store(utf8_support::yes);
   }
   void sent(std::string_view line) {
     const auto verb = line.substr(0, line.find_first_of(" \r\n"));
     if (verb == "QUIT") ended = true;
-    if (out.at == phase::connect && (verb == "EHLO" || verb == "HELO")) out.at = phase::hello;
+    continues = false;
+    if (verb == "EHLO" || verb == "HELO") {
+      // Of the last greeting: a relay may offer more after STARTTLS.
+      if (out.at <= phase::starttls) out.at = phase::hello;
+      utf8->store(utf8_support::no);
+    }
     if (verb == "STARTTLS") out.at = phase::starttls;
     if (verb == "AUTH") out.at = phase::auth;
     if (verb == "MAIL") out.at = phase::mail;
@@ -92,14 +114,17 @@ struct watcher {
   }
 };
 
-list headers_of(const settings& s, const letter& l) {
+namespace {
+
+list headers_of(const settings& s, const letter& l, const std::string& address) {
   list out;
   append(out, "Date: " + header_date(l.date_unix_s));
-  append(out, "From: " + mailbox(s.from_name, s.from));
-  append(out, "To: " + l.address);
+  append(out, "From: " + mailbox(s.from_name.empty() ? l.brand_name : s.from_name, s.from));
+  append(out, "To: " + address);
   append(out, "Subject: " + header_text(l.subject));
   append(out, "Message-ID: <" + l.id + "@" + s.from.substr(s.from.find('@') + 1) + ">");
   append(out, "Auto-Submitted: auto-generated");
+  append(out, "X-Auto-Response-Suppress: All");
   if (!l.unsubscribe_url.empty()) {
     std::string ways = "<" + l.unsubscribe_url + ">";
     if (!s.unsubscribe_mailto.empty()) ways += ", <mailto:" + s.unsubscribe_mailto + ">";
@@ -149,29 +174,15 @@ void smtp::give_back(std::unique_ptr<connection> c) {
   if (idle_.size() < settings_.connections) idle_.push_back(std::move(c));
 }
 
-attempt smtp::send(const letter& l) {
-  // The outbox has only such addresses; on the wire a bad one would be commands.
-  if (!is_address(l.address)) throw ry::internal("mail.address", "the message has no valid address");
-  auto c = take();
-  CURL* h = c->curl;
+// Everything but what is said to the relay. libcurl copies texts.
+void smtp::prepare(void* curl, watcher& w) const {
+  CURL* h = curl;
   // Options go, connections stay.
   curl_easy_reset(h);
-  watcher w;
-  w.stopping = &stopping_;
-
   const bool implicit = settings_.security == security::tls;
   const auto url = std::string(implicit ? "smtps://" : "smtp://") + settings_.host + ":" +
                    std::to_string(settings_.port);
-  const auto from = "<" + settings_.from + ">";
-  list to;
-  append(to, "<" + l.address + ">");
-  const list head = headers_of(settings_, l);
-  std::unique_ptr<curl_mime, decltype(&curl_mime_free)> mime(curl_mime_init(h), curl_mime_free);
-  if (!mime) throw std::bad_alloc();
-  add_part(mime.get(), l.text, "text/plain; charset=utf-8");
-  if (!l.html.empty()) add_part(mime.get(), l.html, "text/html; charset=utf-8");
-
-  const auto set = [h](CURLoption o, auto value) { must(curl_easy_setopt(h, o, value), "option"); };
+  const auto set = [h](CURLoption o, auto value) { set_option(h, o, value); };
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");
   set(CURLOPT_PROXY, "");
@@ -184,10 +195,6 @@ attempt smtp::send(const letter& l) {
     set(CURLOPT_USERNAME, settings_.username.c_str());
     set(CURLOPT_PASSWORD, settings_.password.c_str());
   }
-  set(CURLOPT_MAIL_FROM, from.c_str());
-  set(CURLOPT_MAIL_RCPT, to.get());
-  set(CURLOPT_HTTPHEADER, head.get());
-  set(CURLOPT_MIMEPOST, mime.get());
   const auto timeout = static_cast<long>(settings_.timeout_ms);
   set(CURLOPT_TIMEOUT_MS, timeout);
   set(CURLOPT_CONNECTTIMEOUT_MS, std::min(timeout, 15'000L));
@@ -197,7 +204,63 @@ attempt smtp::send(const letter& l) {
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &watcher::on_progress);
   set(CURLOPT_XFERINFODATA, &w);
+}
 
+attempt smtp::probe() {
+  auto c = take();
+  watcher w;
+  w.stopping = &stopping_;
+  w.utf8 = &utf8_;
+  prepare(c->curl, w);
+  set_option(c->curl, CURLOPT_CUSTOMREQUEST, "NOOP");
+  w.out.curl_code = curl_easy_perform(c->curl);
+  curl_easy_reset(c->curl);
+  give_back(std::move(c));
+  return w.out;
+}
+
+attempt smtp::send(const letter& l) {
+  // The outbox has only such addresses; on the wire a bad one would be commands.
+  const auto address = on_the_wire(l.address);
+  if (!address) {
+    attempt invalid;
+    invalid.unsupported = "the address is not valid";
+    return invalid;
+  }
+  auto c = take();
+  CURL* h = c->curl;
+  watcher w;
+  w.stopping = &stopping_;
+  w.utf8 = &utf8_;
+  if (needs_smtputf8(*address)) {
+    // The relay is asked first: it must not see such an address if it does not offer the extension.
+    prepare(h, w);
+    set_option(h, CURLOPT_CUSTOMREQUEST, "NOOP");
+    w.out.curl_code = curl_easy_perform(h);
+    if (w.out.curl_code == CURLE_OK && utf8_.load() != utf8_support::yes) {
+      w.out.unsupported = "the relay does not offer SMTPUTF8, which this address needs";
+    }
+    if (w.out.curl_code != CURLE_OK || !w.out.unsupported.empty()) {
+      curl_easy_reset(h);
+      give_back(std::move(c));
+      return w.out;
+    }
+    w.out = {};
+  }
+  prepare(h, w);
+  const auto from = "<" + settings_.from + ">";
+  list to;
+  append(to, "<" + *address + ">");
+  const list head = headers_of(settings_, l, *address);
+  std::unique_ptr<curl_mime, decltype(&curl_mime_free)> mime(curl_mime_init(h), curl_mime_free);
+  if (!mime) throw std::bad_alloc();
+  add_part(mime.get(), l.text, "text/plain; charset=utf-8");
+  if (!l.html.empty()) add_part(mime.get(), l.html, "text/html; charset=utf-8");
+
+  set_option(h, CURLOPT_MAIL_FROM, from.c_str());
+  set_option(h, CURLOPT_MAIL_RCPT, to.get());
+  set_option(h, CURLOPT_HTTPHEADER, head.get());
+  set_option(h, CURLOPT_MIMEPOST, mime.get());
   w.out.curl_code = curl_easy_perform(h);
   curl_easy_reset(h);
   give_back(std::move(c));
@@ -205,6 +268,7 @@ attempt smtp::send(const letter& l) {
 }
 
 verdict judge(const attempt& a) noexcept {
+  if (!a.unsupported.empty()) return verdict::refused;
   if (a.curl_code == CURLE_OK) return verdict::sent;
   switch (a.curl_code) {
     case CURLE_LOGIN_DENIED:
@@ -217,16 +281,15 @@ verdict judge(const attempt& a) noexcept {
       break;
   }
   if (a.reply_code < 500 || a.reply_code > 599) return verdict::retry;
+  const auto why = classify(a.reply);
+  if (why == refusal::quota) return verdict::retry;
   // Refused before there was talk of the recipient: the relay, our name or our sender's address.
   if (a.at < phase::rcpt) return verdict::relay_trouble;
-  if (a.at != phase::rcpt) return verdict::refused;
-  // "5.7.x": not allowed to us; the address may well exist (RFC 3463).
-  const bool policy = a.reply.find(" 5.7.") != a.reply.npos;
-  const bool unknown = a.reply_code == 550 || a.reply_code == 551 || a.reply_code == 553;
-  return unknown && !policy ? verdict::bounced : verdict::refused;
+  return why == refusal::recipient ? verdict::bounced : verdict::refused;
 }
 
 std::string describe(const attempt& a) {
+  if (!a.unsupported.empty()) return a.unsupported;
   if (a.curl_code == CURLE_OK) return a.reply;
   std::string out = curl_easy_strerror(static_cast<CURLcode>(a.curl_code));
   if (!a.reply.empty() && a.reply_code >= 400) out += ": " + a.reply;

@@ -23,6 +23,7 @@ struct letter {
   std::string text;
   std::string html;             // empty: text only
   std::string unsubscribe_url;  // empty: no List-Unsubscribe
+  std::string brand_name;       // in From if the settings have no name
   std::int64_t date_unix_s = 0;
 };
 
@@ -36,7 +37,11 @@ struct attempt {
   std::string reply;        // its text, cut
   phase at = phase::connect;
   bool all_sent = false;    // the relay may have had the whole message
+  std::string unsupported;  // why this address cannot be written to; the relay was not told it. Else empty
 };
+
+// Whether the relay takes UTF-8 before the @ (RFC 6531), by its last greeting.
+enum class utf8_support { unknown, no, yes };
 
 enum class verdict {
   sent,
@@ -60,16 +65,21 @@ class smtp {
   smtp& operator=(const smtp&) = delete;
 
   attempt send(const letter& l);
+  // Connects and logs in, and sends nothing.
+  attempt probe();
   // Attempts that have not begun to hand over a message end; others go on.
   void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
 
  private:
   struct connection;
+  struct watcher;
+  void prepare(void* curl, watcher& w) const;
   std::unique_ptr<connection> take();
   void give_back(std::unique_ptr<connection> c);
 
   const settings& settings_;
   std::atomic<bool> stopping_{false};
+  std::atomic<utf8_support> utf8_{utf8_support::unknown};
   std::mutex mutex_;
   std::vector<std::unique_ptr<connection>> idle_;
 };

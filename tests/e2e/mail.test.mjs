@@ -32,7 +32,7 @@ const enqueue = (database, to, { category = 'invitation', subject = 'Hello', tex
   database.sql(`select coalesce(id::text, outcome) from mail.enqueue(${quote(category)}, ${quote(to)}, ${quote(subject)}, ${quote(text)}, ${html ? quote(html) : 'null'}${more})`);
 const row = (database, id) => JSON.parse(database.sql(`select to_jsonb(m) - 'body_html' || jsonb_build_object('body_text', left(m.body_text, 20)) from mail.message m where id = '${id}'`));
 // Retries come at once instead of after their pause.
-const hurry = (database) => database.sql(`update core.job set run_at = now() where kind = 'mail.send' and state in (0, 3)`);
+const hurry = (database) => database.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
 // psql holds up this process, and the SMTP server in it: asked seldom.
 const seldom = (what, fn, ms) => waitFor(what, async () => { await sleep(150); return fn(); }, ms);
 const state = (database, id, want, ms = 60000) =>
@@ -74,7 +74,7 @@ test('over STARTTLS, logged in, both texts, one-click to unsubscribe', async () 
   assert.equal(m.parsed.headers.get('list').unsubscribe.mail, 'unsubscribe@runyard.test');
   assert.match(m.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
   assert.equal(m.parsed.text.trim(), `One line\n.leading dot\nümlaut ${url}`);
-  assert.ok(m.parsed.html.includes(`<a href="${url}">stop</a>`));
+  assert.match(m.parsed.html, new RegExp(`<a [^>]*href="${url}"[^>]*>stop</a>`));
   const sent = await state(db, id, 'sent');
   assert.equal(sent.body_text, null, 'bodies go when the message is sent');
   assert.equal(sent.attempts, 1);
@@ -82,14 +82,26 @@ test('over STARTTLS, logged in, both texts, one-click to unsubscribe', async () 
 
   const link = new URL(url).pathname.replace('/api', '');
   const at = `${server.url}${link}`;
-  assert.match(await (await fetch(at)).text(), /<form method="post">/);
+  const ask = await (await fetch(at)).text();
+  assert.match(ask, /<form method="post">/);
+  assert.ok(ask.includes('ann@example.test') && ask.includes('invitations'), 'which address, and what of');
   assert.equal(db.sql(`select count(*) from mail.subscription where out_at is not null`), '0', 'a GET changes nothing');
   const r = await fetch(at, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'List-Unsubscribe=One-Click', redirect: 'error' });
   assert.equal(r.status, 200);
   assert.match(r.headers.get('content-security-policy'), /default-src 'none'/);
   assert.equal(enqueue(db, 'Ann@Example.test'), 'suppressed');
   assert.match(enqueue(db, 'ann@example.test', { category: 'account' }), /^[0-9a-f-]{36}$/, 'other mail still comes');
-  assert.equal((await fetch(at.replace(/.{4}$/, '0000'), { method: 'POST' })).status, 404);
+  for (const wrong of [at.replace(/.{4}$/, '0000'), `${server.url}/mail/unsubscribe/x`]) {
+    for (const method of ['GET', 'POST']) {
+      const page = await fetch(wrong, { method });
+      assert.equal(page.status, 404);
+      assert.match(await page.text(), /<h1[^>]*>This link does not work/, 'a page for people');
+    }
+  }
+  // The way back.
+  const undone = await fetch(at, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'undo=1' });
+  assert.match(await undone.text(), /You are subscribed again/);
+  assert.match(enqueue(db, 'ann@example.test'), /^[0-9a-f-]{36}$/);
 });
 
 test('many messages over few connections', async () => {
@@ -120,7 +132,7 @@ test('550 is refused at once, the address gets no more, an operator may try agai
   assert.deepEqual([r.attempts, r.reply_code], [1, 550]);
   assert.match(r.reply, /No such user/);
   assert.equal(db.sql(`select count(*) from core.job where kind = 'mail.send' and args->>'id' = '${id}'`), '0');
-  assert.equal(enqueue(db, 'nobody@example.test', { category: 'account' }), 'suppressed');
+  assert.equal(enqueue(db, 'nobody@example.test'), 'suppressed');
   const list = await admin.get('/admin/mail?state=refused');
   assert.equal(list.status, 200);
   assert.equal(list.json.messages[0].id, id);

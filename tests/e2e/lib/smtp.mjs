@@ -9,11 +9,12 @@ const fault = ([code, text]) => Object.assign(new Error(text), { responseCode: c
 
 // faults: functions of the message so far {from, to, user} that return [code, text] or nothing, at `auth`, `mail`,
 // `rcpt` and `data`. They may be replaced at any time.
-export async function startSmtp({ certificate, user, password, starttls = true, implicit = false, faults = {} } = {}) {
+export async function startSmtp({ certificate, user, password, starttls = true, implicit = false, hideSmtputf8 = false, faults = {} } = {}) {
   const box = [];
   const seen = { connections: 0, auth: 0, rcpt: [], commands: [] };
   const server = new SMTPServer({
     secure: implicit,
+    hideSMTPUTF8: hideSmtputf8,
     ...(certificate ? { key: certificate.key, cert: certificate.cert } : {}),
     disabledCommands: [...(starttls ? [] : ['STARTTLS']), ...(user ? [] : ['AUTH'])],
     authOptional: !user,

@@ -12,9 +12,11 @@
  *       'throttled'   the address got as many messages as it may within an hour; nothing was written
  *     category: what kind of mail it is, [a-z_]{1,32} ("invitation", "account"); recipients unsubscribe by
  *       category.
- *     address: one bare address of ASCII characters; RY422 when it is none. Control characters of a subject
+ *       Mail of the category "account" has a limit of its own, goes ahead of all other mail, and is tried although the address bounced.
+ *     address: one bare address, with UTF-8 before the @ or an international domain if need be; RY422 when it is none. Control characters of a subject
  *       become blanks, so that it may hold names that users gave themselves.
- *     body_html: what came from users must be escaped by the caller. {{unsubscribe_url}} in either body
+ *     body_html: a fragment, framed by the layout of all e-mails (its elements: modules/mail/layout.hpp); a whole document is sent as it
+ *       is. Null: the layout shows the text. What came from users must be escaped by the caller. {{unsubscribe_url}} in either body
  *       becomes the address of the page that ends this category for this recipient.
  *     bulk: mail that nobody asked for: carries List-Unsubscribe with one-click, and goes behind the rest.
  *     body_text: as seal_bodies() gives it, body_html null: the database then holds no link or code of the bodies. Plain bodies

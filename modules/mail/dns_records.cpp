@@ -1,0 +1,110 @@
+#include "dns_records.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <ry/cpp/base64.hpp>
+#include <ry/cpp/types.hpp>
+
+namespace mail {
+namespace {
+
+constexpr int most_lookups = 10;         // RFC 7208, 4.6.4
+constexpr std::size_t weak_key = 200;    // bytes of an RSA key of 1024 bits in DER, and some more
+constexpr std::size_t strong_key = 290;  // of 2048 bits
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (!word.empty()) out.push_back(word);
+  }
+  return out;
+}
+
+bool begins_with(std::string_view text, std::string_view what) {
+  return text.size() >= what.size() && ry::iequals(text.substr(0, what.size()), what);
+}
+
+bool is_spf(std::string_view record) { return begins_with(record, "v=spf1") && (record.size() == 6 || record[6] == ' '); }
+
+// Whether a receiver must ask the DNS for this mechanism.
+bool needs_lookup(std::string_view mechanism) {
+  if (!mechanism.empty() && std::string_view("+-~?").find(mechanism.front()) != std::string_view::npos) mechanism.remove_prefix(1);
+  const auto name = mechanism.substr(0, mechanism.find_first_of(":/="));
+  for (const std::string_view one : {"include", "a", "mx", "ptr", "exists", "redirect"})
+    if (ry::iequals(name, one)) return true;
+  return false;
+}
+
+// The value of a tag of "v=DKIM1; p=...".
+std::optional<std::string> tag_of(std::string_view record, std::string_view name) {
+  while (!record.empty()) {
+    auto part = record.substr(0, record.find(';'));
+    record.remove_prefix(std::min(part.size() + 1, record.size()));
+    const auto equals = part.find('=');
+    if (equals == part.npos) continue;
+    std::string key, value;
+    for (const char c : part.substr(0, equals))
+      if (c != ' ' && c != '\t') key += c;
+    for (const char c : part.substr(equals + 1))
+      if (c != ' ' && c != '\t') value += c;
+    if (ry::iequals(key, name)) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+finding judge_spf(const std::vector<std::string>& txt) {
+  std::vector<std::string> records;
+  std::copy_if(txt.begin(), txt.end(), std::back_inserter(records), is_spf);
+  const auto said = [](grade how, std::string text) { return finding{how, "SPF", std::move(text)}; };
+  if (records.empty()) return said(grade::failure, "there is no record \"v=spf1 ...\": name the servers of the relay in one, as its provider says");
+  if (records.size() > 1) return said(grade::failure, "there are " + std::to_string(records.size()) + " records \"v=spf1\"; receivers ignore all of them: merge them");
+  const auto& record = records.front();
+  const auto words = words_of(record);
+  const auto lookups = std::count_if(words.begin() + 1, words.end(), needs_lookup);
+  if (lookups > most_lookups) return said(grade::failure, "it needs more than 10 look-ups, so receivers ignore it: " + record);
+  const auto has = [&](std::string_view w) { return std::any_of(words.begin(), words.end(), [&](std::string_view x) { return ry::iequals(x, w); }); };
+  if (has("+all") || has("all")) return said(grade::failure, "\"+all\" lets any server send mail in this domain's name: " + record);
+  const bool redirected = std::any_of(words.begin(), words.end(), [](std::string_view w) { return begins_with(w, "redirect="); });
+  if (has("?all") || (!has("~all") && !has("-all") && !redirected)) {
+    return said(grade::warning, "it does not say what becomes of mail from other servers; end it with ~all or -all: " + record);
+  }
+  return said(grade::good, record);
+}
+
+finding judge_dkim(std::string_view selector, const std::vector<std::string>& txt) {
+  const auto said = [&](grade how, std::string text) { return finding{how, "DKIM " + std::string(selector), std::move(text)}; };
+  const auto record = std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return tag_of(r, "p").has_value(); });
+  if (record == txt.end()) return said(grade::failure, "there is no key of this selector: publish the record that the relay's provider shows");
+  const auto key = *tag_of(*record, "p");
+  if (key.empty()) return said(grade::failure, "the key was revoked (p is empty)");
+  const auto bytes = ry::base64_decode(key, ry::base64_alphabet::standard, ry::base64_padding::optional);
+  if (!bytes) return said(grade::failure, "the key is no Base64: a part of the record is missing or was changed");
+  const auto kind = tag_of(*record, "k").value_or("rsa");
+  if (ry::iequals(kind, "ed25519")) return said(grade::warning, "an Ed25519 key; many receivers know RSA only: publish an RSA key as well");
+  if (bytes->size() < weak_key) return said(grade::warning, "the RSA key has 1024 bits or less: use 2048");
+  const auto flags = tag_of(*record, "t").value_or("");
+  if (flags.find('y') != flags.npos) return said(grade::warning, "the record is marked as a test (t=y): receivers may ignore signatures");
+  return said(grade::good, bytes->size() >= strong_key ? "an RSA key of 2048 bits or more" : "an RSA key");
+}
+
+bool has_dmarc(const std::vector<std::string>& txt) {
+  return std::any_of(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
+}
+
+finding judge_dmarc(const std::vector<std::string>& txt) {
+  const auto said = [](grade how, std::string text) { return finding{how, "DMARC", std::move(text)}; };
+  const auto count = std::count_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
+  if (count == 0) return said(grade::failure, "there is no record _dmarc: start with \"v=DMARC1; p=none; rua=mailto:...\"; large providers require one of senders of many messages");
+  if (count > 1) return said(grade::failure, "there are several records; receivers ignore all of them: keep one");
+  const auto record = std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
+  const auto policy = tag_of(*record, "p").value_or("");
+  if (ry::iequals(policy, "none")) return said(grade::warning, "p=none only observes; change it to quarantine or reject when the reports show no surprise: " + *record);
+  if (!ry::iequals(policy, "quarantine") && !ry::iequals(policy, "reject")) return said(grade::failure, "its policy is none of none, quarantine, reject: " + *record);
+  return said(grade::good, *record);
+}
+
+}  // namespace mail
