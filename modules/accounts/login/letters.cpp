@@ -11,34 +11,47 @@ struct action {
   std::string_view label, link;
 };
 
-letter written(std::string subject, std::string_view first, action a, std::string_view last,
-               std::string_view before_list = {}, const std::vector<std::string>& list = {}) {
+struct contents {
+  std::string_view first;
+  action button;
+  std::string_view last;  // small print below it
+  std::string_view before_list;
+  std::vector<std::string> list;
+  std::string_view reason;  // why the reader receives this
+};
+
+constexpr std::string_view for_safety = "We send this to keep your account safe.";
+
+std::string paragraph(std::string_view text) { return "<p>" + ry::escaped_html(text) + "</p>"; }
+
+// The module mail puts the frame around the fragment.
+letter written(std::string subject, const contents& c) {
   letter out;
-  out.subject = std::move(subject);
-  out.text = std::string(first) + "\n\n";
-  out.html =
-      "<!doctype html><html lang=\"en\"><body style=\"font:16px/1.5 system-ui,sans-serif;"
-      "color:#1c2024;background:#ffffff;max-width:34em;margin:2em auto;padding:0 1em\"><p>" +
-      ry::escaped_html(first) + "</p>";
-  if (!a.link.empty()) {
-    out.text += std::string(a.link) + "\n\n";
-    out.html += "<p><a href=\"" + ry::escaped_html(a.link) +
-                "\" style=\"display:inline-block;padding:10px 18px;border-radius:6px;background:#1d5fd1;"
-                "color:#ffffff;text-decoration:none\">" +
-                ry::escaped_html(a.label) + "</a></p>";
+  out.text = std::string(c.first) + "\n\n";
+  out.html = "<h1>" + ry::escaped_html(subject) + "</h1>" + paragraph(c.first);
+  if (!c.button.link.empty()) {
+    const auto link = ry::escaped_html(c.button.link);
+    out.text += std::string(c.button.link) + "\n\n";
+    out.html += "<p><a class=\"button\" href=\"" + link + "\">" + ry::escaped_html(c.button.label) +
+                "</a></p><p><small>If the button does not work, open this address:<br><a href=\"" + link + "\">" + link + "</a></small></p>";
   }
-  if (!list.empty()) {
-    out.text += std::string(before_list) + "\n";
-    out.html += "<p>" + ry::escaped_html(before_list) + "</p><ul>";
-    for (const auto& line : list) {
+  if (!c.list.empty()) {
+    out.text += std::string(c.before_list) + "\n";
+    out.html += paragraph(c.before_list) + "<ul>";
+    for (const auto& line : c.list) {
       out.text += "- " + line + "\n";
       out.html += "<li>" + ry::escaped_html(line) + "</li>";
     }
     out.text += "\n";
     out.html += "</ul>";
   }
-  out.text += std::string(last) + "\n";
-  out.html += "<p style=\"color:#60646c;font-size:14px\">" + ry::escaped_html(last) + "</p></body></html>";
+  if (!c.last.empty()) {
+    out.text += std::string(c.last) + "\n\n";
+    out.html += paragraph(c.last);
+  }
+  out.text += std::string(c.reason) + "\n";
+  out.html += "<footer>" + ry::escaped_html(c.reason) + "</footer>";
+  out.subject = std::move(subject);
   return out;
 }
 
@@ -52,6 +65,11 @@ std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
   return out;
 }
 
+std::string_view about_keys(const listed_keys& keys) {
+  return keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
+                   : "These API keys were revoked. Programs that use them need new keys:";
+}
+
 std::string count(std::int64_t n, std::string_view unit) {
   return std::to_string(n) + " " + std::string(unit) + (n == 1 ? "" : "s");
 }
@@ -59,53 +77,64 @@ std::string count(std::int64_t n, std::string_view unit) {
 }  // namespace
 
 letter confirm_letter(std::string_view link, std::int64_t hours) {
-  return written(
-      "Confirm your e-mail address",
-      "Open this link to confirm your e-mail address and complete the sign-up:", {"Confirm address", link},
-      "The link is valid for " + count(hours, "hour") +
-          " and for one use. If you did not sign up, ignore this e-mail: no account is created.");
+  const auto last = "The link is valid for " + count(hours, "hour") +
+                    " and can be used once. If you did not sign up, ignore this e-mail: no account is created.";
+  return written("Confirm your e-mail address", {.first = "Confirm your e-mail address to complete the sign-up:",
+                                                 .button = {"Confirm address", link},
+                                                 .last = last,
+                                                 .before_list = {},
+                                                 .list = {},
+                                                 .reason = "You received this e-mail because someone signed up with your address."});
 }
 
 letter known_letter(std::string_view log_in_link) {
-  return written(
-      "You already have an account",
-      "You, or someone else, tried to sign up with this e-mail address, but it already has an account. "
-      "Log in, or request a new password on the same page:",
-      {"Log in", log_in_link}, "If that was not you, ignore this e-mail: nothing has changed.");
+  return written("You already have an account",
+                 {.first = "Someone, probably you, tried to sign up with this e-mail address, but you already have an account. Log in, or "
+                           "request a new password on the same page:",
+                  .button = {"Log in", log_in_link},
+                  .last = "If that was not you, ignore this e-mail: nothing has changed.",
+                  .before_list = {},
+                  .list = {},
+                  .reason = for_safety});
 }
 
 letter reset_letter(std::string_view link, std::int64_t minutes) {
-  return written(
-      "Choose a new password",
-      "Open this link to choose a new password:", {"Choose a password", link},
-      "The link is valid for " + count(minutes, "minute") +
-          " and for one use. If you did not request it, ignore this e-mail: your password does not change.");
+  const auto last = "The link is valid for " + count(minutes, "minute") +
+                    " and can be used once. If you did not request it, ignore this e-mail: your password does not change.";
+  return written("Choose a new password", {.first = "You asked for a new password. Choose it here:",
+                                           .button = {"Choose a password", link},
+                                           .last = last,
+                                           .before_list = {},
+                                           .list = {},
+                                           .reason = for_safety});
 }
 
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("Your password was changed",
-                 "The password of your account was changed, and all its sessions were ended. If this was not you, "
-                 "request a new password immediately:",
-                 {"Log in", log_in_link}, "You received this e-mail because it concerns the security of your account.",
-                 keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
-                           : "These API keys were revoked. Programs that use them need new keys:",
-                 lines_of(keys.keys));
+                 {.first = "The password of your account was changed, and all its sessions were ended. If this was not you, request a new "
+                           "password immediately:",
+                  .button = {"Log in", log_in_link},
+                  .last = {},
+                  .before_list = about_keys(keys),
+                  .list = lines_of(keys.keys),
+                  .reason = for_safety});
 }
 
 letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("You were logged out everywhere",
-                 "All sessions of your account were ended. If this was not you, request a new password immediately:",
-                 {"Log in", log_in_link}, "You received this e-mail because it concerns the security of your account.",
-                 keys.kept ? "These API keys still work. Revoke those that you do not recognize:"
-                           : "These API keys were revoked. Programs that use them need new keys:",
-                 lines_of(keys.keys));
+                 {.first = "All sessions of your account were ended. If this was not you, request a new password immediately:",
+                  .button = {"Log in", log_in_link},
+                  .last = {},
+                  .before_list = about_keys(keys),
+                  .list = lines_of(keys.keys),
+                  .reason = for_safety});
 }
 
 letter new_key_letter(std::string_view link, const listed_key& made) {
+  const auto first = "The API key \"" + made.name + "\" (ry_" + made.id +
+                     ") was created for your account. If this was not you, revoke the key and change your password immediately.";
   return written("A new API key was created",
-                 "The API key \"" + made.name + "\" (ry_" + made.id +
-                     ") was created for your account. If this was not you, revoke the key and change your password immediately.",
-                 {"Open your account", link}, "You received this e-mail because it concerns the security of your account.");
+                 {.first = first, .button = {"Open your account", link}, .last = {}, .before_list = {}, .list = {}, .reason = for_safety});
 }
 
 letter provider_letter(std::string_view action_name, std::string_view link, std::string_view code) {

@@ -8,6 +8,7 @@
 
 namespace accounts {
 
+// html: a fragment, which the module mail frames.
 struct letter {
   std::string subject, text, html;
 };

@@ -292,6 +292,14 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
   co_return ry::job_outcome::done();
 }
 
+// Mail that the outbox did not take is lost, and its recipient waits for it.
+void logins::report_dropped(const char* kind, std::string_view outcome, const std::string& about) const {
+  if (outcome != "throttled" && outcome != "suppressed") return;
+  ctx_.warn(outcome == "throttled" ? "an account e-mail was dropped: its address got too many within an hour (mail.account_per_recipient_hour)"
+                                   : "an account e-mail was dropped: an operator blocked its address (GET /admin/mail/suppressions)",
+            {{"kind", kind}, {"account", about}});
+}
+
 ry::task<void> logins::write_confirm(ry::uuid sign_up) {
   auto waiting = co_await repo_.sign_up(sign_up);
   if (!waiting) co_return;
@@ -300,13 +308,15 @@ ry::task<void> logins::write_confirm(ry::uuid sign_up) {
     const auto to = co_await repo_.mail_address(known->account);
     const auto key = "accounts.known:" + sign_up.to_string();
     auto l = sealed(known_letter(settings_.app_url + "/auth"));
-    co_await repo_.mail(to, std::move(l), key);
+    const auto outcome = co_await repo_.mail(to, std::move(l), key);
+    report_dropped("known", outcome, known->account.to_string());
     co_await repo_.drop_sign_up(sign_up);
     co_return;
   }
   const auto token = make_token();
   auto l = sealed(confirm_letter(link("verify", token), settings_.verify_hours));
-  co_await repo_.mail_sign_up(*std::move(waiting), std::move(l), hash_secret(token));
+  const auto outcome = co_await repo_.mail_sign_up(*std::move(waiting), std::move(l), hash_secret(token));
+  report_dropped("confirm", outcome, sign_up.to_string());
 }
 
 ry::task<void> logins::write_reset(std::string email_key, std::string key) {
@@ -315,15 +325,18 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
   const auto to = co_await repo_.mail_address(known->account);
   const auto token = make_token();
   auto l = sealed(reset_letter(link("reset", token), settings_.reset_minutes));
-  co_await repo_.mail_reset(known->account, to, std::move(l), std::move(key), hash_secret(token),
-                            settings_.reset_minutes);
+  const auto outcome = co_await repo_.mail_reset(known->account, to, std::move(l), std::move(key), hash_secret(token),
+                                                 settings_.reset_minutes);
+  report_dropped("reset", outcome, known->account.to_string());
 }
 
 ry::task<void> logins::write_changed(ry::uuid account, bool password, listed_keys keys, std::string key) {
   const auto to = co_await repo_.mail_address(account);
   const auto page = settings_.app_url + "/auth";
   auto l = sealed(password ? changed_letter(page, keys) : ended_letter(page, keys));
-  if (!to.empty()) co_await repo_.mail(to, std::move(l), key);
+  if (to.empty()) co_return;
+  const auto outcome = co_await repo_.mail(to, std::move(l), key);
+  report_dropped(password ? "changed" : "ended", outcome, account.to_string());
 }
 
 ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::string key) {
@@ -333,7 +346,9 @@ ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::str
   std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
   const auto wait = co_await take(ctx_, std::move(few));
   auto l = sealed(new_key_letter(settings_.app_url, made));
-  if (wait == 0) co_await repo_.mail(to, std::move(l), key);
+  if (wait != 0) co_return;
+  const auto outcome = co_await repo_.mail(to, std::move(l), key);
+  report_dropped("key", outcome, account.to_string());
 }
 
 ry::task<void> logins::close_identity(std::string message, std::string subject) {

@@ -56,6 +56,7 @@ class logins {
  private:
   ry::task<bool> admit_first(std::string given);
   ry::task<void> write_confirm(ry::uuid sign_up);
+  void report_dropped(const char* kind, std::string_view outcome, const std::string& about) const;
   ry::task<void> write_reset(std::string email_key, std::string key);
   ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);
   ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);

@@ -278,33 +278,39 @@ ry::task<bool> login_repository::has_reset(std::string token_hash) const {
   co_return !rows.empty();
 }
 
-ry::task<void> login_repository::mail(std::string to, sealed_letter l, std::string key) const {
-  (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, key => $4)", to,
-                            l.subject, l.bodies, key))
-      .value();
+ry::task<std::string> login_repository::mail(std::string to, sealed_letter l, std::string key) const {
+  const auto rows = (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, key => $4)", to,
+                                              l.subject, l.bodies, key))
+                        .value();
+  co_return std::string(rows.front().text(0));
 }
 
-ry::task<void> login_repository::mail_sign_up(open_sign_up s, sealed_letter l,
-                                              std::string token_hash) const {
+ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
-  (co_await ctx_.db().query(
-       "with sent as (select outcome from mail.enqueue('account', $1, $2, $3, key => $4))"
-       "update accounts.sign_up set token_hash = $6 from sent where id = $5 and sent.outcome = "
-       "'queued'",
-       s.address.text, l.subject, l.bodies, key, s.id, ry::bytes_view(token_hash)))
-      .value();
+  // After the sign-up has expired its link is dead, and so is the message.
+  const auto rows =
+      (co_await ctx_.db().query(
+           "with sent as (select e.outcome from accounts.sign_up s, lateral mail.enqueue('account', $1, $2, $3, key => $4,"
+           "    ttl => greatest(s.expires_at - now(), interval '1 second')) e where s.id = $5),"
+           " noted as (update accounts.sign_up set token_hash = $6 from sent where id = $5 and sent.outcome = 'queued')"
+           " select outcome from sent",
+           s.address.text, l.subject, l.bodies, key, s.id, ry::bytes_view(token_hash)))
+          .value();
+  co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
-ry::task<void> login_repository::mail_reset(ry::uuid account, std::string to, sealed_letter l,
-                                            std::string key, std::string token_hash,
-                                            std::int64_t minutes) const {
-  (co_await ctx_.db().query(
-       "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, key => $4) e"
-       "  where accounts.may_mail_reset($5, $7::int))"
-       "insert into accounts.reset (token_hash, account_id, expires_at)"
-       "  select $6, $5, now() + make_interval(mins => $7::int) from sent where outcome = 'queued'",
-       to, l.subject, l.bodies, key, account, ry::bytes_view(token_hash), minutes))
-      .value();
+ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
+                                                   std::string token_hash, std::int64_t minutes) const {
+  const auto rows =
+      (co_await ctx_.db().query(
+           "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, key => $4, ttl => make_interval(mins => $7::int)) e"
+           "  where accounts.may_mail_reset($5, $7::int)),"
+           " noted as (insert into accounts.reset (token_hash, account_id, expires_at)"
+           "  select $6, $5, now() + make_interval(mins => $7::int) from sent where outcome = 'queued')"
+           " select outcome from sent",
+           to, l.subject, l.bodies, key, account, ry::bytes_view(token_hash), minutes))
+          .value();
+  co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
 ry::task<bool> login_repository::identity_event(std::string hook, identity who,

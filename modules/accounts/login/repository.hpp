@@ -95,11 +95,12 @@ class login_repository {
   // Whether a reset link with this token could be used now.
   ry::task<bool> has_reset(std::string token_hash) const;
 
-  // Puts a mail into the outbox, once per `key`; a link's token becomes good together with it.
-  ry::task<void> mail(std::string to, sealed_letter l, std::string key) const;
-  ry::task<void> mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const;
+  // Puts a mail into the outbox, once per `key`; a link's token becomes good together with it. Returns the outcome of
+  // mail.enqueue(); empty: there was nothing to write.
+  ry::task<std::string> mail(std::string to, sealed_letter l, std::string key) const;
+  ry::task<std::string> mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const;
   // Not when the account has enough links already.
-  ry::task<void> mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
+  ry::task<std::string> mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
                             std::string token_hash, std::int64_t minutes) const;
 
   // False: this message was taken before.
