@@ -29,28 +29,22 @@ std::string harmless(std::string_view name) {
 
 }  // namespace
 
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both) {
+letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both, std::string_view product) {
   const std::string name = harmless(inviter);
-  const std::string promise = bonus > 0 ? std::string(both ? ", and both of you receive " : ", and you receive ") +
-                                              std::to_string(bonus) + " credits"
-                                        : std::string();
+  const std::string first = name + " invited you to " + std::string(product) + ", where AI agents work on your tasks.";
+  const std::string offer = bonus > 0 ? std::string(both ? "Join and you both get " : "Join and you get ") + std::to_string(bonus) + " credits."
+                                      : "Sign up to try it.";
+  const std::string reason = "You received this e-mail because " + name + " entered your address.";
   letter l;
-  l.subject = name + " invites you to Runyard";
-  l.text = name + " invites you to Runyard, where agents work for you.\n\n" +
-           "Sign up with this link" + promise + ":\n\n" +
-           std::string(link) + "\n\n" +
-           "You get this mail because " + name + " entered your address. No more invitations:\n" +
-           "{{unsubscribe_url}}\n";
-  const std::string shown = ry::escaped_html(name), href = ry::escaped_html(link);
-  l.html =
-      "<!doctype html><html lang=\"en\"><body style=\"font-family:sans-serif;line-height:1.5;"
-      "max-width:34em;margin:2em auto;padding:0 1em\"><p>" + shown +
-      " invites you to Runyard, where agents work for you.</p><p>Sign up" +
-      promise + ".</p><p><a href=\"" + href +
-      "\" style=\"display:inline-block;padding:.7em 1.4em;background:#14532d;color:#fff;"
-      "text-decoration:none;border-radius:.4em\">Accept the invitation</a></p><p>" + href +
-      "</p><p style=\"color:#555;font-size:.85em\">You get this mail because " + shown +
-      " entered your address. <a href=\"{{unsubscribe_url}}\">No more invitations</a></p></body></html>\n";
+  l.subject = name + " invites you to " + std::string(product);
+  l.text = first + " " + offer + "\n\n" + std::string(link) + "\n\n" + reason + "\n" + "No more invitations: {{unsubscribe_url}}\n";
+  const std::string href = ry::escaped_html(link);
+  // The module mail puts the frame around it.
+  l.html = "<preheader>" + offer + "</preheader><h1>" + ry::escaped_html(l.subject) + "</h1><p>" + ry::escaped_html(first) + " " + offer +
+           "</p><p><a class=\"button\" href=\"" + href +
+           "\">Accept the invitation</a></p><p><small>If the button does not work, open this address:<br><a href=\"" + href + "\">" + href +
+           "</a></small></p><footer>" + ry::escaped_html(reason) +
+           " <a class=\"optional\" href=\"{{unsubscribe_url}}\">No more invitations</a></footer>\n";
   return l;
 }
 

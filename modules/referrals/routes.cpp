@@ -285,8 +285,8 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
 
   const auto mine = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
-  const auto letter =
-      write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee);
+  const auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
+                                       ctx_.fact("brand.name"));
   auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
                                        ry::seal_mail_bodies(mail, letter.text, letter.html));
   mail->poke(mail.self());
