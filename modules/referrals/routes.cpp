@@ -186,9 +186,8 @@ ry::task<ry::response> routes::validate(ry::request r) {
   o["referrer_id"] = nullptr;
   const bool may_know = r.principal() != nullptr || ry_test::without_protection("referral_alias");
   if (owner) o["referrer_id"] = (may_know ? owner->account : owner->alias).to_string();
-  // What the sign-up page may promise.
-  o["credits"] = nullptr;
-  if (owner) o["credits"] = (co_await repo_.offer_of(owner->account)).referee;
+  // The sign-up page promises credits unless the response says that there are none.
+  if (owner && (co_await repo_.offer_of(owner->account)).referee == 0) o["credits"] = 0;
   co_return answer(o);
 }
 

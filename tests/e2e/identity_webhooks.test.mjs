@@ -31,11 +31,14 @@ before(async () => {
   server = await new Server({ database: db, llm, settings: `
 [auth.jwt]
 hs256_secret = "${secret}"
+[notifications]
+allowed_modes = ["local"]
 [mail]
 host = "127.0.0.1"
 port = ${smtp.port}
 security = "none"
 from = "runyard@example.org"
+per_recipient_hour = 1000
 [accounts.identity_webhook]
 secrets = ["${hook}", "${clerk}"]
 tokens = ["${senderToken}"]

@@ -56,7 +56,7 @@ test('a sign-up that nothing can confirm is paid, and the referrer is told', asy
   const ann = await signUp('ann@example.test');
   const code = await codeOf(ann);
   const valid = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;
-  assert.equal(valid.credits, 100);
+  assert.deepEqual(Object.keys(valid).sort(), ['referrer_id', 'valid']);
   const bob = await signUp('bob@example.test', code);
   await waitFor('the credits', async () => (await balance(bob)) === 600);
   assert.equal(await balance(ann), 600);

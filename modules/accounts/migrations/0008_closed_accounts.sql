@@ -17,29 +17,36 @@ $$;
 
 create index audit_closed on audit (at) where action = 'account.delete';
 
--- The mailbox of an account, as a hash; null: it has no address. The account that was first to have it owns it: one
--- mailbox is one person, who gets starting credits and counts as a referral once.
+-- The mailbox of an account, as a hash; null: it has no address.
 alter table account add column mailbox bytea;
-alter table granted_mailbox add column account_id uuid;
 
 create function mailbox_hash(p_address text) returns bytea language sql immutable as $$
   select sha256(convert_to(accounts.mailbox(nullif(p_address, '')), 'UTF8'))
 $$;
 
+-- The account that was first to have a mailbox owns it, also after it was closed: one mailbox is one person.
+create table mailbox_owner (
+  mailbox bytea primary key,
+  account_id uuid not null
+);
+
+update account a set mailbox = accounts.mailbox_hash(a.email) where a.email <> '';
+insert into mailbox_owner (mailbox, account_id)
+select distinct on (a.mailbox) a.mailbox, a.id from accounts.account a where a.mailbox is not null
+ order by a.mailbox, a.created_at, a.id;
+
 create function claim_mailbox(p_account uuid) returns void language sql as $$
-  insert into accounts.granted_mailbox (mailbox, account_id)
-  select coalesce(a.mailbox, accounts.mailbox_hash(a.email)), a.id from accounts.account a
-   where a.id = p_account and (a.mailbox is not null or a.email <> '')
+  insert into accounts.mailbox_owner (mailbox, account_id)
+  select a.mailbox, a.id from accounts.account a where a.id = p_account and a.mailbox is not null
   on conflict do nothing
 $$;
 
--- False: another account had the mailbox before. Rows of earlier releases do not name the account.
+-- False: another account had the mailbox before.
 create function owns_mailbox(account uuid) returns boolean language plpgsql stable as $$
 begin
   return not exists (
-    select from accounts.account a
-      join accounts.granted_mailbox g on g.mailbox = coalesce(a.mailbox, accounts.mailbox_hash(a.email))
-     where a.id = owns_mailbox.account and case when g.account_id is null then g.at < a.created_at else g.account_id <> a.id end);
+    select from accounts.account a join accounts.mailbox_owner o on o.mailbox = a.mailbox
+     where a.id = owns_mailbox.account and o.account_id <> a.id);
 end $$;
 
 -- Whether the address of an account can be confirmed: not where its owner logs in here without e-mail verification.
@@ -55,13 +62,23 @@ end $$;
 -- was closed.
 create function grant_start(p_account uuid, p_subject text, p_micro bigint, p_tier text) returns void
 language plpgsql as $$
+declare
+  v_mailbox bytea;
 begin
-  -- Of two accounts made at once the second one waits here for the first.
   perform accounts.claim_mailbox(p_account);
-  if p_micro > 0 and accounts.owns_mailbox(p_account) and not exists (
+  if p_micro <= 0 or exists (
        select from accounts.closed_subject c where c.subject_hash = accounts.subject_hash(p_subject)) then
-    perform accounts.ledger_add(p_account, p_micro, 'grant', 'start:' || p_account, jsonb_build_object('tier', p_tier));
+    return;
   end if;
+  select a.mailbox into v_mailbox from accounts.account a where a.id = p_account;
+  if v_mailbox is not null then
+    -- Of two accounts made at once the second one waits here for the first.
+    insert into accounts.granted_mailbox (mailbox) values (v_mailbox) on conflict do nothing;
+    if not found then
+      return;
+    end if;
+  end if;
+  perform accounts.ledger_add(p_account, p_micro, 'grant', 'start:' || p_account, jsonb_build_object('tier', p_tier));
 end $$;
 
 -- As the former one. p_anonymous: the identity provider does not know who it is; such an account has neither starting

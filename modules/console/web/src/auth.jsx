@@ -18,9 +18,9 @@ const Submit = ({ busy, children }) => <button class="primary wide" disabled={bu
 
 function Invited({ code }) {
   const [valid, setValid] = useState(null);
-  const [paid, setPaid] = useState(false);
+  const [paid, setPaid] = useState(true);
   useEffect(() => {
-    if (code) api.post('/api/v1/referrals/validate', { code }).then((r) => { setValid(r.valid); setPaid(r.credits > 0); }, () => setValid(null));
+    if (code) api.post('/api/v1/referrals/validate', { code }).then((r) => { setValid(r.valid); setPaid(r.credits !== 0); }, () => setValid(null));
   }, [code]);
   if (!code) return null;
   return (
