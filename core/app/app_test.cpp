@@ -95,6 +95,18 @@ TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
                                      HasSubstr("egress.ca_file: cannot use the certificates in " + rubbish)));
 }
 
+TEST_F(place, a_brand_color_must_be_visible_on_white) {
+  const auto faults_of = [&](const std::string& color) {
+    auto c = with({"brand.color=\"" + color + "\""});
+    check_brand(c);
+    return faults(c);
+  };
+  for (const auto* good : {"#1d5fd1", "#000000", "#C2410C", "#767676"}) EXPECT_THAT(faults_of(good), IsEmpty()) << good;
+  for (const auto* bad : {"blue", "#fff", "1d5fd1", "#12345g", "#1d5fd1 "})
+    EXPECT_THAT(faults_of(bad), ElementsAre(HasSubstr("brand.color: must match"))) << bad;
+  EXPECT_THAT(faults_of("#ffff00"), ElementsAre(HasSubstr("brand.color: its contrast with white is 1.1:1")));
+}
+
 TEST_F(place, secret_keys_in_their_order) {
   std::ofstream(dir_ / "keys") << "# rotated\n\n  key2 \nkey3\n";
   auto c = with({"secrets.key=key1", "secrets.key_file=" + (dir_ / "keys").string(),

@@ -139,8 +139,16 @@ class command_line {
         add("check", "Validates the configuration and the modules, and warns about an insecure deployment. Starts no server; "
                      "needs no database.",
             example("  runyard check --config conf/runyard.toml --show"),
-            [this] { return check(config_, show_ ? listing::yes : listing::no); });
+            [this] {
+              const auto code = check(config_, show_ ? listing::yes : listing::no);
+              return code == exit_code::ok && mail_ ? check_mail(config_, mail_check_) : code;
+            });
     add_config(command, config_);
+    command->add_flag("--mail", mail_,
+                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)");
+    command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: those of the system")
+        ->type_name("ADDRESS:PORT")
+        ->needs("--mail");
     command->add_flag("--show", show_, "Print the effective settings and the source of each");
   }
 
@@ -402,6 +410,8 @@ class command_line {
   new_module new_;
   module_check check_;
   model_check_options model_;
+  bool mail_ = false;
+  mail_check_options mail_check_;
   client::module_request module_{from_environment("RUNYARD_URL", ""),
                                  from_environment("RUNYARD_TOKEN", ""), {}, {}};
   std::string file_;

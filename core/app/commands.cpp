@@ -127,6 +127,7 @@ config::config load_config(const config_options& options) {
   if (c.faults().empty()) {
     // What each room would refuse later belongs to the same list.
     (void)http_settings(c);
+    check_brand(c);
     check_database(c);
     (void)auth_settings(c);
     (void)egress_settings(c);

@@ -57,7 +57,8 @@ struct ended {
 exit_code run(workshop& w, std::string_view command, const std::string& arguments) {
   const auto found = w.modules.find_driver(RY_COMMAND_1, command);
   if (!found) {
-    std::fprintf(stderr, "runyard: no enabled module has this command; enable the module runs\n");
+    std::fprintf(stderr, "runyard: no enabled module has this command; enable the module %s\n",
+                 command == RY_COMMAND_MAIL_CHECK ? "mail" : "runs");
     return exit_code::refused;
   }
   const auto end = std::make_shared<ended>();
@@ -76,6 +77,18 @@ exit_code run(workshop& w, std::string_view command, const std::string& argument
   std::fprintf(stderr, "runyard: %s\n", error.message.empty() ? "the command failed" : error.message.c_str());
   const bool wrong = error.status == RY_INVALID_ARGUMENT || error.status == RY_NOT_FOUND;
   return wrong ? exit_code::refused : exit_code::failed;
+}
+
+exit_code carry_out(config::config& c, std::string_view command, const boost::json::object& arguments) {
+  observe::configure_log({observe::level::error, false});
+  workshop w(c, one_loop);
+  exit_code code = exit_code::refused;
+  {
+    // Before the modules: drivers hand certificates to the client when they are opened.
+    const outgoing rooms(w, c);
+    if (w.prepare()) code = run(w, command, boost::json::serialize(arguments));
+  }
+  return leave(w, code);
 }
 
 }  // namespace
@@ -97,15 +110,15 @@ exit_code check_model(const config_options& options, const model_check_options& 
   boost::json::object arguments{
       {"model", check.model}, {"json", check.as == format::json}, {"timeout_seconds", check.timeout_seconds}};
   if (check.total_timeout_seconds) arguments["total_timeout_seconds"] = total_s;
-  observe::configure_log({observe::level::error, false});
-  workshop w(c, one_loop);
-  exit_code code = exit_code::refused;
-  {
-    // Before the modules: drivers hand certificates to the client when they are opened.
-    const outgoing rooms(w, c);
-    if (w.prepare()) code = run(w, RY_COMMAND_MODEL_CHECK, boost::json::serialize(arguments));
-  }
-  return leave(w, code);
+  return carry_out(c, RY_COMMAND_MODEL_CHECK, arguments);
+}
+
+exit_code check_mail(const config_options& options, const mail_check_options& check) {
+  auto c = load_config(options);
+  if (!report_faults(c)) return exit_code::refused;
+  boost::json::object arguments{{"json", check.as == format::json}};
+  if (!check.dns_server.empty()) arguments["dns_server"] = check.dns_server;
+  return carry_out(c, RY_COMMAND_MAIL_CHECK, arguments);
 }
 
 }  // namespace ry::app

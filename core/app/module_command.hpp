@@ -18,4 +18,11 @@ struct model_check_options {
 // `runyard model check`: asks the configured provider and prints what it can do.
 exit_code check_model(const config_options& options, const model_check_options& check);
 
+struct mail_check_options {
+  std::string dns_server;  // ADDRESS:PORT; empty: those of the system
+  format as = format::text;
+};
+// `runyard check --mail`: the relay and the DNS records of the sender's domain.
+exit_code check_mail(const config_options& options, const mail_check_options& check);
+
 }  // namespace ry::app

@@ -122,6 +122,9 @@ workshop::workshop(config::config& c, std::size_t loops)
   rt.tracer = &tracer;
   rt.facts = {{"version", RY_VERSION},
               {"deployment.mode", c.text("deployment.mode")},
+              {"brand.name", c.text("brand.name")},
+              {"brand.color", c.text("brand.color")},
+              {"brand.logo_url", c.text("brand.logo_url")},
               {"http.listen", c.text("http.listen")},
               {"http.base_path", c.text("http.base_path")},
               {"http.public_url", c.text("http.public_url")},

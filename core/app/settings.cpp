@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <ry/cpp/color.hpp>
 #include <set>
 #include <stdexcept>
 
@@ -203,6 +205,17 @@ http::settings http_settings(config::config& c) {
   s.bodies = {size("http.limits.account_uploads"), size("http.limits.uploads")};
   s.spool_bytes = {size("http.limits.account_upload_bytes"), size("http.limits.upload_bytes")};
   return s;
+}
+
+void check_brand(config::config& c) {
+  constexpr double least = 3;  // WCAG 2.2, 1.4.11
+  const auto color = ry::color::parse(c.text("brand.color"));
+  if (!color) return;  // the schema has refused it
+  const double ratio = ry::contrast(*color, {255, 255, 255});
+  if (ratio >= least) return;
+  char text[160];
+  std::snprintf(text, sizeof text, "its contrast with white is %.1f:1, but buttons need 3:1: choose a darker color", ratio);
+  c.refuse("brand.color", text);
 }
 
 void check_database(config::config& c) {

@@ -32,6 +32,8 @@ std::string base_url(const listen_address& at, std::uint16_t port, bool tls);
 
 observe::log_settings log_settings(const config::config& c);
 http::settings http_settings(config::config& c);
+// Refuses a colour on which buttons could not be seen.
+void check_brand(config::config& c);
 // Refuses an address that cannot be one, before anybody waits for it.
 void check_database(config::config& c);
 db::settings db_settings(const config::config& c);

@@ -14,6 +14,11 @@ constexpr const char* schema_text = R"JSON({
   "deployment": {"type": "object", "properties": {
     "mode": {"type": "string", "enum": ["local", "staging", "production"], "default": "local"}
   }},
+  "brand": {"type": "object", "properties": {
+    "name": {"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[^<>\"{}@/\\t\\r\\n]+$", "default": "Runyard"},
+    "color": {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$", "default": "#1d5fd1"},
+    "logo_url": {"type": "string", "pattern": "^(https://[^\\s\"'<>]+)?$", "default": ""}
+  }},
   "http": {"type": "object", "properties": {
     "listen": {"type": "string", "minLength": 1, "default": "127.0.0.1:8080"},
     "base_path": {"type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)*$", "default": ""},
