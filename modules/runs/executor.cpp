@@ -5,6 +5,7 @@
 #include <ry/cpp/trace.hpp>
 
 #include "history.hpp"
+#include "result_excerpt.hpp"
 #include "text.hpp"
 #include "upload_reader.hpp"
 
@@ -500,8 +501,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
            run->who.account.to_string() + "\",\"agent_id\":\"" + run->who.agent.to_string() +
            "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
-           ",\"charged_micro\":" + std::to_string(run->charged_micro) +
-           ",\"duration_ms\":" + std::to_string(duration_ms) +
+           ",\"charged_micro\":" + std::to_string(run->charged_micro) + ",\"duration_ms\":" + std::to_string(duration_ms) +
+           ",\"result\":" + json_string(beginning_of_result(run->messages)) +
            ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
   const bool tells = !record.webhooks.empty();
   const stored written = co_await persist(parts_, run, std::move(record));
