@@ -22,6 +22,19 @@ constexpr std::size_t longest_payload = 64 * 1024;
 constexpr std::array<std::string_view, 7> states{"queued", "gathered", "sent", "suppressed", "failed", "dead",
                                                  "cancelled"};
 
+bool is_instant(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  if (text.size() < form.size() + 1 || text.back() != 'Z') return false;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == '0' ? !digit : text[i] != form[i]) return false;
+  }
+  const auto number = [&](std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
+  if (number(5) < 1 || number(5) > 12 || number(8) < 1 || number(8) > 31 || number(11) > 23 || number(14) > 59 || number(17) > 59) return false;
+  const auto rest = text.substr(form.size(), text.size() - form.size() - 1);
+  return rest.empty() || (rest.size() > 1 && rest.front() == '.' && std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
 ry::error nothing_there() { return ry::not_found("notifications.not_found", "Notification not found"); }
 
 }  // namespace
@@ -58,16 +71,9 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
     throw ry::bad_request("notifications.recipient",
                           "Exactly one of subscriber_id, subscriber_email and broadcast is required");
   }
-  const auto event = office_.ctx.new_uuid();
-  json::object detail{
-      {"workflow_id", workflow}, {"event", event.to_string()}, {"broadcast", broadcast}};
-  act by{std::string(r.subject()), "notification.trigger", {}};
-  if (broadcast) {
-    by.detail_json = json::serialize(detail);
-    json::object args{{"workflow_id", workflow}, {"broadcast_id", event.to_string()}, {"payload", std::move(pattern)}};
-    co_await office_.repo.broadcast(std::move(by), json::serialize(args));
-    office_.ctx.jobs().poke("notifications");
-    co_return ry::response::json("{\"success\":true,\"broadcast_id\":" + ry::json_string(event.to_string()) + "}");
+  if (broadcast) co_return co_await trigger_broadcast(std::move(r), body, workflow, std::move(pattern));
+  for (const char* member : {"dry_run", "test", "scheduled_at"}) {
+    if (body.contains(member)) throw invalid(member, "is for broadcasts only");
   }
   std::optional<ry::uuid> account;
   if (id) {
@@ -79,15 +85,49 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   if (account) who = co_await office_.repo.find_person(*account);
   if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = occasion_from_template(workflow, pattern, *who);
-  detail["account"] = account->to_string();
-  by.detail_json = json::serialize(detail);
-  auto key = workflow + ":" + event.to_string() + ":" + account->to_string();
-  const auto out =
-      co_await office_.notify(std::move(key), *account, std::move(what), *who, std::move(by));
+  const auto words = office_.texts.write(workflow, what.payload, *who, office_.at);
+  if (words.title.find_first_not_of(" \t") == std::string::npos) {
+    throw invalid("payload_template", "makes an empty title: is the field title missing or misspelled?");
+  }
+  co_return co_await notify_one(std::string(r.subject()), *account, std::move(what), *who);
+}
+
+ry::task<ry::response> admin_routes::notify_one(std::string actor, ry::uuid account, occasion what, person who) {
+  const auto event = office_.ctx.new_uuid();
+  const auto workflow = what.workflow;
+  const json::object detail{
+      {"workflow_id", workflow}, {"event", event.to_string()}, {"broadcast", false}, {"account", account.to_string()}};
+  act by{std::move(actor), "notification.trigger", json::serialize(detail)};
+  auto key = workflow + ":" + event.to_string() + ":" + account.to_string();
+  const auto out = co_await office_.notify(std::move(key), account, std::move(what), who, std::move(by));
   const bool success = out.outcome == "queued" || out.outcome == "gathered" || out.outcome == "sent";
   json::object answer{{"success", success}, {"notification_id", out.id.to_string()}, {"status", out.outcome}};
   if (!success) answer["reason"] = out.reason;
   co_return ry::response::json(json::serialize(answer));
+}
+
+// dry_run: counts only; test: to the caller alone; scheduled_at: later.
+ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::object body, std::string workflow, json::object pattern) {
+  const bool dry_run = boolean_in(body, "dry_run").value_or(false);
+  const bool test = boolean_in(body, "test").value_or(false);
+  if (dry_run && test) throw invalid("test", "cannot be combined with dry_run");
+  auto at = opt_text_in(body, "scheduled_at", 30);
+  if (at && !is_instant(*at)) throw invalid("scheduled_at", "must be a time like 2026-11-26T09:00:00Z");
+  std::optional<ry::uuid> me;
+  std::optional<person> sample;
+  if (dry_run || test) {
+    me = co_await office_.caller(r);
+    sample = co_await office_.repo.find_person(*me);
+  }
+  person nobody;
+  nobody.email = "ann@example.org";
+  nobody.name = "Ann Example";
+  broadcasts_.require_words(workflow, pattern, sample.value_or(nobody));
+  if (dry_run) co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(nobody));
+  if (!test) co_return co_await broadcasts_.create(std::string(r.subject()), std::move(workflow), std::move(pattern), std::move(at));
+  if (!sample) throw ry::not_found("notifications.subscriber", "Subscriber not found");
+  auto what = occasion_from_template(std::move(workflow), pattern, *sample);
+  co_return co_await notify_one(std::string(r.subject()), *me, std::move(what), *sample);
 }
 
 ry::task<ry::response> admin_routes::list(ry::request r) {

@@ -4,6 +4,8 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
+#include "sentences.hpp"
+
 namespace notifications {
 
 namespace json = boost::json;
@@ -13,7 +15,6 @@ namespace {
 constexpr std::uint64_t no_driver_ms = 30'000;
 constexpr std::uint64_t tell_again_ms = 30'000;
 constexpr std::int64_t most_followed = 100;
-constexpr std::int64_t broadcast_page = 200;
 constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
 constexpr std::pair<std::uint32_t, const char*> channels[] = {{RY_NOTIFY_EMAIL, "email"}, {RY_NOTIFY_PUSH, "push"}};
@@ -76,6 +77,9 @@ std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all)
   return out;
 }
 
+// An answer that another attempt does not change.
+bool is_final(const ry::error& e) { return e.status() == RY_INVALID_ARGUMENT; }
+
 // Awaits a driver's function that completes by a ry_done.
 template <class Start>
 ry::task<ry::result<void>> done_of(Start start) {
@@ -94,6 +98,7 @@ courier::courier(const office& o) : office_(o) {
   failed_ = count("failed");
   suppressed_ = count("suppressed");
   dead_ = count("dead");
+  throttled_ = count("throttled");
   unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
                                         "Push messages that were not sent because their device could not be decrypted");
   for (const auto& [bit, channel] : channels)
@@ -122,8 +127,6 @@ void courier::add_to(ry::registrar& reg) {
   reg.job("notifications.subscriber", this, &courier::tell, o);
   reg.job("notifications.tell", this, &courier::tell, o);  // enqueued by the former release
   o.concurrency = 1;
-  o.timeout_ms = UINT64_MAX;  // as long as there are accounts
-  reg.job("notifications.broadcast", this, &courier::broadcast, o);
   o.timeout_ms = 10 * 60'000;
   o.cron = "* * * * *";
   reg.job("notifications.follow", this, &courier::follow, o);
@@ -213,12 +216,14 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
                                                            ry::cancel_token off) const {
   letter words;
   if (t.gathered.empty()) {
-    words = office_.texts.write(t.workflow, t.payload, t.who, office_.where.app_url);
+    words = office_.texts.write(t.workflow, t.payload, t.who, office_.at);
   } else {
-    words = office_.texts.write_digest(t.workflow, t.gathered, t.who, office_.where.app_url);
+    words = office_.texts.write_digest(t.workflow, t.gathered, t.who, office_.at);
+    for (auto& item : t.gathered) item.erase(details_member);
     json::array items(t.gathered.begin(), t.gathered.end());
     t.payload = {{"first_name", t.who.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
   }
+  t.payload.erase(details_member);
   const auto payload = json::serialize(t.payload);
   const auto to = subscriber_of(t.account, t.who);
   ry::notify::content texts;
@@ -246,6 +251,8 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
   what.token_stride = sizeof(ry_notify_token);
   what.expires_unix_us = t.expires_unix_us;
   what.timeout_ms = office_.config.timeout_ms;
+  if (!t.broadcast.empty() || !is_transactional(t.workflow)) what.flags |= RY_NOTIFY_BULK;
+  what.broadcast = ry::str(t.broadcast);
 
   // The handle is the driver's until its completion; both happen on this executor.
   struct flight {
@@ -277,7 +284,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
 
 ry::task<ry::job_outcome> courier::settle(ry::uuid id, ry::uuid account, lease by, verdict v) {
   const auto state =
-      co_await office_.repo.end_attempt(id, by, v.results_json, v.pending, v.new_epoch, v.counts);
+      co_await office_.repo.end_attempt(id, by, v);
   if (v.unknown_subscriber) co_await office_.repo.tell(account);
   if (state == "sent") sent_.add();
   if (state == "failed") failed_.add();
@@ -293,6 +300,10 @@ ry::task<ry::job_outcome> courier::settle(ry::uuid id, ry::uuid account, lease b
                            std::memory_order_relaxed);
   }
   if (state != "queued") co_return ry::job_outcome::done_in_tx();
+  if (v.throttled) {
+    throttled_.add();
+    co_return ry::job_outcome::snooze(v.wait_ms);
+  }
   if (!v.counts && v.pause_ms == 0) co_return ry::job_outcome::release();
   retried_.add();
   co_return ry::job_outcome::snooze(std::max(v.wait_ms, v.pause_ms));
@@ -305,6 +316,7 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
   const auto s = co_await office_.repo.subscription(*account);
   std::set<std::string> providers(s.providers.begin(), s.providers.end());
   for (const auto& t : s.devices.readable) providers.insert(t.provider);
+  std::optional<ry::error> failed;
   // The list of a provider that is incomplete here stays as it is there.
   for (const auto& t : s.devices.unreadable) providers.erase(t.provider);
   const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
@@ -339,10 +351,19 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
                                   sizeof(ry_notify_token), exec, done);
         });
         const auto done = co_await std::move(put);
-        if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+        // One provider that fails does not hold up the others.
+        if (done) continue;
+        if (done.status() == RY_CANCELLED) throw done.error();
+        if (is_final(done.error())) {
+          office_.ctx.warn("the orchestrator refuses the devices of a provider for good: does it have an integration for it?",
+                           {{"provider", provider}, {"why", done.error().message()}});
+        } else {
+          failed = done.error();
+        }
       }
     }
   }
+  if (failed) co_return ry::job_outcome::retry(*failed, tell_again_ms);
   std::set<std::string> now;
   for (const auto& t : s.devices.readable) now.insert(t.provider);
   for (const auto& t : s.devices.unreadable) now.insert(t.provider);
@@ -375,33 +396,11 @@ ry::task<ry::job_outcome> courier::follow(ry::job) {
       if (news) {
         state = state_name(outcome);
         detail = masked(said[i].detail, {due[i].what.token});
+        for (const auto& [bit, channel] : channels)
+          if ((due[i].what.channels & bit) != 0) deliveries(office_.ctx, channel, state.c_str()).add();
       }
       co_await office_.repo.followed(due[i].id, std::move(state), std::move(detail));
     }
-  }
-}
-
-ry::task<ry::job_outcome> courier::broadcast(ry::job job) {
-  const auto args = arguments(job);
-  if (!args) co_return malformed();
-  const auto workflow = text_of(*args, "workflow_id");
-  const auto id = text_of(*args, "broadcast_id");
-  const auto* pattern = args->if_contains("payload");
-  if (id.empty() || pattern == nullptr || !pattern->is_object()) co_return malformed();
-  std::optional<ry::uuid> after;
-  for (;;) {
-    const auto accounts = co_await office_.repo.accounts_after(after, broadcast_page);
-    if (accounts.empty()) co_return ry::job_outcome::done();
-    for (const auto& account : accounts) {
-      after = account;
-      const auto who = co_await office_.repo.find_person(account);
-      if (!who) continue;
-      auto what = occasion_from_template(workflow, pattern->get_object(), *who);
-      // Told twice, when the job begins anew, it is written once.
-      auto key = workflow + ":" + id + ":" + account.to_string();
-      co_await office_.notify(std::move(key), account, std::move(what), *who);
-    }
-    job.cancel().check();
   }
 }
 

@@ -1,5 +1,5 @@
-// The workers of the outbox: jobs that hand notifications over, follow them, tell the orchestrator about
-// accounts, and notify everybody.
+// The workers of the outbox: jobs that hand notifications over, follow them, and tell the orchestrator about
+// accounts.
 #pragma once
 
 #include <random>
@@ -19,7 +19,6 @@ class courier {
   ry::task<ry::job_outcome> settle(ry::uuid id, ry::uuid account, lease by, verdict v);
   ry::task<ry::job_outcome> tell(ry::job job);
   ry::task<ry::job_outcome> follow(ry::job job);
-  ry::task<ry::job_outcome> broadcast(ry::job job);
   ry::task<ry::job_outcome> tidy(ry::job job);
 
   // One call of the driver, called off with the job.
@@ -32,7 +31,7 @@ class courier {
 
   const office& office_;
   std::atomic<std::int64_t> paused_until_us_{0};
-  ry::metric sent_, retried_, failed_, suppressed_, dead_, unreadable_;
+  ry::metric sent_, retried_, failed_, suppressed_, dead_, throttled_, unreadable_;
 };
 
 }  // namespace notifications

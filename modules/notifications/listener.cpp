@@ -1,11 +1,17 @@
 #include "listener.hpp"
 
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
 namespace notifications {
+
+namespace json = boost::json;
 
 void listener::add_to(ry::registrar& reg) {
   reg.subscribe("workflows", "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
                 "referral.successful",
                 this, &listener::heard);
+  reg.subscribe("subscriptions", "mail.subscription", this, &listener::subscription_changed);
 }
 
 ry::task<void> listener::heard(ry::event e) {
@@ -29,6 +35,20 @@ ry::task<void> listener::heard(ry::event e) {
   const auto out = co_await office_.notify(std::move(key), *account, *std::move(what), *who);
   office_.ctx.debug("an event was heard", {{"kind", e.kind()}, {"workflow", workflow},
                                            {"notification", out.id}, {"outcome", out.outcome}});
+}
+
+// Of the event of the module mail: {address, category, subscribed}.
+ry::task<void> listener::subscription_changed(ry::event e) {
+  const auto text = e.payload();
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(text.data(), text.size()), bad);
+  const auto* o = bad ? nullptr : doc.if_object();
+  const auto* address = o ? o->if_contains("address") : nullptr;
+  const auto* category = o ? o->if_contains("category") : nullptr;
+  const auto* subscribed = o ? o->if_contains("subscribed") : nullptr;
+  if (!address || !address->is_string() || !category || !category->is_string() || !subscribed || !subscribed->is_bool()) co_return;
+  const auto account = co_await office_.repo.find_by_email(std::string(address->get_string()));
+  if (account) co_await office_.repo.follow_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
 }
 
 }  // namespace notifications

@@ -12,6 +12,7 @@ class listener {
 
  private:
   ry::task<void> heard(ry::event e);
+  ry::task<void> subscription_changed(ry::event e);
   const office& office_;
 };
 

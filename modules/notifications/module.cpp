@@ -3,6 +3,7 @@
 #include <ry/cpp/settings_check.hpp>
 
 #include "admin_routes.hpp"
+#include "broadcasts.hpp"
 #include "courier.hpp"
 #include "inbox_routes.hpp"
 #include "listener.hpp"
@@ -25,19 +26,30 @@ std::string app_url(const ry::context& ctx, const settings& s) {
   return url.empty() ? url : url + std::string(ctx.fact("http.base_path"));
 }
 
+site site_of(const ry::context& ctx, const settings& s) {
+  site out(app_url(ctx, s));
+  if (const auto name = ctx.fact("brand.name"); !name.empty()) out.product_name = name;
+  const std::string_view mark = "{app_url}";
+  const auto at = s.settings_url.find(mark);
+  if (at == std::string::npos || !out.app_url.empty()) out.settings_url = s.settings_url;
+  if (at != std::string::npos && !out.app_url.empty()) out.settings_url.replace(at, mark.size(), out.app_url);
+  return out;
+}
+
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg)
       : settings_(read_settings(ctx.settings(), faults_)),
         vault_(ctx),
         repo_(ctx, vault_),
-        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url},
+        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}, site_of(ctx, settings_),
                 ry::account_limit(ctx, "devices"), ry::account_limit(ctx, "inbox_entries")},
         listener_(office_),
         courier_(office_),
         routes_(office_),
         inbox_(office_),
-        admin_(office_),
+        broadcasts_(office_),
+        admin_(office_, broadcasts_),
         webhook_(office_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
@@ -48,6 +60,7 @@ class module {
     courier_.add_to(reg);
     routes_.add_to(reg);
     inbox_.add_to(reg);
+    broadcasts_.add_to(reg);
     admin_.add_to(reg);
     webhook_.add_to(reg);
   }
@@ -114,6 +127,7 @@ class module {
   courier courier_;
   routes routes_;
   inbox_routes inbox_;
+  broadcasts broadcasts_;
   admin_routes admin_;
   webhook_route webhook_;
 };

@@ -62,6 +62,11 @@ class notifications_sql : public testing_sql::database_test {
                "(j.args->>'id')::uuid, j.id, j.fence, " + std::to_string(served) + ") b where j.args->>'id' = " + id_of(key) +
                "::text");
   }
+  // As workers of this release do.
+  std::string begin_now(const std::string& key, const std::string& columns = "b.what") {
+    return sql("select concat_ws(' ', " + columns + ") from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence,"
+               " 3, true, true) b where j.args->>'id' = " + id_of(key) + "::text");
+  }
   std::string end(const std::string& key, const std::string& results, int pending = 0, const std::string& more = "false, true") {
     return sql("select notifications.end_attempt((j.args->>'id')::uuid, j.id, j.fence, '" + results + "', " +
                std::to_string(pending) + ", " + more + ") from core.job j where j.args->>'id' = " + id_of(key) + "::text");
@@ -521,6 +526,100 @@ TEST_F(notifications_sql, an_inbox_keeps_the_newest_entries_of_the_limit) {
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1");
   EXPECT_EQ(notify("old"), "queued") << "a node of the former release";
   EXPECT_EQ(sql("select string_agg(title, '' order by seq) from notifications.inbox"), "eTitle");
+}
+
+TEST_F(notifications_sql, throttled_mails_of_a_workflow_go_out_as_one) {
+  const auto throttled = [&](const std::string& key) {
+    take(key);
+    EXPECT_EQ(begin_now(key), "send");
+    return sql("select notifications.end_attempt((j.args->>'id')::uuid, j.id, j.fence, '[" + result(1, "retry") +
+               "]', 1, false, false, true) from core.job j where j.args->>'id' = " + id_of(key) + "::text");
+  };
+  for (const char* key : {"task-completed:1:x", "task-completed:2:x", "task-completed:3:x"}) EXPECT_EQ(notify(key, "null", "false", "task-completed", 1), "queued");
+  EXPECT_EQ(throttled("task-completed:2:x"), "queued") << "the others join it";
+  EXPECT_EQ(throttled("task-completed:3:x"), "gathered");
+  EXPECT_EQ(throttled("task-completed:1:x"), "gathered");
+  EXPECT_EQ(sql("select attempts from notifications.notification where key = 'task-completed:2:x'"), "0") << "waiting is no attempt";
+  take("task-completed:2:x");
+  EXPECT_EQ(begin_now("task-completed:2:x", "b.what, b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"),
+            "send task-completed:1:x task-completed:2:x 3")
+      << "in the order of the events";
+  EXPECT_EQ(end("task-completed:2:x", "[" + result(1, "accepted") + "]"), "sent");
+  EXPECT_EQ(sql("select string_agg(state, ',') from notifications.notification"), "sent,sent,sent");
+}
+
+TEST_F(notifications_sql, preferences_release_what_waits) {
+  const auto put = [&](const std::string& quiet, const std::string& workflows) {
+    return sql("select notifications.put_preferences(" + ann_ + ", null, " + quiet + ", '" + workflows + "')");
+  };
+  const auto jobs = [&] { return sql("select count(*) from core.job where state = 0 and run_at <= now()"); };
+  put("false, null, null", R"({"task-completed": {"digest_minutes": 60}})");
+  EXPECT_EQ(notify("a"), "queued");
+  EXPECT_EQ(notify("b"), "gathered");
+  EXPECT_EQ(jobs(), "0");
+  put("false, null, null", R"({"task-completed": {"digest_minutes": 0}})");
+  EXPECT_EQ(jobs(), "1");
+  sql("update core.job set state = 1, fence = fence + 1");
+  EXPECT_EQ(sql("select string_agg(b.what, ',' order by b.what) from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id,"
+                " j.fence, 3, true, true) b"),
+            "over,send")
+      << "the job that waited has nothing to do any more";
+}
+
+TEST_F(notifications_sql, unsubscribing_and_preferences_follow_each_other) {
+  sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
+  EXPECT_EQ(sql("select workflows from notifications.preference"), R"({"task-completed": {"email": false}})");
+  EXPECT_EQ(notify("a", "null", "false", "task-completed", 1), "suppressed The account's settings do not want it");
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"email\": true}, \"welcome-email\": {\"push\": true}}')");
+  EXPECT_EQ(sql("select string_agg((payload->>'address') || ' ' || (payload->>'category'), ',') from core.event where kind = 'notifications.mail_preference'"),
+            "Ann@Example.test task_completed");
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"email\": false}}')");
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "1");
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": null}')");
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "2") << "the default is to send";
+}
+
+TEST_F(notifications_sql, mails_about_short_tasks_can_be_left_out) {
+  const auto notify_task = [&](const std::string& key, int minutes) {
+    return sql("select outcome from notifications.notify('" + key + "', " + ann_ + ", 'task-completed', '{}', 1, null, false, '', 'T', 'B', '', 60, 100,"
+               " jsonb_build_object('duration_ms', " + std::to_string(minutes * 60'000) + "), null)");
+  };
+  EXPECT_EQ(notify_task("a", 0), "queued");
+  EXPECT_EQ(sql("select payload from notifications.notification where key = 'a'"), R"({"$details": {"duration_ms": 0}})");
+  sql("update notifications.setting set task_email_minutes = 5");
+  EXPECT_EQ(notify_task("b", 4), "suppressed");
+  EXPECT_EQ(notify_task("c", 5), "queued");
+  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"min_minutes\": 0}}')");
+  EXPECT_EQ(notify_task("d", 0), "queued") << "the account decides";
+}
+
+TEST_F(notifications_sql, broadcasts_are_paused_resumed_and_cancelled) {
+  const std::string id = "'0190b1e4-0000-7000-8000-00000000000b'";
+  sql("select notifications.create_broadcast('op', '{}', " + id + ", 'newsletter', '{\"title\": \"T\"}', now() + interval '1 hour')");
+  const auto steer = [&](const char* action) { return sql("select notifications.steer_broadcast('op', " + id + ", '" + action + "')"); };
+  const auto step = [&](const char* finished) { return sql("select notifications.broadcast_step(" + id + ", " + ann_ + ", 1, " + finished + ")"); };
+  EXPECT_EQ(sql("select state || ' ' || (select run_at > now() from core.job) from notifications.broadcast"), "scheduled true");
+  EXPECT_EQ(steer("resume"), "");
+  EXPECT_EQ(steer("pause"), "paused");
+  EXPECT_EQ(steer("resume"), "scheduled");
+  EXPECT_EQ(step("false"), "running");
+  EXPECT_EQ(sql("select outcome from notifications.notify('k', " + ann_ + ", 'newsletter', '{}', 3, null, false, '', 'T', 'B', '', 60, 100, null, " + id + ")"), "queued");
+  EXPECT_EQ(sql("select priority from core.job where kind = 'notifications.deliver'"), "10") << "behind what accounts wait for";
+  EXPECT_EQ(step("true"), "completed");
+  EXPECT_EQ(steer("pause"), "paused") << "its messages";
+  take("k");
+  EXPECT_EQ(begin_now("k"), "wait");
+  EXPECT_EQ(steer("resume"), "completed");
+  EXPECT_EQ(begin_now("k"), "send");
+  EXPECT_EQ(end("k", "[" + result(1, "retry") + "]", 1), "queued");
+  EXPECT_EQ(steer("cancel"), "cancelled");
+  EXPECT_EQ(begin_now("k"), "over");
+  EXPECT_EQ(state("k"), "cancelled The broadcast was cancelled");
+  EXPECT_EQ(steer("cancel"), "");
+  EXPECT_EQ(sql("select notifications.steer_broadcast('op', gen_random_uuid(), 'cancel') is null"), "t");
+  EXPECT_EQ(sql("select string_agg(payload->>'state', ',' order by id) from core.event where kind = 'notifications.broadcast'"),
+            "paused,released,paused,released,cancelled");
+  EXPECT_EQ(sql("select notifications.audience('newsletter', 7)"), R"({"push": 0, "email": 1, "in_app": 1, "accounts": 1})");
 }
 
 }  // namespace

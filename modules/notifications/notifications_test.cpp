@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "outcome.hpp"
+#include "sentences.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
 #include "wishes.hpp"
@@ -31,6 +32,14 @@ TEST(notifications_name, first_word_else_the_address_else_user) {
   EXPECT_EQ(who("   ", "bob@x.test").first_name(), "bob");
   EXPECT_EQ(who("").first_name(), "User");
   EXPECT_EQ(who("", "@x.test").first_name(), "User");
+  EXPECT_EQ(who("O\xe2\x80\x99" "Brien-Smith, Pat").first_name(), "O\xe2\x80\x99" "Brien-Smith");
+  EXPECT_EQ(who("Ann\xc2\xa0Lee").first_name(), "Ann") << "a no-break space";
+  EXPECT_EQ(who("\xe2\x80\x8b\xe2\x80\xae" "Ann").first_name(), "Ann") << "what cannot be seen, and what turns the direction";
+  EXPECT_EQ(who("\"Ann\" Lee").first_name(), "Ann");
+  EXPECT_EQ(who("J.R. Ewing").first_name(), "J.R.");
+  for (const char* link : {"https://evil.example/phish Bob", "evil.example Bob", "www.evil Bob", "a@b.c Bob"}) EXPECT_EQ(who(link).first_name(), "Bob") << link;
+  EXPECT_EQ(who("https://evil.example", "ann.lee@x.test").first_name(), "ann.lee");
+  EXPECT_EQ(who(std::string(100, 'a') + " Bob").first_name(), "Bob");
 }
 
 TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
@@ -42,6 +51,7 @@ TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
   EXPECT_EQ(done->workflow, "task-completed");
   EXPECT_EQ(json::serialize(done->payload),
             R"({"first_name":"Ann","task_name":"Poem","task_url":"https://app.test/#/threads/0190b1e4-0000-7000-8000-000000000001"})");
+  EXPECT_EQ(json::serialize(done->details), R"({"charged_micro":7})") << "for the e-mail only, not a part of the payload";
   EXPECT_TRUE(done->viewed);
   EXPECT_EQ(done->thread_id, "0190b1e4-0000-7000-8000-000000000001");
   const auto failed = occasion_of("run.failed", run, who(""), at);
@@ -90,14 +100,51 @@ TEST(notifications_template, what_could_not_be_kept_is_known_before) {
 
 TEST(notifications_texts, write_amounts_as_people_do) {
   const auto all = texts::load("");
-  for (const auto& [amount, text] : std::vector<std::pair<const char*, const char*>>{
-           {"12.5", "12.5 EUR"}, {"1e-2", "0.01 EUR"}, {"20", "20 EUR"}, {"\"9.90\"", "9.90 EUR"}, {"1234567.89", "1234567.89 EUR"}}) {
+  const std::string euro = "\xe2\x82\xac";
+  for (const auto& [amount, text] : std::vector<std::pair<const char*, std::string>>{
+           {"12.5", euro + "12.50"}, {"1e-2", euro + "0.01"}, {"20", euro + "20.00"}, {"\"9.90\"", euro + "9.90"}, {"1234567.89", euro + "1,234,567.89"}}) {
     const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
     const auto paid = occasion_of("payment.succeeded", event, who("x"), at);
     // As it comes back from the database.
     const auto payload = json::parse(json::serialize(paid->payload)).as_object();
-    EXPECT_NE(all.write("payment-succeeded", payload, who("x"), "").mail.find(std::string(" ") + text), std::string::npos) << amount;
+    EXPECT_EQ(all.write("payment-succeeded", payload, who("x"), "").title, "Payment received: " + text) << amount;
   }
+  EXPECT_EQ(price_text("19", "usd"), "$19.00");
+  EXPECT_EQ(price_text("1500", "JPY"), "\xc2\xa5" "1,500");
+  EXPECT_EQ(price_text("19.9", "XYZ"), "19.90 XYZ");
+  EXPECT_EQ(price_text("-5", "EUR"), "-" + euro + "5.00");
+  EXPECT_EQ(price_text("a lot", "EUR"), "a lot EUR");
+  EXPECT_EQ(price_text("", ""), "");
+}
+
+TEST(notifications_texts, durations_and_beginnings_are_short) {
+  EXPECT_EQ(duration_text(300), "1 s");
+  EXPECT_EQ(duration_text(59'400), "59 s");
+  EXPECT_EQ(duration_text(252'000), "4 min 12 s");
+  EXPECT_EQ(duration_text(3'600'000), "1 h");
+  EXPECT_EQ(duration_text(12'000'000), "3 h 20 min");
+  EXPECT_EQ(first_lines(" \n one\ntwo \n"), "one\ntwo");
+  EXPECT_EQ(first_lines("1\n2\n3\n4\n5\n6\n7\n8\n9"), "1\n2\n3\n4\n5\n6\n7\n8 \xe2\x80\xa6");
+  EXPECT_EQ(first_lines(std::string(601, 'a')), std::string(600, 'a') + " \xe2\x80\xa6");
+  EXPECT_EQ(first_lines("\n"), "");
+}
+
+TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_cost) {
+  const auto all = texts::load("");
+  const json::object payload{{"task_name", "Poem"}, {"task_url", "https://x.test/1"},
+                             {"$details", {{"duration_ms", 252000}, {"charged_micro", 3'200'000}, {"result", "Roses <are> red\nViolets"}}}};
+  const auto l = all.write("task-completed", payload, who("Ann"), "https://app.test");
+  EXPECT_EQ(l.title, "Your task \"Poem\" is done");
+  EXPECT_NE(l.mail.find("Roses <are> red\nViolets\n\nTook 4 min 12 s, cost 3.20 credits.\n\nOpen the task: https://x.test/1\n"), l.mail.npos) << l.mail;
+  EXPECT_NE(l.html.find("<blockquote>Roses &lt;are&gt; red\nViolets</blockquote>"), l.html.npos);
+  const auto bare = all.write("task-completed", {{"task_name", "Your task"}}, who("Ann"), "");
+  EXPECT_EQ(bare.title, "Your task is done");
+  EXPECT_EQ(bare.html.find("blockquote"), bare.html.npos);
+  EXPECT_EQ(bare.html.find("href"), bare.html.npos) << "no link leads nowhere";
+  EXPECT_EQ(bare.html.find("Open the task"), bare.html.npos);
+  EXPECT_NE(bare.html.find("Your task is done"), bare.html.npos);
+  EXPECT_EQ(bare.mail.find("Open the task"), bare.mail.npos);
+  EXPECT_EQ(bare.mail.find("\n\n\n"), bare.mail.npos) << bare.mail;
 }
 
 TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
@@ -148,9 +195,13 @@ TEST(notifications_texts, a_digest_tells_all_of_them) {
   const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},
                                       {{"task_name", "B"}, {"task_url", "https://x.test/2"}}};
   const auto l = all.write_digest("task-completed", two, who("Ann"), "https://app.test");
-  EXPECT_EQ(l.title, "2 tasks have completed");
+  EXPECT_EQ(l.title, "2 tasks are done");
   EXPECT_NE(l.mail.find("- A< https://x.test/1\n- B https://x.test/2\n"), l.mail.npos);
-  EXPECT_NE(l.html.find("<li>A&lt; https://x.test/1</li><li>B https://x.test/2</li>"), l.html.npos);
+  EXPECT_NE(l.html.find("<li><a href=\"https://x.test/1\">A&lt;</a></li><li><a href=\"https://x.test/2\">B</a></li>"), l.html.npos);
+  const auto many = all.write_digest("payment-succeeded", std::vector<json::object>(60, {{"amount", 1}, {"currency", "EUR"}}), who("Ann"), "");
+  EXPECT_EQ(many.title, "60 notifications");
+  EXPECT_NE(many.mail.find("and 10 more\n"), many.mail.npos);
+  EXPECT_NE(many.html.find("<li>and 10 more</li></ul>"), many.html.npos);
 }
 
 TEST(notifications_texts, come_from_an_operators_folder) {
@@ -161,7 +212,7 @@ TEST(notifications_texts, come_from_an_operators_folder) {
   write("notes.md", "anything");
   const auto all = texts::load(dir.string());
   EXPECT_EQ(all.write("task-completed", {{"task_name", "T"}}, who("Ann"), "").title, "Fertig: T");
-  EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, who("Ann"), "").title, "T: failed");
+  EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, who("Ann"), "").title, "Your task \"T\" didn't finish");
   write("task-failed.txt", "title: x\nsubject: y\n");
   try {
     (void)texts::load(dir.string());
@@ -210,6 +261,14 @@ TEST(notifications_verdict, each_class_of_answer_has_its_consequence) {
   v = judge(email, {said(email, RY_NOTIFY_PAUSED, 300)}, 1, follow::yes, 0.5);
   EXPECT_FALSE(v.counts);
   EXPECT_EQ(v.pause_ms, 300'000u);
+  EXPECT_TRUE(v.new_epoch) << "a peer that remembers answers by their key must not repeat this one";
+
+  v = judge(email | push, {said(email, RY_NOTIFY_THROTTLED, 600), said(push, RY_NOTIFY_ACCEPTED)}, 1, follow::yes, 0.5);
+  EXPECT_TRUE(v.throttled);
+  EXPECT_FALSE(v.counts);
+  EXPECT_EQ(v.wait_ms, 600'000u);
+  v = judge(email | push, {said(email, RY_NOTIFY_THROTTLED, 600), said(push, RY_NOTIFY_RETRY)}, 1, follow::yes, 0.5);
+  EXPECT_FALSE(v.throttled) << "push is tried on its own account first";
 
   v = judge(push, {said(push, RY_NOTIFY_ACCEPTED, 0, "a"), said(push, RY_NOTIFY_GONE, 0, "b"), said(push, RY_NOTIFY_RETRY, 0, "c")}, 1,
             follow::yes, 0.5);
@@ -273,6 +332,7 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
            {R"({"workflows":{"x":{"email":1}}})", "workflows.x.email"},
            {R"({"workflows":{"x":{"digest_minutes":-1}}})", "workflows.x.digest_minutes"},
            {R"({"workflows":{"x":{"sms":true}}})", "workflows.x.sms"},
+           {R"({"workflows":{"x":{"min_minutes":1441}}})", "workflows.x.min_minutes"},
            {R"({"other":1})", "other"},
            {R"({"time_zone":7})", "time_zone"}}) {
     EXPECT_EQ(refusal([&] { read_preferences_wish(body); }).rfind(std::string("422 ") + field + " ", 0), 0u) << body;

@@ -9,6 +9,11 @@ namespace {
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
 
+// Of those that end before there is an attempt.
+ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
+  return ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator", {{"outcome", outcome}});
+}
+
 }  // namespace
 
 bool office::open() const {
@@ -36,13 +41,14 @@ ry::task<std::int64_t> office::inbox_entries_of(ry::uuid account) const {
 
 ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what, person who,
                                std::optional<act> by) const {
-  auto letter = texts.write(what.workflow, what.payload, who, where.app_url);
+  auto letter = texts.write(what.workflow, what.payload, who, at);
   const auto most = co_await inbox_entries_of(account);
   auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter),
                                   config.ttl_seconds, most, std::move(by));
   if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().poke("notifications");
+  if (out.outcome == "suppressed" || out.outcome == "failed") ended_at_once(ctx, out.outcome.c_str()).add();
   co_return out;
 }
 

@@ -21,6 +21,7 @@ struct office {
   ry::service<ry_accounts_v1> accounts;  // from the module's start on
   notifications::texts texts;            // likewise
   links where;
+  site at;  // for texts
   // Limits of accounts that were reached.
   ry::metric devices_reached, inbox_reached;
 

@@ -78,7 +78,9 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
       if (!again(one.outcome)) continue;
       out.pending |= channel;
       out.why = one.detail;
-      out.new_epoch = out.new_epoch || one.outcome == RY_NOTIFY_RETRY_NEW;
+      // A pause is a definite answer, too: a peer that remembers answers by their key must not repeat it.
+      out.new_epoch = out.new_epoch || one.outcome == RY_NOTIFY_RETRY_NEW || one.outcome == RY_NOTIFY_PAUSED;
+      if (r.outcome == RY_NOTIFY_THROTTLED && channel == RY_NOTIFY_EMAIL) out.throttled = true;
       wished_ms = std::max<std::uint64_t>(wished_ms, std::uint64_t{r.retry_after_s} * 1000);
       if (r.outcome == RY_NOTIFY_PAUSED) {
         out.counts = false;
@@ -94,6 +96,9 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
     out.pending |= channel;
     out.why = silent.detail;
   }
+  // Push messages that failed beside it are tried on their own account.
+  out.throttled = out.throttled && out.pending == RY_NOTIFY_EMAIL;
+  if (out.throttled) out.counts = false;
   out.results_json = json::serialize(rows);
   out.wait_ms = std::max(wished_ms, back_off_ms(attempt, jitter));
   return out;

@@ -13,6 +13,7 @@ struct verdict {
   std::uint32_t pending = 0;       // channels to be tried again
   bool new_epoch = false;
   bool counts = true;              // false: the attempt did not happen
+  bool throttled = false;          // only e-mail is left, and its recipient gets too many
   bool unknown_subscriber = false; // the orchestrator has to be told about the account first
   std::uint64_t wait_ms = 0;       // before the next attempt, when any is pending
   std::uint64_t pause_ms = 0;      // of all notifications; 0 = none

@@ -51,8 +51,9 @@ void add_act(ry::batch& b, const act& by) {
 
 ry::task<void> repository::configure(settings s) const {
   (co_await ctx_.db().query("update notifications.setting set max_attempts = $1::int, presence_seconds = $2::int,"
-                            "  tokens_per_provider = $3::int, urgent = $4::text[], mandatory = $5::text[]",
-                            s.max_attempts, s.presence_seconds, s.tokens_per_provider, s.urgent, s.mandatory))
+                            "  tokens_per_provider = $3::int, urgent = $4::text[], mandatory = $5::text[],"
+                            "  task_email_minutes = $6::int",
+                            s.max_attempts, s.presence_seconds, s.tokens_per_provider, s.urgent, s.mandatory, s.task_email_minutes))
       .value();
 }
 
@@ -80,13 +81,15 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
   if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
   const auto payload = json::serialize(what.payload);
   const auto channels = static_cast<std::int64_t>(channels_of(what.workflow));
+  std::optional<std::string> details;
+  if (!what.details.empty()) details = json::serialize(what.details);
   ry::batch b;
   if (by) add_act(b, *by);
   b.add(
       "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
-      "$10, $11, $12, $13)",
+      "$10, $11, $12, $13, $14::jsonb, $15::uuid)",
       key, account, what.workflow, payload, channels, thread, what.viewed, what.refused,
-      texts.title, texts.body, texts.url, ttl_s, inbox_most);
+      texts.title, texts.body, texts.url, ttl_s, inbox_most, details, what.broadcast);
   const auto done = (co_await ctx_.db().run(b)).value();
   const auto r = done.back().front();
   noted out;
@@ -98,19 +101,8 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
   co_return out;
 }
 
-ry::task<void> repository::broadcast(act by, std::string args_json) const {
-  auto begun = co_await ctx_.db().begin();
-  ry::tx in = std::move(begun).value();
-  ry::batch b;
-  add_act(b, by);
-  (co_await in.run(b)).value();
-  ry::job_request job("notifications.broadcast", std::move(args_json));
-  (co_await ctx_.jobs().enqueue(in, std::move(job))).value();
-  (co_await in.commit()).value();
-}
-
 ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t served) const {
-  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true)", id,
+  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true, true)", id,
                                               by.job, by.fence, served))
                         .value();
   const auto r = rows.front();
@@ -131,6 +123,7 @@ ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t se
     for (const auto& v : list.as_array()) out.gathered.push_back(v.as_object());
   }
   out.channels = static_cast<std::uint32_t>(r.int64("channels"));
+  out.broadcast = r.opt_text("broadcast").value_or("");
   out.epoch = static_cast<std::uint32_t>(r.int64("epoch"));
   out.attempt = static_cast<std::uint32_t>(r.int64("attempt"));
   out.expires_unix_us = r.int64("expires_unix_us");
@@ -142,11 +135,10 @@ ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t se
   co_return out;
 }
 
-ry::task<std::string> repository::end_attempt(ry::uuid id, lease by, std::string results_json,
-                                              std::uint32_t pending, bool new_epoch, bool counts) const {
+ry::task<std::string> repository::end_attempt(ry::uuid id, lease by, verdict how) const {
   const auto rows =
-      (co_await ctx_.db().query("select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7)", id,
-                                by.job, by.fence, results_json, pending, new_epoch, counts))
+      (co_await ctx_.db().query("select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7, $8)", id, by.job,
+                                by.fence, how.results_json, how.pending, how.new_epoch, how.counts, how.throttled))
           .value();
   co_return std::string(rows.front().text(0));
 }
@@ -293,6 +285,10 @@ ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_
   co_return std::string(rows.front().text(0));
 }
 
+ry::task<void> repository::follow_subscription(ry::uuid account, std::string category, bool subscribed) const {
+  (co_await ctx_.db().query("select notifications.follow_subscription($1, $2, $3)", account, category, subscribed)).value();
+}
+
 ry::task<void> repository::put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const {
   (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
@@ -427,7 +423,7 @@ ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry:
 ry::task<std::optional<std::string>> repository::details(ry::uuid id) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
-                         "select (notifications.notification_json(n) || jsonb_build_object('payload', n.payload,"
+                         "select (notifications.notification_json(n) || jsonb_build_object('payload', n.payload - '$details',"
                          "  'deliveries', coalesce((select jsonb_agg(notifications.delivery_json(d) order by d.id)"
                          "     from notifications.delivery d where d.notification_id = n.id), '[]')))::text as doc"
                          "  from notifications.notification n where n.id = $1",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device_vault.hpp"
+#include "outcome.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
 #include "wishes.hpp"
@@ -49,6 +50,7 @@ struct turn {
   kind what = kind::over;
   std::uint64_t wait_ms = 0;
   std::string tid, workflow;
+  std::string broadcast;  // the id of the one that it is a part of; empty: none
   ry::uuid account;
   boost::json::object payload;
   std::vector<boost::json::object> gathered;  // the payloads of a digest
@@ -98,13 +100,10 @@ class repository {
   // inbox_most: entries that the inbox keeps. by: the actor, for the audit log.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts,
                          std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const;
-  // A job for all accounts, and the act in the audit.
-  ry::task<void> broadcast(act by, std::string args_json) const;
   // The worker's functions throw RY_ABORTED when the job is another worker's by now.
   ry::task<turn> begin_attempt(ry::uuid id, lease by, std::uint32_t served) const;
   // The notification's state.
-  ry::task<std::string> end_attempt(ry::uuid id, lease by, std::string results_json, std::uint32_t pending,
-                                    bool new_epoch, bool counts) const;
+  ry::task<std::string> end_attempt(ry::uuid id, lease by, verdict how) const;
   ry::task<std::vector<to_follow>> due_to_follow(std::int64_t most) const;
   // state empty: nothing new.
   ry::task<void> followed(std::int64_t delivery, std::string state, std::string detail) const;
@@ -120,6 +119,8 @@ class repository {
   ry::task<std::string> preferences_json(ry::uuid account) const;
   // Which part of the wish cannot be; empty: it is done.
   ry::task<std::string> put_preferences(ry::uuid account, preferences_wish w) const;
+  // The recipient unsubscribed by an e-mail's link, or subscribed again.
+  ry::task<void> follow_subscription(ry::uuid account, std::string category, bool subscribed) const;
   // name: the identity of the device. Returns the number of older devices of the account that were removed.
   ry::task<std::int64_t> put_token(ry::uuid account, device_wish w, std::string name) const;
   // By the token or the device's name; provider empty: of any.
@@ -159,7 +160,20 @@ class repository {
   // What the orchestrator took and nobody got yet, by its name there; nullopt: nothing.
   ry::task<std::optional<std::string>> withdrawable(ry::uuid id) const;
   ry::task<void> withdrawn(std::string actor, ry::uuid id) const;
-  // Tells of an act for the audit.
+
+  // ---- broadcasts ----
+  ry::task<void> create_broadcast(act by, ry::uuid id, std::string workflow, std::string payload_json, std::optional<std::string> at) const;
+  // {"accounts", "email", "push", "in_app"}
+  ry::task<std::string> audience(std::string workflow) const;
+  ry::task<ry::page_of_rows> broadcasts(std::optional<ry::uuid> before, std::int64_t limit) const;
+  ry::task<std::optional<std::string>> broadcast_details(ry::uuid id) const;
+  // The new state; empty: the action does not apply; nullopt: there is no such broadcast.
+  ry::task<std::optional<std::string>> steer_broadcast(std::string actor, ry::uuid id, std::string action) const;
+  // The last account that was written for.
+  ry::task<std::optional<ry::uuid>> broadcast_progress(ry::uuid id) const;
+  // Notes the progress, and returns the state that decides how to go on.
+  ry::task<std::string> broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written, bool finished) const;
+
   ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;
   // In the order of their ids, after one.
   ry::task<std::vector<ry::uuid>> accounts_after(std::optional<ry::uuid> after, std::int64_t most) const;

@@ -42,6 +42,8 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.app_url = string("app_url");
   while (!s.app_url.empty() && s.app_url.back() == '/') s.app_url.pop_back();
   s.task_url = string("task_url");
+  s.settings_url = string("settings_url");
+  s.task_email_minutes = number("task_email_minutes");
   s.templates_dir = string("templates_dir");
   s.urgent = texts(o.at("urgent"));
   s.mandatory = texts(o.at("mandatory"));

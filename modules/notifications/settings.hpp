@@ -27,6 +27,10 @@ inline constexpr std::string_view settings_schema = R"({
       "description": "Where the page is that links lead to; empty = http.public_url"},
     "task_url": {"type": "string", "default": "{app_url}/#/threads/{thread_id}",
       "description": "Page of a task; {app_url}, {thread_id}, {project_id}, {run_id} are replaced"},
+    "settings_url": {"type": "string", "default": "{app_url}/#/inbox",
+      "description": "Page of the notification settings, for the footer of e-mails; {app_url} is replaced"},
+    "task_email_minutes": {"type": "integer", "minimum": 0, "maximum": 1440, "default": 0,
+      "description": "E-mails about tasks are sent only for runs that took at least so many minutes, unless min_minutes in an account's preferences says otherwise"},
     "templates_dir": {"type": "string", "default": "",
       "description": "Folder with the operator's texts; empty = the built-in ones"},
     "urgent": {"type": "array", "items": {"type": "string"}, "default": ["payment-failed"],
@@ -67,6 +71,8 @@ struct settings {
   std::vector<std::string> webhook_keys;  // decoded
   std::string app_url;
   std::string task_url;
+  std::string settings_url;
+  std::int64_t task_email_minutes = 0;
   std::string templates_dir;
   std::vector<std::string> urgent;
   std::vector<std::string> mandatory;

@@ -4,14 +4,13 @@
 #include <ry/cpp/types.hpp>
 
 #include <algorithm>
-#include <boost/json/serialize.hpp>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "builtin_texts.hpp"
+#include "common/mail_html.hpp"
+#include "sentences.hpp"
 
 namespace notifications {
 
@@ -25,6 +24,17 @@ constexpr std::size_t longest_title = 200;
 constexpr std::size_t longest_body = 1'000;
 // What an operator's own workflow without a file of its own looks like.
 constexpr std::string_view otherwise = "promotional";
+
+constexpr std::size_t most_digest_items = 50;
+// Of workflows whose file has none.
+constexpr std::string_view default_digest_mail =
+    "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
+    "Unsubscribe: {{unsubscribe_url}}\n";
+constexpr std::string_view default_digest_html =
+    "<h1>{{count}} notifications</h1>\n<p>Hello {{first_name}}, this is new:</p>\n<ul>{{items}}</ul>\n"
+    "<footer>You received this e-mail because notifications of your account are gathered.<br>\n"
+    "<a class=\"optional\" href=\"{{settings_url}}\">Notification settings</a>\n"
+    "<a class=\"optional\" href=\"{{unsubscribe_url}}\">Unsubscribe</a></footer>\n";
 
 constexpr std::string_view link_attributes[] = {"href", "src", "action", "background", "poster"};
 
@@ -52,6 +62,12 @@ bool begins_link(std::string_view html) {
   });
 }
 
+std::string_view field_name(std::string_view name) {
+  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return name;
+}
+
 std::string fill_in(std::string_view pattern, const fields& values, unknown how, escape as) {
   std::string out;
   while (!pattern.empty()) {
@@ -63,15 +79,13 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
       out += pattern.substr(begin);
       break;
     }
-    auto name = pattern.substr(begin + 2, end - begin - 2);
-    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    const auto name = field_name(pattern.substr(begin + 2, end - begin - 2));
     const auto found = values.find(name);
     if (found != values.end()) {
       if (as == escape::none)
         out += found->second;
       else
-        out += ry::escaped_html(name != "app_url" && begins_link(out) ? web_address(found->second) : found->second);
+        out += ry::escaped_html(name != "app_url" && name != "settings_url" && begins_link(out) ? web_address(found->second) : found->second);
     } else if (how == unknown::kept || name == "unsubscribe_url") {
       out += pattern.substr(begin, end + 2 - begin);  // the latter is filled in by the module mail
     }
@@ -92,14 +106,6 @@ std::string one_line(std::string text, std::size_t most) {
   return text;
 }
 
-// As people write it: 12.5, not 1.25E1.
-std::string scalar_text(const json::value& v) {
-  if (!v.is_double() || std::abs(v.get_double()) >= 1e15) return json::serialize(v);
-  char text[400];
-  const auto end = std::to_chars(text, text + sizeof text, v.get_double(), std::chars_format::fixed).ptr;
-  return std::string(text, end);
-}
-
 std::string* head_of(text_set& t, std::string_view name) {
   if (name == "title") return &t.title;
   if (name == "body") return &t.body;
@@ -107,6 +113,7 @@ std::string* head_of(text_set& t, std::string_view name) {
   if (name == "digest_title") return &t.digest_title;
   if (name == "digest_body") return &t.digest_body;
   if (name == "digest_line") return &t.digest_line;
+  if (name == "digest_html_line") return &t.digest_html_line;
   return nullptr;
 }
 
@@ -132,19 +139,61 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-// Without the lines that lead nowhere.
-std::string without_dead_links(std::string_view html) {
+bool is_address_field(std::string_view name) { return name.size() >= 4 && name.substr(name.size() - 4) == "_url"; }
+
+// Whether the line has fields and says nothing, because all that count are empty.
+bool says_nothing(std::string_view line, const fields& values, escape as) {
+  bool any = false;
+  for (auto begin = line.find("{{"); begin != line.npos; begin = line.find("{{", begin + 2)) {
+    const auto end = line.find("}}", begin);
+    if (end == line.npos) break;
+    const auto name = field_name(line.substr(begin + 2, end - begin - 2));
+    if (name == "unsubscribe_url" && as == escape::none) return false;
+    if (as == escape::html && is_address_field(name)) continue;
+    const auto found = values.find(name);
+    if (found != values.end() && !found->second.empty()) return false;
+    any = true;
+  }
+  return any;
+}
+
+// At most one empty line between others, none at the ends.
+std::string with_single_gaps(std::string_view text) {
   std::string out;
-  while (!html.empty()) {
-    const auto line = html.substr(0, html.find('\n'));
-    html.remove_prefix(std::min(line.size() + 1, html.size()));
-    if (line.find("href=\"\"") == line.npos) out.append(line).append("\n");
+  bool gap = false;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) {
+      gap = !out.empty();
+      continue;
+    }
+    if (gap) out += '\n';
+    gap = false;
+    out.append(line).append("\n");
   }
   return out;
 }
 
+std::string fill_block(std::string_view block, const fields& values, escape as) {
+  std::string kept;
+  while (!block.empty()) {
+    const auto line = block.substr(0, block.find('\n'));
+    block.remove_prefix(std::min(line.size() + 1, block.size()));
+    if (!says_nothing(line, values, as)) kept.append(line).append("\n");
+  }
+  if (as == escape::none) kept = with_single_gaps(kept);
+  auto out = fill_in(kept, values, unknown::empty, as);
+  return as == escape::html ? ry_mail_html::without_dead_links(out) : out;
+}
+
+void add_site(fields& values, const site& at) {
+  values["app_url"] = at.app_url;
+  values["settings_url"] = at.settings_url;
+  values["product_name"] = at.product_name;
+}
+
 letter finish(letter l) {
-  l.html = without_dead_links(l.html);
   l.title = one_line(std::move(l.title), longest_title);
   l.body = one_line(std::move(l.body), longest_body);
   l.url = web_address(std::move(l.url));
@@ -185,6 +234,8 @@ fields fields_of(const json::object& payload, const person& who) {
       out[name] = scalar_text(v);
     }
   }
+  const auto* details = payload.if_contains(details_member);
+  add_sentences(out, payload, details != nullptr && details->is_object() ? details->get_object() : json::object());
   return out;
 }
 
@@ -249,46 +300,53 @@ const text_set& texts::of(std::string_view workflow) const {
   return found != all_.end() ? found->second : all_.find(otherwise)->second;
 }
 
-letter texts::write(std::string_view workflow, const json::object& payload, const person& who,
-                    std::string_view app_url) const {
+letter texts::write(std::string_view workflow, const json::object& payload, const person& who, const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(payload, who);
-  values["app_url"] = app_url;
+  add_site(values, at);
   letter l;
   l.title = fill(t.title, values);
   l.body = fill(t.body, values);
   l.url = fill(t.url, values);
-  l.mail = fill(t.mail, values);
-  l.html = fill_html(t.html, values);
+  l.mail = fill_block(t.mail, values, escape::none);
+  l.html = fill_block(t.html, values, escape::html);
   return finish(std::move(l));
 }
 
 letter texts::write_digest(std::string_view workflow, const std::vector<json::object>& payloads,
-                           const person& who, std::string_view app_url) const {
+                           const person& who, const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(who);
-  values["app_url"] = app_url;
+  add_site(values, at);
   values["count"] = std::to_string(payloads.size());
   const std::string_view line = t.digest_line.empty() ? t.title : t.digest_line;
+  const std::string_view html_line = t.digest_html_line.empty() ? line : t.digest_html_line;
   std::string plain, list;
-  for (const auto& p : payloads) {
-    auto item = fields_of(p, who);
-    plain += "- " + fill(line, item) + "\n";
-    list += "<li>" + fill_html(line, item) + "</li>";
+  const auto shown = std::min(payloads.size(), most_digest_items);
+  for (std::size_t i = 0; i < shown; ++i) {
+    auto item = fields_of(payloads[i], who);
+    add_site(item, at);
+    plain += "- " + one_line(fill(line, item), longest_body) + "\n";
+    list += "<li>" + fill_html(html_line, item) + "</li>";
+  }
+  if (shown < payloads.size()) {
+    const auto rest = "and " + std::to_string(payloads.size() - shown) + " more";
+    plain += rest + "\n";
+    list += "<li>" + rest + "</li>";
   }
   letter l;
   l.title = fill(t.digest_title.empty() ? std::string_view("{{count}} notifications") : t.digest_title, values);
-  l.url = std::string(app_url);
+  l.url = at.app_url;
   values["items"] = plain;
   l.body = fill(t.digest_body.empty() ? std::string_view("{{items}}") : t.digest_body, values);
-  l.mail = fill(t.digest_mail.empty() ? std::string_view("{{items}}") : t.digest_mail, values);
-  if (!t.digest_html.empty()) {
-    // The list is HTML already: it goes in after the rest was escaped.
-    values.erase("items");
-    auto html = std::string_view(t.digest_html);
-    const auto at = html.find("{{items}}");
-    l.html = fill_html(html.substr(0, at), values);
-    if (at != html.npos) l.html += list + fill_html(html.substr(at + 9), values);
+  l.mail = fill_block(t.digest_mail.empty() ? default_digest_mail : t.digest_mail, values, escape::none);
+  // The list is HTML already: it goes in after the rest was escaped.
+  const std::string_view html = t.digest_html.empty() ? default_digest_html : t.digest_html;
+  const auto begin = html.find("{{items}}");
+  l.html = fill_block(html.substr(0, begin), values, escape::html);
+  if (begin != html.npos) {
+    while (l.html.ends_with('\n')) l.html.pop_back();
+    l.html += ry_mail_html::without_dead_links(list) + fill_block(html.substr(begin + 9), values, escape::html);
   }
   return finish(std::move(l));
 }

@@ -2,10 +2,16 @@
 // filled in.
 //
 // A file is named after its workflow, "task-completed.txt". Its head has lines "name: text" (title, body,
-// url, digest_title, digest_body, digest_line); then blocks follow, each begun by a line that is just
+// url, digest_title, digest_body, digest_line, digest_html_line); then blocks follow, each begun by a line that is just
 // "mail:", "html:", "digest_mail:" or "digest_html:". {{name}} stands for a field of the payload, or for
-// first_name, name, email, phone, avatar, app_url; in texts of a digest also for count and items. What is
-// put in is never looked at again; a field that is not there is empty.
+//   first_name, name, email, phone, avatar   of the recipient
+//   app_url, settings_url, product_name      of the deployment
+//   task_title, result, stats                of a task: its name in a sentence, the first lines of its result, its duration and cost
+//   price, credits_left, action_label        of payments, low credits and offers
+// in texts of a digest also for count and items. What is put in is never looked at again; a field that is not there is empty. A line
+// of a block is left out if all its fields are empty; in HTML, addresses (fields that end in _url) do not count.
+//
+// An HTML block is a fragment, which the module mail frames; see modules/mail/layout.hpp for <preheader>, <footer> and buttons.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -35,7 +41,16 @@ std::string fill_html(std::string_view pattern, const fields& values);
 
 struct text_set {
   std::string title, body, url, mail, html;
-  std::string digest_title, digest_body, digest_line, digest_mail, digest_html;
+  std::string digest_title, digest_body, digest_line, digest_html_line, digest_mail, digest_html;
+};
+
+// What texts say of the deployment.
+struct site {
+  std::string app_url;  // empty: unknown
+  std::string settings_url, product_name = "Runyard";
+  site() = default;
+  site(std::string_view app) : app_url(app) {}
+  site(const char* app) : app_url(app) {}
 };
 
 // Throws ry::error naming the line.
@@ -52,11 +67,10 @@ class texts {
   // naming the file.
   static texts load(const std::string& dir);
 
-  letter write(std::string_view workflow, const boost::json::object& payload, const person& who,
-               std::string_view app_url) const;
+  letter write(std::string_view workflow, const boost::json::object& payload, const person& who, const site& at) const;
   // Several notifications of one workflow in one letter, in order.
   letter write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads,
-                      const person& who, std::string_view app_url) const;
+                      const person& who, const site& at) const;
 
  private:
   const text_set& of(std::string_view workflow) const;

@@ -47,6 +47,10 @@ json::object workflow_wish(const std::string& id, const json::value& v) {
       if (!m.value().is_int64() || m.value().get_int64() < 0 || m.value().get_int64() > longest_digest) {
         throw invalid(field + ".digest_minutes", "must be a whole number from 0 to 1440");
       }
+    } else if (name == "min_minutes") {
+      if (!m.value().is_int64() || m.value().get_int64() < 0 || m.value().get_int64() > longest_digest) {
+        throw invalid(field + ".min_minutes", "must be a whole number from 0 to 1440");
+      }
     } else if (name == "email" || name == "push" || name == "in_app") {
       if (!m.value().is_bool()) throw invalid(field + "." + name, "must be true or false");
     } else {

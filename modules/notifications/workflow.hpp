@@ -16,6 +16,8 @@ inline constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH |
 
 // The service's own workflows, in the contract's order.
 const std::vector<std::string_view>& known_workflows();
+// Whether it tells of something that the account waits for; all other workflows are bulk mail.
+bool is_transactional(std::string_view workflow) noexcept;
 // The channels that a workflow asks for; of one that an operator added: all.
 std::uint32_t channels_of(std::string_view workflow) noexcept;
 // [a-z0-9][a-z0-9_-]{0,63}
@@ -24,7 +26,7 @@ bool is_workflow_id(std::string_view text) noexcept;
 // Whom a notification is for, as far as it is known.
 struct person {
   std::string email, name, phone, avatar;
-  // The first word of the name, else of the address before its '@', else "User".
+  // The first word of the name that is no link, else of the address before its '@', else "User".
   std::string first_name() const;
 };
 
@@ -32,6 +34,8 @@ struct person {
 struct occasion {
   std::string workflow;
   boost::json::object payload;
+  boost::json::object details;  // of a task, for its e-mail only: duration_ms, charged_micro, result
+  std::optional<std::string> broadcast;  // the id of the one that it is a part of
   std::string thread_id;  // of a task; else empty
   bool viewed = false;    // somebody read the task's stream when it ended
   std::string refused;    // why it cannot be told; else empty

@@ -251,7 +251,7 @@ AT(ry_notify_content, mail_text, 40);
 AT(ry_notify_content, mail_html, 56);
 AT(ry_notify_content, action_url, 72);
 
-SIZE(ry_notify_trigger, 120);
+SIZE(ry_notify_trigger, 144);
 AT(ry_notify_trigger, struct_size, 0);
 AT(ry_notify_trigger, channels, 4);
 AT(ry_notify_trigger, workflow, 8);
@@ -266,6 +266,9 @@ AT(ry_notify_trigger, n_tokens, 88);
 AT(ry_notify_trigger, token_stride, 96);
 AT(ry_notify_trigger, expires_unix_us, 104);
 AT(ry_notify_trigger, timeout_ms, 112);
+AT(ry_notify_trigger, flags, 120);
+AT(ry_notify_trigger, reserved1, 124);
+AT(ry_notify_trigger, broadcast, 128);
 
 SIZE(ry_notify_result, 80);
 AT(ry_notify_result, struct_size, 0);

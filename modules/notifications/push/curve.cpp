@@ -186,7 +186,8 @@ std::string to_base64url(std::string_view bytes) {
 
 std::string from_base64url(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
-  return ry::base64_decode(text, ry::base64_alphabet::url, ry::base64_padding::none).value_or("");
+  const bool standard = text.find_first_of("+/") != text.npos;
+  return ry::base64_decode(text, standard ? ry::base64_alphabet::standard : ry::base64_alphabet::url, ry::base64_padding::none).value_or("");
 }
 
 }  // namespace notify_push

@@ -30,6 +30,6 @@ std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce,
 std::string random_bytes(std::size_t n);
 
 std::string to_base64url(std::string_view bytes);   // without padding
-std::string from_base64url(std::string_view text);  // with or without padding; empty: it is none
+std::string from_base64url(std::string_view text);  // of either alphabet, with or without padding; empty: it is none
 
 }  // namespace notify_push

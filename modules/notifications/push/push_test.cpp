@@ -58,6 +58,8 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
   const char* auth = "BTBZMqHH6r4Tts7J_aSIgg";
   EXPECT_EQ(fault(with(good, p256dh, auth)), "");
   EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J_aSIgg==")), "");
+  EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSIgg==")), "") << "the standard alphabet";
+  EXPECT_THAT(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSI_g==")), HasSubstr("keys.auth")) << "but not both at once";
   for (const char* text : {"", "[]", "x", "\"s\""})
     EXPECT_THAT(fault(text), HasSubstr("subscription as JSON")) << text;
   EXPECT_THAT(fault("{}"), HasSubstr("endpoint is missing"));

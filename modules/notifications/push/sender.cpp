@@ -21,6 +21,16 @@ constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
 constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
 constexpr std::uint64_t most_answer_bytes = 1024 * 1024;
 
+std::string host_of(std::string_view url) {
+  std::string host = origin_of(url);
+  host.erase(0, host.find("://") + 3);
+  if (!host.starts_with('[')) host.erase(std::min(host.find(':'), host.size()));
+  return host;
+}
+
+// Browsers replace the address by one below .invalid when their user withdraws the permission (Chromium: permanently-removed.invalid).
+bool is_withdrawn(std::string_view endpoint) { return host_of(endpoint).ends_with(".invalid"); }
+
 std::uint32_t retry_after_of(const ry::client_response& r) {
   const std::string_view text = r.header("Retry-After");
   std::uint32_t out = 0;
@@ -71,9 +81,7 @@ void sender::check_endpoint(std::string_view url) const {
     throw ry::bad_request("notify_push.endpoint", "device_token: endpoint is no public address");
   }
   if (options_.web_push_hosts.empty()) return;
-  std::string host = origin_of(url);
-  host.erase(0, host.find("://") + 3);
-  if (host.front() != '[') host.erase(std::min(host.find(':'), host.size()));
+  const std::string host = host_of(url);
   for (const auto& allowed : options_.web_push_hosts) {
     if (host == allowed || host.ends_with("." + allowed)) return;
   }
@@ -202,6 +210,11 @@ ry::task<results> sender::follow(std::vector<ry::notify::sent> all) const {
 
 ry::task<results> sender::to_browser(const notification& n, std::string token) const {
   const subscription to = read_subscription(token);
+  if (is_withdrawn(to.endpoint)) {
+    results gone;
+    gone.push_back(web_result(token, RY_NOTIFY_GONE, "the browser withdrew the permission"));
+    co_return std::move(gone);
+  }
   try {
     check_endpoint(to.endpoint);
   } catch (const ry::error& e) {

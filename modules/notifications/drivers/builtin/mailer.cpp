@@ -37,15 +37,14 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   if (n.to.email.empty()) co_return said(RY_NOTIFY_SKIPPED, "The account has no email");
   const auto category = category_of(n.workflow);
   // What an operator tries again is another message.
-  auto key = "notification:" + n.key;
+  auto key = n.broadcast.empty() ? "notification:" + n.key : "broadcast:" + n.broadcast + ":" + n.key;
   if (n.epoch != 0) key += "." + std::to_string(n.epoch);
   const auto bodies = ry::seal_mail_bodies(mail_, n.texts.mail_text, n.texts.mail_html);
-  const bool bulk = n.workflow == "promotional";
   const auto left_s = std::max<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 1);
   const auto written =
       co_await ctx_.db().query("select id, outcome from mail.enqueue($1, $2, $3, $4, bulk => $5, key => $6,"
                                "  ttl => make_interval(secs => $7))",
-                               category, n.to.email, n.texts.title, bodies, bulk, key, left_s);
+                               category, n.to.email, n.texts.title, bodies, n.bulk, key, left_s);
   if (!written) {
     if (written.error().is("db.RY422")) {
       co_return said(RY_NOTIFY_REFUSED, "The account's email is no valid address");
@@ -56,7 +55,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   const auto outcome = row.text("outcome");
   if (outcome == "suppressed") co_return said(RY_NOTIFY_SKIPPED, "The address does not want such mail");
   if (outcome == "throttled") {
-    auto r = said(RY_NOTIFY_RETRY, "The address received too many messages");
+    auto r = said(RY_NOTIFY_THROTTLED, "The address received too many messages");
     r.retry_after_s = throttled_s;
     co_return r;
   }

@@ -129,6 +129,7 @@ ry::task<results> driver::trigger(notification n) {
     out.push_back(std::move(r));
     co_return std::move(out);
   }
+  asked_.note(n.key, asked);
   // What has to be tried again goes alone: its own idempotency key tells the attempts from each other.
   const bool together = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
   results out;
@@ -287,7 +288,8 @@ ry::task<results> driver::follow(std::vector<ry::notify::sent> all) {
   for (const auto& s : all) {
     const answer messages = co_await ask(messages_call(s.key));
     std::optional<result> r = read_messages(messages, s.channels);
-    if (const auto extra = unasked_channels(messages, s.channels); extra != 0) {
+    const auto asked = asked_.find(s.key);
+    if (const auto extra = asked ? unasked_channels(messages, *asked) : 0; extra != 0) {
       ctx_.warn(
           "Novu sent on channels that were not asked for: its steps lack the condition on "
           "payload.channels",

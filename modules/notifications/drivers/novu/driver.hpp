@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "asked_channels.hpp"
 #include "pacer.hpp"
 #include "settings.hpp"
 #include "wire.hpp"
@@ -65,6 +66,7 @@ class driver {
   pacer pacer_;
   std::atomic<subscribers_api> api_{subscribers_api::v2};
   std::atomic<bool> told_{false};  // that notifications are not handed over for want of conditions
+  asked_channels asked_;
   std::mutex mutex_;
   std::map<ry_exec*, std::shared_ptr<batch>> open_;
 };

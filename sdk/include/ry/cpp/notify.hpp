@@ -150,6 +150,9 @@ struct notification {
         texts(*t.content),
         expires_unix_us(t.expires_unix_us),
         timeout_ms(t.timeout_ms) {
+    const auto* trigger = &t;
+    if (RY_HAS(trigger, ry_notify_trigger, flags)) bulk = (t.flags & RY_NOTIFY_BULK) != 0;
+    if (RY_HAS(trigger, ry_notify_trigger, broadcast)) broadcast = text(t.broadcast);
     const auto* at = reinterpret_cast<const unsigned char*>(t.tokens);
     for (std::size_t i = 0; i < t.n_tokens; ++i, at += t.token_stride) {
       tokens.emplace_back(*reinterpret_cast<const ry_notify_token*>(at));
@@ -164,6 +167,8 @@ struct notification {
   std::vector<token> tokens;
   std::int64_t expires_unix_us;
   std::uint64_t timeout_ms;
+  bool bulk = false;
+  std::string broadcast;  // empty: it is a part of none
 };
 
 namespace detail {

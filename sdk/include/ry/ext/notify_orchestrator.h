@@ -74,7 +74,7 @@ typedef struct ry_notify_content {
   ry_str action_url;  /* where it leads; may be empty */
 } ry_notify_content;
 
-/* One notification for one recipient; borrowed-in. */
+/* One notification for one recipient; borrowed-in. A host of an earlier release passes a shorter struct. */
 typedef struct ry_notify_trigger {
   uint32_t struct_size;
   uint32_t channels;        /* those that are asked for: a part of the driver's own; never none */
@@ -90,7 +90,14 @@ typedef struct ry_notify_trigger {
   size_t token_stride;      /* from one to the next, in bytes */
   int64_t expires_unix_us;  /* of no use after this */
   uint64_t timeout_ms;      /* the completion comes within this time */
+  uint32_t flags;           /* RY_NOTIFY_BULK */
+  uint32_t reserved1;
+  ry_str broadcast;         /* UUID of the broadcast that it is a part of; empty: of none. E-mails of one broadcast are held back and
+                               withdrawn together: see the event notifications.broadcast */
 } ry_notify_trigger;
+
+/* Of ry_notify_trigger: sent to many, or an offer. E-mail of this kind carries a way to unsubscribe and goes behind other mail. */
+#define RY_NOTIFY_BULK 1u
 
 /* How it fared on one channel, or on several at once. */
 #define RY_NOTIFY_ACCEPTED 1  /* taken; what became of it: follow(), read_report() */
@@ -103,6 +110,8 @@ typedef struct ry_notify_trigger {
                                  know the subscriber */
 #define RY_NOTIFY_PAUSED 8    /* not this notification's fault: credentials or settings are wrong. No attempt
                                  is counted; all others wait, too, for retry_after_s */
+#define RY_NOTIFY_THROTTLED 9 /* not now: its recipient gets too many messages. No attempt is counted; e-mails of one account and
+                                 workflow that are throttled are gathered, and go out as one */
 
 typedef struct ry_notify_result {
   uint32_t struct_size;

@@ -1,0 +1,32 @@
+// Broadcasts: one notification for each account, written by a job that an admin can schedule, pause, resume and cancel.
+#pragma once
+
+#include "office.hpp"
+
+namespace notifications {
+
+class broadcasts {
+ public:
+  explicit broadcasts(const office& o) : office_(o) {}
+  void add_to(ry::registrar& reg);
+
+  // Throws 422 naming payload_template when what it becomes for somebody says nothing.
+  void require_words(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
+  // How many accounts it would reach, and what the caller would receive. Nothing is written.
+  ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;
+  // at: an instant of the form 2026-11-26T09:00:00Z; empty = now.
+  ry::task<ry::response> create(std::string actor, std::string workflow, boost::json::object pattern, std::optional<std::string> at) const;
+
+ private:
+  ry::task<ry::response> list(ry::request r);
+  ry::task<ry::response> show(ry::request r);
+  ry::task<ry::response> steer(ry::request r, const char* action);
+  ry::task<ry::response> pause(ry::request r) { return steer(std::move(r), "pause"); }
+  ry::task<ry::response> resume(ry::request r) { return steer(std::move(r), "resume"); }
+  ry::task<ry::response> cancel(ry::request r) { return steer(std::move(r), "cancel"); }
+  ry::task<ry::job_outcome> write_all(ry::job job);
+
+  const office& office_;
+};
+
+}  // namespace notifications

@@ -1,0 +1,29 @@
+// Fields that texts need in words: amounts, durations, the names of tasks. Pure.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace notifications {
+
+// The member of a stored payload that is for e-mails only; see notifications.notify().
+inline constexpr std::string_view details_member = "$details";
+
+// As people write it: 12.5, not 1.25E1.
+std::string scalar_text(const boost::json::value& v);
+// "\xe2\x82\xac19.90" of 19.9 and EUR; "19.90 XYZ" of other currencies; the amount as it is if it is no number.
+std::string price_text(std::string_view amount, std::string_view currency);
+// "12 s", "4 min 12 s", "3 h 20 min"
+std::string duration_text(std::int64_t ms);
+// The first lines: at most 8, at most 600 bytes.
+std::string first_lines(std::string_view text);
+
+// task_title, result, stats, price, credits_left, action_label.
+void add_sentences(std::map<std::string, std::string, std::less<>>& values, const boost::json::object& payload,
+                   const boost::json::object& details);
+
+}  // namespace notifications
