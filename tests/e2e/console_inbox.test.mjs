@@ -76,7 +76,7 @@ test('what to be told is changed in place', async () => {
 test('with the thread open in a tab nothing is sent', async () => {
   await ann.request('PUT', '/notifications/settings', { json: { email_enabled: true } });
   await ann.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': null } } });
-  const mails = () => smtp.to('ann@example.test').map((m) => m.parsed.subject).filter((s) => /^The /.test(s)).sort();
+  const mails = () => smtp.to('ann@example.test').map((m) => m.parsed.subject).filter((s) => /"The /.test(s)).sort();
   const { thread_id } = await run(ann, { prompt: 'The first of the thread' });
   await badge(page, 1);
   // A mail that has not left when the thread is opened need not leave any more.
@@ -94,7 +94,7 @@ test('with the thread open in a tab nothing is sent', async () => {
   await run(ann, { prompt: 'The third', thread_id });
   await badge(page, 2);
   await waitFor('the mail about the third', () => mails().length >= 2);
-  assert.deepEqual(mails(), ['The first of the thread: done', 'The third: done'], 'none about the second');
+  assert.deepEqual(mails(), ['Your task "The first of the thread" is done', 'Your task "The third" is done'], 'none about the second');
   assert.deepEqual(page.complaints, []);
 });
 

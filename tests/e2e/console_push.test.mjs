@@ -98,7 +98,7 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
     return (await r.getNotifications()).map((n) => ({ title: n.title, body: n.body, tag: n.tag, url: n.data?.url }));
   });
   assert.deepEqual(notes, [{ title: told.title, body: told.body, tag: told.tag, url: told.url }]);
-  assert.equal(told.title, 'Count <the> apples: done');
+  assert.equal(told.title, 'Your task "Count <the> apples" is done');
   assert.match(told.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
 
   // Told again after a reload, once on the list.

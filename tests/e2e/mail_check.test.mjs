@@ -1,0 +1,121 @@
+// `runyard check --mail` against a relay and a DNS server on loopback.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import dgram from 'node:dgram';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { makeCertificate } from './lib/certificate.mjs';
+import { binary, build } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+const certificate = makeCertificate();
+let smtp, dns, dir;
+const records = new Map();  // name: TXT records; 'fail': no answer
+
+// Answers TXT questions over UDP.
+async function startDns() {
+  const socket = dgram.createSocket('udp4');
+  socket.on('message', (question, from) => {
+    const labels = [];
+    let at = 12;
+    for (; question[at] !== 0; at += question[at] + 1) labels.push(question.subarray(at + 1, at + 1 + question[at]).toString());
+    const found = records.get(labels.join('.').toLowerCase());
+    if (found === 'fail') return;
+    const answers = (found ?? []).map((text) => {
+      const parts = text.match(/.{1,255}/gs).map((p) => Buffer.concat([Buffer.from([p.length]), Buffer.from(p)]));
+      const data = Buffer.concat(parts), head = Buffer.alloc(12);
+      head.writeUInt16BE(0xc00c, 0); head.writeUInt16BE(16, 2); head.writeUInt16BE(1, 4); head.writeUInt32BE(60, 6); head.writeUInt16BE(data.length, 10);
+      return Buffer.concat([head, data]);
+    });
+    const head = Buffer.from(question.subarray(0, 12));
+    head.writeUInt16BE(found ? 0x8180 : 0x8183, 2);
+    head.writeUInt16BE(answers.length, 6); head.writeUInt16BE(0, 8); head.writeUInt16BE(0, 10);
+    socket.send(Buffer.concat([head, question.subarray(12, at + 5), ...answers]), from.port, from.address);
+  });
+  await new Promise((r) => socket.bind(0, '127.0.0.1', r));
+  return { port: socket.address().port, close: () => socket.close() };
+}
+
+before(async () => {
+  smtp = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush' });
+  dns = await startDns();
+  dir = mkdtempSync(path.join(tmpdir(), 'ry-mail-check-'));
+});
+after(async () => {
+  await smtp?.close();
+  dns?.close();
+  certificate.remove();
+  rmSync(dir, { recursive: true });
+});
+
+function check(more = '', flags = []) {
+  writeFileSync(`${dir}/runyard.toml`, `
+[modules]
+path = "${build}/modules"
+mail = { enabled = true }
+[mail]
+host = "localhost"
+port = ${smtp.port}
+ca_file = "${certificate.file}"
+username = "relay"
+password = "hush-hush-hush"
+from = "no-reply@mail.example.test"
+dkim_selectors = ["s1"]
+${more}`);
+  const p = spawn(binary, ['check', '--config', `${dir}/runyard.toml`, '--set', `data_dir=${dir}/data`, '--mail', '--dns-server', `127.0.0.1:${dns.port}`, ...flags]);
+  let out = '', err = '';
+  p.stdout.on('data', (d) => { out += d; });
+  p.stderr.on('data', (d) => { err += d; });
+  return new Promise((resolve) => p.on('close', (code) => resolve({ code, out, err })));
+}
+const key = Buffer.alloc(294, 1).toString('base64');
+const good = () => {
+  records.clear();
+  records.set('mail.example.test', ['v=spf1 include:_spf.relay.test -all', 'other text']);
+  records.set('s1._domainkey.mail.example.test', [`v=DKIM1; k=rsa; p=${key}`]);
+  records.set('_dmarc.example.test', ['v=DMARC1; p=reject']);
+};
+
+test('all is well: relay, SPF, a long DKIM key, DMARC of the domain above', async () => {
+  good();
+  const r = await check();
+  assert.equal(r.code, 0, r.out + r.err);
+  assert.match(r.out, /^ok: Relay: localhost:\d+: TLS, certificate verified, log-in as relay$/m);
+  assert.match(r.out, /^ok: SPF: v=spf1 include:_spf\.relay\.test -all$/m);
+  assert.match(r.out, /^ok: DKIM s1: an RSA key of 2048 bits or more$/m);
+  assert.match(r.out, /^ok: DMARC: v=DMARC1; p=reject$/m);
+  assert.equal(smtp.seen.rcpt.length, 0, 'nothing is sent');
+});
+
+test('each fault is named and makes the check fail', async () => {
+  for (const [change, pattern] of [
+    [() => records.delete('mail.example.test'), /^failure: SPF: there is no record/m],
+    [() => records.set('mail.example.test', ['v=spf1 +all']), /^failure: SPF: "\+all"/m],
+    [() => records.delete('s1._domainkey.mail.example.test'), /^failure: DKIM s1: there is no key/m],
+    [() => records.delete('_dmarc.example.test'), /^failure: DMARC: there is no record/m],
+    [() => records.set('mail.example.test', 'fail'), /^failure: SPF: the DNS server does not answer/m],
+  ]) {
+    good();
+    change();
+    const r = await check();
+    assert.notEqual(r.code, 0, pattern.source);
+    assert.match(r.out, pattern);
+    assert.match(r.err, /1 check failed/);
+  }
+});
+
+test('a wrong password and an unknown certificate fail, and the password is not shown', async () => {
+  good();
+  const wrong = await check('', ['--set', 'mail.password=another-one']);
+  assert.notEqual(wrong.code, 0);
+  assert.match(wrong.out, /^failure: Relay: localhost:\d+: .*535/m);
+  assert.ok(!(wrong.out + wrong.err).includes('another-one'));
+  const stranger = makeCertificate();
+  try {
+    const r = await check('', ['--set', `mail.ca_file=${stranger.file}`]);
+    assert.notEqual(r.code, 0);
+    assert.match(r.out, /^failure: Relay: localhost:\d+: .*(certificate|SSL)/im);
+  } finally { stranger.remove(); }
+});

@@ -1,0 +1,228 @@
+// Every kind of e-mail as a person sees it: rendered in Chromium in light and dark mode and at the width of a phone. RY_SCREENSHOTS=DIR
+// keeps the pictures.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { startBrowser } from './lib/console.mjs';
+import { startLlm } from './lib/llm.mjs';
+import { password } from './lib/login.mjs';
+import { Client, Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+const views = [
+  { name: 'light', width: 1000, scheme: 'light' }, { name: 'dark', width: 1000, scheme: 'dark' },
+  { name: 'phone', width: 390, scheme: 'light' }, { name: 'phone-dark', width: 390, scheme: 'dark' },
+];
+let db, smtp, llm, server, browser, app;
+const mails = new Map();  // by kind
+
+before(async () => {
+  smtp = await startSmtp({ starttls: false });
+  llm = await startLlm((_, reply) => {
+    reply.text('# The quarterly numbers\n\n- Revenue: 12.3 M\n- Costs: 9.8 M\n\nMargins improved in all regions.');
+    return reply.end();
+  });
+  db = makeDatabase();
+  const port = await freePort();
+  app = `http://127.0.0.1:${port}`;
+  server = new Server({ database: db, llm, set: [`http.listen=127.0.0.1:${port}`, `http.public_url=${app}`], settings: `
+[mail]
+host = "127.0.0.1"
+port = ${smtp.port}
+security = "none"
+from = "runyard@example.org"
+[accounts]
+local_login = true
+[accounts.login]
+hash_memory_mib = 8
+attempts_per_network = 10000
+[notifications]
+allowed_modes = ["local"]
+[referrals]
+app_url = "${app}"
+` });
+  await server.start();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  await llm?.close();
+  await smtp?.close();
+  db?.drop();
+});
+
+const post = async (at, body, token) => {
+  const r = await fetch(server.url + at, { method: 'POST', headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) }, body: JSON.stringify(body) });
+  return { status: r.status, json: r.status === 204 ? null : await r.json().catch(() => null) };
+};
+const subject = (to, pattern) => waitFor(`a mail like ${pattern} to ${to}`, () => smtp.to(to).find((m) => pattern.test(m.parsed.subject)), 30000);
+const keep = async (kind, to, pattern) => mails.set(kind, await subject(to, pattern));
+const linkOf = (mail, kind) => new RegExp(`/auth#${kind}=([A-Za-z0-9_-]{43})`).exec(mail.parsed.text)[1];
+
+test('each of them is written', async () => {
+  const email = 'zoe@example.org';
+  const asked = await post('/auth/sign-up', { email, password, name: 'Zoë O’Brien-Smith' });
+  assert.equal(asked.status, 202);
+  await keep('confirm', email, /^Confirm/);
+  const done = await post('/auth/verify', { token: linkOf(mails.get('confirm'), 'verify'), proof: asked.json.proof });
+  assert.equal(done.status, 200, JSON.stringify(done.json));
+  await keep('welcome', email, /^Welcome/);
+  await post('/auth/sign-up', { email, password });
+  await keep('known', email, /already have/);
+  await post('/auth/reset', { email });
+  await keep('reset', email, /new password/);
+  const again = await post('/auth/reset/complete', { token: linkOf(mails.get('reset'), 'reset'), password: `${password}!` });
+  assert.equal(again.status, 200, JSON.stringify(again.json));
+  await keep('changed', email, /password was changed/);
+  const zoe = new Client(server, again.json.access_token);
+  zoe.id = (await zoe.get('/account')).json.id;
+  assert.equal((await post('/api/v1/referrals/send', { email: 'friend@example.org' }, zoe.token)).json.success, true);
+  await keep('invitation', 'friend@example.org', /invites you/);
+  await zoe.start({ prompt: 'Summarise the quarterly numbers, please' });
+  await keep('task-completed', email, /is done$/);
+  const publish = (kind, payload) => db.sql(`select core.event_publish('${kind}', '${zoe.id}', '${JSON.stringify({ account_id: zoe.id, ...payload }).replaceAll("'", "''")}')`);
+  const thread = '0190b1e4-0000-7000-8000-000000000001';
+  publish('run.failed', { thread_id: thread, title: 'Deploy <b>the</b> "site"', error: 'The model could not be reached.', duration_ms: 61000, charged_micro: 250000 });
+  await keep('task-failed', email, /didn't finish$/);
+  publish('payment.succeeded', { amount: 19.9, currency: 'EUR', plan_name: 'Pro' });
+  await keep('payment-succeeded', email, /Payment received/);
+  publish('payment.failed', { amount: 19, currency: 'USD', reason: 'Your card was declined.' });
+  await keep('payment-failed', email, /payment of/);
+  publish('credits.low', { balance_micro: 50_000_000, threshold_percent: 20 });
+  await keep('credits-low', email, /credits left/);
+  assert.equal((await zoe.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { digest_minutes: 60 } } } })).status, 200);
+  for (const title of ['Summarise the report', 'A very long title of a task that does not fit into one line of a telephone and has-a-very-long-word-without-any-blank-in-it-that-must-not-scroll']) publish('run.completed', { thread_id: thread, title });
+  await waitFor('both wait', () => db.sql(`select count(*) from notifications.notification where account_id = '${zoe.id}' and workflow = 'task-completed' and state in ('queued', 'gathered')`) === '2');
+  // Nothing waits any longer once the digest is turned off.
+  await zoe.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { digest_minutes: 0 } } } });
+  await keep('digest', email, /^2 tasks are done/);
+  const admin = new Client(server, server.token({ role: 'admin' }));
+  const sent = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'newsletter', broadcast: true,
+    payload_template: { title: 'News for {{first_name}}', message: 'Agents are faster now.\nTry it with a long task.', action_url: `${app}/` } } });
+  assert.equal(sent.status, 200, sent.text);
+  await keep('broadcast', email, /^News for/);
+  assert.equal(mails.size, 13);
+});
+
+// What can be seen wrong with the page: empty, serif letters, little contrast, links without words.
+function inspect() {
+  const parse = (css) => { const [r, g, b, a = 1] = css.match(/[\d.]+/g).map(Number); return { r, g, b, a }; };
+  const luminance = ({ r, g, b }) => {
+    const f = (v) => { const s = v / 255; return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4; };
+    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b);
+  };
+  const backgroundOf = (e) => {
+    for (let at = e; at; at = at.parentElement) { const c = parse(getComputedStyle(at).backgroundColor); if (c.a === 1) return c; }
+    return matchMedia('(prefers-color-scheme: dark)').matches ? { r: 18, g: 18, b: 18 } : { r: 255, g: 255, b: 255 };
+  };
+  const faults = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  for (let n = walker.nextNode(); n; n = walker.nextNode()) {
+    const e = n.parentElement;
+    if (!n.data.trim() || !e.checkVisibility({ checkOpacity: true })) continue;
+    words += n.data.trim().split(/\s+/).length;
+    const style = getComputedStyle(e);
+    if (!/sans-serif|monospace/.test(style.fontFamily)) faults.push(`font ${style.fontFamily}: ${n.data.trim()}`);
+    if (parseFloat(style.fontSize) < 12) faults.push(`size ${style.fontSize}: ${n.data.trim()}`);
+    const a = luminance(parse(style.color)), b = luminance(backgroundOf(e));
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) faults.push(`contrast ${contrast.toFixed(2)}: ${n.data.trim()}`);
+  }
+  if (words < 12) faults.push(`only ${words} words`);
+  for (const a of document.querySelectorAll('a')) if (!a.textContent.trim()) faults.push(`no words: ${a.outerHTML}`);
+  const wide = document.scrollingElement.scrollWidth - innerWidth;
+  if (wide > 0) faults.push(`${wide} pixels too wide`);
+  return { faults, dark: getComputedStyle(document.body).backgroundColor, title: document.title, links: [...document.querySelectorAll('a')].map((a) => a.getAttribute('href')) };
+}
+
+test('they look like one product in light and dark mode and on a phone, and every link works', async () => {
+  const tried = new Map();
+  const works = async (link) => {
+    const url = link.split(/[?#]/)[0];  // what follows is for the page
+    if (!tried.has(url)) tried.set(url, (await fetch(url)).status);
+    return tried.get(url) === 200;
+  };
+  for (const view of views) {
+    const page = await browser.person({ viewport: { width: view.width, height: 900 }, scheme: view.scheme });
+    for (const [kind, mail] of mails) {
+      await page.setContent(mail.parsed.html);
+      const seen = await page.evaluate(inspect);
+      assert.deepEqual(seen.faults, [], `${kind}, ${view.name}`);
+      assert.equal(seen.dark === 'rgb(16, 18, 20)', view.scheme === 'dark', `${kind}, ${view.name}: ${seen.dark}`);
+      assert.equal(seen.title, mail.parsed.subject, kind);
+      for (const link of seen.links) {
+        assert.match(link ?? '', /^http:\/\/127\.0\.0\.1:/, `${kind}: ${link}`);
+        assert.ok(await works(link), `${kind}: ${link} answers ${tried.get(link.split(/[?#]/)[0])}`);
+        assert.ok(mail.parsed.text.includes(link), `${kind}: the text part has ${link}`);
+      }
+      if (process.env.RY_SCREENSHOTS) {
+        mkdirSync(process.env.RY_SCREENSHOTS, { recursive: true });
+        await page.screenshot({ path: path.join(process.env.RY_SCREENSHOTS, `mail-${kind}-${view.name}.png`), fullPage: true });
+      }
+    }
+    assert.deepEqual(page.complaints, []);
+    await page.leave();
+  }
+});
+
+test('they say what they are about, why they come, and what the result begins with', () => {
+  for (const [kind, { parsed }] of mails) {
+    assert.ok(parsed.text.trim().length > 60, kind);
+    assert.match(parsed.text, /You received this e-mail|We send this to keep your account safe/, kind);
+    assert.match(parsed.html, /You received this e-mail|We send this to keep your account safe/, kind);
+    assert.ok(!/\{\{|undefined/.test(parsed.text + parsed.html), kind);
+  }
+  const done = mails.get('task-completed').parsed;
+  assert.match(done.text, /Revenue: 12\.3 M[\s\S]*Took \d+ s\./);
+  assert.match(done.html, /Revenue: 12\.3 M/);
+  assert.match(mails.get('payment-succeeded').parsed.subject, /€19\.90/);
+  assert.match(mails.get('credits-low').parsed.subject, /^You have 50 credits left$/);
+  for (const kind of ['broadcast', 'invitation', 'task-completed']) assert.ok(mails.get(kind).parsed.headers.get('list')?.unsubscribe?.url, `${kind} has List-Unsubscribe`);
+  for (const kind of ['confirm', 'reset', 'changed', 'payment-failed']) assert.equal(mails.get(kind).parsed.headers.get('list'), undefined, kind);
+});
+
+test('the page to unsubscribe says of what, asks first, and has a way back', async () => {
+  const url = mails.get('broadcast').parsed.headers.get('list').unsubscribe.url;
+  for (const view of views) {
+    const page = await browser.person({ viewport: { width: view.width, height: 900 }, scheme: view.scheme });
+    await page.goto(url);
+    await page.sees('zoe@example.org');
+    const seen = await page.evaluate(inspect);
+    assert.deepEqual(seen.faults.filter((f) => !f.startsWith('only')), [], view.name);
+    assert.deepEqual(await page.faults().then((all) => all.filter((f) => !/^(region|landmark|page-has)/.test(f))), []);
+    if (process.env.RY_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.RY_SCREENSHOTS, `page-unsubscribe-${view.name}.png`) });
+    await page.press('Unsubscribe');
+    await page.sees('You are unsubscribed');
+    await page.press('Subscribe again');
+    await page.sees('You are subscribed again');
+    assert.deepEqual(page.complaints, []);
+    await page.leave();
+  }
+});
+
+test('without an address of the server no message is blank and no link leads nowhere', async () => {
+  const own = makeDatabase();
+  const s = new Server({ database: own, set: ['deployment.mode=staging', 'mail.host=127.0.0.1', `mail.port=${smtp.port}`, 'mail.security=none', 'mail.from=no-reply@example.org'] });
+  try {
+    await s.start();
+    const user = await s.user({ email: 'nowhere@example.org' });
+    await user.get('/account');
+    own.sql(`select core.event_publish('run.completed', '${user.id}', '{"thread_id": "0190b1e4-0000-7000-8000-000000000001", "title": "Poem"}')`);
+    const page = await browser.person();
+    for (const pattern of [/^Welcome/, /is done$/]) {
+      const { parsed } = await subject('nowhere@example.org', pattern);
+      await page.setContent(parsed.html);
+      const seen = await page.evaluate(inspect);
+      assert.deepEqual(seen.faults, []);
+      assert.deepEqual(seen.links, []);
+      assert.ok(parsed.text.includes(pattern.test('Welcome') ? 'Your account is ready.' : 'Your task "Poem" is done.'));
+    }
+    await page.leave();
+  } finally {
+    await s.close();
+    own.drop();
+  }
+});
