@@ -154,9 +154,9 @@ letter provider_letter(std::string_view action_name, std::string_view link, std:
   const wording& w = found == std::end(known) ? other : *found;
   std::vector<std::string> codes;
   if (!code.empty()) codes.emplace_back(code);
-  return written(std::string(w.subject), w.first, {w.label, link},
-                 "If you did not request this e-mail, ignore it: nothing changes.",
-                 link.empty() ? "Your code:" : "Or enter this code:", codes);
+  return written(std::string(w.subject),
+                 {.first = w.first, .button = {w.label, link}, .last = "If you did not request this e-mail, ignore it: nothing changes.",
+                  .before_list = link.empty() ? "Your code:" : "Or enter this code:", .list = std::move(codes), .reason = for_safety});
 }
 
 }  // namespace accounts
