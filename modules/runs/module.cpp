@@ -9,6 +9,7 @@
 #include <ry/ry.hpp>
 
 #include "admission.hpp"
+#include "deleted_accounts.hpp"
 #include "executor.hpp"
 #include "live_list.hpp"
 #include "model_check.hpp"
@@ -50,6 +51,7 @@ class module {
         runs_(parts_),
         copies_(parts_),
         threads_(parts_, runs_, copies_),
+        deleted_accounts_(parts_.ctx, threads_),
         files_(parts_),
         live_(ctx),
         admission_(parts_, runs_),
@@ -111,7 +113,7 @@ class module {
     reg.job("runs.trim_log", this, &module::trim_log, each_minute);
     reg.job("runs.admit", &admission_, &admission::sweep, each_minute);
     reg.subscribe("waiting_runs", "account.tier", &admission_, &admission::plan_changed);
-    reg.subscribe("deleted_accounts", "account.deleted", &threads_, &thread_routes::account_deleted);
+    deleted_accounts_.add_to(reg);
     ry::job_options stops;
     stops.queue = "runs";
     stops.concurrency = 16;
@@ -186,6 +188,7 @@ class module {
   run_routes runs_;
   workspace_sweep copies_;
   thread_routes threads_;
+  deleted_accounts deleted_accounts_;
   file_routes files_;
   live_list live_;
   admission admission_;

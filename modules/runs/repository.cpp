@@ -341,14 +341,6 @@ ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
   co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
 }
 
-ry::task<ry::result<std::vector<std::string>>> repository::thread_ids(std::string account, std::int64_t most) const {
-  ry::result<ry::rows> rows = co_await db_.query("select id from runs.threads where account_id = $1::uuid limit $2", account, most);
-  if (!rows) co_return rows.error();
-  std::vector<std::string> out;
-  for (const ry::row row : *rows) out.emplace_back(row.text(0));
-  co_return out;
-}
-
 ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::string account, std::string thread) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},

@@ -205,8 +205,6 @@ class repository {
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
-  // At most `most` threads of an account.
-  ry::task<ry::result<std::vector<std::string>>> thread_ids(std::string account, std::int64_t most) const;
   // The running and waiting runs of a thread of the account, the latest first: stopping one does not start the next.
   ry::task<ry::result<std::vector<std::string>>> unfinished_runs(std::string account, std::string thread) const;
 

@@ -29,8 +29,8 @@ class thread_routes {
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
   ry::task<ry::response> remove(ry::request request);
-  // account.deleted: stops the account's runs and deletes its threads with all that belongs to them.
-  ry::task<void> account_deleted(ry::event e);
+  // Stops the runs of a thread of the account and deletes it. False: a run does not stop; try again later.
+  ry::task<bool> erase(std::string account, std::string id);
 
  private:
   // The last answer of delete_alone(), after stopping runs as long as that is necessary.

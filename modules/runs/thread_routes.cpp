@@ -4,7 +4,6 @@ namespace runs {
 namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
 constexpr int most_stops = 3;
-constexpr std::int64_t deleted_at_once = 100;
 
 // ?name=true or ?name=false. Absent: false.
 bool flag(const ry::request& request, const char* name) {
@@ -90,19 +89,11 @@ ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::str
   co_return done;
 }
 
-ry::task<void> thread_routes::account_deleted(ry::event e) {
-  const std::optional<std::string> account = normal_uuid(e.key());
-  if (!account) co_return;
-  while (true) {
-    ry::result<std::vector<std::string>> threads = co_await parts_.repo.thread_ids(*account, deleted_at_once);
-    if (threads.value().empty()) co_return;
-    for (const std::string& id : *threads) {
-      ry::result<repository::deletion> done = co_await delete_forced(*account, id);
-      // The event is delivered again later.
-      if (done.value().outcome == "busy") throw ry::unavailable("runs.busy", "a run of a deleted account does not stop");
-      if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
-    }
-  }
+ry::task<bool> thread_routes::erase(std::string account, std::string id) {
+  ry::result<repository::deletion> done = co_await delete_forced(account, id);
+  if (done.value().outcome == "busy") co_return false;
+  if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
+  co_return true;
 }
 
 ry::task<ry::response> thread_routes::remove(ry::request request) {

@@ -44,7 +44,7 @@ secrets = ["${hook}", "${clerk}"]
 tokens = ["${senderToken}"]
 [accounts.identity_webhook.issuers.partner]
 secrets = ["${partner}"]
-` }).start();
+` }).start({ timeout: 90000 });
   admin = new Client(server, server.token({ role: 'super_admin' }));
 });
 after(async () => {

@@ -34,7 +34,7 @@ send_wait_seconds = 0
 before(async () => {
   smtp = await startSmtp();
   db = makeDatabase();
-  server = await new Server({ database: db, settings: settings(smtp) }).start();
+  server = await new Server({ database: db, settings: settings(smtp) }).start({ timeout: 90000 });
 });
 after(async () => {
   await server?.close();

@@ -1,7 +1,10 @@
 // What an identity provider sends: signed tokens, key sets, webhooks.
 import { constants, createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 const part = (o) => Buffer.from(JSON.stringify(o)).toString('base64url');
 const now = () => Math.floor(Date.now() / 1000);
@@ -26,8 +29,13 @@ export function signToken(alg, key, claims, header = {}) {
 
 // A certificate of the key that vouches for itself, as PEM.
 export function certificateOf(key) {
-  const pem = key.private.export({ format: 'pem', type: 'pkcs8' });
-  return execFileSync('openssl', ['req', '-x509', '-key', '/dev/stdin', '-days', '2', '-subj', '/CN=keys'], { input: pem, encoding: 'utf8' });
+  const dir = mkdtempSync(path.join(tmpdir(), 'ry-key-')), file = path.join(dir, 'key.pem');
+  try {
+    writeFileSync(file, key.private.export({ format: 'pem', type: 'pkcs8' }));
+    return execFileSync('openssl', ['req', '-x509', '-new', '-key', file, '-days', '2', '-subj', '/CN=keys'], { encoding: 'utf8' });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 }
 
 // {url, document, seen, close}; `document` may be replaced.
