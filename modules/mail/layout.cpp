@@ -64,7 +64,7 @@ std::string cut_element(std::string& html, std::string_view name) {
 }
 
 
-std::string style_of(std::string_view name, bool button, const palette& p) {
+std::string style_of(std::string_view name, bool button, bool optional, const palette& p) {
   if (name == "p") return "margin:0 0 16px";
   if (name == "h1") return "margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650";
   if (name == "h2") return "margin:24px 0 12px;font-size:17px;line-height:1.3;font-weight:650";
@@ -82,7 +82,7 @@ std::string style_of(std::string_view name, bool button, const palette& p) {
     return "display:inline-block;padding:12px 22px;border-radius:8px;font-weight:600;text-decoration:none;background:" + p.button +
            ";color:" + p.button_text;
   }
-  if (name == "a") return "color:" + p.link;
+  if (name == "a") return "color:" + p.link + (optional ? ";margin-right:14px" : "");
   return {};
 }
 
@@ -99,7 +99,8 @@ std::string styled_tag(std::string_view text, std::string_view name, const palet
   const auto classes = ry_mail_html::find_attribute(text, "class");
   const auto given = classes.found ? std::string(text.substr(classes.begin, classes.end - classes.begin)) : std::string();
   const bool button = name == "a" && (" " + given + " ").find(" button ") != std::string::npos;
-  const auto css = style_of(name, button, p);
+  const bool optional = (" " + given + " ").find(" optional ") != std::string::npos;
+  const auto css = style_of(name, button, optional, p);
   if (css.empty() || ry_mail_html::find_attribute(text, "style").found) return std::string(text);
   const auto own = class_of(name, button);
   std::string out(text.substr(0, 1 + name.size()));
@@ -177,6 +178,7 @@ std::string first_words(std::string_view text) {
     auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+    if (line == "--") break;  // the signature
     const bool greeting = out.empty() && line.ends_with(',') && line.size() < 100;
     if (line.empty() || greeting || line.find("http://") != line.npos || line.find("https://") != line.npos) continue;
     if (!out.empty()) out += ' ';
@@ -204,7 +206,7 @@ std::string head_of(const brand& b, std::string_view title, std::string_view mor
          "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"supported-color-schemes\" content=\"light dark\">\n"
          "<title>" + ry::escaped_html(title) + "</title>\n<style>:root{color-scheme:light dark;supported-color-schemes:light dark}"
          "a,p,li,td{overflow-wrap:anywhere}" + std::string(more) +
-         "@media (max-width:480px){.ry-card{padding:24px 20px!important}}"
+         "@media (max-width:480px){.ry-card{padding:24px 20px 10px!important}}"
          "@media (prefers-color-scheme:dark){" + dark_rules(dark_palette(b)) + "}</style>\n</head>\n";
 }
 
@@ -224,7 +226,7 @@ std::string framed_body(const brand& b, const palette& p, std::string_view befor
   return "<body class=\"ry-page\" style=\"margin:0;padding:0;background:" + p.page + ";-webkit-text-size-adjust:100%\">\n" + std::string(before) +
          table + " class=\"ry-page\" style=\"background:" + p.page + "\"><tr><td align=\"center\" style=\"padding:24px 12px\">\n" +
          table + " style=\"max-width:560px;text-align:left\">\n<tr><td style=\"padding:0 4px 16px;" + font + "\">" + name_or_logo(b, p) +
-         "</td></tr>\n<tr><td class=\"ry-card\" style=\"padding:32px;background:" + p.card + ";border:1px solid " + p.line +
+         "</td></tr>\n<tr><td class=\"ry-card\" style=\"padding:32px 32px 18px;background:" + p.card + ";border:1px solid " + p.line +
          ";border-radius:12px;color:" + p.text + ";font-size:16px;line-height:1.55;" + font + "\">\n" + std::string(content) +
          "\n</td></tr>\n" + (footer.empty() ? std::string() :
          "<tr><td class=\"ry-foot\" style=\"padding:20px 4px 0;color:" + p.soft + ";font-size:13px;line-height:1.5;" + font + "\">" +
@@ -283,7 +285,7 @@ framed lay_out(const brand& b, std::string_view subject, std::string_view text, 
 std::string page(const brand& b, std::string_view title, std::string_view body) {
   const auto p = light_palette(b);
   const std::string button = "button{font:inherit;font-weight:600;padding:10px 20px;border:0;border-radius:8px;cursor:pointer;background:" +
-                             p.button + ";color:" + p.button_text + "}form{margin:0}";
+                             p.button + ";color:" + p.button_text + "}form{margin:0 0 14px}";
   return head_of(b, title, button) + framed_body(b, p, "", styled(body, p), "");
 }
 

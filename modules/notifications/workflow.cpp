@@ -59,7 +59,7 @@ std::string with_plain_blanks(std::string_view text) {
 
 // Mail programs make links of such words.
 bool looks_like_link(std::string_view word) {
-  if (word.find_first_of("/:@<>{}") != word.npos || word.starts_with("www.")) return true;
+  if (word.find_first_of("/:@") != word.npos || word.starts_with("www.")) return true;
   const auto dot = word.find('.');
   return dot != word.npos && dot > 1 && dot + 2 < word.size();
 }

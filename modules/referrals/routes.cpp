@@ -284,8 +284,9 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
 
   const auto mine = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
+  const auto product = ctx_.fact("brand.name");
   const auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
-                                       ctx_.fact("brand.name"));
+                                       product.empty() ? std::string_view("Runyard") : product);
   auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
                                        ry::seal_mail_bodies(mail, letter.text, letter.html));
   mail->poke(mail.self());
