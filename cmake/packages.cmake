@@ -94,7 +94,7 @@ ry_module_package(notify_novu "notifications by Novu" NEEDS notifications)
 ry_module_package(webhooks "webhooks of domain events")
 ry_module_package(bus_nats "live events of several nodes by NATS")
 ry_module_package(runs "threads, runs and their streams" NEEDS accounts agents
-                  RECOMMENDS poppler-utils runyard-module-sandbox-bubblewrap)
+                  RECOMMENDS poppler-utils poppler-data runyard-module-sandbox-bubblewrap)
 ry_module_package(llm_openai "language models with OpenAI's interface" NEEDS runs)
 ry_module_package(llm_anthropic "language models with Anthropic's interface" NEEDS runs)
 ry_module_package(llm_offline "stand-in for a language model" NEEDS runs)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kept_files.hpp"
+#include "path_lookup.hpp"
 #include "run_routes.hpp"
 #include "text.hpp"
 #include "without_protection.hpp"
@@ -90,19 +91,42 @@ ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
   co_return out;
 }
 
+// From the copy of this node, else from the database.
+directory_lister file_routes::lister(const place& at) {
+  return [this, at](std::string path) -> ry::task<ry::result<std::string>> {
+    const place from = at;
+    file_routes* const self = this;
+    ry::result<std::string> entries = ry::error(RY_NOT_FOUND);
+    if (from.driver) {
+      const directory_lister local = lister_of(from.driver, from.project);
+      entries = co_await local(path);
+    }
+    if (entries.status() == RY_NOT_FOUND && from.kept) entries = co_await list_kept(self->parts_.keeper.rows(), from.project, path);
+    co_return entries;
+  };
+}
+
+// The path with the names that look like those of `path`; empty: there is none. Refuses what is ambiguous.
+ry::task<std::string> file_routes::similar_path(const place& at, std::string path) {
+  const directory_lister entries_of = lister(at);
+  ry::result<std::string> found = co_await find_path(entries_of, path);
+  if (found.status() == RY_FAILED_PRECONDITION) refuse_file(found.error());
+  if (!found || *found == path) co_return std::string();
+  co_return *std::move(found);
+}
+
 ry::task<ry::response> file_routes::list(ry::request request) {
-  const std::string path = clean_path(request.query("path").value_or(""));
+  std::string path = clean_path(request.query("path").value_or(""));
   const place at = co_await place_of(request);
-  ry::result<std::string> entries = ry::error(RY_NOT_FOUND);
-  if (at.driver)
-    entries = co_await ry::call<std::string, ry_str>(
-        [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
-          return at.driver->table->list_files(at.driver->self, ry::str(at.project), ry::str(path), exec,
-                                              fn, ctx);
-        },
-        [](ry_str text) { return ry::text(text); });
-  if (entries.status() == RY_NOT_FOUND && at.kept)
-    entries = co_await list_kept(parts_.keeper.rows(), at.project, path);
+  const directory_lister entries_of = lister(at);
+  ry::result<std::string> entries = co_await entries_of(path);
+  if (entries.status() == RY_NOT_FOUND && !path.empty()) {
+    std::string similar = co_await similar_path(at, path);
+    if (!similar.empty()) {
+      path = std::move(similar);
+      entries = co_await entries_of(path);
+    }
+  }
   if (!entries) {
     // A project whose sandbox was not needed yet has no files.
     if (entries.status() != RY_NOT_FOUND || !path.empty()) refuse_file(entries.error());
@@ -126,9 +150,20 @@ ry::task<void> file_routes::content(ry::request request) {
   want.offset = static_cast<std::uint64_t>(number("offset", 0));
   want.limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", most_bytes)), most_bytes);
   const place at = co_await place_of(request);
-  if (at.driver && co_await send_local(request, at, want)) co_return;
-  if (at.kept && co_await send_kept(request, at, want)) co_return;
-  refuse_file(ry::error(RY_NOT_FOUND));
+  bool sent = co_await send(request, at, want);
+  if (!sent) {
+    std::string similar = co_await similar_path(at, want.path);
+    want.path = std::move(similar);
+    if (!want.path.empty()) sent = co_await send(request, at, want);
+  }
+  if (!sent) refuse_file(ry::error(RY_NOT_FOUND));
+}
+
+ry::task<bool> file_routes::send(const ry::request& request, const place& at, const range& want) {
+  bool sent = false;
+  if (at.driver) sent = co_await send_local(request, at, want);
+  if (!sent && at.kept) sent = co_await send_kept(request, at, want);
+  co_return sent;
 }
 
 // The bytes go from the descriptor to the connection in pieces; a slow reader holds no more than one of them.

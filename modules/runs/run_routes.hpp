@@ -1,6 +1,7 @@
 // The operations on runs, threads and the files of a project.
 #pragma once
 #include "parts.hpp"
+#include "path_lookup.hpp"
 #include "text.hpp"
 #include "workspace_sweep.hpp"
 
@@ -62,7 +63,10 @@ class file_routes {
     std::uint64_t offset = 0, limit = 0;
     bool whole = true;  // the request names no part
   };
+  directory_lister lister(const place& at);
+  ry::task<std::string> similar_path(const place& at, std::string path);
   // False: this place has no such file.
+  ry::task<bool> send(const ry::request& request, const place& at, const range& want);
   ry::task<bool> send_local(const ry::request& request, const place& at, const range& want);
   ry::task<bool> send_read(const ry::request& request, const place& at, const range& want);
   ry::task<bool> send_kept(const ry::request& request, const place& at, const range& want);

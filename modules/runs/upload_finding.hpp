@@ -15,6 +15,7 @@ struct upload_finding {
   std::uint32_t width = 0, height = 0;
   std::uint64_t text_bytes = 0;
   bool cut = false;         // the text is only the file's beginning
+  std::string note;         // about the text: what it was converted from, why it is incomplete
 };
 // The first line of runyard-extract's output; "none" for what is no such line.
 upload_finding read_finding(std::string_view first_line);

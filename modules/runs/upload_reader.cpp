@@ -18,6 +18,7 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t first_line_bytes = 1024;
+constexpr std::size_t most_note_bytes = 200;
 
 std::string_view word(std::string_view& line) {
   const std::size_t end = std::min(line.find(' '), line.size());
@@ -68,7 +69,9 @@ upload_finding read_finding(std::string_view line) {
   out.found = word(line);
   if (out.found == "text") {
     out.detail = word(line);
-    out.cut = word(line) == "cut";
+    out.cut = line == "cut" || line.starts_with("cut ");
+    if (out.cut) word(line);
+    out.note = std::string(line.substr(0, most_note_bytes));
   } else if (out.found == "image") {
     out.detail = word(line);
     out.width = number(word(line));
@@ -91,8 +94,9 @@ std::string finding_line(const upload_finding& f) {
            " pixels" + (f.size > most_scalable_bytes ? ", too large to be shown]" : "]");
   }
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
-  if (f.detail == "plain") return {};  // the file says it all
-  return "[Text of " + f.name + (f.cut ? ", its beginning" : "") + " (" + size_text(f.text_bytes) +
+  // A text in UTF-8 needs no other file.
+  if (f.detail == "plain" && f.note.empty()) return {};
+  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" + size_text(f.text_bytes) +
          ") -> uploads/.text/" + f.name + ".txt]";
 }
 
@@ -133,6 +137,9 @@ ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {
       f.detail = "there was no time left to read it";
     }
     if (run->must_break()) co_return true;
+    if (f.note.starts_with("incomplete") || f.detail.find("is not installed") != std::string::npos)
+      p.ctx.warn("the text of an uploaded file is missing or incomplete: " + (f.note.empty() ? f.detail : f.note),
+                 {{"run", run->who.run.to_string()}});
     f.name = file.name;
     f.size = static_cast<std::uint64_t>(file.size);
     if (f.found == "text") {

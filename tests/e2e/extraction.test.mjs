@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { docx, odt, pdf, pdfWith, png, pptx, xlsx, zip } from './lib/documents.mjs';
 import { lastUser, startLlm } from './lib/llm.mjs';
 import { Server, makeDatabase, sleep, statuses, waitFor } from './lib/server.mjs';
+import { uploadTo } from './lib/uploads.mjs';
 
 let database, llm, server;
 
@@ -19,23 +20,7 @@ after(async () => {
   database?.drop();
 });
 
-let asked = 0;
-// A run with these files: what the model was asked, and how to read what is beside them.
-async function upload(u, files, form = {}) {
-  const word = `question-${++asked}`;
-  const r = await u.start({ prompt: word, files, ...form });
-  assert.equal(r.status, 200, r.text);
-  const s = await u.stream(r.json.agent_run_id, { timeout: 60000 });
-  assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
-  const request = llm.seen.findLast((c) => lastUser(c.json).startsWith(word)).json;
-  return {
-    ...r.json, request, prompt: lastUser(request),
-    text: async (name) => {
-      const t = await u.get(`/projects/${r.json.project_id}/files/content?path=${encodeURIComponent(`uploads/.text/${name}.txt`)}`);
-      return t.status === 200 ? t.text : null;
-    },
-  };
-}
+const upload = (u, files, form) => uploadTo(llm, u, files, form);
 
 test('text is taken from texts, PDF, office and OpenDocument files', async () => {
   const u = await server.user();

@@ -1,5 +1,5 @@
-// Uploaded documents: office archives, their XML, plain text and image headers. The extracted text has at most the requested
-// size. (poppler reads PDF in a separate process; this code only truncates its output.)
+// Uploaded documents: office archives, their XML, number formats, plain text in all encodings, the kinds of files and image headers. The
+// extracted text has at most the requested size. (poppler reads PDF in a separate process; this code only judges its output.)
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/mman.h>
@@ -11,8 +11,13 @@
 
 #include "check.hpp"
 #include "modules/runs/extract/archive.hpp"
+#include "modules/runs/extract/encoding.hpp"
+#include "modules/runs/extract/file_kind.hpp"
 #include "modules/runs/extract/image.hpp"
 #include "modules/runs/extract/office.hpp"
+#include "modules/runs/extract/office/cell_format.hpp"
+#include "modules/runs/extract/office/package.hpp"
+#include "modules/runs/extract/pdf.hpp"
 #include "modules/runs/extract/plain_text.hpp"
 #include "modules/runs/extract/xml.hpp"
 
@@ -105,21 +110,41 @@ struct counter final : xml_handler {
 
 void check_text(std::string_view bytes, std::size_t most) {
   for (const auto of : {part::whole, part::beginning}) {
-    auto text = read_text(bytes, of);
-    if (!text) continue;
-    fuzz::promise(is_utf8(*text) && text->size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
-    const std::string before = *text;
-    const bool cut = cut_text(*text, most);
-    fuzz::promise(cut == (before.size() > most) && text->size() <= most && before.starts_with(*text),
+    plain_text read = read_text(bytes, of);
+    std::string& text = read.text;
+    fuzz::promise(read.is == plain_text::outcome::read || text.empty(), "what is no text has none");
+    fuzz::promise(is_utf8(text) && text.size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
+    const std::string before = text;
+    const bool cut = cut_text(text, most);
+    fuzz::promise(cut == (before.size() > most) && text.size() <= most && before.starts_with(text),
                   "a cut text is its begin");
-    fuzz::promise(is_utf8(*text) && (!cut || text->size() + 3 >= most),
+    fuzz::promise(is_utf8(text) && (!cut || text.size() + 3 >= most),
                   "no half character is left, and no other is lost");
   }
   std::string raw(bytes);  // as poppler may say it
   (void)cut_text(raw, most);
   fuzz::promise(raw.size() <= most, "it is as long as is wanted");
+  (void)kind_of(bytes, bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 4096)));
+  (void)names_encrypted_package(bytes);
+  const std::string name = normal_part_name(bytes);
+  fuzz::promise(!name.starts_with('/') && name.find("//") == name.npos && name.find('\\') == name.npos, "a part name is in its normal form");
+  const pdf_text pdf = judge_pdf(0, "words", bytes);
+  fuzz::promise(pdf.problem.empty() || pdf.text.empty(), "a PDF has a text or a problem");
   if (const auto image = read_image(bytes))
     fuzz::promise(image->width > 0 && image->height > 0 && !image->format.empty(), "an image has a size");
+}
+
+// "format\nnumber"
+void check_number(std::string_view input) {
+  const std::string_view code = input.substr(0, input.find('\n'));
+  const std::string_view stored = input.substr(std::min(code.size() + 1, input.size()));
+  const number_format format = parse_number_format(code);
+  for (const date_system system : {date_system::from_1900, date_system::from_1904}) {
+    const std::string shown = show_number(stored, format, system);
+    fuzz::promise(shown.size() <= std::max<std::size_t>(stored.size(), 400), "a number is short");
+  }
+  (void)show_iso_date(stored);
+  (void)declared_encoding(input);
 }
 
 }  // namespace
@@ -128,6 +153,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);
   const std::size_t most = choice & 4 ? 20 : 100'000;
+  if (choice & 8) {
+    check_number(input);
+    return 0;
+  }
   switch (choice % 4) {
     case 0:
       check_archive(input, most);

@@ -34,7 +34,7 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
     const int status = archive_read_next_header(in.get(), &entry);
     if (status == ARCHIVE_EOF) return out;
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
-      out.problem = "it is damaged";
+      if (out.problem.empty()) out.problem = "it is damaged";
       return out;
     }
     const char* raw = archive_entry_pathname_utf8(entry);
@@ -50,8 +50,9 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
       const la_ssize_t n = archive_read_data(in.get(), buffer.data(), buffer.size());
       if (n == 0) break;
       if (n < 0) {
-        out.problem = "it is damaged";
-        return out;
+        // A wrong size or checksum of one part: the others, and what was read of this one, may be good.
+        out.problem = n == ARCHIVE_WARN ? "a part of it is damaged" : "it is damaged";
+        break;
       }
       total += static_cast<std::size_t>(n);
       if (content.size() + static_cast<std::size_t>(n) > most_of_one || total > most_of_all) {

@@ -1,5 +1,5 @@
 // runyard-extract MAX_BYTES FILE: tells what a file is, in one line, and writes its text after that:
-//   text <kind> [cut]        kind: plain, pdf, docx, xlsx, pptx, opendocument; the text follows
+//   text <kind> [cut] [note] kind: plain, pdf, docx, xlsx, pptx, opendocument; note: about the text; the text follows
 //   image <format> <width> <height>
 //   none <why>
 // runyard-extract --scale SIDE BYTES FILE: makes an image smaller; FILE "-" is the standard input. The image follows the line:
@@ -7,9 +7,10 @@
 //   none <why>                                   "is damaged", for a sentence about the image
 // Meant to be run where it can do no harm and for a limited time; it starts nothing but pdftotext.
 #include <fcntl.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -17,14 +18,18 @@
 #include <new>
 #include <string>
 
+#include "file_kind.hpp"
 #include "image.hpp"
 #include "office.hpp"
+#include "pdf.hpp"
 #include "plain_text.hpp"
 #include "scale.hpp"
 
 namespace {
 
 constexpr std::size_t head_bytes = 512 * 1024;
+constexpr std::size_t tail_bytes = 4096;
+constexpr std::size_t most_compound_bytes = 256u << 20;  // that are searched for the mark of encryption
 
 void say(const std::string& line, std::string_view text = {}) {
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -37,10 +42,10 @@ int none(const std::string& why) {
   return 0;
 }
 
-int text(const std::string& kind, std::string content, std::size_t most, bool cut) {
+int text(const std::string& kind, std::string content, std::size_t most, bool cut, const std::string& note = {}) {
   if (content.find_first_not_of(" \t\r\n\f") == std::string::npos) return none("it has no text");
   if (extract::cut_text(content, most)) cut = true;
-  say("text " + kind + (cut ? " cut" : ""), content);
+  say("text " + kind + (cut ? " cut" : "") + (note.empty() ? "" : " " + note), content);
   return 0;
 }
 
@@ -58,32 +63,43 @@ bool read_up_to(int fd, std::string& out, std::size_t most) {
 }
 
 int pdf(const char* path, std::size_t most) {
-  int ends[2];
-  if (::pipe(ends) != 0) return none("it could not be read");
-  const pid_t child = ::fork();
-  if (child < 0) return none("it could not be read");
-  if (child == 0) {
-    ::dup2(ends[1], 1);
-    const int nothing = ::open("/dev/null", O_WRONLY);
-    ::dup2(nothing, 2);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execl("/usr/bin/pdftotext", "pdftotext", "-q", "-enc", "UTF-8", "-eol", "unix", path, "-",
-            static_cast<char*>(nullptr));
-    ::_exit(127);
+  extract::pdf_text pdf = extract::read_pdf(path, most);
+  if (!pdf.problem.empty()) return none(pdf.problem);
+  return text("pdf", std::move(pdf.text), most, false, pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
+}
+
+int office(const char* path, std::size_t most) {
+  extract::office_text office = extract::read_office(path, most);
+  if (office.kind.empty()) return none(office.problem.empty() ? "it is an archive, but no document" : office.problem);
+  if (office.text.empty() && !office.problem.empty()) return none(office.problem);
+  return text(office.kind, std::move(office.text), most, !office.problem.empty());
+}
+
+int compound_file(int fd, std::string_view head) {
+  bool encrypted = extract::names_encrypted_package(head);
+  std::string piece(head);
+  // The directory may stand anywhere in the file. The pieces begin at multiples of the size of the head.
+  for (std::size_t at = head.size(); !encrypted && piece.size() == head_bytes && at < most_compound_bytes; at += piece.size()) {
+    if (!read_up_to(fd, piece, head_bytes)) break;
+    encrypted = extract::names_encrypted_package(piece);
   }
-  ::close(ends[1]);
-  std::string content;
-  read_up_to(ends[0], content, most + 1);
-  ::close(ends[0]);  // what is more ends it by SIGPIPE
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return none("pdftotext is not installed");
-  if (content.empty()) {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return none("it has no text");
-    return none(WIFEXITED(status) && WEXITSTATUS(status) == 3 ? "it is protected" : "it is damaged");
-  }
-  return text("pdf", std::move(content), most, false);
+  return none(encrypted ? "it is encrypted and needs a password" : "it has the binary form of old office programs");
+}
+
+int plain(int fd, std::string head, std::size_t most) {
+  std::string rest;
+  // Twice as much, as UTF-16 shrinks; what is more would be cut anyway.
+  const std::size_t room = 2 * most + 4 > head.size() ? 2 * most + 4 - head.size() : 0;
+  if (head.size() == head_bytes && !read_up_to(fd, rest, room)) return none("it could not be read");
+  head += rest;
+  const bool whole = head.size() < 2 * most + 4;
+  extract::plain_text content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
+  if (content.is == extract::plain_text::outcome::unknown_encoding) return none("it is a text in an unknown encoding; UTF-8 can always be read");
+  if (content.is == extract::plain_text::outcome::binary) return none("it is no kind of file whose text can be read");
+  std::string note;
+  if (!content.encoding.empty()) note = "converted from " + content.encoding;
+  if (content.damaged) note += std::string(note.empty() ? "" : ", ") + "characters that are not valid are replaced";
+  return text("plain", std::move(content.text), most, !whole, note);
 }
 
 constexpr std::size_t most_image_bytes = 64u << 20;
@@ -91,6 +107,16 @@ constexpr std::size_t most_image_bytes = 64u << 20;
 template <class Number>
 bool read_number(const char* text, Number& out) {
   return std::from_chars(text, text + std::strlen(text), out).ec == std::errc();
+}
+
+// The file's last bytes; the position stays.
+std::string tail_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  std::string out(tail_bytes, '\0');
+  const ssize_t n = ::pread(fd, out.data(), out.size(), std::max<off_t>(info.st_size - static_cast<off_t>(tail_bytes), 0));
+  out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+  return out;
 }
 
 int scale(std::uint32_t side, std::size_t most, const char* path) {
@@ -131,22 +157,11 @@ int main(int argc, char** argv) {
         std::to_string(image->height));
     return 0;
   }
-  if (head.substr(0, 1024).find("%PDF-") != std::string::npos) return pdf(argv[2], most);
-  if (head.starts_with("PK\x03\x04")) {
-    extract::office_text office = extract::read_office(argv[2], most);
-    if (office.kind.empty())
-      return none(office.problem.empty() ? "it is an archive, but no document" : office.problem);
-    if (office.text.empty() && !office.problem.empty()) return none(office.problem);
-    return text(office.kind, std::move(office.text), most, !office.problem.empty());
+  switch (extract::kind_of(head, tail_of(fd))) {
+    case extract::file_kind::pdf: return pdf(argv[2], most);
+    case extract::file_kind::zip: return office(argv[2], most);
+    case extract::file_kind::compound_file: return compound_file(fd, head);
+    case extract::file_kind::other: break;
   }
-  if (head.starts_with("\xD0\xCF\x11\xE0")) return none("it has the binary form of old office programs");
-  std::string rest;
-  // Twice as much, as UTF-16 shrinks; what is more would be cut anyway.
-  const std::size_t room = 2 * most + 4 > head.size() ? 2 * most + 4 - head.size() : 0;
-  if (head.size() == head_bytes && !read_up_to(fd, rest, room)) return none("it could not be read");
-  head += rest;
-  const bool whole = head.size() < 2 * most + 4;
-  auto content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
-  if (!content) return none("it is no kind of file whose text can be read");
-  return text("plain", std::move(*content), most, !whole);
+  return plain(fd, std::move(head), most);
 }

@@ -1,5 +1,4 @@
-// The text of documents that are zip archives of XML: docx, xlsx, pptx, and OpenDocument text, tables and
-// presentations.
+// The text of documents that are zip archives of XML: docx, xlsx, pptx, and OpenDocument text, spreadsheets and presentations.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,6 +1,11 @@
 #include "plain_text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
+
+#include "encoding.hpp"
 
 namespace extract {
 namespace {
@@ -27,49 +32,27 @@ std::size_t utf8_length(std::string_view text, std::size_t at, bool& cut) {
   return n;
 }
 
-std::optional<std::string> utf8(std::string_view bytes, part of) {
+// How many characters of several bytes are valid, and how many bytes are not; an incomplete last character is neither.
+struct utf8_count {
+  std::size_t valid = 0, invalid = 0;
+};
+
+// Copies UTF-8; a byte that is not valid becomes U+FFFD.
+std::string utf8(std::string_view bytes, part of, utf8_count& count) {
+  std::string out;
+  out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
     bool cut = false;
     const std::size_t n = utf8_length(bytes, at, cut);
+    if (cut && of == part::beginning) break;
     if (n == 0) {
-      if (cut && of == part::beginning) return std::string(bytes.substr(0, at));
-      return std::nullopt;
+      ++count.invalid;
+      append_utf8(out, 0xFFFD);
+    } else {
+      if (n > 1) ++count.valid;
+      out.append(bytes, at, n);
     }
-    at += n;
-  }
-  return std::string(bytes);
-}
-
-enum class order { little, big };
-std::string utf16(std::string_view bytes, order how) {
-  std::string out;
-  const auto unit = [&](std::size_t at) -> char32_t {
-    const auto a = static_cast<unsigned char>(bytes[at]), b = static_cast<unsigned char>(bytes[at + 1]);
-    return how == order::little ? a | b << 8 : a << 8 | b;
-  };
-  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
-    char32_t c = unit(at);
-    if (c >= 0xD800 && c < 0xDC00 && at + 3 < bytes.size()) {
-      const char32_t low = unit(at + 2);
-      if (low >= 0xDC00 && low < 0xE000) {
-        c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-        at += 2;
-      }
-    }
-    append_utf8(out, c >= 0xD800 && c < 0xE000 ? 0xFFFD : c);
-  }
-  return out;
-}
-
-std::string windows_1252(std::string_view bytes) {
-  static constexpr std::array<char16_t, 32> upper = {
-      0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-      0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-      0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178};
-  std::string out;
-  for (char raw : bytes) {
-    const auto c = static_cast<unsigned char>(raw);
-    append_utf8(out, c >= 0x80 && c < 0xA0 ? upper[c - 0x80] : c);
+    at += std::max<std::size_t>(n, 1);
   }
   return out;
 }
@@ -115,13 +98,61 @@ bool cut_text(std::string& text, std::size_t most) {
   return true;
 }
 
-std::optional<std::string> read_text(std::string_view bytes, part of) {
-  if (bytes.starts_with("\xFF\xFE"sv)) return utf16(bytes.substr(2), order::little);
-  if (bytes.starts_with("\xFE\xFF"sv)) return utf16(bytes.substr(2), order::big);
-  if (bytes.starts_with("\xEF\xBB\xBF"sv)) bytes.remove_prefix(3);
-  if (looks_binary(bytes)) return std::nullopt;
-  if (auto text = utf8(bytes, of)) return text;
-  return windows_1252(bytes);
+namespace {
+
+plain_text converted(std::string text, std::string encoding) {
+  return {plain_text::outcome::read, std::move(text), std::move(encoding), false};
+}
+
+// A file that begins with a byte order mark; what follows may be damaged.
+std::optional<plain_text> marked(std::string_view bytes, part of) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> marks{
+      {{"\xFF\xFE\0\0"sv, "UTF-32LE"}, {"\0\0\xFE\xFF"sv, "UTF-32BE"}, {"\xFF\xFE"sv, "UTF-16LE"}, {"\xFE\xFF"sv, "UTF-16BE"}, {"\x84\x31\x95\x33"sv, "GB18030"}}};
+  for (const auto& [mark, encoding] : marks) {
+    if (!bytes.starts_with(mark)) continue;
+    const std::string name(encoding);
+    const std::string_view rest = bytes.substr(mark.size());
+    if (auto text = to_utf8(rest, name, of == part::beginning)) return converted(std::move(*text), name);
+    if (name == "UTF-16LE" || name == "UTF-16BE") {
+      plain_text out = converted(repaired_utf8(rest, name), name);
+      out.damaged = true;
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+// One damaged character does not make a file in UTF-8 a file in another encoding.
+constexpr std::size_t valid_per_invalid = 8;
+
+}  // namespace
+
+plain_text read_text(std::string_view bytes, part of) {
+  const bool cut = of == part::beginning;
+  if (auto text = marked(bytes, of)) return *std::move(text);
+  const bool utf8_mark = bytes.starts_with("\xEF\xBB\xBF"sv);
+  if (utf8_mark) bytes.remove_prefix(3);
+  if (looks_binary(bytes)) {
+    if (auto wide = read_wide(bytes, cut)) return converted(std::move(wide->text), std::move(wide->encoding));
+    return {};
+  }
+  utf8_count count;
+  plain_text out = converted(utf8(bytes, of, count), {});
+  // ISO-2022 is 7-bit; its designations of two-byte sets are no terminal's escapes.
+  const bool shifts = bytes.find("\x1B$"sv) != bytes.npos;
+  if (count.invalid == 0 && !shifts) return out;
+  for (const std::string& name : {declared_encoding(bytes), detect_encoding(bytes)})
+    if (!name.empty() && !utf8_mark && name != "UTF-8" && (count.invalid != 0 || name.starts_with("ISO-2022")))
+      if (count.invalid == 0 || count.valid < valid_per_invalid * count.invalid)
+        if (auto text = to_utf8(bytes, name, cut)) return converted(std::move(*text), name);
+  if (count.invalid == 0) return out;
+  if (utf8_mark || count.valid >= valid_per_invalid * count.invalid) {
+    out.damaged = true;
+    return out;
+  }
+  out.is = plain_text::outcome::unknown_encoding;
+  out.text.clear();
+  return out;
 }
 
 }  // namespace extract

@@ -1,16 +1,20 @@
-// Text files in the encodings that people have, as UTF-8. Pure.
+// Text files as UTF-8: byte order marks, declarations and detected encodings. Pure.
 #pragma once
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace extract {
 
-// UTF-8 with or without a mark, UTF-16 with a mark, else Windows-1252 (which is Latin-1 where that has
-// letters). nullopt: not a text. `whole`: false for the beginning of a longer file.
+struct plain_text {
+  enum class outcome { read, unknown_encoding, binary } is = outcome::binary;
+  std::string text;      // UTF-8
+  std::string encoding;  // what it was converted from; empty: it is UTF-8
+  bool damaged = false;  // bytes that are not valid became U+FFFD
+};
+// `whole`: false for the beginning of a longer file.
 enum class part { whole, beginning };
-std::optional<std::string> read_text(std::string_view bytes, part of);
+plain_text read_text(std::string_view bytes, part of);
 
 // Cuts UTF-8 to at most `most` bytes and leaves no half character at the end. False: it fits.
 bool cut_text(std::string& text, std::size_t most);

@@ -8,7 +8,8 @@ using namespace std::string_literals;
 namespace {
 
 std::string text(const std::string& bytes, part of = part::whole) {
-  return read_text(bytes, of).value_or("(binary)");
+  const plain_text t = read_text(bytes, of);
+  return t.is == plain_text::outcome::read ? t.text : t.is == plain_text::outcome::binary ? "(binary)" : "(unknown)";
 }
 
 TEST(plain_text_test, encodings_become_utf8) {
@@ -25,6 +26,7 @@ TEST(plain_text_test, encodings_become_utf8) {
 TEST(plain_text_test, the_beginning_of_a_text_may_end_within_a_character) {
   EXPECT_EQ(text("gr\xC3", part::beginning), "gr");
   EXPECT_EQ(text("gr\xC3"), "gr\xC3\x83") << "a whole file that ends so is no UTF-8";
+  EXPECT_EQ(text("\xFF\xFEh\0\xFC"s, part::beginning), "h");
 }
 
 TEST(plain_text_test, a_cut_text_ends_with_a_whole_character) {
@@ -45,6 +47,28 @@ TEST(plain_text_test, what_is_binary_is_no_text) {
   EXPECT_EQ(text("a\0b"s), "(binary)");
   EXPECT_EQ(text("\x7F" "ELF\x02\x01\x01"), "(binary)");
   EXPECT_EQ(text("colours \x1B[31mred\x1B[0m"), "colours \x1B[31mred\x1B[0m");
+}
+
+TEST(plain_text_test, wide_encodings_need_no_mark) {
+  EXPECT_EQ(text("n\0a\0m\0e\0\n\0"s), "name\n");
+  EXPECT_EQ(text("\0n\0a\0m\0e\0\n"s), "name\n");
+  EXPECT_EQ(text("n\0\0\0o\0\0\0"s), "no");
+  EXPECT_EQ(text("\0\0\0n\0\0\0o"s), "no");
+  EXPECT_EQ(text("\xFF\xFE\0\0n\0\0\0"s), "n");
+  EXPECT_EQ(text("\0\0\xFE\xFF\0\0\0n"s), "n");
+  EXPECT_EQ(text("\x01\0\x02\0"s), "(binary)") << "control characters";
+}
+
+TEST(plain_text_test, a_damaged_character_is_replaced) {
+  const plain_text t = read_text("gr\xC3\xBC\xC3\x9F, sch\xC3\xB6n, f\xC3\xBCr, \xC3\xBC" "ber, k\xC3\xBCr, s\xC3\xBC\xC3\x9F, m\xC3\xBC" "de \xFF", part::whole);
+  EXPECT_EQ(t.is, plain_text::outcome::read);
+  EXPECT_TRUE(t.damaged);
+  EXPECT_EQ(t.encoding, "");
+  EXPECT_TRUE(t.text.ends_with("m\xC3\xBC" "de \xEF\xBF\xBD"));
+}
+
+TEST(plain_text_test, an_encoding_that_cannot_be_told_is_said) {
+  EXPECT_EQ(text("\x8B\x63\x8E\x96\x98\x5E\n"), "(unknown)") << "three characters in Shift-JIS";
 }
 
 }  // namespace

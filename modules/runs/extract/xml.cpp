@@ -3,6 +3,9 @@
 #include <expat.h>
 
 #include <memory>
+#include <utility>
+
+#include "encoding.hpp"
 
 namespace extract {
 namespace {
@@ -13,6 +16,15 @@ std::string_view local(const char* name) {
   const std::string_view whole(name);
   const std::size_t colon = whole.rfind(':');
   return colon == std::string_view::npos ? whole : whole.substr(colon + 1);
+}
+
+void add_attribute(xml_handler::attributes& to, const char* name, const char* value) {
+  const std::string_view plain = local(name);
+  const auto [at, fresh] = to.emplace(plain, value);
+  if (fresh) return;
+  const bool prefixed = plain.data() != name;
+  std::string& other = to[":" + std::string(plain)];
+  other = prefixed ? value : std::exchange(at->second, value);
 }
 
 struct reading {
@@ -27,7 +39,7 @@ void XMLCALL on_begin(void* p, const char* name, const char** with) {
   auto& r = *static_cast<reading*>(p);
   if (++r.depth > deepest) return r.stop();
   xml_handler::attributes attributes;
-  for (; *with != nullptr; with += 2) attributes.emplace(local(with[0]), with[1]);
+  for (; *with != nullptr; with += 2) add_attribute(attributes, with[0], with[1]);
   r.to.begin(local(name), attributes);
   if (r.to.full()) {
     r.enough = true;
@@ -42,28 +54,44 @@ void XMLCALL on_end(void* p, const char* name) {
 void XMLCALL on_text(void* p, const char* text, int n) {
   static_cast<reading*>(p)->to.text({text, static_cast<std::size_t>(n)});
 }
-void XMLCALL on_doctype(void* p, const char*, const char*, const char*, int) {
-  static_cast<reading*>(p)->stop();
+void XMLCALL on_doctype(void* p, const char*, const char*, const char*, int has_declarations) {
+  if (has_declarations != 0) static_cast<reading*>(p)->stop();
 }
 
-}  // namespace
+using parser_handle = std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)>;
 
-bool parse_xml(std::string_view document, xml_handler& to) {
-  const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr), &XML_ParserFree);
-  if (!parser) return false;
+// `encoding`: nullptr for that of the document.
+XML_Error parse(std::string_view document, xml_handler& to, const char* encoding) {
+  const parser_handle parser(XML_ParserCreate(encoding), &XML_ParserFree);
+  if (!parser) return XML_ERROR_NO_MEMORY;
   reading r{to, parser.get()};
   XML_SetUserData(parser.get(), &r);
   XML_SetElementHandler(parser.get(), &on_begin, &on_end);
   XML_SetCharacterDataHandler(parser.get(), &on_text);
   XML_SetStartDoctypeDeclHandler(parser.get(), &on_doctype);
   constexpr std::size_t step = 1 << 20;
-  bool good = true;
   do {
     const std::string_view piece = document.substr(0, step);
     document.remove_prefix(piece.size());
-    good = XML_Parse(parser.get(), piece.data(), static_cast<int>(piece.size()), document.empty()) == XML_STATUS_OK;
-  } while (good && !document.empty());
-  return good || r.enough;
+    if (XML_Parse(parser.get(), piece.data(), static_cast<int>(piece.size()), document.empty()) != XML_STATUS_OK)
+      return r.enough ? XML_ERROR_NONE : XML_GetErrorCode(parser.get());
+  } while (!document.empty());
+  return XML_ERROR_NONE;
+}
+
+}  // namespace
+
+std::string attribute(const xml_handler::attributes& with, std::string_view name) {
+  const auto found = with.find(name);
+  return found == with.end() ? std::string() : found->second;
+}
+
+bool parse_xml(std::string_view document, xml_handler& to) {
+  XML_Error error = parse(document, to, nullptr);
+  // Reported at the declaration, before the first element.
+  if (error == XML_ERROR_UNKNOWN_ENCODING)
+    if (const auto text = to_utf8(document, declared_encoding(document), false)) error = parse(*text, to, "UTF-8");
+  return error == XML_ERROR_NONE;
 }
 
 }  // namespace extract

@@ -1,5 +1,5 @@
-// XML as events, by expat. A document type is refused: none of the formats read here has one, and it is
-// where entities grow.
+// XML as events, by expat. A document type with declarations is refused: no format read here has one, and entities grow there. External
+// ones are not read.
 #pragma once
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@ namespace extract {
 class xml_handler {
  public:
   using attributes = std::map<std::string, std::string, std::less<>>;
-  // Names without their prefix: "p" for "w:p".
+  // Names without their prefix: "p" for "w:p". Of two attributes "id" and "r:id" the second is ":id".
   virtual void begin(std::string_view name, const attributes& with) = 0;
   virtual void text(std::string_view text) = 0;
   virtual void end(std::string_view name) = 0;
@@ -21,7 +21,10 @@ class xml_handler {
   ~xml_handler() = default;
 };
 
-// False: not well-formed; what came before was handed over.
+// Empty: the element does not have it.
+std::string attribute(const xml_handler::attributes& with, std::string_view name);
+
+// False: not well-formed; the handler got what came before. Encodings that expat does not know are converted first.
 bool parse_xml(std::string_view document, xml_handler& to);
 
 }  // namespace extract

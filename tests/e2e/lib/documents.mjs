@@ -1,15 +1,15 @@
 // Small documents as tests need them, made byte by byte.
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 
-// entries: [name, content]; deflated.
+// entries: [name, content, { store: true }?]; deflated unless stored.
 export function zip(entries) {
   const locals = [], central = [];
   let offset = 0;
-  for (const [name, content] of entries) {
-    const raw = Buffer.from(content), data = deflateRawSync(raw, { level: 9 }), n = Buffer.from(name);
+  for (const [name, content, { store = false } = {}] of entries) {
+    const raw = Buffer.from(content), data = store ? raw : deflateRawSync(raw, { level: 9 }), n = Buffer.from(name);
     const head = Buffer.alloc(26);
     head.writeUInt16LE(20, 0);
-    head.writeUInt16LE(8, 4);
+    head.writeUInt16LE(store ? 0 : 8, 4);
     head.writeUInt32LE(crc32(raw), 10);
     head.writeUInt32LE(data.length, 14);
     head.writeUInt32LE(raw.length, 18);
@@ -39,15 +39,35 @@ export const pptx = (text) => zip([['ppt/slides/slide1.xml', `<p:sld xmlns:p="p"
 export const odt = (text) => zip([['mimetype', 'application/vnd.oasis.opendocument.text'],
   ['content.xml', `<o:document-content xmlns:o="o" xmlns:text="t"><text:p>${text}</text:p></o:document-content>`]]);
 
-// One page with that content stream.
-export function pdf(content) {
+// Parts of Office documents as other programs arrange them. relations: [id, type, target].
+export const relationships = (relations) => `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations.map(([id, type, target]) =>
+  `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`).join('')}</Relationships>`;
+const wordPart = (body, namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main') =>
+  `<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="${namespace}"><w:body>${body}</w:body></w:document>`;
+export const paragraph = (text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+// A Word document whose package names `target` as its main part, which is the member `main`.
+export const wordDocument = (body, { main = 'word/document.xml', target = main, rels = '_rels/.rels', before = [], namespace } = {}) => zip([...before,
+  [rels, relationships([['rId1', 'officeDocument', target]])], [main, wordPart(body, namespace)]]);
+// A workbook of one sheet; `rows` is what stands in sheetData.
+export const workbook = (rows, { styles = '', strings = '', stringsPart = 'xl/sharedStrings.xml', stringsTarget = 'sharedStrings.xml', properties = '', main = 'xl/workbook.xml' } = {}) => zip([
+  ['_rels/.rels', relationships([['rId1', 'officeDocument', main]])],
+  [main, `<workbook xmlns:r="r">${properties}<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`],
+  [main.replace('xl/', 'xl/_rels/') + '.rels', relationships([['rId1', 'worksheet', 'worksheets/sheet1.xml'], ['rId2', 'styles', 'styles.xml'], ['rId3', 'sharedStrings', stringsTarget]])],
+  ['xl/worksheets/sheet1.xml', `<worksheet><sheetData>${rows}</sheetData></worksheet>`],
+  ['xl/styles.xml', `<styleSheet>${styles}</styleSheet>`], [stringsPart, `<sst>${strings}</sst>`]]);
+// OpenDocument; `body` is what stands in office:text or office:spreadsheet.
+export const openDocument = (kind, body, more = []) => zip([['mimetype', `application/vnd.oasis.opendocument.${kind}`, { store: true }],
+  ['content.xml', `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`], ...more]);
+
+// One page with that content stream. `font` replaces Helvetica; `extra` are further objects, from number 6.
+export function pdf(content, { font = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>', extra = [] } = {}) {
   const stream = deflateSync(Buffer.from(content));
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',
     '<</Type/Pages/Kids[3 0 R]/Count 1>>',
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
     null,
-    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'];
+    font, ...extra];
   const parts = [Buffer.from('%PDF-1.4\n')];
   const at = [];
   const size = () => parts.reduce((n, p) => n + p.length, 0);

@@ -1,0 +1,161 @@
+// Compares the text that runyard-extract finds in documents with that of a reference tool: mammoth (docx), SheetJS (workbooks),
+// officeparser (presentations, OpenDocument text) and PDF.js. Prints a table for bench/RESULTS.md and, with --verbose, what each file lost.
+//
+//   npm install --prefix DIR mammoth xlsx officeparser pdfjs-dist
+//   node bench/documents.mjs --extractor build/bin/runyard-extract --reference DIR [--verbose] FOLDER...
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Worker, isMainThread, parentPort } from 'node:worker_threads';
+
+const { values: options, positionals: folders } = parseArgs({
+  allowPositionals: true,
+  options: { extractor: { type: 'string', default: 'build/bin/runyard-extract' }, reference: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+});
+if (!options.reference || folders.length === 0) {
+  console.error('usage: node bench/documents.mjs --extractor PROGRAM --reference DIR [--verbose] FOLDER...');
+  process.exit(2);
+}
+const formatOf = (file) => extname(file).slice(1).toLowerCase();
+const tools = {};  // of the thread that reads with them
+
+const words = (text) => text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+// Programs join the pieces of a line of a PDF with different blanks.
+const letters = (text) => text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]/gu) ?? [];
+
+// What a cell shows, in the notation of runyard-extract.
+function cellText(cell) {
+  if (cell.t === 'n') {
+    const code = cell.z === undefined ? '' : String(cell.z);
+    if (tools.sheets.SSF.is_date(code)) return isoDate(cell.v, code);
+    const value = /%/.test(code.replace(/"[^"]*"|\\./g, '')) ? cell.v * 100 : cell.v;
+    return String(Number(value.toPrecision(15)));
+  }
+  if (cell.t === 'b') return cell.v ? 'TRUE' : 'FALSE';
+  if (cell.t === 'e') return cell.w ?? '';
+  return cell.v === undefined ? '' : String(cell.v);
+}
+function isoDate(serial, code) {
+  const d = tools.sheets.SSF.parse_date_code(serial, { date1904: isoDate.date1904 });
+  if (!d || !/[yd]/i.test(code)) return '';  // times and durations are not compared
+  return [[d.y, 4], [d.m, 2], [d.d, 2]].map(([n, width]) => String(n).padStart(width, '0')).join('-');
+}
+function workbookText(bytes) {
+  const book = tools.sheets.read(bytes, { cellNF: true, cellStyles: false });
+  isoDate.date1904 = book.Workbook?.WBProps?.date1904 ?? false;
+  return book.SheetNames.map((name) => `${name} ${Object.entries(book.Sheets[name]).filter(([at]) => !at.startsWith('!')).map(([, cell]) => cellText(cell)).join(' ')}`).join('\n');
+}
+async function pdfText(bytes) {
+  const document = await tools.pdf.getDocument({ data: new Uint8Array(bytes), verbosity: 0, cMapUrl: join(options.reference, 'node_modules/pdfjs-dist/cmaps/'), cMapPacked: true }).promise;
+  let text = '';
+  for (let n = 1; n <= document.numPages; ++n) text += (await (await document.getPage(n)).getTextContent()).items.map((item) => item.str ?? '').join(' ') + '\n';
+  return text;
+}
+const parsed = async (bytes) => (await tools.office.parseOffice(bytes)).toText();
+const references = {
+  docx: { tool: 'mammoth', read: async (bytes) => (await tools.mammoth.extractRawText({ buffer: bytes })).value, units: words },
+  xlsx: { tool: 'SheetJS', read: workbookText, units: words },
+  xlsm: { tool: 'SheetJS', read: workbookText, units: words },
+  ods: { tool: 'SheetJS', read: workbookText, units: words },
+  pptx: { tool: 'officeparser', read: parsed, units: words },
+  odt: { tool: 'officeparser', read: parsed, units: words },
+  odp: { tool: 'officeparser', read: parsed, units: words },
+  pdf: { tool: 'PDF.js, letters', read: pdfText, units: letters },
+};
+
+const seconds = 30;  // for the reference tool and one file
+
+// The reference tool's text, from a thread that is given up when it hangs.
+let worker;
+const next = (event) => new Promise((done) => event.once('message', done));
+async function referenceText(file) {
+  if (!worker) {
+    worker = new Worker(fileURLToPath(import.meta.url), { argv: process.argv.slice(2), resourceLimits: { maxOldGenerationSizeMb: 2048 }, stdout: true, stderr: true });
+    worker.on('error', () => { worker = undefined; });
+    await next(worker);
+  }
+  const answer = next(worker);
+  worker.postMessage(file);
+  let timer;
+  const late = new Promise((done) => { timer = setTimeout(() => done({ problem: `no result after ${seconds} s` }), seconds * 1000); });
+  const result = await Promise.race([answer, late]);
+  clearTimeout(timer);
+  if (result.problem?.startsWith('no result')) {
+    await worker?.terminate();
+    worker = undefined;
+  }
+  return result;
+}
+
+function extract(file) {
+  const out = execFileSync(options.extractor, [String(64 << 20), file], { encoding: 'utf8', maxBuffer: 256 << 20 });
+  const end = out.indexOf('\n');
+  return { line: out.slice(0, end), text: out.slice(end + 1) };
+}
+
+function missing(from, inside) {
+  const have = new Map();
+  for (const word of inside) have.set(word, (have.get(word) ?? 0) + 1);
+  return from.filter((word) => {
+    const n = have.get(word) ?? 0;
+    if (n > 0) have.set(word, n - 1);
+    return n === 0;
+  });
+}
+
+function* files(folder) {
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) yield* files(path);
+    else yield path;
+  }
+}
+
+async function compare() {
+  const rows = new Map();
+  for (const file of folders.flatMap((folder) => [...files(folder)])) {
+    const format = formatOf(file), reference = references[format];
+    if (!reference) continue;
+    if (!rows.has(format)) rows.set(format, { files: 0, refused: 0, notCompared: 0, extracted: 0, reference: 0, lost: 0, more: 0 });
+    const row = rows.get(format);
+    ++row.files;
+    const found = extract(file), read = found.line.startsWith('text');
+    if (!read) ++row.refused;
+    const result = await referenceText(file);
+    if (result.problem !== undefined) {
+      ++row.notCompared;
+      if (options.verbose) console.log(`${file}: ${found.line}; ${reference.tool} fails: ${result.problem}`);
+      continue;
+    }
+    const right = reference.units(result.text), ours = read ? reference.units(found.text) : [];
+    const lost = missing(right, ours);
+    row.extracted += ours.length;
+    row.reference += right.length;
+    row.lost += lost.length;
+    row.more += missing(ours, right).length;
+    if (options.verbose && (lost.length > 0 || !read)) console.log(`${file}: ${found.line}; lost ${lost.length} of ${right.length}: ${lost.slice(0, 12).join(' ')}`);
+  }
+  await worker?.terminate();
+  console.log('| format | reference tool | files | without text | not compared | words extracted | words of the reference tool | lost | only here |\n|---|---|---|---|---|---|---|---|---|');
+  for (const [format, r] of [...rows].sort()) console.log(`| ${format} | ${references[format].tool} | ${r.files} | ${r.refused} | ${r.notCompared} | ${r.extracted} | ${r.reference} | ${r.lost} | ${r.more} |`);
+}
+
+if (!isMainThread) {
+  const require = createRequire(join(resolve(options.reference), 'package.json'));
+  const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+  const [{ default: mammoth }, { default: sheets }, { default: office }, pdf] = await Promise.all(['mammoth', 'xlsx', 'officeparser', 'pdfjs-dist/legacy/build/pdf.mjs'].map(load));
+  Object.assign(tools, { mammoth, sheets, office, pdf });
+  parentPort.on('message', async (file) => {
+    try {
+      parentPort.postMessage({ text: await references[formatOf(file)].read(readFileSync(file)) });
+    } catch (e) {
+      parentPort.postMessage({ problem: String(e.message).split('\n')[0] });
+    }
+  });
+  parentPort.postMessage('ready');
+} else {
+  await compare();
+}

@@ -1,0 +1,15 @@
+// What a file is by its content. Pure.
+#pragma once
+#include <string_view>
+
+namespace extract {
+
+enum class file_kind { pdf, zip, compound_file, other };
+// `head`: the beginning of the file; `tail`: its last bytes, which may overlap.
+file_kind kind_of(std::string_view head, std::string_view tail);
+
+// Whether a piece of a compound file (OLE) has the directory entry of an encrypted package: what Office makes of a document with a
+// password or with rights management. `piece` begins at a multiple of 128 bytes in the file.
+bool names_encrypted_package(std::string_view piece);
+
+}  // namespace extract

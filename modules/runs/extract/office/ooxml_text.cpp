@@ -1,0 +1,87 @@
+#include "ooxml_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace extract {
+namespace {
+
+constexpr std::size_t most_columns = 64;  // Word's limit of columns is 63
+
+// What is not shown, or shown elsewhere: text that was moved away, phonetic guides.
+bool is_skipped(std::string_view name) { return name == "moveFrom" || name == "rt"; }
+
+std::size_t number(const std::string& text, std::size_t otherwise) {
+  std::size_t n = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+}  // namespace
+
+void ooxml_text::refer(std::map<std::string, int>& notes, const std::string& id, std::string_view label) {
+  const auto at = notes.emplace(id, static_cast<int>(notes.size()) + 1).first;
+  add("[" + std::string(label) + std::to_string(at->second) + "]");
+}
+
+void ooxml_text::begin_note(const std::map<std::string, int>& notes, const attributes& with, std::string_view label) {
+  if (const auto at = notes.find(attribute(with, "id")); at != notes.end()) add("[" + std::string(label) + std::to_string(at->second) + "] ");
+}
+
+void ooxml_text::begin(std::string_view name, const attributes& with) {
+  if (skipped_ > 0 || is_skipped(name)) {
+    ++skipped_;
+    return;
+  }
+  if (name == "AlternateContent") alternatives_.push_back({written_, false});
+  if (!alternatives_.empty() && (name == "Choice" || name == "Fallback")) {
+    if (alternatives_.back().chosen && alternatives_.back().written != written_) {
+      ++skipped_;
+      return;
+    }
+    alternatives_.back().chosen = true;
+  }
+  if (name == "t") ++in_text_;
+  if (name == "r") ++runs_;
+  if (name == "tc") {
+    begin_cell();
+    columns_.push_back(1);
+  }
+  if (name == "gridSpan" && !columns_.empty())
+    columns_.back() = std::clamp<std::size_t>(number(attribute(with, "val"), 1), 1, most_columns);
+  if (name == "tab" && in_text_ == 0 && runs_ > 0) tab();
+  if (name == "ptab") tab();
+  if (name == "br" || name == "cr") line_break();
+  if (name == "noBreakHyphen") add("-");
+  if (name == "txbxContent") begin_aside();
+  if (marks_ == nullptr) return;
+  if (name == "footnoteReference") refer(marks_->footnotes, attribute(with, "id"), "");
+  if (name == "endnoteReference") refer(marks_->endnotes, attribute(with, "id"), "endnote ");
+  if (name == "footnote") begin_note(marks_->footnotes, with, "");
+  if (name == "endnote") begin_note(marks_->endnotes, with, "endnote ");
+}
+
+void ooxml_text::text(std::string_view text) {
+  if (in_text_ == 0 || skipped_ > 0) return;
+  written_ += text.size();
+  add(text);
+}
+
+void ooxml_text::end(std::string_view name) {
+  if (skipped_ > 0) {
+    --skipped_;
+    return;
+  }
+  if (name == "AlternateContent" && !alternatives_.empty()) alternatives_.pop_back();
+  if (name == "t") --in_text_;
+  if (name == "r") --runs_;
+  if (name == "p") end_paragraph();
+  if (name == "tc" && !columns_.empty()) {
+    end_cell(columns_.back());
+    columns_.pop_back();
+  }
+  if (name == "tr") end_row();
+  if (name == "txbxContent") end_aside();
+}
+
+}  // namespace extract

@@ -1,0 +1,120 @@
+#include "presentation.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ooxml_text.hpp"
+
+namespace extract {
+namespace {
+
+constexpr std::string_view usual_slides = "ppt/slides/slide", usual_notes = "ppt/notesslides/notesslide";
+
+// The ids of the slides in the order in which they are shown.
+class slide_list final : public xml_handler {
+ public:
+  std::vector<std::string> ids;
+  void begin(std::string_view name, const attributes& with) override {
+    // "id" is the slide's own number.
+    if (name == "sldId") ids.push_back(attribute(with, with.contains(":id") ? ":id" : "id"));
+  }
+  void text(std::string_view) override {}
+  void end(std::string_view) override {}
+};
+
+class visibility final : public xml_handler {
+ public:
+  bool hidden = false;
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "sld") hidden = attribute(with, "show") == "0" || attribute(with, "show") == "false";
+    seen_ = true;
+  }
+  void text(std::string_view) override {}
+  void end(std::string_view) override {}
+  bool full() const override { return seen_; }
+
+ private:
+  bool seen_ = false;
+};
+
+std::size_t number_in(std::string_view text) {
+  const std::size_t from = text.find_first_of("0123456789");
+  std::size_t n = 0;
+  if (from != text.npos) std::from_chars(text.data() + from, text.data() + text.size(), n);
+  return n;
+}
+
+std::vector<std::string> slides_by_name(const package& in) {
+  std::vector<std::string> out;
+  for (const std::string& name : in.names())
+    if (name.starts_with(usual_slides) && name.ends_with(".xml")) out.push_back(name);
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return number_in(a) < number_in(b); });
+  return out;
+}
+
+std::vector<std::string> slides_in_order(package& in, const std::string& main, office_text& out) {
+  if (main.empty()) return slides_by_name(in);
+  in.load({main});
+  slide_list list;
+  read_part(in, main, list, out);
+  std::map<std::string, std::string> parts;
+  for (const relationship& r : in.relationships_of(main))
+    if (r.type == "slide") parts.emplace(r.id, r.part);
+  std::vector<std::string> slides;
+  for (const std::string& id : list.ids)
+    if (const auto at = parts.find(id); at != parts.end()) slides.push_back(at->second);
+  return slides.empty() ? slides_by_name(in) : slides;
+}
+
+// Of a slide: its notes, comments, charts and diagrams. Without a main part, notes are found by their number.
+std::vector<relationship> relations_of_slide(const package& in, const std::string& main, const std::string& slide) {
+  std::vector<relationship> out = in.relationships_of(slide);
+  if (out.empty() && main.empty() && slide.starts_with(usual_slides))
+    out.push_back({"", "notesslide", std::string(usual_notes) + slide.substr(usual_slides.size())});
+  return out;
+}
+
+bool is_beside(const relationship& r) { return r.type == "notesslide" || r.type == "comments" || is_drawing_type(r.type); }
+
+void read_titled(const package& in, const std::string& title, const std::string& part, std::size_t most, office_text& out) {
+  const std::size_t before = out.text.size();
+  out.text += title + ":\n";
+  const std::size_t begin = out.text.size();
+  ooxml_text handler(out.text, most);
+  read_part(in, part, handler, out);
+  if (out.text.find_first_not_of(" \n\t", begin) == out.text.npos) out.text.resize(before);
+}
+
+}  // namespace
+
+void read_presentation(package& in, const std::string& main, std::size_t most, office_text& out) {
+  const std::vector<std::string> slides = slides_in_order(in, main, out);
+  std::set<std::string> wanted;
+  for (const std::string& slide : slides) {
+    wanted.insert(slide);
+    for (const relationship& r : relations_of_slide(in, main, slide))
+      if (is_beside(r)) wanted.insert(r.part);
+  }
+  in.load(wanted);
+  std::size_t n = 0;
+  for (const std::string& slide : slides) {
+    if (out.text.size() >= most) return;
+    visibility shown;
+    read_part(in, slide, shown, out);
+    out.text += "--- Slide " + std::to_string(++n) + (shown.hidden ? " (hidden)" : "") + " ---\n";
+    ooxml_text handler(out.text, most);
+    read_part(in, slide, handler, out);
+    const std::vector<relationship> beside = relations_of_slide(in, main, slide);
+    read_drawings(in, beside, most, out);
+    for (const relationship& r : beside) {
+      if (out.text.size() >= most) return;
+      if (r.type == "comments") read_titled(in, "Comments", r.part, most, out);
+      if (r.type == "notesslide" && in.has(r.part)) read_titled(in, "Notes", r.part, most, out);
+    }
+  }
+}
+
+}  // namespace extract

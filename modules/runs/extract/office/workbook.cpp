@@ -1,0 +1,289 @@
+#include "workbook.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cell_format.hpp"
+#include "ooxml_text.hpp"
+
+namespace extract {
+namespace {
+
+constexpr std::size_t most_gap = 1024;  // empty cells that are shown between two
+constexpr std::size_t most_formats = 65536;
+
+bool is_number(std::string_view text, std::size_t& out) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return problem == std::errc() && end == text.data() + text.size();
+}
+
+std::size_t number(const std::string& text, std::size_t otherwise) {
+  std::size_t n = 0;
+  return is_number(text, n) ? n : otherwise;
+}
+
+bool is_true(const std::string& text) { return text == "1" || text == "true"; }
+
+// Characters that XML does not have are written "_xHHHH_" (ECMA-376 part 1, 22.9.2.19).
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    unsigned code = 0;
+    const std::string_view form = text.substr(at, 7);
+    const bool escape = form.size() == 7 && form.starts_with("_x") && form.ends_with('_') &&
+                        std::from_chars(form.data() + 2, form.data() + 6, code, 16).ptr == form.data() + 6;
+    if (!escape) {
+      out += text[at++];
+      continue;
+    }
+    // Of what can be meant in a cell's text: line ends, tabs, the escaped underscore, and what others escape needlessly.
+    if (code == '\r' || code == '\n' || code == '\t') out += ' ';
+    else if (code >= 0x20 && code < 0x7F) out += static_cast<char>(code);
+    at += 7;
+  }
+  return out;
+}
+
+class shared_strings final : public xml_handler {
+ public:
+  std::vector<std::string> all;
+  void begin(std::string_view name, const attributes&) override {
+    if (name == "si") all.emplace_back();
+    if (name == "rPh") ++phonetic_;
+    if (name == "t") ++in_text_;
+  }
+  void text(std::string_view text) override {
+    if (in_text_ > 0 && phonetic_ == 0 && !all.empty()) all.back() += text;
+  }
+  void end(std::string_view name) override {
+    if (name == "rPh") --phonetic_;
+    if (name == "t") --in_text_;
+  }
+
+ private:
+  int in_text_ = 0, phonetic_ = 0;
+};
+
+// The number formats of the cells' styles.
+class style_formats final : public xml_handler {
+ public:
+  std::vector<number_format> of_style;
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "cellXfs") ++in_styles_;
+    if (name == "numFmt" && of_style.empty()) codes_[number(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
+    if (name == "xf" && in_styles_ > 0 && of_style.size() < most_formats) {
+      const std::size_t id = number(attribute(with, "numFmtId"), 0);
+      const auto own = codes_.find(id);
+      of_style.push_back(own != codes_.end() ? own->second : builtin_number_format(static_cast<unsigned>(id)));
+    }
+  }
+  void text(std::string_view) override {}
+  void end(std::string_view name) override {
+    if (name == "cellXfs") --in_styles_;
+  }
+
+ private:
+  std::map<std::size_t, number_format> codes_;
+  int in_styles_ = 0;
+};
+
+class sheet_list final : public xml_handler {
+ public:
+  struct sheet {
+    std::string name, id;
+    bool hidden = false;
+  };
+  std::vector<sheet> sheets;
+  date_system dates = date_system::from_1900;
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "workbookPr" && is_true(attribute(with, "date1904"))) dates = date_system::from_1904;
+    if (name != "sheet") return;
+    const std::string state = attribute(with, "state");
+    sheets.push_back({attribute(with, "name"), attribute(with, "id"), state == "hidden" || state == "veryHidden"});
+  }
+  void text(std::string_view) override {}
+  void end(std::string_view) override {}
+};
+
+struct workbook_parts {
+  shared_strings strings;
+  style_formats formats;
+  sheet_list list;
+};
+
+class sheet_cells final : public xml_handler {
+ public:
+  sheet_cells(std::string& out, std::size_t most, const workbook_parts& book) : out_(out), most_(most), book_(book) {}
+  bool full() const override { return out_.size() >= most_; }
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "row") {
+      column_ = next_ = 0;
+      row_began_ = out_.size();
+    }
+    if (name == "c") {
+      type_ = attribute(with, "t");
+      style_ = number(attribute(with, "s"), 0);
+      value_.clear();
+      formula_.clear();
+      has_formula_ = false;
+      at_ = column_of(attribute(with, "r"));
+      next_ = at_ + 1;
+    }
+    if (name == "v" || name == "t") ++in_value_;
+    if (name == "f") {
+      ++in_formula_;
+      has_formula_ = true;
+    }
+    if (name == "rPh") ++phonetic_;
+  }
+  void text(std::string_view text) override {
+    std::string* to = in_formula_ > 0 ? &formula_ : in_value_ > 0 && phonetic_ == 0 ? &value_ : nullptr;
+    if (to != nullptr && to->size() < most_) *to += text;
+  }
+  void end(std::string_view name) override {
+    if (name == "v" || name == "t") --in_value_;
+    if (name == "f") --in_formula_;
+    if (name == "rPh") --phonetic_;
+    if (name == "c") write(shown());
+    if (name == "row" && out_.size() > row_began_) out_ += '\n';
+  }
+
+ private:
+  std::string shown() const {
+    if (type_ == "s") {
+      const std::size_t n = number(value_, book_.strings.all.size());
+      return n < book_.strings.all.size() ? unescaped(book_.strings.all[n]) : std::string();
+    }
+    // An empty result of type "str" is one; another cell without a value was saved by a program that does not compute.
+    if (value_.empty() && has_formula_ && type_ != "str") return formula_text();
+    if (type_ == "b") return is_true(value_) ? "TRUE" : "FALSE";
+    if (type_ == "str" || type_ == "inlineStr") return unescaped(value_);
+    if (type_ == "d") return show_iso_date(value_);
+    if (type_ == "e" || value_.empty()) return value_;
+    const number_format plain;
+    return show_number(value_, style_ < book_.formats.of_style.size() ? book_.formats.of_style[style_] : plain, book_.list.dates);
+  }
+  // A shared formula stands in its first cell only.
+  std::string formula_text() const {
+    if (formula_.empty()) return "(formula without a value)";
+    std::string out = "=" + formula_;
+    for (const std::string_view future : {"_xlfn.", "_xlws."})
+      for (std::size_t at; (at = out.find(future)) != out.npos;) out.erase(at, future.size());
+    return out;
+  }
+  void write(std::string text) {
+    if (text.empty()) return;
+    if (at_ > column_) out_.append(std::min(at_ - column_, most_gap), '\t');
+    column_ = std::max(at_, column_);
+    out_ += one_line(std::move(text));
+  }
+  // "C7" -> 2; where nothing is said, the next one.
+  std::size_t column_of(std::string_view reference) const {
+    std::size_t n = 0;
+    for (char c : reference) {
+      const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+      if (upper < 'A' || upper > 'Z' || n > 100000) break;
+      n = n * 26 + static_cast<std::size_t>(upper - 'A' + 1);
+    }
+    return n == 0 ? next_ : n - 1;
+  }
+  std::string& out_;
+  const std::size_t most_;
+  const workbook_parts& book_;
+  std::string type_, value_, formula_;
+  bool has_formula_ = false;
+  std::size_t style_ = 0, row_began_ = 0;
+  std::size_t column_ = 0, at_ = 0, next_ = 0;  // written up to, of this cell, of the one after it
+  int in_value_ = 0, in_formula_ = 0, phonetic_ = 0;
+};
+
+// Notes on cells: "B2: checked by Ann"
+class cell_comments final : public xml_handler {
+ public:
+  cell_comments(std::string& out, std::size_t most) : out_(out), most_(most) {}
+  bool full() const override { return out_.size() >= most_; }
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "comment") {
+      cell_ = attribute(with, "ref");
+      text_.clear();
+    }
+    if (name == "t") ++in_text_;
+  }
+  void text(std::string_view text) override {
+    if (in_text_ > 0 && text_.size() < most_) text_ += text;
+  }
+  void end(std::string_view name) override {
+    if (name == "t") --in_text_;
+    if (name == "comment" && !text_.empty()) out_ += cell_ + ": " + one_line(unescaped(text_)) + "\n";
+  }
+
+ private:
+  std::string& out_;
+  const std::size_t most_;
+  std::string cell_, text_;
+  int in_text_ = 0;
+};
+
+// What stands on a sheet beside its cells: comments, drawings and the charts in them.
+std::vector<relationship> relations_of_sheet(const package& in, const std::string& sheet) {
+  std::vector<relationship> out;
+  for (relationship& r : in.relationships_of(sheet)) {
+    if (r.type != "comments" && r.type != "drawing") continue;
+    if (r.type == "drawing")
+      for (relationship& inner : in.relationships_of(r.part))
+        if (is_drawing_type(inner.type)) out.push_back(std::move(inner));
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+void read_beside(const package& in, const std::vector<relationship>& beside, std::size_t most, office_text& out) {
+  for (const relationship& r : beside) {
+    if (out.text.size() >= most) return;
+    if (r.type == "comments") {
+      cell_comments handler(out.text, most);
+      read_part(in, r.part, handler, out);
+    }
+    if (r.type == "drawing") {
+      ooxml_text handler(out.text, most);
+      read_part(in, r.part, handler, out);
+    }
+  }
+  read_drawings(in, beside, most, out);
+}
+
+}  // namespace
+
+void read_workbook(package& in, const std::string& main, std::size_t most, office_text& out) {
+  workbook_parts book;
+  read_part(in, main, book.list, out);
+  const std::vector<relationship> relations = in.relationships_of(main);
+  const std::string folder = main.substr(0, main.rfind('/') == main.npos ? 0 : main.rfind('/') + 1);
+  const std::string strings = related(relations, "sharedstrings").value_or(folder + "sharedstrings.xml");
+  const std::string styles = related(relations, "styles").value_or(folder + "styles.xml");
+  std::map<std::string, std::string> parts;
+  for (const relationship& r : relations) parts.emplace(r.id, r.part);
+  std::set<std::string> wanted{strings, styles};
+  for (const sheet_list::sheet& sheet : book.list.sheets) {
+    const std::string& part = parts[sheet.id];
+    wanted.insert(part);
+    for (const relationship& r : relations_of_sheet(in, part)) wanted.insert(r.part);
+  }
+  in.load(wanted);
+  read_part(in, strings, book.strings, out);
+  read_part(in, styles, book.formats, out);
+  for (const sheet_list::sheet& sheet : book.list.sheets) {
+    if (out.text.size() >= most) return;
+    const std::string& part = parts[sheet.id];
+    if (in.part(part) == nullptr) continue;
+    out.text += "--- Sheet: " + sheet.name + (sheet.hidden ? " (hidden)" : "") + " ---\n";
+    sheet_cells handler(out.text, most, book);
+    read_part(in, part, handler, out);
+    read_beside(in, relations_of_sheet(in, part), most, out);
+  }
+}
+
+}  // namespace extract
