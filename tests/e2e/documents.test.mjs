@@ -107,15 +107,20 @@ test('texts in the encodings of their countries are read, and the encoding is na
     'windows-1252': 'Datum;Ware;Menge\nHeute ist das Wetter schön, darum gehen wir für zwölf € über die Straße.\n',
   };
   const files = Object.fromEntries(Object.entries(texts).map(([label, text]) => [`${label}.csv`, encode(text, label)]));
-  files['utf16.csv'] = Buffer.from('name;city\nЖук;Köln\n', 'utf16le');
-  files['marked.csv'] = '\ufeffname;city\nMüller;Köln\n';
-  files['page.html'] = Buffer.concat([Buffer.from('<meta charset=Shift_JIS>'), Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e])]);
-  files['unknown.txt'] = Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e, 0x0a]);
   const run = await upload(files);
   for (const [label, text] of Object.entries(texts)) {
     assert.equal(await run.text(`${label}.csv`), text, label);
     assert.match(run.prompt, new RegExp(`\\[Text of ${label}\\.csv, converted from [A-Z0-9-]+ \\(`), label);
   }
+});
+
+test('marks and declarations of encodings count, and an unknown encoding is reported', async () => {
+  const run = await upload({
+    'utf16.csv': Buffer.from('name;city\nЖук;Köln\n', 'utf16le'),
+    'marked.csv': '\ufeffname;city\nMüller;Köln\n',
+    'page.html': Buffer.concat([Buffer.from('<meta charset=Shift_JIS>'), Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e])]),
+    'unknown.txt': Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e, 0x0a]),
+  });
   assert.equal(await run.text('utf16.csv'), 'name;city\nЖук;Köln\n');
   assert.equal(await run.text('marked.csv'), 'name;city\nMüller;Köln\n');
   assert.equal(await run.text('page.html'), '<meta charset=Shift_JIS>議事録');
