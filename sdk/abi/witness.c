@@ -775,11 +775,12 @@ AT(ry_secrets_v1, redact, 24);
 AT(ry_secrets_v1, mask, 32);
 AT(ry_secrets_v1, unmask, 40);
 
-SIZE(ry_services_v1, 24);
+SIZE(ry_services_v1, 32);
 AT(ry_services_v1, struct_size, 0);
 AT(ry_services_v1, reserved0, 4);
 AT(ry_services_v1, acquire, 8);
 AT(ry_services_v1, release, 16);
+AT(ry_services_v1, driver_misbehaved, 24);
 
 SIZE(ry_tier_view, 80);
 AT(ry_tier_view, struct_size, 0);

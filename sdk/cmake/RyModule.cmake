@@ -118,6 +118,18 @@ function(ry_add_module name)
   ry_module_symbol_test(${name}_module)
   ry_module_library_test(${name}_module ${M_NEEDS})
 
+  # Out of the project's own tree there is no RY_TESTS: tests that are listed are built unless it is OFF.
+  if((M_TESTS OR M_PGTESTS) AND NOT DEFINED RY_TESTS)
+    set(RY_TESTS ON)
+  endif()
+  if(RY_TESTS AND (M_TESTS OR M_PGTESTS) AND NOT COMMAND gtest_discover_tests)
+    find_package(GTest)
+    if(NOT GTest_FOUND)
+      message(FATAL_ERROR "ry_add_module(${name}): TESTS needs GoogleTest (libgtest-dev and libgmock-dev), or -DRY_TESTS=OFF")
+    endif()
+    include(GoogleTest)
+  endif()
+
   if(RY_TESTS AND M_TESTS)
     add_executable(${name}_module_test ${M_TESTS})
     target_link_libraries(${name}_module_test PRIVATE ${name}_objects ${M_TEST_LIBS} GTest::gmock

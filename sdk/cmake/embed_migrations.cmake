@@ -1,6 +1,7 @@
 # Writes OUT: the texts of FILES (*.sql) as `ry_migrations::all`, in order of their names. The id of a
-# migration is its file name without ".sql". A first line "-- ry: no_tx" makes it run outside a
-# transaction (RY_MIGRATION_NO_TX).
+# migration is its file name without ".sql". A first line "-- ry: WORD..." sets its flags: "no_tx" makes it run
+# outside a transaction (RY_MIGRATION_NO_TX), "compatible" states that older versions of the module work on the schema
+# that it leaves (RY_MIGRATION_COMPATIBLE).
 list(SORT FILES)
 set(text "#pragma once\n\n#include <cstdint>\n#include <string_view>\n\nnamespace ry_migrations {\n\n")
 string(APPEND text "struct file {\n  std::string_view id, sql;\n  std::uint32_t flags;\n};\n\n")
@@ -9,8 +10,18 @@ foreach(path IN LISTS FILES)
   get_filename_component(id "${path}" NAME_WE)
   file(READ "${path}" sql)
   set(flags 0)
-  if(sql MATCHES "^-- ry: no_tx\n")
-    set(flags 1)
+  if(sql MATCHES "^-- ry:([^\n]*)\n")
+    string(STRIP "${CMAKE_MATCH_1}" words)
+    string(REGEX REPLACE "[ \t]+" ";" words "${words}")
+    foreach(word IN LISTS words)
+      if(word STREQUAL "no_tx")
+        math(EXPR flags "${flags} | 1")
+      elseif(word STREQUAL "compatible")
+        math(EXPR flags "${flags} | 2")
+      else()
+        message(FATAL_ERROR "${path}: unknown word \"${word}\" in its first line; known are no_tx and compatible")
+      endif()
+    endforeach()
   endif()
   string(APPEND text "    {\"${id}\", R\"ry_sql(${sql})ry_sql\", ${flags}},\n")
 endforeach()

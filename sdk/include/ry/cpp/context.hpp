@@ -212,6 +212,15 @@ class context {
     return out;
   }
 
+  // For owners of extension points: counts a broken rule of a point against the module of one of its drivers. False:
+  // this host cannot, or knows no such driver.
+  bool driver_misbehaved(std::string_view point, std::string_view driver, std::string_view rule,
+                         std::string_view problem) const noexcept {
+    const auto* services = try_interface<ry_services_v1>();
+    return services != nullptr && RY_HAS(services, ry_services_v1, driver_misbehaved) &&
+           services->driver_misbehaved(host_, str(point), str(driver), str(rule), str(problem)) == RY_OK;
+  }
+
   // ---- executors and tasks ----
   ry_exec* pick_exec() const noexcept { return core().pick_exec(host_); }
   bool on_exec(const ry_exec* exec) const noexcept { return core().on_exec(exec) != 0; }

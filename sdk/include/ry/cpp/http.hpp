@@ -358,6 +358,24 @@ class request {
     return out;
   }
 
+  // All query parameters in their order, decoded. A broken escape throws RY_INVALID_ARGUMENT.
+  std::vector<std::pair<std::string, std::string>> query_list() const {
+    std::vector<std::pair<std::string, std::string>> out;
+    std::string_view rest = view(v().query);
+    while (!rest.empty()) {
+      const std::size_t end = rest.find('&');
+      const std::string_view pair = rest.substr(0, end);
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+      if (pair.empty()) continue;
+      const std::size_t eq = pair.find('=');
+      auto key = percent_decode(pair.substr(0, eq));
+      auto value = percent_decode(eq == std::string_view::npos ? std::string_view() : pair.substr(eq + 1));
+      if (!key || !value) throw bad_request("http.query_malformed", "The query is not well encoded");
+      out.emplace_back(std::move(*key), std::move(*value));
+    }
+    return out;
+  }
+
   // nullptr only on public routes.
   const ry_principal* principal() const noexcept { return v().principal; }
   // The caller's subject; throws RY_UNAUTHENTICATED when there is no caller.

@@ -1,14 +1,16 @@
 // RY_MODULE: a class becomes a module.
 //
+// clang-format off
 //   class hello {
 //    public:
-//     hello(ry::context& ctx, ry::registrar& reg);   // create: settings, interfaces, registration;
-//     no I/O void start();                                  // optional; or ry::task<void> start()
-//     ry::task<void> stop();                         // optional: before the module's tasks are
-//     cancelled ry::result<void> health() const;               // optional
+//     hello(ry::context& ctx, ry::registrar& reg);  // create: settings, interfaces, registration; no I/O
+//     void start();                                 // optional; or ry::task<void> start()
+//     ry::task<void> stop();                        // optional: before the module's tasks are cancelled
+//     ry::result<void> health() const;              // optional
+//     std::string degraded() const;                 // optional: what does not work although health() succeeds
 //   };
-//   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1",
-//   "ry.db/1").wants("mail/1").provides("hello/1"))
+//   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"));
+// clang-format on
 //
 // The macro emits the descriptor, ry_module_entry() and the section .ry.module: the same facts as
 // one JSON object, for reading without running module code. Both come from one constant.

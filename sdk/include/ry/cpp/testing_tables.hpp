@@ -395,7 +395,11 @@ struct tables {
           *lease = reinterpret_cast<ry_lease*>(H::of(h));
           return RY_OK;
         },
-        [](ry_lease*) noexcept {}};
+        [](ry_lease*) noexcept {},
+        [](const ry_host* h, ry_str point, ry_str driver, ry_str rule, ry_str problem) noexcept -> ry_status {
+          H::of(h)->driver_violations.push_back(text(point) + " " + text(driver) + ": " + text(rule) + ": " + text(problem));
+          return RY_OK;
+        }};
     return t;
   }
 

@@ -15,7 +15,11 @@
  * "limit" marks a setting that limits a resource, for `runyard settings --limits`: an object of strings
  * "resource", "per" (account, server, ...), "answer" (the response at the limit) and optionally
  * "default" (if the schema has none), "metric" and "alert". "off" is the value (a number or a string) that turns a
- * limit or a protection off: the host warns about it in production.
+ * limit or a protection off: the host warns about it in production. Names that a setting of another module defines:
+ * "defines": {"kind": "accounts.tier", "predefined": [...]} on a table makes its keys names of that kind; "refers_to" on a
+ * text or list of texts, and "keys_refer_to" on a table, {"kinds": ["accounts.tier"], "also": [...]}, accept such names only.
+ * A kind with a "/" at its end means the part of a name before its first "/". Kinds in use: accounts.tier, runs.model,
+ * runs.provider.
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
@@ -49,7 +53,9 @@ typedef struct ry_route {
   ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty; instead of describe() */
 } ry_route;
 
-#define RY_MIGRATION_NO_TX 1u /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
+#define RY_MIGRATION_NO_TX 1u      /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
+#define RY_MIGRATION_COMPATIBLE 2u /* versions of the module without this migration work on the schema that it
+                                      leaves, so they may be installed again after it was applied */
 typedef struct ry_migration {
   uint32_t struct_size;
   uint32_t flags;

@@ -355,7 +355,10 @@ ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* t
   if (connect(fd, (struct sockaddr*)&address, sizeof address) != 0) {
     const int why = errno;
     close(fd);
-    say(err, why == EAGAIN ? "the server at %s is overrun" : "nobody listens at %s", path);
+    if (why == EAGAIN)
+      say(err, "the server at %s is overrun", path);
+    else
+      say(err, "the server at %s cannot be reached: %s", path, strerror(why));
     return RY_UNAVAILABLE;
   }
   s = (struct session*)calloc(1, sizeof *s);

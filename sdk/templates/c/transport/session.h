@@ -30,7 +30,7 @@ void mover_stop(struct mover* m);
 /* Once no session is left. */
 void mover_end(struct mover* m);
 
-/* Connects. RY_UNAVAILABLE with a sentence: nobody listens there. [any] */
+/* Connects. RY_UNAVAILABLE with a sentence: it cannot be reached. [any] */
 ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* target,
                        ry_exec* exec, const ry_mcp_sink* sink, void* ctx, struct session** out,
                        ry_errbuf* err);

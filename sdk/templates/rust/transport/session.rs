@@ -81,7 +81,7 @@ unsafe impl Sync for Session {}
 impl Session {
     /// Connects and starts the threads. An error is a sentence.
     pub fn open(host: &Arc<Host>, path: &str, target: &ry_mcp_target, exec: *mut ry_exec, sink: &ry_mcp_sink, ctx: *mut c_void) -> Result<Arc<Session>, String> {
-        let socket = UnixStream::connect(path).map_err(|_| format!("nobody listens at {}", path))?;
+        let socket = UnixStream::connect(path).map_err(|why| format!("the server at {} cannot be reached: {}", path, why))?;
         let copy = || socket.try_clone().map_err(|_| String::from("there are no more descriptors"));
         let (input, output) = (copy()?, copy()?);
         let max_message = if target.max_message_bytes == 0 { u64::MAX } else { target.max_message_bytes };
