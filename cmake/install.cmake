@@ -29,6 +29,21 @@ function(ry_install_unit file)
 endfunction()
 
 install(TARGETS runyard RUNTIME DESTINATION bin COMPONENT host)
+# The manual page and the completions are made by the program itself, from the definitions of its commands.
+set(pages ${PROJECT_BINARY_DIR}/pages)
+add_custom_command(
+  OUTPUT ${pages}/runyard.1 ${pages}/runyard ${pages}/_runyard ${pages}/runyard.fish
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${pages}
+  COMMAND runyard manual > ${pages}/runyard.1
+  COMMAND runyard completion bash > ${pages}/runyard
+  COMMAND runyard completion zsh > ${pages}/_runyard
+  COMMAND runyard completion fish > ${pages}/runyard.fish
+  DEPENDS runyard VERBATIM)
+add_custom_target(cli_pages ALL DEPENDS ${pages}/runyard.1)
+install(FILES ${pages}/runyard.1 DESTINATION share/man/man1 COMPONENT host)
+install(FILES ${pages}/runyard DESTINATION share/bash-completion/completions COMPONENT host)
+install(FILES ${pages}/_runyard DESTINATION share/zsh/vendor-completions COMPONENT host)
+install(FILES ${pages}/runyard.fish DESTINATION share/fish/vendor_completions.d COMPONENT host)
 ry_install_unit(runyard.service)
 ry_install_unit(runyard.socket)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/runyard/docs COMPONENT host)

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +15,7 @@
 #include "core/app/client/run_client.hpp"
 #include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/cli_pages.hpp"
 #include "core/app/module_check.hpp"
 #include "core/app/module_command.hpp"
 #include "core/app/module_new.hpp"
@@ -70,6 +72,7 @@ class command_line {
     add_mcp();
     add_model();
     add_module();
+    add_pages();
     add_rehearse();
   }
 
@@ -117,6 +120,8 @@ class command_line {
     return {};
   }
 
+  format as_asked() const noexcept { return json_ ? format::json : format::text; }
+
   CLI::App* add(const char* name, const char* about, const std::string& footer,
                 std::function<exit_code()> action) {
     auto* command = app_.add_subcommand(name, about);
@@ -140,12 +145,14 @@ class command_line {
                      "needs no database.",
             example("  runyard check --config conf/runyard.toml --show"),
             [this] {
-              const auto code = check(config_, show_ ? listing::yes : listing::no);
+              const auto code = check(config_, show_ ? listing::yes : listing::no, as_asked());
               return code == exit_code::ok && mail_ ? check_mail(config_, mail_check_) : code;
             });
     add_config(command, config_);
+    command->add_flag("--json", json_, "Print one JSON object with the faults and warnings");
     command->add_flag("--mail", mail_,
-                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)");
+                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)")
+        ->excludes("--json");
     command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: those of the system")
         ->type_name("ADDRESS:PORT")
         ->needs("--mail");
@@ -185,8 +192,34 @@ class command_line {
     command->add_option("--url", module_.url,
                         "Server; default $RUNYARD_URL or the address in the configuration");
     command->add_option("--token", module_.token,
-                        "Bearer token of an admin; default $RUNYARD_TOKEN or a token signed with the "
-                        "deployment's own key");
+                        "Bearer token of an admin; default a token signed with the deployment's own key, or $RUNYARD_TOKEN "
+                        "with --url or $RUNYARD_URL");
+    add_trust(command, module_.trust);
+  }
+
+  void add_trust(CLI::App* command, client::tls_trust& trust) {
+    command->add_option("--ca-file", trust.ca_file,
+                        "Issuers of the server's certificate, PEM; default $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's")
+        ->type_name("FILE");
+  }
+
+  // Made from the definitions of the other commands.
+  void add_pages() {
+    auto* completion = add("completion", "Prints a script for completions in a shell.",
+                           example("  runyard completion bash > /etc/bash_completion.d/runyard"), [this] {
+                             const auto script = completion_script(app_, shell_);
+                             std::fwrite(script.data(), 1, script.size(), stdout);
+                             return exit_code::ok;
+                           });
+    completion->add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->type_name("SHELL")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    add("manual", "Prints the manual page of all commands, for man(1).", example("  runyard manual | man -l -"), [this] {
+      const auto page = manual_page(app_, version_text());
+      std::fwrite(page.data(), 1, page.size(), stdout);
+      return exit_code::ok;
+    });
   }
 
   void add_change(CLI::App* modules, const char* change, const char* about) {
@@ -203,7 +236,8 @@ class command_line {
   void add_settings() {
     auto* command = add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
                         example("  runyard settings --config conf/runyard.toml"),
-                        [this] { return show_settings(config_, limits_ ? about::limits : about::settings); });
+                        [this] { return show_settings(config_, limits_ ? about::limits : about::settings, as_asked()); });
+    command->add_flag("--json", json_, "Print the JSON Schema of the configuration");
     command->add_flag("--limits", limits_, "Print only the settings that limit a resource, with the response at the limit, metric and alert");
     add_config(command, config_);
   }
@@ -230,14 +264,31 @@ class command_line {
   void add_migrate() {
     const auto text = example("  runyard migrate status --config conf/runyard.toml");
     auto* command = add("migrate", "Migrates the database to the current schema version.", text,
-                        [this] { return migrate(config_, action_); });
+                        [this] {
+                          if (forget_.module.empty())
+                            return migrate(config_, action_, as_asked());
+                          return forget_migration(config_, forget_);
+                        });
     add_config(command, config_);
+    constexpr const char* as_json = "Print JSON";
+    command->add_flag("--json", json_, as_json);
     auto* up = command->add_subcommand("up", "Applies pending migrations (default).");
     auto* status = command->add_subcommand("status", "Shows applied and pending migrations.");
     for (auto* sub : {up, status}) {
       sub->footer(text);
       add_config(sub, config_);
+      sub->add_flag("--json", json_, as_json);
     }
+    auto* forget = command->add_subcommand(
+        "forget", "Removes the record of an applied migration, so that a version of the module without it starts.");
+    forget->footer(example("  runyard migrate forget stock 0002 --config conf/runyard.toml\n"
+                           "asks before it changes anything. It does not undo what the migration did to the tables."));
+    forget->add_option("module", forget_.module, "The module, or core")->required()->type_name("MODULE");
+    forget->add_option("number", forget_.number, "Number or id of the migration, as `runyard migrate status` shows it")
+        ->required()
+        ->type_name("NUMBER");
+    add_config(forget, config_);
+    forget->add_flag("--yes", forget_.agreed, "Do not ask");
     status->callback([this] { action_ = migrate_action::status; });
     command->require_subcommand(0, 1);
   }
@@ -287,6 +338,7 @@ class command_line {
         ->take_all();
     command->add_option("--url", run_.url, "Server; default $RUNYARD_URL or http://127.0.0.1:8080");
     command->add_option("--token", run_.token, "Bearer token; default $RUNYARD_TOKEN");
+    add_trust(command, run_.trust);
     command->add_option("--model", run_.model, "Model, e.g. runyard/basic");
     command->add_option("--thread", run_.thread, "Thread to continue")->type_name("UUID");
     command->add_option("--agent", run_.agent, "Agent other than the default one")
@@ -329,6 +381,7 @@ class command_line {
           ->take_all();
       sub->add_option("--url", mcp_.url, "Runyard server; default $RUNYARD_URL or http://127.0.0.1:8080");
       sub->add_option("--token", mcp_.token, "Bearer token of an admin; default $RUNYARD_TOKEN");
+      add_trust(sub, mcp_.trust);
       sub->add_flag("--json", json_, "Print the whole answer as JSON");
       if (calls) {
         sub->add_option("--tool", mcp_.tool, "Name of the tool")->required();
@@ -412,10 +465,10 @@ class command_line {
   model_check_options model_;
   bool mail_ = false;
   mail_check_options mail_check_;
-  client::module_request module_{from_environment("RUNYARD_URL", ""),
-                                 from_environment("RUNYARD_TOKEN", ""), {}, {}};
-  std::string file_;
+  client::module_request module_{from_environment("RUNYARD_URL", ""), {}, {}, {}};
+  std::string file_, shell_;
   migrate_action action_ = migrate_action::up;
+  forget_options forget_;
   bool json_ = false, show_ = false, limits_ = false, load_ = false, configured_ = false;
 };
 

@@ -98,10 +98,20 @@ in_out 'auth.jwt.hs256_secret = "********"  # empty.toml:4:1'
 not_anywhere a-secret-of
 RUNYARD_HTTP__LISTEN=127.0.0.1:9 expect 0 check --config empty.toml --show
 in_out 'http.listen = "127.0.0.1:9"  # environment RUNYARD_HTTP__LISTEN'
-RUNYARD_HTTP_LISTEN=127.0.0.1:9 expect 2 check --config empty.toml
-in_err 'environment RUNYARD_HTTP_LISTEN: names no setting; did you mean RUNYARD_HTTP__LISTEN?'
-RUNYARD_DATABASE_URL=postgresql://x expect 2 check --config empty.toml
-in_err 'did you mean RUNYARD_DATABASE__URL?'
+# Variables that name no setting may belong to another program: they are named, and prevent nothing.
+RUNYARD_HTTP_LISTEN=127.0.0.1:9 expect 0 check --config empty.toml
+in_out 'warning: environment RUNYARD_HTTP_LISTEN: names no setting; did you mean RUNYARD_HTTP__LISTEN? (ignored)'
+RUNYARD_DATABASE_URL=postgresql://x expect 0 check --config empty.toml
+in_out 'did you mean RUNYARD_DATABASE__URL?'
+RUNYARD_BUILD=7 RUNYARD_BUILD__NUMBER=7 RUNYARD_MODULES__CART__ENABLED=true RUNYARD_DATABASE=x expect 0 check --config empty.toml
+in_out 'warning: environment RUNYARD_BUILD: names no setting'
+in_out 'warning: environment RUNYARD_BUILD__NUMBER: build: unknown key'
+in_out 'warning: environment RUNYARD_MODULES__CART__ENABLED: modules.cart: there is no module "cart"'
+in_out 'warning: environment RUNYARD_DATABASE: names no setting'
+RUNYARD_HTTP__LISTNE=1 expect 0 check --config empty.toml
+in_out 'warning: environment RUNYARD_HTTP__LISTNE: http.listne: unknown key; did you mean "listen"? (ignored)'
+RUNYARD_HTTP__MAX_CONNECTIONS=many expect 2 check --config empty.toml
+in_err 'environment RUNYARD_HTTP__MAX_CONNECTIONS: http.max_connections: must be'
 expect 2 check --config empty.toml --set http.listen=nowhere; in_err '--set: http.listen: must be ADDRESS:PORT'
 expect 2 check --config empty.toml --set modules.runs.enabled=true
 in_err '--set: modules.runs: there is no module "runs" in modules.path'

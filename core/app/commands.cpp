@@ -1,20 +1,21 @@
 #include "core/app/commands.hpp"
 
 #include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "core/app/deployment_check.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/places.hpp"
-#include "core/app/postgres_start.hpp"
 #include "core/app/reference.hpp"
 #include "core/app/rooms.hpp"
-#include "core/app/schema_update.hpp"
 #include "core/app/settings.hpp"
 #include "core/auth/authenticator.hpp"
 #include "core/module/inspect.hpp"
@@ -41,51 +42,6 @@ bool is_uuid(const std::string& text) {
 exit_code refuse(const std::string& why) {
   std::fprintf(stderr, "runyard: %s\n", why.c_str());
   return exit_code::refused;
-}
-
-const char* to_string(db::migration_step::state s) {
-  using state = db::migration_step::state;
-  switch (s) {
-    case state::applied:
-      return "applied";
-    case state::pending:
-      return "pending";
-    case state::changed:
-      return "CHANGED";
-    case state::unknown:
-      return "not in this build";
-  }
-  return "";
-}
-
-exit_code show_steps(const std::vector<db::migration_step>& steps) {
-  using state = db::migration_step::state;
-  std::size_t pending = 0, changed = 0;
-  for (const auto& s : steps) {
-    std::printf("%-20s %-32s %s %s\n", s.module.c_str(), s.id.c_str(), to_string(s.is),
-                s.applied_at.c_str());
-    pending += s.is == state::pending;
-    changed += s.is == state::changed;
-  }
-  std::printf("%zu pending%s\n", pending,
-              changed ? (", " + std::to_string(changed) + " changed").c_str() : "");
-  std::fflush(stdout);
-  for (const auto& s : steps)
-    if (s.is == state::changed)
-      std::fprintf(stderr,
-                   "migration %s of module %s was changed after it was applied at %s; put the old "
-                   "text back and add a new migration instead\n",
-                   s.id.c_str(), s.module.c_str(), s.applied_at.c_str());
-  return changed ? exit_code::failed : exit_code::ok;
-}
-
-// Of a private database that was never made.
-std::vector<db::migration_step> all_pending(const std::vector<module::module_migrations>& all) {
-  std::vector<db::migration_step> out;
-  for (const auto& m : all)
-    for (const auto& step : m.list)
-      out.push_back({m.module, step.id, db::migration_step::state::pending, {}});
-  return out;
 }
 
 // A check that found nothing to read must not look like one that found all well.
@@ -144,23 +100,61 @@ bool report_faults(const config::config& c) {
   return false;
 }
 
-exit_code check(const config_options& options, listing show) {
+namespace {
+
+struct check_report {
+  bool ok = false;
+  std::ptrdiff_t modules = 0;
+  std::vector<std::string> faults, notes, warnings;
+};
+
+void print(const check_report& r, format as) {
+  namespace json = boost::json;
+  if (as == format::json) {
+    const auto list = [](const std::vector<std::string>& lines) { return json::array(lines.begin(), lines.end()); };
+    std::printf("%s\n", json::serialize(json::object{{"ok", r.ok},
+                                                     {"modules", r.modules},
+                                                     {"faults", list(r.faults)},
+                                                     {"notes", list(r.notes)},
+                                                     {"warnings", list(r.warnings)}})
+                            .c_str());
+    return;
+  }
+  for (const auto& line : r.notes) std::printf("note: %s\n", line.c_str());
+  for (const auto& line : r.warnings) std::printf("warning: %s\n", line.c_str());
+  if (r.ok) std::printf("configuration and %td module%s: ok\n", r.modules, r.modules == 1 ? "" : "s");
+}
+
+}  // namespace
+
+exit_code check(const config_options& options, listing show, format as) {
   auto c = load_config(options);
-  if (!report_faults(c)) return exit_code::refused;
+  check_report report;
+  const auto refuse = [&] {
+    for (const auto& p : c.faults()) report.faults.push_back(p.format());
+    if (as == format::json) print(report, as);
+    return exit_code::refused;
+  };
+  if (!report_faults(c)) return refuse();
   observe::configure_log(log_settings(c));
   workshop w(c, one_loop);
-  if (!w.prepare()) return leave(w, exit_code::refused);
-  if (show == listing::yes) std::fputs(c.listing().c_str(), stdout);
+  if (!w.prepare()) {
+    for (const auto& m : w.modules.describe())
+      if (m.state == module::module_state::refused) report.faults.push_back(m.reason);
+    return leave(w, refuse());
+  }
+  if (show == listing::yes && as == format::text) std::fputs(c.listing().c_str(), stdout);
   const auto modules = w.modules.describe();
-  const auto created = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
+  report.modules = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
     return m.state == module::module_state::created;
   });
-  if (options.file.empty() && default_config_file().empty()) print_defaults(c);
-  for (const auto& p : c.unchecked()) std::printf("note: %s\n", p.format().c_str());
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
-  for (const auto& text : deployment_warnings(c, file, present_circumstances()))
-    std::printf("warning: %s\n", text.c_str());
-  std::printf("configuration and %td module%s: ok\n", created, created == 1 ? "" : "s");
+  if (file.empty() && as == format::text) print_defaults(c);
+  for (const auto& p : c.unchecked()) report.notes.push_back(p.format());
+  for (const auto& p : c.warnings()) report.warnings.push_back(p.format() + " (ignored)");
+  for (auto& text : deployment_warnings(c, file, present_circumstances())) report.warnings.push_back(std::move(text));
+  report.ok = true;
+  print(report, as);
   return leave(w, exit_code::ok);
 }
 
@@ -171,9 +165,25 @@ std::string served_at(config::config& c) {
   return base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
 }
 
+// No certificate names the address that a server listens on: it is known by the key of its own.
+void ask_own_server(config::config& c, client::module_request& request) {
+  request.url = served_at(c);
+  const auto cert = c.text("http.tls.cert");
+  if (!cert.empty() && request.trust.ca_file.empty()) request.trust.pinned_key = client::pin_of(cert);
+}
+
 // False: it could not be made; the reason is on standard error.
 bool add_token(config::config& c, client::module_request& request) {
+  request.token_source = "--token";
   if (!request.token.empty()) return true;
+  // Another server than the one of this configuration may know another key.
+  const char* given = std::getenv("RUNYARD_TOKEN");
+  if (given && *given && request.url != served_at(c)) {
+    request.token = given;
+    request.token_source = "$RUNYARD_TOKEN";
+    return true;
+  }
+  request.token_source = "the key of this deployment";
   auth::token_request token;
   token.subject = operator_subject;
   token.role = auth::role::admin;
@@ -199,7 +209,7 @@ exit_code change_module(const config_options& options, client::module_request re
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
-  if (request.url.empty()) request.url = served_at(c);
+  if (request.url.empty()) ask_own_server(c, request);
   if (!add_token(c, request)) return exit_code::failed;
   return client::change_module(request);
 }
@@ -210,9 +220,9 @@ exit_code list_modules(const config_options& options, modules_of which, client::
   std::string whose = "what the configuration would load:";
   if (which == modules_of::server_if_any) {
     const bool named = !where.url.empty();
-    if (!named) where.url = served_at(c);
+    if (!named) ask_own_server(c, where);
     // Only a server that is there is worth a key, which signing makes when there is none.
-    if (named || client::is_served(where.url)) {
+    if (named || client::is_served(where)) {
       observe::configure_log({observe::level::error, false});
       if (!add_token(c, where)) return exit_code::failed;
       const auto loaded = client::loaded_modules(where);
@@ -232,7 +242,23 @@ exit_code list_modules(const config_options& options, modules_of which, client::
   return leave(w, sound ? exit_code::ok : exit_code::refused);
 }
 
-exit_code show_settings(const config_options& options, about what) {
+namespace {
+
+// The whole configuration: the tables of the host, and one of each module.
+boost::json::object config_schema(boost::json::value host, const std::vector<module::module_description>& modules) {
+  auto all = host.as_object();
+  auto& properties = all["properties"].as_object();
+  for (const auto& m : modules)
+    if (m.state == module::module_state::created && !m.settings_schema.empty())
+      properties[m.facts.name] = boost::json::parse(m.settings_schema);
+  all["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+  all["type"] = "object";
+  return all;
+}
+
+}  // namespace
+
+exit_code show_settings(const config_options& options, about what, format as) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
@@ -243,6 +269,10 @@ exit_code show_settings(const config_options& options, about what) {
   auto modules = w.modules.describe();
   std::sort(modules.begin(), modules.end(),
             [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
+  if (as == format::json) {
+    std::printf("%s\n", boost::json::serialize(config_schema(host, modules)).c_str());
+    return leave(w, exit_code::ok);
+  }
   if (what == about::limits) {
     std::string rows = limit_rows(host, "");
     for (const auto& m : modules)
@@ -302,41 +332,6 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
   for (const auto& p : seen.problems) std::fprintf(stderr, "%s: %s\n", file.c_str(), p.c_str());
   if (!no.empty()) std::fprintf(stderr, "%s: %s\n", file.c_str(), no.c_str());
   return seen.problems.empty() && no.empty() ? exit_code::ok : exit_code::failed;
-}
-
-exit_code migrate(const config_options& options, migrate_action action) {
-  auto c = load_config(options);
-  if (!report_faults(c)) return exit_code::refused;
-  observe::configure_log(log_settings(c));
-  std::optional<instance> place;
-  const bool is_private = c.text("database.url").empty();
-  const bool looks_only = action == migrate_action::status;
-  // Looking makes nothing.
-  const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
-  // A private PostgreSQL belongs to whoever holds the directory; another one is anybody's.
-  if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
-  workshop w(c, one_loop);
-  if (!w.prepare()) return leave(w, exit_code::refused);
-  if (looks_only && !is_made) {
-    std::printf("there is no database below %s yet\n", c.text("data_dir").c_str());
-    return show_steps(all_pending(all_migrations(w.modules)));
-  }
-  std::optional<postgres_start> own;
-  auto connect = db_settings(c).session();
-  if (place) connect = own.emplace(c, *place).wait().connect;
-  const auto all = all_migrations(w.modules);
-  if (looks_only) return show_steps(db::migrator(connect).status(all));
-
-  const auto report = update_schema(
-      connect, all, c.duration("database.wait_seconds"), [] { return false; },
-      [](const db::migration_step& s) {
-        std::printf("%-20s %s\n", s.module.c_str(), s.id.c_str());
-        std::fflush(stdout);
-      });
-  for (const auto& p : report.problems)
-    std::fprintf(stderr, "%s: %s\n", p.module.c_str(), p.message.c_str());
-  std::printf("%zu applied%s\n", report.applied.size(), report.ok() ? "" : ", with problems");
-  return report.ok() ? exit_code::ok : exit_code::failed;
 }
 
 exit_code mint_token(const config_options& options, const token_options& token) {

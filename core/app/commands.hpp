@@ -27,7 +27,8 @@ bool report_faults(const config::config& c);
 exit_code serve(const config_options& options);
 
 enum class listing { no, yes };
-exit_code check(const config_options& options, listing show);
+// format::json: one object with "ok", "faults", "notes", "warnings" and "modules" on standard output.
+exit_code check(const config_options& options, listing show, format as);
 
 // Empty url: where the configuration lets the server listen. Empty token: one is made with the deployment's
 // own key.
@@ -41,15 +42,23 @@ enum class modules_of {
 };
 exit_code list_modules(const config_options& options, modules_of which, client::module_request where, format as);
 
-// Prints all settings of the host and the enabled modules as Markdown, or only those that limit a resource.
+// Prints all settings of the host and the enabled modules as Markdown, or only those that limit a resource; with
+// format::json the JSON Schema of the configuration.
 enum class about { settings, limits };
-exit_code show_settings(const config_options& options, about what);
+exit_code show_settings(const config_options& options, about what, format as);
 
 enum class inspection { reading, loading };
 exit_code inspect_file(const std::string& file, format as, inspection how);
 
 enum class migrate_action { up, status };
-exit_code migrate(const config_options& options, migrate_action action);
+exit_code migrate(const config_options& options, migrate_action action, format as);
+
+// Removes the record of one applied migration, after the operator has agreed.
+struct forget_options {
+  std::string module, number;
+  bool agreed = false;  // without asking
+};
+exit_code forget_migration(const config_options& options, const forget_options& what);
 
 struct token_options {
   std::string subject, email, role = "user";

@@ -9,6 +9,7 @@
 #include "core/app/module_names.hpp"
 #include "core/app/rehearsal.hpp"
 #include "core/module/inspect.hpp"
+#include "core/observe/log.hpp"
 
 namespace ry::app {
 
@@ -26,6 +27,7 @@ module::module_spec spec_of(const fs::path& file, const config::module_entry* en
   if (entry) {
     spec.failure = entry->required ? module_spec::on_failure::abort : module_spec::on_failure::skip;
     spec.sha256 = entry->sha256;
+    spec.allow_newer_schema = entry->allow_newer_schema;
   }
   return spec;
 }
@@ -92,7 +94,7 @@ module::set_options module_options(config::config& c) {
   return options;
 }
 
-void report_modules(const module::report& r) {
+void report_modules(const module::report& r, told where) {
   std::string without;
   for (const auto& p : r.problems) {
     if (p.follows) {
@@ -100,9 +102,14 @@ void report_modules(const module::report& r) {
       continue;
     }
     if (p.message.find(told_elsewhere) != std::string::npos) continue;
-    std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
+    if (where == told::log && !p.fatal)
+      observe::log(observe::level::error, "module", "left out", {{"module", p.module}, {"reason", p.message}});
+    else
+      std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
   }
-  if (!without.empty())
+  if (!without.empty() && where == told::log && r.ok())
+    observe::log(observe::level::error, "module", "skipped because of modules that are left out", {{"modules", without}});
+  else if (!without.empty())
     std::fprintf(stderr, "skipped because of the above: %s\n", without.c_str());
 }
 

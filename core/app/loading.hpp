@@ -20,8 +20,12 @@ found_modules find_modules(config::config& c);
 // Hands each module its checked settings; faults go to the configuration. `c` outlives the set.
 module::set_options module_options(config::config& c);
 
-// Tells on standard error what prepare() or start() found, but for what report_faults() tells
-// better. What merely follows from another module's problem is one line at the end.
-void report_modules(const module::report& r);
+// What prepare() or start() found, but for what report_faults() tells better. What merely follows from another
+// module's problem is one line at the end.
+enum class told {
+  operator_only,  // everything on standard error
+  log,            // modules that are left out are events of the log; what prevents a start is on standard error
+};
+void report_modules(const module::report& r, told where);
 
 }  // namespace ry::app

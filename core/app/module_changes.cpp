@@ -12,6 +12,8 @@
 #include "core/app/admin_database.hpp"
 #include "core/app/file_watch.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/schema_update.hpp"
+#include "core/app/start_guard.hpp"
 #include "core/db/migrator.hpp"
 #include "core/module/inspect.hpp"
 #include "core/observe/log.hpp"
@@ -77,6 +79,12 @@ json::object described(const module::module_end& e) {
   return o;
 }
 
+std::string names_of(const std::vector<db::migration_step>& steps) {
+  std::string out;
+  for (const auto& s : steps) out += (out.empty() ? "" : ", ") + s.module + " " + s.id;
+  return out;
+}
+
 std::vector<std::string> watched_directories(const config::config& c) {
   std::set<std::string> all;
   for (const auto& dir : c.module_paths()) all.insert(dir);
@@ -87,12 +95,13 @@ std::vector<std::string> watched_directories(const config::config& c) {
 
 }  // namespace
 
-module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals& main,
+module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals& main, start_guard& starts,
                                config_options options, db::settings database, std::chrono::milliseconds drain)
     : workshop_(w),
       rooms_(r),
       api_(api),
       main_(main),
+      starts_(starts),
       options_(std::move(options)),
       database_(std::move(database)),
       drain_(drain),
@@ -163,20 +172,23 @@ http::host_answer module_changes::run_for(const std::string& actor, action what,
   return out;
 }
 
-void module_changes::compare(const module::module_description& m, const std::string& actor) {
-  if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return;
+bool module_changes::compare(const module::module_description& m, const std::string& actor) {
+  if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return false;
   observe::log(level::info, "module", "its file has changed", {{"module", m.facts.name}});
   run_for(actor, action::reload, m.facts.name);
+  return true;
 }
 
 void module_changes::file_changed(const std::filesystem::path& file) {
   const auto whole = [](const std::filesystem::path& p) { return std::filesystem::absolute(p).lexically_normal(); };
   for (const auto& m : workshop_.modules.describe())
-    if (whole(m.file) == whole(file)) compare(m, by_file_watch);
+    if (whole(m.file) == whole(file)) (void)compare(m, by_file_watch);
 }
 
-void module_changes::reload_changed() {
-  for (const auto& m : workshop_.modules.describe()) compare(m, by_signal);
+std::size_t module_changes::reload_changed() {
+  std::size_t changed = 0;
+  for (const auto& m : workshop_.modules.describe()) changed += compare(m, by_signal) ? 1 : 0;
+  return changed;
 }
 
 module::change_request module_changes::request_for(action what, const std::string& name,
@@ -204,15 +216,24 @@ module::change_request module_changes::request_for(action what, const std::strin
   return request;
 }
 
-std::string module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
+std::string module_changes::try_start(const module::change_request& request, const config::config& fresh) {
+  auto& modules = workshop_.modules;
+  const auto steps = modules.staged_migrations();
   if (steps.empty()) return {};
-  try {
-    const auto report = db::migrator(database_.session()).up(steps, {});
-    if (report.ok()) return {};
-    return report.problems.front().module + ": " + report.problems.front().message;
-  } catch (const std::exception& e) {
-    return e.what();
-  }
+  auto pending = db::migrator(database_.session()).status(steps);
+  std::erase_if(pending, [](const auto& s) { return s.is != db::migration_step::state::pending; });
+  if (pending.empty()) return {};
+  observe::log(level::info, "module", "starting once for a try, before migrations are applied",
+               {{"pending", names_of(pending)}});
+  const auto tried = modules.try_staged();
+  if (!tried.problems.problems.empty() && !tried.missed_schema) return text_of(tried.problems, fresh);
+  // Without its tables a start proves nothing.
+  const auto again = modules.stage(request);
+  return again.problems.empty() ? std::string() : text_of(again, fresh);
+}
+
+db::migration_report module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
+  return steps.empty() ? db::migration_report() : db::migrator(database_.session()).up(steps, {});
 }
 
 void module_changes::publish(const std::vector<module::job_kind>& old_jobs,
@@ -257,6 +278,8 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   if (what == action::enable && present) return fail(409, "Module \"" + name + "\" is running");
   if (what != action::enable && !present) return fail(404, "Module \"" + name + "\" is not running");
 
+  starts_.started(name);  // the operator wants it to be tried, whatever happened at its last start
+
   // The file may have been edited: what is loaded now gets the settings that stand there now.
   auto with = options_;
   auto wishes = wishes_;
@@ -274,13 +297,26 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   for (const auto& secret : fresh.secret_texts()) observe::redact(secret);
   for (const auto& kind : modules.staged_jobs())
     if (error = jobs::queue::check(kind); !error.empty()) break;
-  if (error.empty()) error = migrate(modules.staged_migrations());
+  db::migration_report schema;
+  const auto steps = modules.staged_migrations();
+  try {
+    if (error.empty()) error = try_start(request, fresh);
+    if (error.empty()) schema = migrate(steps);
+    if (!schema.ok()) error = schema.problems.front().module + ": " + schema.problems.front().message;
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  // What was applied stays: the versions that run go on with it, and may be started with it.
+  const auto with_applied = [&](const std::string& why) {
+    return schema.applied.empty() ? why : why + "\nThese migrations were applied before that and stay: " + names_of(schema.applied);
+  };
   if (!error.empty()) {
     modules.abandon();
-    return fail(409, error);
+    return fail(409, with_applied(error));
   }
   report = modules.start_staged();
-  if (!report.problems.empty()) return fail(409, text_of(report, fresh));
+  if (!report.problems.empty()) return fail(409, with_applied(text_of(report, fresh)));
+  if (schema.unconfirmed) confirm_schema(database_.session(), steps);
 
   const auto old_jobs = modules.jobs();
   const auto old_consumers = modules.consumers();

@@ -20,16 +20,18 @@
 #include "core/app/rooms.hpp"
 #include "core/app/signals.hpp"
 #include "core/db/database.hpp"
+#include "core/db/migrator.hpp"
 
 namespace ry::app {
 
 class file_watch;
+class start_guard;
 
 class module_changes {
  public:
   enum class action { reload, enable, disable };
 
-  module_changes(workshop& w, rooms& r, api_document& api, signals& main, config_options options,
+  module_changes(workshop& w, rooms& r, api_document& api, signals& main, start_guard& starts, config_options options,
                  db::settings database, std::chrono::milliseconds drain);
   ~module_changes();
   module_changes(const module_changes&) = delete;
@@ -39,8 +41,8 @@ class module_changes {
   void note_started();
   // From now on a module whose file changes is reloaded.
   void watch_files(const config::config& c);
-  // Reloads every running module whose file is not what was loaded. Only on the main thread.
-  void reload_changed();
+  // Reloads every running module whose file is not what was loaded; how many these are. Only on the main thread.
+  std::size_t reload_changed();
   // No file is watched any more.
   void stop();
 
@@ -53,19 +55,23 @@ class module_changes {
   http::host_answer list() const;
   module::change_request request_for(action what, const std::string& name, config::config& fresh,
                                      std::string& error) const;
-  std::string migrate(const std::vector<module::module_migrations>& steps) const;
+  // Starts the staged modules once for a try if migrations would be applied for them, and stages them again. Why
+  // they must not take their places; empty: go on.
+  std::string try_start(const module::change_request& request, const config::config& fresh);
+  db::migration_report migrate(const std::vector<module::module_migrations>& steps) const;
   void publish(const std::vector<module::job_kind>& old_jobs,
                const std::vector<module::consumer>& old_consumers);
   // Of whoever wished it, in the audit.
   http::host_answer run_for(const std::string& actor, action what, const std::string& name);
-  // Reloads a module whose file is not what was loaded.
-  void compare(const module::module_description& m, const std::string& actor);
+  // Reloads a module if its file is not what was loaded. False: it is.
+  bool compare(const module::module_description& m, const std::string& actor);
   void file_changed(const std::filesystem::path& file);
 
   workshop& workshop_;
   rooms& rooms_;
   api_document& api_;
   signals& main_;
+  start_guard& starts_;
   const config_options options_;
   const db::settings database_;
   const std::chrono::milliseconds drain_;

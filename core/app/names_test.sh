@@ -34,14 +34,17 @@ while read -r command; do
   done
 done <<'T'
 serve --config --set
-check --config --set
+check --config --set --json
 modules --config
-modules list --config --configured --url --token --json
+modules list --config --configured --url --token --ca-file --json
 modules reload --config
 modules enable --config
 modules disable --config
 inspect
-migrate --config
+migrate --config --json
+migrate forget --config --yes
+completion
+manual
 token --subject --email --role --ttl
 run --file
 mcp tools

@@ -19,7 +19,10 @@ postgres_start::~postgres_start() {
 
 db::settings postgres_start::wait() {
   if (starting_.valid()) starting_.get();
-  if (own_) settings_.connect.url = own_->url();
+  if (own_) {
+    settings_.connect.url = own_->url();
+    settings_.connect.live->set(own_->url());
+  }
   return settings_;
 }
 

@@ -40,14 +40,25 @@ http::host_answer probes::readyz() const {
   if (!answers) add("db", "the database does not answer");
   // What is amiss and keeps nobody from being served.
   json::array degraded;
+  const auto add_degraded = [&](std::string_view room, std::string_view message) {
+    degraded.push_back(json::object{{"room", room}, {"message", message}});
+  };
+  if (workshop_.rt.db && workshop_.rt.db->short_of_resources())
+    add_degraded("db", "the database refuses work for want of a resource; the log has its reason");
   if (const auto trouble = rooms_.events.bus().trouble())
-    degraded.push_back(json::object{{"room", "events"}, {"message", *trouble}});
+    add_degraded("events", *trouble);
   for (const auto& h : workshop_.modules.health()) {
-    if (h.status != RY_OK)
-      add(h.module, h.message.empty() ? std::string("unhealthy") : h.message);
-    else if (!h.message.empty())
-      degraded.push_back(json::object{{"room", h.module}, {"message", h.message}});
+    // A module that is only slow to say how it is may serve well, and the server serves without one that it need not have.
+    const bool serves = h.status == RY_OK || h.status == RY_DEADLINE_EXCEEDED || !h.required;
+    const std::string message = h.status != RY_OK && h.message.empty() ? std::string("unhealthy") : h.message;
+    if (!serves)
+      add(h.module, message);
+    else if (!message.empty())
+      add_degraded(h.module, message);
   }
+  for (const auto& m : workshop_.modules.describe())
+    if (m.state == module::module_state::refused || m.state == module::module_state::retired)
+      add_degraded(m.facts.name, m.reason);
   const bool ready = reasons.empty();
   json::object body{{"status", ready ? "ready" : "not_ready"}, {"reasons", std::move(reasons)}};
   if (!degraded.empty()) body["degraded"] = std::move(degraded);

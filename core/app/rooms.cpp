@@ -145,7 +145,7 @@ workshop::~workshop() {
   loops.stop_and_join();
 }
 
-bool workshop::prepare() {
+bool workshop::prepare(told where) {
   const auto found = find_modules(config_);
   config_.check_names(found.names);
   const bool named_well = config_.faults().empty();
@@ -169,10 +169,13 @@ bool workshop::prepare() {
   for (const auto& m : modules.describe())
     for (const auto& d : m.drivers) drivers.emplace_back(d.point, d.name);
   // Of a module that was left out nothing is known.
-  if (sound) config_.check_drivers(drivers);
+  if (sound) {
+    config_.check_drivers(drivers);
+    config_.check_references();
+  }
   const bool faultless = report_faults(config_);
   // A wrong name leaves out a module; what others miss for that would bury the reason.
-  if (named_well) report_modules(report);
+  if (named_well) report_modules(report, where);
   return faultless && sound;
 }
 

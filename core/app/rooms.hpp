@@ -8,6 +8,7 @@
 #include "core/app/config/config.hpp"
 #include "core/app/exit_code.hpp"
 #include "core/app/instance.hpp"
+#include "core/app/loading.hpp"
 #include "core/app/span_exporter.hpp"
 #include "core/auth/authenticator.hpp"
 #include "core/auth/secret_box.hpp"
@@ -41,8 +42,8 @@ class workshop {
   workshop& operator=(const workshop&) = delete;
 
   // Finds, loads, creates and validates. What is wrong goes to the configuration's faults and to
-  // standard error; true: all is well.
-  bool prepare();
+  // standard error or the log; true: all is well.
+  bool prepare(told where = told::operator_only);
 
   module::registry registry;
   observe::metrics metrics;

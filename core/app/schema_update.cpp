@@ -37,4 +37,13 @@ db::migration_report update_schema(const db::connect_settings& connect,
   }
 }
 
+void confirm_schema(const db::connect_settings& connect, const std::vector<module::module_migrations>& migrations) {
+  try {
+    db::migrator(connect).confirm(migrations);
+  } catch (const db::failure& e) {
+    observe::log(observe::level::warn, "db", "it could not be recorded that the applied migrations are in use",
+                 {{"error", e.what()}});
+  }
+}
+
 }  // namespace ry::app

@@ -20,4 +20,8 @@ db::migration_report update_schema(const db::connect_settings& connect,
                                    const std::function<bool()>& give_up,
                                    const std::function<void(const db::migration_step&)>& progress);
 
+// Records that these versions have started with their migrations, see db::migrator::confirm(). A failure is logged:
+// the next start records it.
+void confirm_schema(const db::connect_settings& connect, const std::vector<module::module_migrations>& migrations);
+
 }  // namespace ry::app

@@ -9,8 +9,10 @@
 
 #include "core/app/api_document.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/config_reload.hpp"
 #include "core/app/deployment_check.hpp"
 #include "core/app/descriptors.hpp"
+#include "core/app/init_process.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
@@ -24,6 +26,7 @@
 #include "core/app/service_manager.hpp"
 #include "core/app/settings.hpp"
 #include "core/app/signals.hpp"
+#include "core/app/start_guard.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::app {
@@ -40,10 +43,11 @@ exit_code fail(const std::string& why) {
 
 // Brings host and modules up to date; what fails for one module is that module's affair.
 module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
-                           const signals& stop) {
+                           const signals& stop, bool& unconfirmed) {
   const auto report =
       update_schema(s.session(), all_migrations(w.modules), c.duration("database.wait_seconds"),
                     [&] { return stop.requested(); }, {});
+  unconfirmed = report.unconfirmed;
   module::report out;
   for (const auto& p : report.problems) {
     if (p.module == "core") {
@@ -83,6 +87,7 @@ http::listener open_door(service_manager& manager, const http::settings& web) {
 }  // namespace
 
 exit_code serve(const config_options& options) {
+  if (const auto ended = run_below_init()) return static_cast<exit_code>(*ended);
   const auto begun = steady::now();
   service_manager manager;
   signals stop;
@@ -90,7 +95,7 @@ exit_code serve(const config_options& options) {
   // configuration, log
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
-  observe::configure_log(log_settings(c));
+  if (const auto why = open_log(c); !why.empty()) return fail(why);
   if (options.file.empty() && default_config_file().empty())
     observe::log(level::warn, "host",
                  "no configuration file; defaults, the environment and --set are in force",
@@ -113,7 +118,9 @@ exit_code serve(const config_options& options) {
   // PostgreSQL starts while the modules are loaded
   manager.starting("starting the database and the modules");
   postgres_start postgres(c, place);
+  start_guard starts(place.data_dir());
   workshop w(c, static_cast<std::size_t>(c.integer("http.threads")));
+  w.rt.starts = &starts;
   std::optional<db::database> database;
   std::optional<db::horizon> horizon;
   rooms r(w, c, place);
@@ -130,7 +137,9 @@ exit_code serve(const config_options& options) {
 
   // inspect, load, create, validate
   if (!postgres.is_private()) connect();  // beside the loading
-  if (!w.prepare()) return leave(w, exit_code::refused);
+  if (!w.prepare(told::log)) return leave(w, exit_code::refused);
+  for (const auto& p : c.warnings())
+    observe::log(level::warn, "host", "an environment variable names no setting and is ignored", {{"variable", p.format()}});
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
   for (const auto& text : deployment_warnings(c, file, present_circumstances()))
     observe::log(level::warn, "host", "the deployment is insecure", {{"warning", text}});
@@ -138,9 +147,10 @@ exit_code serve(const config_options& options) {
   // database, migrations
   connect();
   const auto database_settings = postgres.wait();
-  changes.emplace(w, r, api, stop, options, database_settings, c.duration("reload.drain_seconds"));
-  auto report = migrate_all(w, database_settings, c, stop);
-  report_modules(report);
+  changes.emplace(w, r, api, stop, starts, options, database_settings, c.duration("reload.drain_seconds"));
+  bool unconfirmed = false;
+  auto report = migrate_all(w, database_settings, c, stop, unconfirmed);
+  report_modules(report, told::log);
   if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));
   probe.watch(&*horizon);
@@ -148,8 +158,9 @@ exit_code serve(const config_options& options) {
 
   // start
   report = w.modules.start();
-  report_modules(report);
+  report_modules(report, told::log);
   if (!report.ok()) return leave(w, fail("a required module did not start"));
+  if (unconfirmed) confirm_schema(database_settings.session(), all_migrations(w.modules));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
   if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty())
     return leave(w, fail(why));
@@ -189,9 +200,15 @@ exit_code serve(const config_options& options) {
                            .count())}});
   std::printf("listening on %s\n", url.c_str());
   std::fflush(stdout);
+  config_reload reload(options, c, r.server, database_settings);
   stop.on_hangup([&] {
     manager.reloading();
-    changes->reload_changed();
+    const auto renewed = reload.run();
+    const auto modules = changes->reload_changed();
+    observe::log(renewed.ok ? level::info : level::error, "host", renewed.ok ? "reloaded on SIGHUP" : "not reloaded on SIGHUP",
+                 {{"certificate", renewed.certificate},
+                  {"database", renewed.database},
+                  {"modules_with_new_files", std::to_string(modules)}});
     manager.ready(url);
   });
   manager.ready(url);

@@ -238,6 +238,8 @@ db::settings db_settings(const config::config& c) {
   db::settings s;
   s.connect.url = c.text("database.url");
   s.direct_url = c.text("database.direct_url");
+  s.connect.live = std::make_shared<db::live_url>(s.connect.url);
+  s.direct_live = std::make_shared<db::live_url>(s.direct_url);
   if (!s.direct_url.empty()) s.connect.at = db::endpoint::transaction_pooler;
   s.connect.statement_timeout = c.duration("database.statement_timeout_seconds");
   s.connect.transaction_timeout = c.duration("database.transaction_timeout_seconds");

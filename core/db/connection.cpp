@@ -37,6 +37,16 @@ bool stale_plan(const failure& f) {
          (f.is("0A000") && f.server_message.find("cached plan") != std::string::npos);
 }
 
+constexpr std::string_view read_only_state = "25006";
+
+// The server behind this connection takes no writes, as after a failover: another connection may reach one that does.
+failure not_writable(const failure& f) {
+  failure out({RY_UNAVAILABLE, "db.read_only", "The database is not available at the moment.", {}, 0, 1}, f.sqlstate,
+              f.server_message);
+  out.connection_lost = true;
+  return out;
+}
+
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -53,6 +63,13 @@ const char set_local_state_sql[] =
     " set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),"
     " set_config('intervalstyle', 'postgres', true), set_config('bytea_output', 'hex', true),"
     " set_config('standard_conforming_strings', 'on', true), set_config('jit', 'off', true)";
+
+// The same for a session that did not begin with them.
+const char set_session_sql[] =
+    "select set_config('statement_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false),"
+    " set_config('timezone', 'UTC', false), set_config('datestyle', 'ISO', false),"
+    " set_config('intervalstyle', 'postgres', false), set_config('bytea_output', 'hex', false),"
+    " set_config('standard_conforming_strings', 'on', false), set_config('jit', 'off', false)";
 
 }  // namespace
 
@@ -80,6 +97,45 @@ void connection::on_notice(void* self, const pg_result* notice) {
 
 void connection::open() {
   close();
+  if (settings_.live || when_ == session_settings::later) conninfo_ = conninfo(settings_, when_);
+  try {
+    connect();
+  } catch (const failure& f) {
+    // As pgbouncer words it; a server takes these parameters.
+    const bool refused = f.server_message.find("unsupported startup parameter") != std::string::npos;
+    if (!refused || pooled() || when_ == session_settings::later) throw;
+    when_ = session_settings::later;
+    conninfo_ = conninfo(settings_, when_);
+    connect();
+  }
+  look_for_pooler();
+  if (!PQenterPipelineMode(pg_)) {
+    close();
+    throw unavailable("cannot enter pipeline mode");
+  }
+}
+
+void connection::look_for_pooler() {
+  if (pooled()) return;
+  const result_ptr own(PQexec(pg_, "select pg_backend_pid()"));
+  if (!own || PQresultStatus(own.get()) != PGRES_TUPLES_OK) {
+    const std::string why = PQerrorMessage(pg_);
+    close();
+    throw unavailable(why);
+  }
+  behind_pooler_ = std::to_string(PQbackendPID(pg_)) != PQgetvalue(own.get(), 0, 0);
+  if (!behind_pooler_ && when_ == session_settings::with_start) return;
+  const auto idle = std::to_string(idle_limit(settings_).count());
+  const auto limit = std::to_string(settings_.statement_timeout.count());
+  const char* values[] = {limit.c_str(), idle.c_str()};
+  const result_ptr set(PQexecParams(pg_, set_session_sql, 2, nullptr, values, nullptr, nullptr, 0));
+  if (set && PQresultStatus(set.get()) == PGRES_TUPLES_OK) return;
+  const std::string why = PQerrorMessage(pg_);
+  close();
+  throw unavailable(why);
+}
+
+void connection::connect() {
   std::optional<server_name> left;
   {
     std::lock_guard lock(socket_mutex_);
@@ -88,10 +144,6 @@ void connection::open() {
   session_ = opener_.open(left ? asked_last(conninfo_, *left) : conninfo_);
   pg_ = static_cast<soci::postgresql_session_backend*>(session_->get_backend())->conn_;
   PQsetNoticeReceiver(pg_, &connection::on_notice, this);
-  if (!PQenterPipelineMode(pg_)) {
-    close();
-    throw unavailable("cannot enter pipeline mode");
-  }
   {
     const auto text = [](const char* s) { return std::string(s ? s : ""); };
     const server_name name{text(PQhost(pg_)), text(PQhostaddr(pg_)), text(PQport(pg_))};
@@ -459,6 +511,8 @@ void connection::run(std::span<unit*> units) {
     close();
   }
   set_running(nullptr, false);
+  for (auto* u : units)
+    if (u->error && u->error->is(read_only_state) && !(in_transaction_ && read_only_)) u->error = not_writable(*u->error);
   for (auto* u : units)
     if (!u->error && u->results.size() != u->calls.size())
       fail_unread({&u, 1}, 0, unavailable("the connection broke while sending"));

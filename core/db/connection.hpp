@@ -37,8 +37,29 @@ namespace ry::db {
 // session of the server: nothing is prepared, and settings are made for one transaction at a time.
 enum class endpoint { server, transaction_pooler };
 
+// An address that may change while connections live, when the configuration is read again: those that are opened from then
+// on use the new one. [any]
+class live_url {
+ public:
+  explicit live_url(std::string url) : url_(std::move(url)) {}
+  std::string get() const {
+    std::lock_guard lock(mutex_);
+    return url_;
+  }
+  // False: it is the same.
+  bool set(std::string url) {
+    std::lock_guard lock(mutex_);
+    return std::exchange(url_, url) != url;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string url_;
+};
+
 struct connect_settings {
   std::string url;  // libpq URL or key=value text
+  std::shared_ptr<live_url> live;  // in the place of url, if it is there
   endpoint at = endpoint::server;
   std::string application_name = "runyard";
   std::chrono::milliseconds statement_timeout{30'000};
@@ -49,7 +70,9 @@ struct connect_settings {
 // added. Of several hosts the one that can be written to is meant, if the url does not say
 // otherwise.
 // Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
-std::string conninfo(const connect_settings& settings);
+// `session_settings` no: without those, for what does not take them at the start of a session.
+enum class session_settings { with_start, later };
+std::string conninfo(const connect_settings& settings, session_settings when = session_settings::with_start);
 // One server of several that a conninfo names, as libpq says it.
 struct server_name {
   std::string host, address, port;
@@ -130,6 +153,8 @@ class connection {
   bool check_alive() noexcept;
   int server_version() const noexcept;
   int backend_pid() const noexcept;
+  // Something else than the server itself answers: its session is not this connection's by itself. Once it was open.
+  bool behind_pooler() const noexcept { return behind_pooler_; }
   pg_conn* native() noexcept { return pg_; }
   // Asks the server to stop the statement now running if it belongs to the unit of that tag; any
   // unit when nullptr. From any thread; blocks for `cancel_limit` at most, then the connection is
@@ -178,9 +203,12 @@ class connection {
   void end_transaction(const char* sql);
   bool pooled() const noexcept { return settings_.at == endpoint::transaction_pooler; }
   static void on_notice(void* self, const pg_result* notice);
+  void connect();
+  // A pooler in session mode may take no settings with the start of a session.
+  void look_for_pooler();
 
   const connect_settings settings_;
-  const std::string conninfo_;
+  std::string conninfo_;
   session_opener opener_;
   std::unique_ptr<soci::session> session_;
   pg_conn* pg_ = nullptr;
@@ -194,10 +222,13 @@ class connection {
   std::chrono::milliseconds timeout_{};
   // What the server's session has, behind a pooler its open transaction; nullopt: not known.
   std::optional<std::pair<std::string, std::chrono::milliseconds>> state_;
+  bool behind_pooler_ = false;
+  session_settings when_ = session_settings::with_start;
   bool in_transaction_ = false;
   bool fatal_notice_ = false;
   bool failed_before_ = false;
   std::string pending_begin_;
+  bool read_only_ = false;  // the transaction that is open, by its own wish
 
   std::mutex cancel_mutex_;
   std::shared_ptr<pg_cancel> cancel_;

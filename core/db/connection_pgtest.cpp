@@ -454,7 +454,11 @@ TEST(conninfo, adds_settings_and_hides_the_url_in_errors) {
   EXPECT_NE(info.find("connect_timeout='9'"), std::string::npos);
   EXPECT_NE(info.find("work_mem=8MB"), std::string::npos);
   EXPECT_NE(info.find("statement_timeout=30000"), std::string::npos);
-  EXPECT_EQ(info.find("target_session_attrs"), std::string::npos);
+  EXPECT_NE(info.find("target_session_attrs='read-write'"), std::string::npos)
+      << "the address may lead to another server after a failover";
+  const auto later = conninfo(s, session_settings::later);
+  EXPECT_NE(later.find("work_mem=8MB"), std::string::npos) << "the operator's own";
+  EXPECT_EQ(later.find("statement_timeout"), std::string::npos);
   s.url = "nonsense password secret";
   try {
     conninfo(s);

@@ -77,7 +77,8 @@ transaction connection::begin(std::uint32_t flags) {
   if (!is_open()) throw unavailable("not connected");
   pending_begin_ = "begin";
   if (flags & RY_TX_SERIALIZABLE) pending_begin_ += " isolation level serializable";
-  if (flags & RY_TX_READ_ONLY) pending_begin_ += " read only";
+  read_only_ = (flags & RY_TX_READ_ONLY) != 0;
+  if (read_only_) pending_begin_ += " read only";
   in_transaction_ = true;
   return transaction(*this);
 }

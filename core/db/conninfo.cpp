@@ -86,10 +86,10 @@ std::string asked_last(const std::string& conninfo, const server_name& server) {
   return conninfo_text(all);
 }
 
-std::string conninfo(const connect_settings& s) {
+std::string conninfo(const connect_settings& s, session_settings when) {
   char* message = nullptr;
   std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
-      PQconninfoParse(s.url.c_str(), &message), PQconninfoFree);
+      PQconninfoParse((s.live ? s.live->get() : s.url).c_str(), &message), PQconninfoFree);
   if (message) PQfreemem(message);  // may quote the password: not shown
   if (!given)
     throw failure({RY_INVALID_ARGUMENT,
@@ -124,9 +124,10 @@ std::string conninfo(const connect_settings& s) {
       it->second = o->val;
     }
   }
-  if (several && !said) all.emplace_back("target_session_attrs", "read-write");
-  if (s.at == endpoint::transaction_pooler) {
-    // A pooler takes no such settings: each transaction brings them.
+  // One address may lead to another server after a failover, too. A pooler answers for its servers.
+  if (!said && (several || s.at == endpoint::server)) all.emplace_back("target_session_attrs", "read-write");
+  if (s.at == endpoint::transaction_pooler || when == session_settings::later) {
+    // A pooler takes no such settings: each transaction, or a statement after the start of the session, brings them.
     if (!options.empty()) all.emplace_back("options", options);
     return conninfo_text(all);
   }

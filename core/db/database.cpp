@@ -50,6 +50,7 @@ connect_settings settings::session() const {
   auto s = connect;
   if (direct_url.empty()) return s;
   s.url = direct_url;
+  s.live = direct_live;
   s.at = endpoint::server;
   return s;
 }
@@ -77,6 +78,9 @@ bool database::responsive(std::chrono::milliseconds limit) const {
 }
 bool database::wait_healthy(std::chrono::milliseconds timeout) const {
   return impl_->workers.wait_healthy(timeout);
+}
+bool database::short_of_resources() const {
+  return impl_->workers.shortages().is_recent();
 }
 std::string database::last_error() const {
   return impl_->workers.last_error();

@@ -21,6 +21,7 @@ struct settings {
   connect_settings connect;
   // The server itself, for what needs a session of its own; empty: connect.url is the server.
   std::string direct_url;
+  std::shared_ptr<live_url> direct_live;  // in the place of direct_url, if both are there
   std::size_t workers = 0;  // connections for ordinary work; 0 = by the number of cores
   // Interactive transactions at once; 0 = half of the workers.
   std::size_t max_transactions = 0;
@@ -60,6 +61,8 @@ class database {
   bool responsive(std::chrono::milliseconds limit) const;
   // Waits for healthy(). False: not within the time.
   bool wait_healthy(std::chrono::milliseconds timeout) const;
+  // Within the last minute it refused work for want of disk space or another resource; the log has its reason. [any]
+  bool short_of_resources() const;
   // The latest failure to connect, for people; empty when there was none. [any]
   std::string last_error() const;
   const connect_settings& connect() const noexcept;

@@ -18,6 +18,10 @@ struct failure : std::exception {
   bool is(std::string_view state) const noexcept { return sqlstate == state; }
   // Lost a race: the same unit of work may succeed when repeated (see with_retry).
   bool serialisation() const noexcept { return is("40001") || is("40P01"); }
+  // The statement names a schema, table, column, function or type that is not there.
+  bool missing_object() const noexcept {
+    return is("42P01") || is("42703") || is("42883") || is("42704") || is("3F000");
+  }
 
   core::error error;           // for whoever asked
   std::string sqlstate;        // empty when the failure did not come from the server

@@ -40,7 +40,7 @@ void tx_session::drop() noexcept {
 
 void tx_session::refuse(failure f) {
   drop();
-  pool_.count_failure(f.error.status);
+  pool_.count_failure(f);
   module::post(keep_.get(), exec_, [h = keep_.get(), fn = fn_, ctx = ctx_, f = std::move(f), trace = trace_] {
     const observe::trace_scope scope(trace);
     const auto v = f.error.view();
@@ -144,7 +144,7 @@ std::optional<failure> tx_session::serve(connection& c) {
         tx.commit();
         module::complete(s->keep.get(), s->exec, s->done, RY_OK, s->trace);
       } catch (const failure& f) {
-        pool_.count_failure(f.error.status);
+        pool_.count_failure(f);
         module::complete(s->keep.get(), s->exec, s->done, f.error, s->trace);
       }
     } else {

@@ -5,6 +5,7 @@
 #include <ry/if/registrar.h>
 
 #include <algorithm>
+#include <random>
 #include <thread>
 
 #include "core/observe/log.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using state = migration_step::state;
+constexpr int oldest_version = 150000;
 constexpr std::int64_t lock_key = 0x72756e79617264;  // "runyard"
 
 connect_settings patient(connect_settings s) {
@@ -54,25 +56,53 @@ std::string sha256_hex(std::string_view text) {
 
 struct migrator::applied_row {
   std::string module, id, checksum, at;
+  bool compatible = false;  // declared to leave a schema for older versions
+  bool confirmed = true;    // a version that knows it has started since
 };
 
 migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait)
-    : conn_(patient(std::move(connect))), lock_wait_(lock_wait) {}
+    : settings_(patient(std::move(connect))), conn_(settings_), lock_wait_(lock_wait) {}
 
-// Behind a pooler the lock would be another session's, and so would what is prepared.
+// Behind a pooler in transaction mode the lock would be another session's, and so would what is prepared.
 void migrator::open() {
-  constexpr char pooler[] =
-      "The database is reached through a connection pooler: give the address of the PostgreSQL server "
-      "itself in database.direct_url. Migrations and notifications need a session of their own.";
-  try {
-    conn_.open();
-  } catch (const failure& f) {
-    // As pgbouncer words it; a server takes these parameters.
-    if (f.server_message.find("unsupported startup parameter") != std::string::npos) refuse(pooler);
-    throw;
-  }
-  const auto own = conn_.exec("select pg_backend_pid()", {}, RY_DB_NO_PREPARE).int64(0, 0);
-  if (own != conn_.backend_pid()) refuse(pooler);
+  conn_.open();
+  if (conn_.behind_pooler() && shares_sessions())
+    refuse(
+        "The database is reached through a connection pooler in transaction mode: give the address of the PostgreSQL server "
+        "itself, or of a pooler in session mode, in database.direct_url. Migrations and notifications need a session of their "
+        "own.");
+  check_server();
+}
+
+// While one connection rests, another one gets its session from a pooler in transaction mode: at once, or in its turn.
+bool migrator::shares_sessions() {
+  const std::string mark = std::to_string(std::random_device{}());
+  const auto own_session = [&] {
+    return conn_.exec("select current_setting('runyard.session', true)", {}, RY_DB_NO_PREPARE).text(0, 0) == mark;
+  };
+  conn_.exec("select set_config('runyard.session', $1, false)", {value::text(mark)}, RY_DB_NO_PREPARE);
+  connection other(settings_);
+  other.open();
+  auto tx = other.begin();
+  const bool taken =
+      other.exec("select current_setting('runyard.session', true)", {}, RY_DB_NO_PREPARE).text(0, 0) == mark;
+  if (taken) return true;
+  for (int i = 0; i < 3; ++i)
+    if (!own_session()) return true;
+  return false;
+}
+
+void migrator::check_server() {
+  const int version = conn_.server_version();
+  if (version != 0 && version < oldest_version)
+    refuse("The server is PostgreSQL " + std::to_string(version / 10000) + "; Runyard needs version " +
+           std::to_string(oldest_version / 10000) + " or later.");
+  const auto r = conn_.exec("select current_setting('server_encoding'), current_database()");
+  if (r.text(0, 0) == "UTF8") return;
+  const std::string name(r.text(0, 1));
+  refuse("The database \"" + name + "\" has the encoding " + std::string(r.text(0, 0)) +
+         ", which cannot store every text. Create it with the encoding UTF8: create database " + quote_name(name) +
+         " encoding 'UTF8' template template0.");
 }
 
 void migrator::lock() {
@@ -94,31 +124,48 @@ void migrator::lock() {
   }
 }
 
-void migrator::prepare_core() {
+void migrator::prepare_core() try {
   conn_.exec_script(
       "create schema if not exists core;"
       "create table if not exists core.migration ("
       "  module text not null, id text not null, checksum text not null,"
       "  applied_at timestamptz not null default now(), primary key (module, id))");
+  // Only if it is missing: while a backup reads the table, ALTER TABLE would wait for the backup.
+  const auto has_columns = conn_.exec(
+      "select exists (select from pg_attribute where attrelid = 'core.migration'::regclass and attname = 'confirmed')");
+  if (has_columns.boolean(0, 0)) return;
+  conn_.exec_script(
+      "alter table core.migration"
+      "  add column if not exists compatible boolean not null default false,"
+      "  add column if not exists confirmed boolean not null default true");
+} catch (const failure& f) {
+  if (!f.is("42501")) throw;
+  const auto who = conn_.exec("select quote_ident(current_database()), quote_ident(current_user)");
+  refuse("The server's role may not create schemas in its database: " + std::string(f.what()) + ". As its owner: grant create on database " +
+         std::string(who.text(0, 0)) + " to " + std::string(who.text(0, 1)) + ".");
 }
 
 std::vector<migrator::applied_row> migrator::applied() {
   if (conn_.exec("select to_regclass('core.migration')").is_null(0, 0)) return {};
   const auto r = conn_.exec(
       "select module, id, checksum, to_char(applied_at at time zone 'UTC', "
-      "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
-      " from core.migration order by module, id");
+      "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),"
+      // Older hosts made the table without these columns.
+      " coalesce((to_jsonb(m)->>'compatible')::boolean, false), coalesce((to_jsonb(m)->>'confirmed')::boolean, true)"
+      " from core.migration m order by module, id");
   std::vector<applied_row> out;
   for (std::size_t i = 0; i < r.size(); ++i)
     out.push_back({std::string(r.text(i, 0)), std::string(r.text(i, 1)), std::string(r.text(i, 2)),
-                   std::string(r.text(i, 3))});
+                   std::string(r.text(i, 3)), r.boolean(i, 4), r.boolean(i, 5)});
   return out;
 }
 
 void migrator::apply(const std::string& module, const module::migration& step) {
   const auto checksum = sha256_hex(step.up_sql);
-  const ry_value params[] = {value::text(module), value::text(step.id), value::text(checksum)};
-  constexpr char note[] = "insert into core.migration(module, id, checksum) values ($1, $2, $3)";
+  const ry_value params[] = {value::text(module), value::text(step.id), value::text(checksum),
+                             value::boolean((step.flags & RY_MIGRATION_COMPATIBLE) != 0)};
+  constexpr char note[] =
+      "insert into core.migration(module, id, checksum, compatible, confirmed) values ($1, $2, $3, $4, false)";
   conn_.use_schema(module);
   if (step.flags & RY_MIGRATION_NO_TX) {
     conn_.exec_script(step.up_sql);
@@ -133,19 +180,46 @@ void migrator::apply(const std::string& module, const module::migration& step) {
   tx.commit();
 }
 
+bool migrator::tolerates(const module::module_migrations& m, const applied_row& d) {
+  return d.compatible || !d.confirmed || m.allow_newer_schema;
+}
+
+// A migration that a newer version of the module applied.
+void migrator::check_unknown(const module::module_migrations& m, const applied_row& d) {
+  const auto same = std::find_if(m.list.begin(), m.list.end(),
+                                 [&](auto& s) { return sha256_hex(s.up_sql) == d.checksum; });
+  if (same != m.list.end())
+    refuse("Migration " + same->id + " of module " + m.module + " was applied at " + d.at + " under the name " + d.id +
+           "; give it that name again.");
+  if (!tolerates(m, d))
+    refuse("Module " + m.module + " does not know migration " + d.id + ", which a newer version applied at " + d.at +
+           " without declaring it compatible with older versions. Install the newer version again. If this version "
+           "works with the newer schema, " +
+           (m.module == "core" ? std::string() : "set modules." + m.module + ".allow_newer_schema = true, or ") +
+           "remove the record with `runyard migrate forget " + m.module + " " + d.id + "`.");
+  observe::log(observe::level::warn, "db", "the schema is newer than this version of the module",
+               {{"module", m.module},
+                {"migration", d.id},
+                {"applied_at", d.at},
+                {"accepted_because", d.compatible      ? "it is declared compatible with older versions"
+                                     : !d.confirmed    ? "the version that applied it has never started"
+                                                       : "modules." + m.module + ".allow_newer_schema is true"}});
+}
+
 void migrator::up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
                       migration_report& report,
                       const std::function<void(const migration_step&)>& progress) {
-  std::string last;  // the newest that was applied
+  std::string last;  // the newest of this version's that was applied
   for (const auto& d : done) {
     if (d.module != m.module) continue;
-    last = std::max(last, d.id);
     const auto known =
         std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
-    if (known == m.list.end())
-      refuse("The database is ahead of this build: module " + m.module +
-             " does not know migration " + d.id + ", which was applied at " + d.at +
-             "; install the newer version again.");
+    if (known == m.list.end()) {
+      check_unknown(m, d);
+      continue;
+    }
+    last = std::max(last, d.id);
+    report.unconfirmed |= !d.confirmed;
     if (sha256_hex(known->up_sql) != d.checksum)
       refuse("Migration " + d.id + " of module " + m.module +
              " was changed after it was applied at " + d.at +
@@ -167,6 +241,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
       refuse("Migration " + step.id + " of module " + m.module + " failed: " + f.what());
     }
     report.applied.push_back({m.module, step.id, state::applied, {}});
+    report.unconfirmed = true;
     observe::log(observe::level::info, "db", "migration applied",
                  {{"module", m.module}, {"id", step.id}});
     if (progress) progress(report.applied.back());
@@ -193,6 +268,45 @@ migration_report migrator::up(std::span<const module::module_migrations> modules
   return report;
 }
 
+void migrator::confirm(std::span<const module::module_migrations> modules) {
+  open();
+  for (const auto& m : modules)
+    for (const auto& step : m.list) {
+      const ry_value params[] = {value::text(m.module), value::text(step.id)};
+      conn_.exec("update core.migration set confirmed = true where module = $1 and id = $2 and not confirmed", params);
+    }
+  conn_.close();
+}
+
+migrator::found_migration migrator::find(std::string_view module, std::string_view number) {
+  open();
+  const auto done = applied();
+  conn_.close();
+  const auto without_zeros = [](std::string_view digits) {
+    return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+  };
+  std::string known, found;
+  for (const auto& d : done) {
+    if (d.module != module) continue;
+    known += (known.empty() ? "" : ", ") + d.id;
+    const auto digits = std::string_view(d.id).substr(0, d.id.find('_'));
+    if (d.id == number || without_zeros(digits) == without_zeros(number)) found = d.id;
+  }
+  if (!found.empty()) return {found, {}};
+  if (known.empty()) return {{}, "No migration of a module \"" + std::string(module) + "\" has been applied."};
+  return {{}, "Module " + std::string(module) + " has no applied migration " + std::string(number) + "; it has " + known + "."};
+}
+
+void migrator::forget(std::string_view module, std::string_view id) {
+  open();
+  lock();
+  const ry_value params[] = {value::text(module), value::text(id)};
+  conn_.exec("delete from core.migration where module = $1 and id = $2", params);
+  observe::log(observe::level::warn, "db", "the record of an applied migration was removed",
+               {{"module", std::string(module)}, {"id", std::string(id)}});
+  conn_.close();
+}
+
 std::vector<migration_step> migrator::status(std::span<const module::module_migrations> modules) {
   open();
   const auto done = applied();
@@ -211,7 +325,7 @@ std::vector<migration_step> migrator::status(std::span<const module::module_migr
     for (const auto& d : done)
       if (d.module == m.module &&
           std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
-        out.push_back({m.module, d.id, state::unknown, d.at});
+        out.push_back({m.module, d.id, state::unknown, d.at, tolerates(m, d)});
   }
   return out;
 }

@@ -20,6 +20,7 @@ struct migration_step {
   std::string module, id;
   state is = state::pending;  // unknown: in the database, but not in this build
   std::string applied_at;     // ISO 8601, UTC; empty unless applied
+  bool tolerated = false;     // of unknown: this build starts nevertheless
 };
 
 struct migration_problem {
@@ -30,6 +31,7 @@ struct migration_problem {
 struct migration_report {
   std::vector<migration_step> applied;  // by this call
   std::vector<migration_problem> problems;
+  bool unconfirmed = false;  // confirm() has something to record
   bool ok() const noexcept { return problems.empty(); }
 };
 
@@ -47,19 +49,38 @@ class migrator {
   migration_report up(std::span<const module::module_migrations> modules,
                       const std::function<void(const migration_step&)>& progress = {});
 
+  // Records that the versions that know these migrations have started with them. Until then an older version may
+  // take their place whether or not the migrations are declared compatible: nothing was written by the newer one.
+  void confirm(std::span<const module::module_migrations> modules);
+
+  struct found_migration {
+    std::string id;       // empty: there is none
+    std::string problem;  // then a sentence
+  };
+  // The applied migration of a module with that id or number ("0002", "2").
+  found_migration find(std::string_view module, std::string_view number);
+  // Removes the record of an applied migration; the schema stays as it is.
+  void forget(std::string_view module, std::string_view id);
+
   // Changes nothing. Throws failure when the database cannot be reached.
   std::vector<migration_step> status(std::span<const module::module_migrations> modules);
 
  private:
   struct applied_row;
+  static bool tolerates(const module::module_migrations& m, const applied_row& d);
+  static void check_unknown(const module::module_migrations& m, const applied_row& d);
   std::vector<applied_row> applied();
   void open();
+  void check_server();
+  // Whether the pooler behind the address gives one session to several connections in turn.
+  bool shares_sessions();
   void lock();
   void prepare_core();
   void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
               migration_report& report, const std::function<void(const migration_step&)>& progress);
   void apply(const std::string& module, const module::migration& step);
 
+  const connect_settings settings_;
   connection conn_;
   const std::chrono::milliseconds lock_wait_;
 };

@@ -93,16 +93,62 @@ TEST_F(migrations, text_that_was_changed_after_it_was_applied_is_refused) {
       << report.problems[0].message;
 }
 
-TEST_F(migrations, a_database_ahead_of_the_code_is_refused) {
-  ASSERT_TRUE(migrator(settings(*d))
-                  .up(std::vector{core_only(), shop({{"0001_a", "create table a (n int)", 0},
-                                                     {"0002_b", "create table b (n int)", 0}})})
-                  .ok());
-  auto report = migrator(settings(*d))
-                    .up(std::vector{core_only(), shop({{"0001_a", "create table a (n int)", 0}})});
+std::vector<module_migrations> version_1() {
+  return {core_only(), shop({{"0001_a", "create table a (n int)", 0}})};
+}
+std::vector<module_migrations> version_2(std::uint32_t flags) {
+  return {core_only(), shop({{"0001_a", "create table a (n int)", 0}, {"0002_b", "create table b (n int)", flags}})};
+}
+
+TEST_F(migrations, an_older_version_is_refused_once_a_newer_one_has_served) {
+  ASSERT_TRUE(migrator(settings(*d)).up(version_2(0)).unconfirmed);
+  EXPECT_TRUE(migrator(settings(*d)).up(version_1()).ok()) << "the newer version has never started";
+  migrator(settings(*d)).confirm(version_2(0));
+  const auto report = migrator(settings(*d)).up(version_1());
   ASSERT_EQ(report.problems.size(), 1u);
-  EXPECT_NE(report.problems[0].message.find("0002_b"), std::string::npos)
-      << report.problems[0].message;
+  for (const char* part : {"0002_b", "modules.shop.allow_newer_schema", "runyard migrate forget shop 0002_b"})
+    EXPECT_NE(report.problems[0].message.find(part), std::string::npos) << report.problems[0].message;
+  auto willing = version_1();
+  willing[1].allow_newer_schema = true;
+  EXPECT_TRUE(migrator(settings(*d)).up(willing).ok());
+  EXPECT_FALSE(migrator(settings(*d)).up(version_2(0)).unconfirmed);
+}
+
+TEST_F(migrations, an_older_version_works_with_compatible_migrations) {
+  ASSERT_TRUE(migrator(settings(*d)).up(version_2(RY_MIGRATION_COMPATIBLE)).ok());
+  migrator(settings(*d)).confirm(version_2(RY_MIGRATION_COMPATIBLE));
+  EXPECT_TRUE(migrator(settings(*d)).up(version_1()).ok());
+  const auto steps = migrator(settings(*d)).status(version_1());
+  EXPECT_EQ(steps.back().is, migration_step::state::unknown);
+  EXPECT_TRUE(steps.back().tolerated);
+}
+
+TEST_F(migrations, a_renamed_migration_is_named) {
+  ASSERT_TRUE(migrator(settings(*d)).up(version_1()).ok());
+  const auto report = migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_b", "create table a (n int)", 0}})});
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_NE(report.problems[0].message.find("was applied"), std::string::npos) << report.problems[0].message;
+  EXPECT_NE(report.problems[0].message.find("under the name 0001_a"), std::string::npos) << report.problems[0].message;
+}
+
+TEST_F(migrations, one_record_is_found_by_its_number_and_forgotten) {
+  ASSERT_TRUE(migrator(settings(*d)).up(version_2(0)).ok());
+  EXPECT_EQ(migrator(settings(*d)).find("shop", "2").id, "0002_b");
+  EXPECT_EQ(migrator(settings(*d)).find("shop", "0002_b").id, "0002_b");
+  EXPECT_NE(migrator(settings(*d)).find("shop", "9").problem.find("0001_a, 0002_b"), std::string::npos);
+  EXPECT_NE(migrator(settings(*d)).find("none", "1").problem, "");
+  migrator(settings(*d)).forget("shop", "0002_b");
+  EXPECT_EQ(ask(*d, "select string_agg(id, ',') from core.migration where module = 'shop'"), "0001_a");
+}
+
+TEST_F(migrations, a_table_of_an_older_host_gets_the_new_columns) {
+  ask(*d, "create schema core");
+  ask(*d, "create table core.migration (module text not null, id text not null, checksum text not null,"
+          " applied_at timestamptz not null default now(), primary key (module, id))");
+  ask(*d, "insert into core.migration (module, id, checksum) values ('shop', '0009_old', 'x')");
+  EXPECT_EQ(migrator(settings(*d)).status(version_1()).back().id, "0009_old");
+  const auto report = migrator(settings(*d)).up(version_1());
+  EXPECT_FALSE(report.ok()) << "what an older host applied has served";
 }
 
 TEST_F(migrations, many_nodes_at_once_apply_each_step_once) {

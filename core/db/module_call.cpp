@@ -134,6 +134,7 @@ void module_call::complete() noexcept {
   if (unit_.error) {
     if (cancelled_ && unit_.error->is("57014"))
       unit_.error->error = {RY_CANCELLED, "db.cancelled", "The call was cancelled.", {}, 0, 0};
+    if (unit_.error->missing_object()) keep_.get()->schema_misses.fetch_add(1, std::memory_order_relaxed);
     log_internal(host, *unit_.error, calls_.empty() ? "" : calls_.front().sql());
   }
   std::vector<std::unique_ptr<ry_db_result>> results;
@@ -148,7 +149,7 @@ void module_call::complete() noexcept {
   unit_.results.clear();
   if (unit_.error) {
     span_.fail(unit_.error->error.reason);
-    pool_.count_failure(unit_.error->error.status);
+    pool_.count_failure(*unit_.error);
   }
   span_.end();
   auto self = std::static_pointer_cast<module_call>(shared_from_this());

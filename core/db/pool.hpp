@@ -16,6 +16,7 @@
 #include "core/db/connection.hpp"
 #include "core/db/database.hpp"
 #include "core/db/pool_stats.hpp"
+#include "core/db/shortage.hpp"
 
 namespace ry::db {
 
@@ -61,7 +62,11 @@ class pool {
   const settings& config() const noexcept { return settings_; }
   pool_stats stats() const;
   // What a caller was told instead of a result.
-  void count_failure(std::int32_t status) noexcept { failures_.add(status); }
+  void count_failure(const failure& f) noexcept {
+    failures_.add(f.error.status);
+    shortages_.note(f);
+  }
+  const shortage_record& shortages() const noexcept { return shortages_; }
   // Of all workers; as long as this object.
   std::vector<connection*> connections() const;
   // Ends the worker threads; see database::stop.
@@ -107,6 +112,7 @@ class pool {
   std::string last_error_;
   pool_stats counts_;  // but for what stats() adds
   failure_counters failures_;
+  shortage_record shortages_;
   std::atomic<std::size_t> busy_{0};
   std::atomic<std::size_t> connected_{0};
   std::atomic<std::int64_t> away_since_ms_{0};  // 0: not away

@@ -43,7 +43,7 @@ void connection::start(int fd) {
     w_.forget(*this);
     return;
   }
-  if (w_.shared.tls) tls_ = std::make_unique<tls_session>(*w_.shared.tls, fd);
+  if (const auto tls = w_.shared.tls.load()) tls_ = std::make_unique<tls_session>(*tls, fd);
   head_due_ = clock::now() + head_time();
   due(head_due_);
   // What came with the connection is read without waiting for the reactor.
@@ -476,7 +476,10 @@ void connection::timer(clock::time_point now) {
         fire_cancel(RY_WHY_DEADLINE);
         if (phase_ == phase::handling && ex_) {
           keep_ = keep_ && (!parser_ || parser_->body_done());
+          exchange& late = *ex_;
+          const bool unanswered = late.current() == exchange::open && late.hold.get() != nullptr;
           fail(504, "The request took too long");
+          if (unanswered && late.current() == exchange::open) w_.watch_unanswered(late);
         }
         return resume();
       }

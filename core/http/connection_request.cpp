@@ -185,7 +185,7 @@ void connection::begin_trace() {
   ex_->span.name(d.route->def.method + " " + d.route->def.pattern);
   ex_->span.set("http.request.method", std::string(d.info.method));
   ex_->span.set("http.route", d.route->def.pattern);
-  ex_->span.set("url.scheme", std::string(w_.shared.tls ? "https" : "http"));
+  ex_->span.set("url.scheme", std::string(w_.shared.uses_tls() ? "https" : "http"));
   ex_->span.set("runyard.module", d.route->def.owner ? d.route->def.owner->name : std::string());
   ex_->span.set("runyard.request_id", d.request_id);
 }

@@ -25,6 +25,14 @@ ry_status misused(const char* what, const char* how) noexcept {
   return RY_FAILED_PRECONDITION;
 }
 
+ry_status invalid(const char* what, const char* how) noexcept {
+  (void)misused(what, how);
+  return RY_INVALID_ARGUMENT;
+}
+
+constexpr const char* bad_answer = "the status is not between 200 and 599, or an argument has no bytes";
+constexpr const char* bad_headers = "a header has a name or value that HTTP does not allow";
+
 template <class F>
 ry_status guarded(F&& f) noexcept {
   try {
@@ -92,13 +100,12 @@ bool valid_status(std::uint32_t status) noexcept {
 ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers,
                   std::size_t n, ry_bytes body) noexcept {
   return guarded([&]() -> ry_status {
-    if (!valid_status(status) || (n != 0 && !headers) || !core::sound(body))
-      return RY_INVALID_ARGUMENT;
+    if (!valid_status(status) || (n != 0 && !headers) || !core::sound(body)) return invalid("respond", bad_answer);
     const exchange_ref ref(request);
     std::string own;
     auto& lines = ref.ex && ref.ex->home.loop.is_current() ? ref.ex->home.lines : own;
     lines.clear();
-    if (!append_module_headers(lines, headers, n)) return RY_INVALID_ARGUMENT;
+    if (!append_module_headers(lines, headers, n)) return invalid("respond", bad_headers);
     return finish(ref, "respond", status, lines, core::sv(body));
   });
 }
@@ -109,9 +116,9 @@ ry_status respond_file(ry_request* request, std::uint32_t status, const ry_heade
   return guarded([&]() -> ry_status {
     if (!valid_status(status) || (n != 0 && !headers) || !core::sound(path) ||
         core::sv(path).find('\0') != std::string_view::npos)
-      return RY_INVALID_ARGUMENT;
+      return invalid("respond_file", bad_answer);
     std::string lines;
-    if (!append_module_headers(lines, headers, n)) return RY_INVALID_ARGUMENT;
+    if (!append_module_headers(lines, headers, n)) return invalid("respond_file", bad_headers);
     const exchange_ref ref(request);
     if (!ref.is(exchange::open)) return misused("respond_file", ended_already);
     auto file = std::make_shared<file_source>();

@@ -211,7 +211,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     const auto overflow = overflow_of(limit);
     if (how == admission::too_many ? refusing >= overflow : open >= limit + overflow) {
       refused.fetch_add(1, std::memory_order_relaxed);
-      return turn_away(fd, shared.tls != nullptr, refusal);
+      return turn_away(fd, shared.uses_tls(), refusal);
     }
     hand_over(fd, std::move(peer), how, std::move(place));
   }
@@ -320,7 +320,7 @@ void server::start(listener at) {
   if (s.tls_cert_file.empty() != s.tls_key_file.empty())
     throw std::runtime_error("http.tls.cert and http.tls.key need each other");
   if (!s.tls_cert_file.empty()) {
-    impl_->shared.tls = std::make_unique<tls_context>(s.tls_cert_file, s.tls_key_file);
+    impl_->shared.tls = std::make_shared<const tls_context>(s.tls_cert_file, s.tls_key_file);
     // OpenSSL writes without MSG_NOSIGNAL.
     std::signal(SIGPIPE, SIG_IGN);
   }
@@ -343,6 +343,13 @@ void server::start(listener at) {
   impl_->pause =
       std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());
   impl_->workers.front()->loop.post([self = impl_] { self->wait_accept(); });
+}
+
+std::string server::use_certificate(const std::string& cert_file, const std::string& key_file) {
+  auto next = std::make_shared<const tls_context>(cert_file, key_file);
+  std::string until = next->valid_until();
+  impl_->shared.tls = std::move(next);
+  return until;
 }
 
 std::uint16_t server::port() const noexcept {

@@ -174,6 +174,9 @@ class server {
   void start(listener at);
   // Binds and listens.
   void start();
+  // PEM files for TLS connections from now on; those that are open keep theirs. Returns until when the certificate is valid.
+  // Only if the server was started with TLS. Throws std::runtime_error naming the file that is wrong. [any]
+  std::string use_certificate(const std::string& cert_file, const std::string& key_file);
   std::uint16_t port() const noexcept;
   // Connections finish their request, on_cancel and stream_on_close get RY_WHY_SHUTDOWN. Whoever
   // connects meanwhile gets the host's own routes, and 503 with Retry-After for all others; on an

@@ -1,7 +1,9 @@
 #include "core/http/tls.hpp"
 
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -51,6 +53,15 @@ tls_context::tls_context(const std::string& cert_file, const std::string& key_fi
     SSL_CTX_free(ctx_);
     throw;
   }
+}
+
+std::string tls_context::valid_until() const {
+  const X509* own = SSL_CTX_get0_certificate(ctx_);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
+  if (!own || !out || ASN1_TIME_print(out.get(), X509_get0_notAfter(own)) != 1) return {};
+  char* text = nullptr;
+  const long n = BIO_get_mem_data(out.get(), &text);
+  return {text, static_cast<std::size_t>(n)};
 }
 
 tls_context::~tls_context() {

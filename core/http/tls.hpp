@@ -25,6 +25,8 @@ class tls_context {
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;
   ssl_ctx_st* native() const noexcept { return ctx_; }
+  // The end of the certificate's validity as text, "Nov 26 00:00:00 2026 GMT".
+  std::string valid_until() const;
 
  private:
   ssl_ctx_st* ctx_;

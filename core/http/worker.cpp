@@ -22,6 +22,8 @@ constexpr std::size_t max_spare = 256;
 // So many connections that it is worth giving their memory back, and how long after they left.
 constexpr std::size_t min_crowd = 256;
 constexpr unsigned ticks_until_quiet = 8;
+// A module may need a while to end a request whose time is over.
+constexpr auto until_never = std::chrono::seconds(10);
 
 void trim(std::string& s) {
   if (s.capacity() > keep_capacity)
@@ -211,6 +213,24 @@ void worker::detach(exchange& ex) {
   call_off_body(ex);
 }
 
+void worker::watch_unanswered(exchange& ex) {
+  const auto& route = ex.data->route->def;
+  std::string name = route.method + " " + route.pattern;
+  observe::log(observe::level::warn, "http", "a module did not answer a request in time",
+               {{"module", ex.hold.get()->name}, {"route", name}, {"request_id", ex.data->request_id}});
+  unanswered_.push_back({&ex, ex.generation(), clock::now() + until_never, std::move(name)});
+}
+
+void worker::name_unanswered(clock::time_point now) {
+  std::erase_if(unanswered_, [now](const unanswered& one) {
+    if (one.ex->word.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open)) return true;
+    if (now < one.due) return false;
+    module::misbehaved(one.ex->hold.get(), "a request that is never answered", one.route,
+                       "it was not ended ten seconds after its time was over; the client got a 504");
+    return true;
+  });
+}
+
 void worker::lose_stream(exchange& ex, std::int32_t why) {
   ex.conn = nullptr;
   std::vector<stream_data::waiter> waiters;
@@ -372,7 +392,7 @@ void worker::arm_tick() {
     ticking_ = false;
     if (ec) return;
     on_tick();
-    if (!connections.empty() || crowd_ >= min_crowd) arm_tick();
+    if (!connections.empty() || crowd_ >= min_crowd || !unanswered_.empty()) arm_tick();
   });
 }
 
@@ -383,6 +403,7 @@ void worker::on_tick() {
     c->timer(now);
   });
   cut_revoked();
+  name_unanswered(now);
   give_back_memory();
 }
 

@@ -19,13 +19,14 @@
 
 namespace ry::http::serving {
 
-// What all workers share; immutable once the server listens.
+// What all workers share; but for `tls` and the counters immutable once the server listens.
 struct shared_state {
   rooms r;
   settings s;
   address_set trusted;
   site own;
-  std::unique_ptr<tls_context> tls;
+  std::atomic<std::shared_ptr<const tls_context>> tls;  // of connections from now on
+  bool uses_tls() const noexcept { return !s.tls_cert_file.empty(); }
   head_limits limits;
   // Keeps workers and slots alive for work that is under way elsewhere.
   std::weak_ptr<void> alive;
@@ -82,6 +83,8 @@ class worker {
               std::shared_ptr<file_source> file);
   // The connection lets go of a request whose module has not ended it yet.
   void detach(exchange& ex);
+  // The host has answered this request in the place of its module, which is named if it never ends the request.
+  void watch_unanswered(exchange& ex);
   // The stream's connection is gone; the module hears of it.
   void lose_stream(exchange& ex, std::int32_t why);
   // Calls stream_on_close's function on `exec`, unless the stream is closed by then. [any]
@@ -124,6 +127,7 @@ class worker {
   void on_tick();
   void give_back_memory();
   void cut_revoked();
+  void name_unanswered(clock::time_point now);
 
   // Slots stay for good. In blocks: one that lies among the pieces of a request would hold their page.
   boost::container::deque<exchange, void,
@@ -136,6 +140,13 @@ class worker {
                                                        boost::asio::io_context::executor_type>;
   std::optional<timer_type> tick_;  // empty after close()
   bool ticking_ = false;
+  struct unanswered {
+    exchange* ex;
+    std::uint32_t generation;
+    clock::time_point due;
+    std::string route;
+  };
+  std::vector<unanswered> unanswered_;
   std::uint64_t revocations_seen_ = 0;
   std::size_t crowd_ = 0;     // connections, the most since memory was given back
   unsigned quiet_ticks_ = 0;  // since far fewer are left

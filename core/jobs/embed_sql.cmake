@@ -1,10 +1,15 @@
-# Writes OUT: core_migrations() with the text of each of FILES, its id being the file's name.
+# Writes OUT: core_migrations() with the text of each of FILES, its id being the file's name. A first line
+# "-- ry: compatible" states that older versions of the host work on the schema that the migration leaves.
 set(text "#include \"core/jobs/migrations.hpp\"\n\nnamespace ry::jobs {\n\n")
 string(APPEND text "std::vector<module::migration> core_migrations() {\n  return {\n")
 foreach(file ${FILES})
   get_filename_component(id ${file} NAME_WE)
   file(READ ${file} sql)
-  string(APPEND text "      {\"${id}\", R\"ry_sql(${sql})ry_sql\", 0},\n")
+  set(flags 0)
+  if(sql MATCHES "^-- ry: compatible\n")
+    set(flags 2)
+  endif()
+  string(APPEND text "      {\"${id}\", R\"ry_sql(${sql})ry_sql\", ${flags}},\n")
 endforeach()
 string(APPEND text "  };\n}\n\n}  // namespace ry::jobs\n")
 file(WRITE ${OUT} "${text}")

@@ -35,8 +35,13 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
                    const ry_error_view* error) {
   auto job = raw->shared_from_this();
   {
-    std::lock_guard lock(job->mutex);
-    if (job->finished) return;
+    std::unique_lock lock(job->mutex);
+    if (job->finished) {
+      lock.unlock();
+      std::lock_guard all(mutex_);
+      abandoned_.erase(job);  // its module is done with it at last
+      return;
+    }
     job->finished = true;
     job->on_cancel = nullptr;
     if (outcome == RY_JOB_RETRY || outcome == RY_JOB_DEAD)

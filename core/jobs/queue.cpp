@@ -16,6 +16,9 @@ using std::chrono::milliseconds;
 constexpr auto hint_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto between_pokes = milliseconds(20);
+// A job has this long, by its time limit, to end after it was asked to.
+constexpr auto least_grace = milliseconds(5'000), most_grace = milliseconds(30'000);
+constexpr std::ptrdiff_t most_abandoned = 16;  // of a kind
 constexpr auto first_beat_patience = std::chrono::seconds(5);
 // A job leased to this node that it does not know of was born in a commit whose answer got lost.
 constexpr auto reconcile_every = std::chrono::seconds(15);
@@ -327,6 +330,7 @@ void queue::launch(claimed c) {
     if (k.spec.timeout_ms != UINT64_MAX) {
       const auto timeout = milliseconds(k.spec.timeout_ms);
       job->deadline = clock::now() + timeout;
+      job->timeout = timeout;
       v.deadline_unix_us = unix_us(std::chrono::system_clock::now() + timeout);
     }
     v.exec = &rt_.loops->pick();
@@ -411,9 +415,34 @@ void queue::check_deadlines() {
       if (job->deadline <= now) late.push_back(job);
   }
   for (auto& job : late) {
-    job->deadline = clock::time_point::max();
-    tell(job, RY_WHY_DEADLINE);
+    if (std::exchange(job->late, true)) {
+      job->deadline = clock::time_point::max();
+      abandon(job);
+    } else {
+      job->deadline = now + std::clamp<milliseconds>(job->timeout, least_grace, most_grace);
+      tell(job, RY_WHY_DEADLINE);
+    }
   }
+}
+
+void queue::abandon(const std::shared_ptr<ry_job>& job) {
+  const auto* owner = job->owner.get();
+  const std::string what = "job " + job->kind + " " + std::to_string(job->view.id);
+  if (owner)
+    module::misbehaved(job->owner.get(), "a job that ignores its deadline", what,
+                       "it was not finished in time after it had been asked to end; the queue goes on without it");
+  else
+    observe::log(observe::level::error, "jobs", "a job ignores its deadline", {{"job", what}});
+  {
+    std::lock_guard lock(mutex_);
+    const auto same = [&](const auto& other) { return other->kind == job->kind; };
+    // Each keeps memory, and maybe a thread, of its module. More than these keep their places, which bounds them.
+    if (std::count_if(abandoned_.begin(), abandoned_.end(), same) >= most_abandoned) return;
+    abandoned_.insert(job);
+  }
+  const core::error e{RY_DEADLINE_EXCEEDED, "jobs.deadline_ignored", "The job did not end at its deadline.", {}, 0, 0};
+  const auto v = e.view();
+  finish(job.get(), RY_JOB_RETRY, 0, &v);
 }
 
 void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {

@@ -94,6 +94,8 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   bool adopted = false;      // begun without having waited; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::chrono::milliseconds timeout{};
+  bool late = false;         // it was asked to end at its deadline; guarded by the queue
 
   std::mutex mutex;         // guards the rest
   ry_cancel_fn on_cancel = nullptr;
@@ -197,6 +199,8 @@ class queue {
   void reconcile();
   void sample();
   void check_deadlines();
+  // Ends a job in the place of its module, which goes on with it after its deadline.
+  void abandon(const std::shared_ptr<ry_job>& job);
 
   void beat_on(db::connection& c);
   struct held {
@@ -229,6 +233,9 @@ class queue {
   std::unordered_map<std::int64_t, std::shared_ptr<ry_job>> running_;
   // Their leases were lost, and this node has claimed the same rows again before they ended.
   std::unordered_set<std::shared_ptr<ry_job>> outlived_;
+  // Their modules have not finished them long after their deadlines; the queue goes on without them. They live until
+  // they are finished.
+  std::unordered_set<std::shared_ptr<ry_job>> abandoned_;
   std::vector<ended> ended_;
   std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
   queue_stats stats_;

@@ -9,6 +9,7 @@
 
 #include "core/module/graph.hpp"
 #include "core/module/last_words.hpp"
+#include "core/module/start_guard.hpp"
 #include "core/module/text.hpp"
 #include "core/module/validate.hpp"
 #include "core/observe/log.hpp"
@@ -154,6 +155,15 @@ std::string arrangement::refuse_file(const module_entry& e) const {
   if (!e.spec.sha256.empty() && lower(e.spec.sha256) != e.seen.sha256)
     return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower(e.spec.sha256) +
            "; install the pinned file or change the pin.";
+  if (rt.starts) {
+    if (const auto why = rt.starts->objection(e.facts.name, e.seen.sha256); !why.empty()) {
+      if (e.spec.failure == module_spec::on_failure::skip)
+        return called(e.facts.name) + " is not started: " + why + ". Replace the file, or try it again with `runyard modules enable " +
+               e.facts.name + "`.";
+      observe::log(level::error, "module", "the server ended while it started this required module the last time",
+                   {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}});
+    }
+  }
   if (options.taken_by)
     if (const auto why = options.taken_by(e.facts.name); !why.empty())
       return file + "no module can be called \"" + e.facts.name + "\": " + why + ".";
@@ -182,6 +192,15 @@ void arrangement::arrange(report& out) {
   required = std::move(r.required);
 }
 
+// A new library would go on with the variables of the one that was loaded first.
+void arrangement::refuse_shared_symbols(const module_entry& e) const {
+  for (const auto& symbol : e.seen.unique_symbols)
+    if (reg.unique_symbols.contains(symbol))
+      throw std::runtime_error("it shares the symbol " + symbol +
+                               " with a library that is loaded, and would go on with that library's variable. Restart the server, or "
+                               "link the module with the SDK's version script");
+}
+
 void arrangement::load_all(report& out, occasion when) {
   if (options.rehearse)
     for (const std::size_t i : order) {
@@ -197,8 +216,10 @@ void arrangement::load_all(report& out, occasion when) {
     try {
       if (e.tried)
         if (const auto why = e.tried->load(); !why.empty()) throw std::runtime_error(why);
+      if (when == occasion::change) refuse_shared_symbols(e);
       const module_step step(e.facts.name, "its constructors", patience_at(when));
       e.gen = std::make_shared<generation>(rt, image, e.facts, options.host_minor);
+      reg.unique_symbols.insert(e.seen.unique_symbols.begin(), e.seen.unique_symbols.end());
     } catch (const std::runtime_error& ex) {
       std::string why = ex.what();
       if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";
@@ -327,7 +348,9 @@ void arrangement::announce_to_host(std::size_t i) {
 void arrangement::start_one(std::size_t i, report& out) {
   module_entry& e = entries[i];
   const auto begin = clock::now();
+  if (rt.starts) rt.starts->starting(e.facts.name, e.seen.sha256);
   const std::string no = e.gen->start();
+  if (rt.starts) rt.starts->started(e.facts.name);
   if (!no.empty()) {
     // It may hold its drivers' objects, so it ends before they do; being without stop(), it is
     // not told that they go.
@@ -426,6 +449,7 @@ void arrangement::remember(module_entry& e) {
   ry_host& h = *e.gen->host();
   e.registered.slow_callbacks = h.slow_callbacks;
   e.registered.strikes = h.strikes;
+  e.schema_misses = h.schema_misses;
   e.registered.outstanding = h.outstanding;
   std::lock_guard lock(h.mutex);
   e.registered.last_strike = h.last_strike;

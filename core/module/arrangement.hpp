@@ -33,6 +33,7 @@ struct module_entry {
   std::string reason;
   std::shared_ptr<generation> gen;
   module_description registered;  // only the lists of what it registered
+  std::uint64_t schema_misses = 0;  // of the last generation that ended
 
   bool present() const {
     return gen && (state == module_state::created || state == module_state::started);
@@ -103,6 +104,8 @@ class arrangement {
   std::vector<std::size_t> dependents(const std::set<std::size_t>& failed) const;
   std::string needed_of(std::size_t user, const std::set<std::size_t>& failed) const;
   std::string refuse_file(const module_entry& e) const;
+  // Throws std::runtime_error with a sentence.
+  void refuse_shared_symbols(const module_entry& e) const;
   void drop_failed_start(std::size_t i, const std::string& message, report& out);
   // False: an owner still uses one of its drivers.
   bool withdraw_drivers(std::size_t i, clock::time_point deadline);

@@ -119,7 +119,8 @@ std::vector<module_migrations> change::migrations() const {
   std::vector<module_migrations> out;
   for (const std::size_t i : next_.order)
     if (fresh(i) && !next_.entries[i].gen->registered().migrations.empty())
-      out.push_back({next_.entries[i].facts.name, next_.entries[i].gen->registered().migrations});
+      out.push_back({next_.entries[i].facts.name, next_.entries[i].gen->registered().migrations,
+                     next_.entries[i].spec.allow_newer_schema});
   return out;
 }
 
@@ -139,6 +140,13 @@ report change::start() {
     if (!out.problems.empty()) break;
   }
   return out;
+}
+
+bool change::missed_schema() const {
+  return std::any_of(affected_.begin(), affected_.end(), [&](std::size_t i) {
+    const module_entry& e = next_.entries[i];
+    return (e.gen ? e.gen->host()->schema_misses.load() : e.schema_misses) > 0;
+  });
 }
 
 // To owners that stay; those that are new themselves were told before they started.

@@ -31,6 +31,8 @@ class change {
   std::vector<module_migrations> migrations() const;
   std::vector<job_kind> jobs() const;
   report start();
+  // Whether a statement of a new module failed because something is not in the schema.
+  bool missed_schema() const;
   void commit(clock::time_point deadline);
   std::vector<ry_host*> leaving() const;
   std::vector<module_end> end_leaving(clock::time_point deadline);

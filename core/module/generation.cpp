@@ -58,6 +58,7 @@ generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, c
 }
 
 generation::~generation() {
+  if (host_) host_->rt.modules->forget_drivers(host_.get());
   code_.belongs_to(nullptr);
 }
 
@@ -230,6 +231,7 @@ ry_status generation::health(std::string& message) const {
 }
 
 void generation::announce(const driver& d, generation& owner, const point& p) {
+  host_->rt.modules->note_driver(owner.host(), d.point, d.name, host_.get());
   owner.call("driver added", host_->rt.modules->limits.other, [&owner, d, p] {
     invoke(owner.host(), "driver added", p.added, p.ctx, core::view(d.name), d.table, d.self);
   });
@@ -250,6 +252,7 @@ latch& generation::take_back(const driver& d, generation& owner, const point& p)
 }
 
 latch& generation::replace(const driver& d, generation& owner, const point& p) {
+  host_->rt.modules->note_driver(owner.host(), d.point, d.name, host_.get());
   latch& done = owner.new_latch();
   owner.call("driver replaced", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
     invoke(owner.host(), "driver replaced", p.replaced, p.ctx, core::view(d.name), d.table, d.self, finished);

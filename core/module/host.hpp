@@ -52,6 +52,7 @@ class hub;
 namespace ry::module {
 
 class registry;
+class start_guard;
 
 // The rooms behind the ABI tables. Filled by core/app before the first module is created; a room
 // that is absent (in `runyard check` there is no database) is nullptr and its calls answer
@@ -70,6 +71,7 @@ struct runtime {
   jobs::queue* jobs = nullptr;
   events::hub* events = nullptr;
   registry* modules = nullptr;  // services and points of the loaded modules
+  start_guard* starts = nullptr;  // absent: nothing is remembered of a start
   // Answers of ry.core/1 info(): "version", "node_id", "deployment.mode", "http.base_path", ...
   std::unordered_map<std::string, std::string> facts;
 };
@@ -96,6 +98,8 @@ struct ry_host {
   // Exceptions and contract violations so far; see invoke().
   std::atomic<std::uint32_t> strikes{0};
   std::atomic<std::uint64_t> slow_callbacks{0};
+  // Statements of the module that failed because the schema lacks what they name.
+  std::atomic<std::uint64_t> schema_misses{0};
 
   // The module whose code runs on this thread; nullptr in the host's own code.
   static ry_host* current() noexcept;

@@ -6,6 +6,7 @@
 #include "core/module/arrangement.hpp"
 #include "core/module/change.hpp"
 #include "core/module/generation.hpp"
+#include "core/module/health_checks.hpp"
 #include "core/module/last_words.hpp"
 #include "core/module/registry.hpp"
 
@@ -34,6 +35,7 @@ struct module_set::impl {
   mutable std::shared_mutex mutex;  // of states and reasons, and of what `gen` points to
   arrangement now;
   std::optional<change> under_way;
+  mutable health_checks checks;
   bool ended = false;
 
   void validate_all(report& out) {
@@ -156,6 +158,14 @@ report module_set::start_staged() {
   return out;
 }
 
+module_set::trial_start module_set::try_staged() {
+  trial_start out;
+  out.problems = impl_->under_way->start();
+  out.missed_schema = impl_->under_way->missed_schema();
+  impl_->under_way.reset();
+  return out;
+}
+
 void module_set::abandon() {
   impl_->under_way.reset();
 }
@@ -179,7 +189,7 @@ std::vector<module_migrations> module_set::migrations() const {
   for (const std::size_t i : impl_->now.order) {
     const auto& e = impl_->now.entries[i];
     if (e.present() && !e.gen->registered().migrations.empty())
-      out.push_back({e.facts.name, e.gen->registered().migrations});
+      out.push_back({e.facts.name, e.gen->registered().migrations, e.spec.allow_newer_schema});
   }
   return out;
 }
@@ -214,28 +224,20 @@ std::vector<module_text> module_set::descriptions() const {
   return out;
 }
 
-std::vector<module_health> module_set::health() const {
-  struct question {
-    std::string module;
-    std::shared_ptr<generation> gen;
-    hold living;  // given back before `gen`
-  };
-  std::vector<question> questions;
+std::vector<module_health> module_set::health(std::chrono::milliseconds patience) const {
+  std::vector<health_checks::question> questions;
+  std::vector<bool> required;
   {
     std::shared_lock lock(impl_->mutex);
     for (const std::size_t i : impl_->now.order) {
       const auto& e = impl_->now.entries[i];
-      if (e.state == module_state::started && e.gen)
-        questions.push_back({e.facts.name, e.gen, hold(e.gen->host())});
+      if (e.state != module_state::started || !e.gen) continue;
+      questions.push_back({e.facts.name, e.gen, hold(e.gen->host())});
+      required.push_back(e.spec.failure == module_spec::on_failure::abort);
     }
   }
-  // Without the lock: one that does not answer keeps its asker, not who changes modules.
-  std::vector<module_health> out;
-  for (const auto& q : questions) {
-    module_health h{q.module, RY_OK, {}};
-    h.status = q.gen->health(h.message);
-    out.push_back(std::move(h));
-  }
+  auto out = impl_->checks.ask(questions, patience);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].required = required[i];
   return out;
 }
 

@@ -49,6 +49,7 @@ struct module_spec {
   use used = use::enabled;
   on_failure failure = on_failure::abort;
   std::string sha256;  // hex pin of the file's contents; empty = none
+  bool allow_newer_schema = false;
 };
 
 struct problem {
@@ -110,6 +111,7 @@ struct set_options {
 struct module_migrations {
   std::string module;  // also the schema
   std::vector<migration> list;
+  bool allow_newer_schema = false;  // the operator accepts applied migrations that are not in `list`
 };
 
 struct module_text {
@@ -121,6 +123,7 @@ struct module_health {
   std::string module;
   ry_status status = RY_OK;
   std::string message;
+  bool required = true;
 };
 
 struct module_change {
@@ -177,6 +180,13 @@ class module_set {
   std::vector<module_migrations> staged_migrations() const;  // after stage()
   std::vector<job_kind> staged_jobs() const;                 // after stage()
   report start_staged();                                     // after stage()
+  // Starts and ends the staged modules, to learn whether they start, before anything is done for them that
+  // stays. After it nothing is staged.
+  struct trial_start {
+    report problems;
+    bool missed_schema = false;  // a statement named a table, column or function that does not exist
+  };
+  trial_start try_staged();
   void abandon();                                            // instead of start_staged() or commit()
   // The new generations are the set from now on: services and drivers are theirs. Waits until the deadline
   // for owners of extension points that cannot take a driver's successor beside it.
@@ -200,8 +210,9 @@ class module_set {
   std::optional<contribution> find_driver(std::string_view point, std::string_view name) const;
   std::vector<module_text> descriptions() const;  // of routes, see ry_registrar_v1::describe
 
-  // Started modules only. [any], after prepare()
-  std::vector<module_health> health() const;
+  // Started modules only. RY_DEADLINE_EXCEEDED for one that does not answer within `patience`, in all. [any], after
+  // prepare()
+  std::vector<module_health> health(std::chrono::milliseconds patience = std::chrono::seconds(1)) const;
   // All modules that were found, in order of start; the disabled and the refused last. [any],
   // after prepare()
   std::vector<module_description> describe() const;

@@ -122,7 +122,7 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
     refuse("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
   const std::string what = "migration " + out.id;
   out.flags = v.flags;
-  check_flags(v.flags, RY_MIGRATION_NO_TX, what);
+  check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE, what);
   out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
   if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) refuse(what + " has no SQL");
   if (out.up_sql.find('\0') != std::string::npos)

@@ -1,5 +1,6 @@
 #include "core/module/registry.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
@@ -49,6 +50,27 @@ registry::~registry() = default;
 void registry::admit(const ry_host* host, std::vector<std::string> needs) {
   std::lock_guard lock(mutex_);
   needs_[host] = {needs.begin(), needs.end()};
+}
+
+void registry::note_driver(const ry_host* owner, std::string_view point, std::string_view name, ry_host* module) {
+  std::lock_guard lock(mutex_);
+  drivers_.push_back({owner, std::string(point), std::string(name), module});
+}
+
+void registry::forget_drivers(const ry_host* host) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(drivers_, [host](const known_driver& d) { return d.owner == host || d.module == host; });
+}
+
+ry_status registry::driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name,
+                                      std::string_view rule, std::string_view problem) {
+  std::lock_guard lock(mutex_);
+  const auto known = std::find_if(drivers_.rbegin(), drivers_.rend(), [&](const known_driver& d) {
+    return d.owner == owner && d.point == point && d.name == name;
+  });
+  if (known == drivers_.rend()) return RY_NOT_FOUND;
+  misbehaved(known->module, rule, point, problem);
+  return RY_OK;
 }
 
 std::vector<std::string> registry::dismiss(const ry_host* host) {
@@ -171,6 +193,13 @@ const ry_services_v1& services_table() noexcept {
       },
       [](ry_lease* lease) noexcept {
         if (lease) lease->owner->release(lease);
+      },
+      [](const ry_host* host, ry_str point, ry_str driver, ry_str rule, ry_str problem) noexcept -> ry_status {
+        try {
+          return host->rt.modules->driver_misbehaved(host, core::sv(point), core::sv(driver), core::sv(rule), core::sv(problem));
+        } catch (...) {
+          return RY_RESOURCE_EXHAUSTED;
+        }
       }};
   return table;
 }

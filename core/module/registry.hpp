@@ -73,6 +73,19 @@ class registry {
   lifecycle_limits limits;  // set before the first module is created
   lifecycle_thread lifecycle;
 
+  // --- drivers of extension points of modules ---
+  // `owner` was told of a driver of `module`.
+  void note_driver(const ry_host* owner, std::string_view point, std::string_view name, ry_host* module);
+  // Nothing of this module or of its points is known any more.
+  void forget_drivers(const ry_host* host);
+  // See ry_services_v1. [any]
+  ry_status driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name, std::string_view rule,
+                              std::string_view problem);
+
+  // --- symbols that all libraries of the process share (STB_GNU_UNIQUE) ---
+  // The first library that defines one defines it for all that come later, for good. [lifecycle]
+  std::set<std::string, std::less<>> unique_symbols;
+
   // --- interfaces and services; used by module_set ----------------------------------------------
   // `host` may use `needs` from now on until dismiss().
   void admit(const ry_host* host, std::vector<std::string> needs);
@@ -114,6 +127,12 @@ class registry {
   services services_, staged_services_;
   std::set<const ry_host*> staged_, hidden_;
   std::map<ry_lease*, std::unique_ptr<ry_lease>> leases_;
+  struct known_driver {
+    const ry_host* owner;
+    std::string point, name;
+    ry_host* module;
+  };
+  std::vector<known_driver> drivers_;  // the latest of a name last
   std::vector<std::shared_ptr<void>> retired_;
   std::atomic<std::uint64_t> generations_{0};
 };

@@ -2,11 +2,15 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/observe/log_line.hpp"
@@ -17,8 +21,43 @@ namespace ry::observe {
 
 namespace {
 
+// Writes lines to standard error or to a file. A line that does not reach its file goes to standard error.
+class line_sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  ~line_sink() override {
+    if (file_ >= 0) ::close(file_);
+  }
+  bool open(const std::string& path) {
+    const int next = path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    if (next < 0 && !path.empty()) return false;
+    std::lock_guard lock(mutex_);
+    if (const int before = std::exchange(file_, next); before >= 0) ::close(before);
+    return true;
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (file_ < 0 || !write_all(file_, line)) (void)write_all(STDERR_FILENO, line);
+  }
+  void flush_() override {}
+
+ private:
+  static bool write_all(int fd, const spdlog::memory_buf_t& line) {
+    for (std::size_t at = 0; at < line.size();) {
+      const ssize_t n = ::write(fd, line.data() + at, line.size() - at);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      at += static_cast<std::size_t>(n);
+    }
+    return true;
+  }
+  int file_ = -1;
+};
+
 struct log_sink {
-  log_sink() : logger("runyard", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+  log_sink() : lines(std::make_shared<line_sink>()), logger("runyard", lines) {
     logger.set_level(spdlog::level::trace);
     logger.flush_on(spdlog::level::trace);
     // The default handler prints the text of the failed line, unmasked.
@@ -32,6 +71,7 @@ struct log_sink {
         std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
   }
 
+  std::shared_ptr<line_sink> lines;
   spdlog::logger logger;
   redactor secrets;
   std::atomic<level> min{level::info};
@@ -76,11 +116,13 @@ void lost() noexcept {
 
 }  // namespace
 
-void configure_log(const log_settings& settings) {
+bool configure_log(const log_settings& settings) {
   log_sink& s = sink();
+  const bool opened = s.lines->open(settings.file);
   s.min = settings.min;
   s.json = settings.json;
   s.set_format();
+  return opened;
 }
 
 bool log_enabled(level l) noexcept {

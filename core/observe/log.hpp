@@ -15,13 +15,15 @@ struct field {
   std::string value;
 };
 
-// Settings of the process-wide sink. Call once, before other threads start; until then lines of
-// `info` and above go to standard error as text.
+// Settings of the process-wide sink. Until the first call lines of `info` and above go to standard error as text.
 struct log_settings {
   level min = level::info;
   bool json = false;
+  std::string file;  // appended to; empty: standard error
 };
-void configure_log(const log_settings& settings);
+// Again at any time: the file is opened anew, also under the same name (it may have been rotated). False: it cannot be
+// opened, and lines go where they went before. [any]
+bool configure_log(const log_settings& settings);
 bool log_enabled(level l) noexcept;
 
 // One line. `component` is a room or a module's name. While a trace is current on the thread (trace.hpp) the

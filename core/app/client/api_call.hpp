@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include "core/app/client/tls_trust.hpp"
+
 namespace ry::app::client {
 
 struct api_call {
@@ -13,6 +15,7 @@ struct api_call {
   std::string token;  // bearer; empty: none is sent
   std::string body;   // JSON; sent by POST
   std::chrono::seconds patience{60};
+  tls_trust trust{};
 };
 
 struct api_answer {
@@ -22,7 +25,6 @@ struct api_answer {
   bool nobody_listens = false;  // no connection was made
 
   bool ok() const noexcept { return status / 100 == 2; }
-  bool refused() const noexcept { return status / 100 == 4; }
   // The sentence of an error: of its `detail`, or why there is no answer.
   std::string reason() const;
 };

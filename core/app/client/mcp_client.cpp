@@ -93,12 +93,13 @@ exit_code mcp(const mcp_request& request) {
   call.url = request.url;
   call.path = request.tool.empty() ? "/admin/mcp/tools" : "/admin/mcp/call";
   call.token = request.token;
+  call.trust = request.trust;
   call.body = std::move(body);
   const auto answer = post(call);
   if (!answer.ok()) {
     if (request.as == output::json_lines && answer.status != 0)
       std::printf("%s\n", answer.body.c_str());
-    return fail(answer.reason(), answer.refused() ? exit_code::refused : exit_code::failed);
+    return fail(answer.reason());
   }
   const auto shown = request.as == output::json_lines ? answer.body + "\n" : mcp_text(request, answer.body);
   std::fwrite(shown.data(), 1, shown.size(), stdout);

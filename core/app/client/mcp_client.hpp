@@ -20,6 +20,7 @@ struct mcp_request {
   std::string tool;                  // empty: list the tools
   std::string arguments = "{}";      // JSON object
   output as = output::text;
+  tls_trust trust{};
 };
 
 // Prints tools or a result to standard output. exit_code::failed when the MCP server fails or the tool says

@@ -43,6 +43,12 @@ void add_texts(std::string& out, const char* title, const json::object& o, const
     if (one.is_string()) add_line(out, title, std::string(one.get_string()));
 }
 
+// With the token that was refused, as several could have been meant.
+std::string reason_of(const api_answer& answer, const module_request& request) {
+  const bool of_token = answer.status == 401 || answer.status == 403;
+  return answer.reason() + (of_token && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
+}
+
 bool is_true(const json::object& o, const char* key) {
   const auto* v = o.if_contains(key);
   return v && v->is_bool() && v->get_bool();
@@ -50,11 +56,12 @@ bool is_true(const json::object& o, const char* key) {
 
 }  // namespace
 
-bool is_served(const std::string& url) {
+bool is_served(const module_request& where) {
   api_call call;
-  call.url = url;
-  call.path = list_path;
+  call.url = where.url;
+  call.path = "/healthz";  // which needs no token
   call.patience = short_patience;
+  call.trust = where.trust;
   return !get(call).nobody_listens;
 }
 
@@ -64,11 +71,12 @@ std::optional<json::array> loaded_modules(const module_request& request) {
   call.path = list_path;
   call.token = request.token;
   call.patience = short_patience;
+  call.trust = request.trust;
   const auto answer = get(call);
   auto v = answer.ok() ? parsed(answer.body) : json::value();
   if (auto* all = v.if_array()) return std::move(*all);
   std::fprintf(stderr, "runyard: %s did not say what it has loaded: %s\n", request.url.c_str(),
-               answer.reason().c_str());
+               reason_of(answer, request).c_str());
   return std::nullopt;
 }
 
@@ -133,12 +141,13 @@ exit_code change_module(const module_request& request) {
   call.path = "/admin/modules/" + request.name + "/" + request.change;
   call.token = request.token;
   call.patience = patience;
+  call.trust = request.trust;
   const auto answer = post(call);
   if (!answer.ok()) {
     if (request.as == output::json_lines && answer.status != 0)
       std::printf("%s\n", answer.body.c_str());
-    std::fprintf(stderr, "runyard: %s\n", answer.reason().c_str());
-    return answer.refused() ? exit_code::refused : exit_code::failed;
+    std::fprintf(stderr, "runyard: %s\n", reason_of(answer, request).c_str());
+    return exit_code::failed;
   }
   const auto shown = request.as == output::json_lines ? answer.body + "\n" : module_text(answer.body);
   std::fwrite(shown.data(), 1, shown.size(), stdout);

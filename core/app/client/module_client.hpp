@@ -16,14 +16,16 @@ struct module_request {
   std::string change;  // reload, enable or disable; empty: none, they are listed
   std::string name;
   output as = output::text;
+  tls_trust trust{};
+  std::string token_source;  // where the token comes from, for a refusal of it
 };
 
-// Blocks until the old generations are gone or left behind. exit_code::refused: nothing has changed, the
+// Blocks until the old generations are gone or left behind. exit_code::failed: nothing has changed, the
 // reason is on standard error.
 exit_code change_module(const module_request& request);
 
 // Does anybody answer there?
-bool is_served(const std::string& url);
+bool is_served(const module_request& where);
 // What the server has loaded. nullopt: the reason is on standard error.
 std::optional<boost::json::array> loaded_modules(const module_request& request);
 // Modules as /admin/modules has them, in lines.

@@ -130,6 +130,7 @@ class session {
     curl_easy_setopt(c.get(), CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(c.get(), CURLOPT_CONNECTTIMEOUT, 10L);
+    apply(request_.trust, c.get());
     curl_easy_setopt(c.get(), CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(
         c.get(), CURLOPT_XFERINFOFUNCTION,
@@ -163,7 +164,7 @@ class session {
     reply r;
     r.code = curl_easy_perform(c);
     curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &r.status);
-    if (r.code != CURLE_OK) r.reason = *message ? message : curl_easy_strerror(r.code);
+    if (r.code != CURLE_OK) r.reason = (*message ? message : curl_easy_strerror(r.code)) + advice(request_.trust, r.code);
     return r;
   }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/app/client/tls_trust.hpp"
 #include "core/app/exit_code.hpp"
 
 namespace ry::app::client {
@@ -17,6 +18,7 @@ struct run_request {
   std::vector<std::string> files;
   std::string model, thread, agent;  // empty: not sent
   output as = output::text;
+  tls_trust trust{};
 };
 
 // Blocks until the run has ended, the stream is lost for good, or SIGINT (the run goes on then).

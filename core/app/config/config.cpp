@@ -1,5 +1,7 @@
 #include "core/app/config/config.hpp"
 
+#include "core/app/config/name_check.hpp"
+
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
@@ -47,6 +49,7 @@ config::config(const sources& from, const environment& env, const defaults& plac
     return std::find(keys.begin(), keys.end(), m.first) == keys.end();
   });
   host_ = check(host, schema_, {}, faults_);
+  set_warnings_aside();
   if (!faults_.empty()) return;
   const auto both = [&](const char* a, const char* b) {
     if (text(a).empty() != text(b).empty())
@@ -57,6 +60,12 @@ config::config(const sources& from, const environment& env, const defaults& plac
   if (!text("auth.jwt.jwks_url").empty() && !text("auth.jwt.jwks_file").empty())
     faults_.push_back(
         {tree_.where, "auth.jwt.jwks_file", "cannot stand beside auth.jwt.jwks_url; keep one"});
+}
+
+void config::set_warnings_aside() {
+  const auto first = std::stable_partition(faults_.begin(), faults_.end(), [](const problem& p) { return !p.warning; });
+  warnings_.insert(warnings_.end(), std::make_move_iterator(first), std::make_move_iterator(faults_.end()));
+  faults_.erase(first, faults_.end());
 }
 
 void config::refuse(std::string_view key, std::string message) {
@@ -152,7 +161,7 @@ std::vector<module_entry> config::modules() const {
     const auto* entry = given ? given->find(name) : nullptr;
     out.push_back({std::string(name), o->at("enabled").as_bool(), o->at("required").as_bool(),
                    std::string(o->at("sha256").as_string()), std::string(o->at("path").as_string()),
-                   entry ? entry->where : tree_.where});
+                   entry ? entry->where : tree_.where, o->at("allow_newer_schema").as_bool()});
   }
   return out;
 }
@@ -196,15 +205,23 @@ void config::check_names(const std::vector<std::string>& module_names) {
     const auto meant = nearest(name, all);
     faults_.push_back({child.where, to_text({name}),
                        std::string("unknown key, and no module of this name is installed") +
-                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?")});
+                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?"),
+                       is_only_environment(child)});
   }
+  std::erase_if(tree_.members, [&](const auto& m) {
+    return std::find(all.begin(), all.end(), m.first) == all.end() && is_only_environment(m.second);
+  });
   for (const auto& m : modules()) {
     if (known(m.name) || !m.path.empty()) continue;
+    const auto* given = tree_.find("modules");
+    const auto* entry = given ? given->find(m.name) : nullptr;
     const auto meant = nearest(m.name, module_names);
     faults_.push_back({m.where, to_text({"modules", m.name}),
                        "there is no module \"" + m.name + "\" in modules.path" +
-                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?")});
+                           (meant.empty() ? "" : "; did you mean \"" + meant + "\"?"),
+                       entry != nullptr && is_only_environment(*entry)});
   }
+  set_warnings_aside();
 }
 
 std::optional<std::string> config::module_settings(const std::string& name,
@@ -227,6 +244,7 @@ std::optional<std::string> config::module_settings(const std::string& name,
   // A module without a schema has no settings: every key of its table is unknown.
   schema.as_object()["type"] = "object";
   auto value = check(given ? *given : empty, schema, {name}, faults_);
+  set_warnings_aside();
   if (faults_.size() != before) return std::nullopt;
   auto text = json::serialize(value);
   modules_[name] = {std::move(value), std::move(schema)};
@@ -236,6 +254,13 @@ std::optional<std::string> config::module_settings(const std::string& name,
 void config::check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers) {
   for (const auto& [name, entry] : modules_)
     ry::app::config::check_drivers(entry.first, entry.second, tree_.find(name), {name}, drivers, faults_);
+}
+
+void config::check_references() {
+  name_check names;
+  for (const auto& [name, entry] : modules_) names.collect(entry.first, entry.second);
+  for (const auto& [name, entry] : modules_)
+    names.find_faults(entry.first, entry.second, tree_.find(name), {name}, faults_);
 }
 
 problems config::unchecked() const {

@@ -27,6 +27,7 @@ struct module_entry {
   std::string sha256;
   std::string path;   // empty: <modules.path>/<name>.so
   std::string where;  // where it was enabled
+  bool allow_newer_schema = false;
 };
 
 class config {
@@ -38,6 +39,8 @@ class config {
   const std::string& file() const noexcept { return file_; }
   // Everything found wrong so far, in the order it was found.
   const problems& faults() const noexcept { return faults_; }
+  // Environment variables that name no setting; known once the modules' settings are checked.
+  const problems& warnings() const noexcept { return warnings_; }
   // Adds what only the rest of the host or a module can see: a value of the right form that cannot be used.
   void refuse(std::string_view key, std::string message);
   // Where the setting was set whose name `text` begins with, or the table around it when it stands nowhere.
@@ -67,6 +70,9 @@ class config {
   // provides. `drivers` are pairs of extension point and name.
   void check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers);
 
+  // Once all modules are created: names of tiers, models and the like that no setting defines.
+  void check_references();
+
   // Tables with settings that no module_settings() has looked at: those of modules that are not enabled.
   problems unchecked() const;
 
@@ -89,7 +95,10 @@ class config {
   boost::json::value host_;
   std::map<std::string, std::pair<boost::json::value, boost::json::value>>
       modules_;  // value, schema
-  problems faults_;
+  problems faults_, warnings_;
+
+  // Moves what is a warning out of the faults.
+  void set_warnings_aside();
 };
 
 }  // namespace ry::app::config

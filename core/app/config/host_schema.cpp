@@ -150,7 +150,8 @@ constexpr const char* schema_text = R"JSON({
   }},
   "log": {"type": "object", "properties": {
     "level": {"type": "string", "enum": ["trace", "debug", "info", "warn", "error", "off"], "default": "info"},
-    "format": {"type": "string", "enum": ["text", "json"], "default": "text"}
+    "format": {"type": "string", "enum": ["text", "json"], "default": "text"},
+    "file": {"type": "string", "default": ""}
   }},
   "modules": {"type": "object", "properties": {
     "path": {"type": ["string", "array"], "items": {"type": "string", "minLength": 1}}
@@ -161,7 +162,9 @@ constexpr const char* schema_text = R"JSON({
       "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": "",
                  "description": "SHA-256 of the module file in hex; a file with another hash is refused"},
       "path": {"type": "string", "default": "",
-               "description": "Path of the module file, instead of NAME.so in modules.path"}
+               "description": "Path of the module file, instead of NAME.so in modules.path"},
+      "allow_newer_schema": {"type": "boolean", "default": false,
+                             "description": "true: the module starts although a newer version of it has applied migrations that are not declared compatible"}
   }}},
   "reload": {"type": "object", "properties": {
     "on_file_change": {"type": "boolean", "default": false},

@@ -1,5 +1,7 @@
 #include "core/app/config/schema.hpp"
 
+#include "core/app/config/name_check.hpp"
+
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
@@ -233,6 +235,7 @@ class checker {
       for (const auto& p : *known) names.emplace_back(p.key());
     const auto meant = nearest(key, names);
     fail(child, meant.empty() ? "unknown key" : "unknown key; did you mean \"" + meant + "\"?");
+    out_.back().warning = is_only_environment(child);
   }
 
   void add_missing(const node& value, const json::object& known, json::object& result) {
@@ -404,6 +407,7 @@ std::string fault_at(const json::value& schema, const std::string& path) {
       return here("\"" + std::string(array) + "\" must be an array");
   if (const auto* off = member(schema, "off"); off && !off->is_number() && !off->is_string())
     return here("\"off\" must be a number or a string");
+  if (auto fault = name_rule_fault(schema); !fault.empty()) return here(fault);
   if (const auto* limit = member(schema, "limit"))
     if (auto fault = limit_fault(*limit); !fault.empty()) return here(fault);
   if (const auto* p = member(schema, "properties")) {

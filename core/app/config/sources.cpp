@@ -275,7 +275,17 @@ problem unknown_variable(std::string_view variable, const known_keys& known) {
   return {"environment " + std::string(variable), "",
           meant.empty() ? "names no setting: the parts of a key are separated by two underscores, "
                           "as in RUNYARD_HTTP__LISTEN"
-                        : "names no setting; did you mean " + meant + "?"};
+                        : "names no setting; did you mean " + meant + "?",
+          true};
+}
+
+// Such as RUNYARD_DATABASE: a table, which no variable can be.
+bool names_table(const key_path& path, const known_keys& known) {
+  std::string key;
+  for (const auto& part : path) key += (key.empty() ? "" : ".") + part;
+  const auto begins = [&](const std::string& one) { return one.starts_with(key + "."); };
+  return std::find(known.all.begin(), known.all.end(), key) == known.all.end() &&
+         std::any_of(known.all.begin(), known.all.end(), begins);
 }
 
 }  // namespace
@@ -336,7 +346,8 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     auto path = split_variable(name.substr(env_prefix.size()));
     if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); }) ||
         (path.size() == 1 &&
-         std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end())) {
+         std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end()) ||
+        names_table(path, known)) {
       if (!belongs_to_others(name)) out.push_back(unknown_variable(name, known));
       continue;
     }

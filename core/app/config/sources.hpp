@@ -28,8 +28,8 @@ struct known_keys {
 
 // RUNYARD_HTTP__LISTEN=... sets http.listen: "__" separates. A key in the tree of the files is meant whatever its case,
 // and "_" stands for any of its characters that is no letter or digit; a key that is not there yet is the variable's
-// part in lower case. A variable that can mean several keys is refused. A variable that can name no key is refused with the one that
-// was probably meant. Left alone are those of the commands (RUNYARD_CONFIG, RUNYARD_URL,
+// part in lower case. A variable that can mean several keys is refused. A variable that can name no key is a warning with the one
+// that was probably meant: CI systems and container platforms set variables with this prefix, too. Left alone are those of the commands (RUNYARD_CONFIG, RUNYARD_URL,
 // RUNYARD_TOKEN) and those that Kubernetes sets for a service called runyard
 // (RUNYARD_SERVICE_HOST, RUNYARD_PORT_80_TCP).
 void apply_environment(node& tree, const environment& env, const known_keys& known, problems& out);

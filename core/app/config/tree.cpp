@@ -76,6 +76,12 @@ const node* node::find(std::string_view key) const noexcept {
   return const_cast<node*>(this)->find(key);
 }
 
+bool is_only_environment(const node& n) {
+  if (n.is != node::kind::table) return n.where.starts_with("environment ");
+  return !n.members.empty() &&
+         std::all_of(n.members.begin(), n.members.end(), [](const auto& m) { return is_only_environment(m.second); });
+}
+
 void merge(node& base, node over) {
   if (base.is != node::kind::table || over.is != node::kind::table) {
     base = std::move(over);

@@ -25,6 +25,8 @@ struct problem {
   std::string where;  // "conf/runyard.toml:12:3", "environment RUNYARD_HTTP__LISTEN", "--set"
   std::string path;   // empty when it concerns no single key
   std::string message;
+  // An environment variable that names no setting: it may belong to another program, so it prevents nothing.
+  bool warning = false;
   std::string format() const;
 };
 using problems = std::vector<problem>;
@@ -49,6 +51,8 @@ struct node {
   const node* find(std::string_view key) const noexcept;
 };
 
+// Every value in it, and there is one at least, was set by an environment variable.
+bool is_only_environment(const node& n);
 // Lays `over` on `base`: tables are merged, anything else is replaced.
 void merge(node& base, node over);
 // Sets one value, making tables on the way. A part of the path that is no table is replaced.

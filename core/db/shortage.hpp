@@ -1,0 +1,48 @@
+// The database lately refused work for want of a resource: disk space, memory, connections (SQLSTATE class 53), or takes no
+// writes. Logged with PostgreSQL's own reason, once in a while.
+//
+// Threads: any.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/db/failure.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::db {
+
+class shortage_record {
+ public:
+  void note(const failure& f) noexcept {
+    if (!f.sqlstate.starts_with("53") && !f.is("25006")) return;
+    try {
+      const auto now = clock::now();
+      std::lock_guard lock(mutex_);
+      const bool silent = last_ && now - logged_ < between_lines;
+      last_ = now;
+      if (silent) return;
+      logged_ = now;
+      observe::log(observe::level::error, "db", "the database refuses work", {{"reason", f.what()}});
+    } catch (...) {
+      // The failure itself goes to its caller.
+    }
+  }
+  // Not longer ago than a minute.
+  bool is_recent() const {
+    std::lock_guard lock(mutex_);
+    return last_ && clock::now() - *last_ < std::chrono::minutes(1);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static constexpr auto between_lines = std::chrono::seconds(10);
+
+  mutable std::mutex mutex_;
+  std::optional<clock::time_point> last_;
+  clock::time_point logged_{};
+};
+
+}  // namespace ry::db
