@@ -76,7 +76,7 @@ constexpr std::string_view settings_schema = R"({
     "low_credit_percent": {"type": "integer", "minimum": 0, "maximum": 100, "default": 20,
       "description": "credits.low is published when a balance falls below this share of the last grant"},
     "tiers": {
-      "type": "object",
+      "type": "object", "defines": {"kind": "accounts.tier", "predefined": ["free", "pro", "enterprise"]},
       "description": "Limits by tier. free, pro and enterprise are built in; values given here override single defaults",
       "additionalProperties": {
         "type": "object",
@@ -97,6 +97,7 @@ constexpr std::string_view settings_schema = R"({
           "api_keys": {"type": "integer", "minimum": 0, "description": "Most valid API keys of an account",
             "limit": {"resource": "API keys", "per": "account", "answer": "409 `API_KEY_LIMIT_EXCEEDED`", "default": "50", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
           "models": {"type": "array", "items": {"type": "string", "minLength": 1},
+            "refers_to": {"kinds": ["runs.model", "runs.provider/"], "also": ["*"]},
             "description": "Models of the tier: aliases or provider/model names; [\"*\"]: all"}
         }
       }

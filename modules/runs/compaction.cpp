@@ -54,7 +54,7 @@ ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model
     f.retry_after_s = call.retry_after_s();
     f.tries = tries;
     f.max_tries = summary_tries;
-    f.remaining_ms = (run->who.deadline_us - p.ctx.now_unix_us()) / 1000;
+    f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
     const next_try next = after_failure(f);
     if (next.how != next_try::what::same_model) co_return out;
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);

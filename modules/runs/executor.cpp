@@ -31,6 +31,16 @@ how_it_ended failed(std::string reason, const std::string& error, std::string co
   return {"failed", std::move(reason), plain_sentence(error), std::move(code)};
 }
 
+// [{"at": ..., "step": 1, "text": "..."}], at in microseconds since 1970.
+std::string causes_json(const live_run& run) {
+  std::string out = "[";
+  for (const live_run::failure_cause& c : run.causes) {
+    if (out.size() > 1) out += ',';
+    out += "{\"at_us\":" + std::to_string(c.at_us) + ",\"step\":" + std::to_string(c.step) + ",\"text\":" + json_string(c.text) + '}';
+  }
+  return out + ']';
+}
+
 }  // namespace
 
 ry::task<ry::job_outcome> executor::handle(ry::job job) {
@@ -100,9 +110,8 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   who.memory = t.memory;
   who.job = job.id();
   who.fence = job.fence();
-  const std::int64_t now = parts_.ctx.now_unix_us();
+  const std::int64_t now = parts_.ctx.mono_us();
   who.started_us = now - t.started_ago_us;
-  who.started_mono_us = parts_.ctx.mono_us() - t.started_ago_us;
   who.deadline_us = now - t.begun_ago_us + t.timeout_seconds * 1'000'000;
   const auto last = static_cast<std::uint64_t>(t.last_seq);
   auto run = std::make_shared<live_run>(parts_.ctx, std::move(who), job.exec(), last, last + reserve_window);
@@ -154,11 +163,11 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     if (!failure) break;
     if (is_transient(*failure)) {
       // No fault of the run's: it goes on from its last border.
-      parts_.ctx.complain("a run is put back", *failure);
+      log_error(*run, "a run is put back", *failure);
       leave(run, "put_back");
       out = ry::job_outcome::snooze(away_ms);
     } else if (tries == 0) {
-      parts_.ctx.complain("a run failed inside the server", *failure);
+      log_error(*run, "a run failed inside the server", *failure);
       run->feed.drop_held();
       c.ends(failed("crashed", "Internal server error", "INTERNAL"));
     } else {
@@ -169,6 +178,33 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   writer.dismiss(run);
   tell_sources_of_end(parts_, *run, run->final_status() != "running");
   co_return std::move(*out);
+}
+
+void executor::log_error(live_run& run, std::string_view what, const ry::error& why) const {
+  const std::string detail = why.detail_json().empty() ? std::string() : " " + std::string(why.detail_json());
+  run.note_cause(std::string(what) + ": " + std::string(why.reason()) + ": " + std::string(why.message()) + detail);
+  parts_.ctx.log(RY_LOG_ERROR, what, {{"run", run.who.run.to_string()},
+                                   {"account", run.who.account.to_string()},
+                                   {"reason", why.reason()},
+                                   {"error", why.message()},
+                                   {"detail", why.detail_json()}});
+}
+
+ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
+  const live_run& run = *kept;
+  parts_.ctx.warn("a run failed", {{"run", run.who.run.to_string()},
+                                   {"account", run.who.account.to_string()},
+                                   {"thread", run.who.thread.to_string()},
+                                   {"model", run.who.model},
+                                   {"reason", how.reason},
+                                   {"error_code", how.error_code},
+                                   {"error", how.error},
+                                   {"cause", run.causes.empty() ? std::string() : run.causes.back().text},
+                                   {"steps", run.step},
+                                   {"ms", run.age_ms()}});
+  if (run.causes.empty()) co_return;
+  const ry::result<void> noted = co_await parts_.repo.put_causes(run.who.run, causes_json(run));
+  if (!noted) parts_.ctx.complain("the causes of a failed run could not be stored", noted.error());
 }
 
 ry::task<void> executor::steps(run_ptr run, course& c) {
@@ -481,6 +517,7 @@ void executor::append_terminal(live_run& run, const ending& how, std::int64_t du
 
 ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   const ending& how = c.how;
+  if (how.status == std::string_view("failed")) co_await note_failure(run, how);
   step_record record;
   run->feed.hold();
   if (c.last == course::answer_is::part_of_the_end) {

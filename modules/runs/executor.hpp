@@ -61,6 +61,10 @@ class executor {
   // How it ends when the agent goes round in circles.
   std::optional<ending> out_of_ideas(const live_run& run, const std::vector<tool_call>& calls) const;
 
+  // Logs an error that is not the run's own, and keeps it for operators.
+  void log_error(live_run& run, std::string_view what, const ry::error& why) const;
+  // Logs a failed run with its ids and cause, and stores the causes.
+  ry::task<void> note_failure(run_ptr run, const ending& how) const;
   ry::task<ry::job_outcome> finish(run_ptr run, course& c);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);

@@ -4,6 +4,8 @@
 
 #include "log_writer.hpp"
 
+#include "text.hpp"
+
 namespace runs {
 namespace {
 
@@ -111,8 +113,14 @@ void live_run::end(ending how) {
   over.set();
 }
 
+void live_run::note_cause(std::string text) {
+  constexpr std::size_t most = 10, most_bytes = 2000;
+  if (causes.size() == most) causes.erase(causes.begin());
+  causes.push_back({ctx_.now_unix_us(), step + 1, shorten(text, most_bytes)});
+}
+
 void live_run::interrupt(std::int32_t why) {
-  if (why == RY_WHY_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.now_unix_us();
+  if (why == RY_WHY_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.mono_us();
   if (strength(why) <= strength(why_)) return;
   why_ = why;
   if (must_break()) abort_all();

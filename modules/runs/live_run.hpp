@@ -51,8 +51,9 @@ struct run_identity {
   run_mode mode = run_mode::agent;
   bool memory = true;  // false: the agent gets nothing from outside the thread
   std::int64_t job = 0, fence = 0;
+  // By the monotonic clock of this node, so that a jump of the wall clock ends no run. The database says how long ago a run
+  // began that another node has begun.
   std::int64_t started_us = 0, deadline_us = 0;
-  std::int64_t started_mono_us = 0;  // of the monotonic clock, for durations
 };
 
 class live_run : public std::enable_shared_from_this<live_run> {
@@ -75,7 +76,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start
   bool text_shown = false;  // of the model, to readers. Without first_token_ms: by a worker before, it is unknown when
   // Milliseconds since the start.
-  std::int64_t age_ms() const { return std::max<std::int64_t>(ctx_.mono_us() - who.started_mono_us, 0) / 1000; }
+  std::int64_t age_ms() const { return std::max<std::int64_t>(ctx_.mono_us() - who.started_us, 0) / 1000; }
   struct {                             // since the last border
     token_usage usage;
     std::int64_t micro = 0;
@@ -99,6 +100,15 @@ class live_run : public std::enable_shared_from_this<live_run> {
     std::uint64_t from = 0, to = 0;
     std::int64_t attempt = 0;
   } open_turn;
+
+  // Errors on the way, for operators alone: the latest, and no more than a run needs to be understood.
+  struct failure_cause {
+    std::int64_t at_us;
+    std::int32_t step;
+    std::string text;
+  };
+  void note_cause(std::string text);
+  std::vector<failure_cause> causes;
 
   // ---- readers ----
   void attach(reader& r);

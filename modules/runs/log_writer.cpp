@@ -121,7 +121,7 @@ void log_writer::enlist(const std::shared_ptr<live_run>& run) {
 ry::task<void> log_writer::watch_loop() {
   while (!watched_.empty()) {
     (void)co_await ctx_.sleep(watch_ms);
-    const std::int64_t now = ctx_.now_unix_us();
+    const std::int64_t now = ctx_.mono_us();
     const auto late = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
     const auto drained = [&](const live_run& run) {
       return run.shutdown_since_us() != 0 && now - run.shutdown_since_us() >= drain_us_;

@@ -17,6 +17,10 @@ namespace {
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 // Each piece is an event of its own: many times the tokens of the longest answers, and no log of millions of events.
 constexpr std::size_t most_pieces = 500'000;
+// What a driver has to end an answer after it was cancelled.
+constexpr std::uint64_t grace_ms = 10'000;
+
+ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) { (void)co_await ctx.sleep(ms); }
 
 }  // namespace
 
@@ -89,6 +93,7 @@ ry_status model_call::start(std::string_view request_json) {
     self->count(self->status_);
     self->ended_ = true;
     self->done_.set();
+    if (self->grace_) self->grace_->cancel(RY_WHY_USER);
   };
   sink.on_notice = [](void* ctx, ry_str code, ry_str message) noexcept {
     auto* self = static_cast<model_call*>(ctx);
@@ -96,19 +101,25 @@ ry_status model_call::start(std::string_view request_json) {
     (void)ry::guard([&] { self->note(ry::view(code), plain_sentence(ry::view(message))); });
   };
   begun_us_ = parts_.ctx.mono_us();
-  const ry_status begun = provider_->of->table->complete(provider_->of->self, provider_->instance,
-                                                         ry::str(request_json), run_->exec, &sink, this, &call_);
-  if (begun != RY_OK) count(begun);
+  sink_ = parts_.sinks.open(provider_, run_->exec, sink, this);
+  const ry_status begun = provider_->of->table->complete(provider_->of->self, provider_->instance, ry::str(request_json),
+                                                         run_->exec, &sink_guards::sink(), sink_, &call_);
+  parts_.sinks.returned(sink_, begun);
+  if (begun != RY_OK && !ended_) count(begun);
   return begun;
 }
 
 // The causes that clients must not see.
 void model_call::log_failure(const ry_error_view& err) const {
+  const std::string cause = cause_of(err);
+  run_->note_cause("provider " + provider_->name + ": " + message_ + (cause.empty() ? "" : " (" + cause + ")"));
   parts_.ctx.warn("a model request failed", {{"run", run_->who.run.to_string()},
+                                             {"account", run_->who.account.to_string()},
+                                             {"driver", provider_->of->name},
                                              {"provider", provider_->name},
                                              {"reason", ry::view(err.reason)},
                                              {"error", message_},
-                                             {"cause", cause_of(err)}});
+                                             {"cause", cause}});
 }
 
 void model_call::count(ry_status st) const {
@@ -162,11 +173,27 @@ void model_call::note(std::string_view code, std::string_view message) {
 ry::task<void> model_call::finished() {
   live_run::working busy(*run_, *this);
   if (too_long_) abort();  // before the call was known
-  while (!ended_) (void)co_await done_.wait();
+  while (!ended_ && !aborted_) (void)co_await done_.wait();
+  if (ended_) co_return;
+  grace_.emplace();
+  co_await ry::with_cancel(grace_->token(), plain_sleep(parts_.ctx, grace_ms));
+  if (!ended_) give_up();
 }
 
 void model_call::abort() noexcept {
-  if (!ended_ && call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
+  if (ended_) return;
+  aborted_ = true;
+  done_.set();
+  if (call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
+}
+
+void model_call::give_up() {
+  parts_.sinks.let_go(sink_, "it did not call on_end within ten seconds after cancel()");
+  status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
+  message_ = "The model provider did not end its answer";
+  run_->note_cause("provider " + provider_->name + ": its driver did not end an answer that was cancelled");
+  count(status_);
+  ended_ = true;
 }
 
 std::string model_call::take_reasoning() {
@@ -185,8 +212,6 @@ struct sleep_guard : abortable {
   ry::cancel_source source;
   void abort() noexcept override { source.cancel(RY_WHY_USER); }
 };
-
-ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) { (void)co_await ctx.sleep(ms); }
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // One call of a language model: its answer goes to the run's feed as it comes.
 // Thread: the run's executor. Lifetime: the frame that awaits it; it outlives on_end.
 #pragma once
+#include <optional>
+
 #include "parts.hpp"
 
 namespace runs {
@@ -30,6 +32,8 @@ class model_call : abortable {
 
  private:
   void abort() noexcept override;
+  // The driver was asked to end the answer and did not: the run goes on without it.
+  void give_up();
   // The request has ended; once.
   void count(ry_status st) const;
   void log_failure(const ry_error_view& err) const;
@@ -48,7 +52,8 @@ class model_call : abortable {
   log_writer& writer_;
   const audience who_;
   void* call_ = nullptr;
-  bool ended_ = false, too_long_ = false;
+  void* sink_ = nullptr;  // of sink_guards
+  bool ended_ = false, too_long_ = false, aborted_ = false;
   std::size_t bytes_ = 0, pieces_ = 0;
   std::string text_, message_, reasoning_;
   std::vector<tool_call> calls_;
@@ -57,7 +62,8 @@ class model_call : abortable {
   std::int32_t finish_ = 0;
   std::uint32_t retry_after_s_ = 0;
   std::int64_t begun_us_ = 0;
-  ry::signal done_;
+  ry::signal done_;                         // ended or aborted
+  std::optional<ry::cancel_source> grace_;  // of the wait for an aborted answer
 };
 
 // Sleeps; an interruption of the run ends it early.

@@ -237,7 +237,7 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, bool contin
     f.tries = tries;
     f.max_tries = p.config.max_attempts;
     f.has_fallback = has_fallback;
-    f.remaining_ms = (run->who.deadline_us - p.ctx.now_unix_us()) / 1000;
+    f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
     f.random = any_number(p.ctx);
     const next_try next = after_failure(f);
     if (next.how == next_try::what::give_up) {

@@ -11,7 +11,7 @@
 #include "admission.hpp"
 #include "deleted_accounts.hpp"
 #include "executor.hpp"
-#include "live_list.hpp"
+#include "admin_runs.hpp"
 #include "model_check.hpp"
 #include "run_routes.hpp"
 #include "settings_schema.hpp"
@@ -53,7 +53,7 @@ class module {
         threads_(parts_, runs_, copies_),
         deleted_accounts_(parts_.ctx, threads_),
         files_(parts_),
-        live_(ctx),
+        admin_runs_(ctx),
         admission_(parts_, runs_),
         webhooks_(parts_),
         model_check_(ctx, parts_.config, parts_.providers) {
@@ -82,7 +82,8 @@ class module {
     }
     reg.route("GET", "/agent-runs", 0, &runs_, &run_routes::list);
     reg.route("GET", "/agent-runs/active", 0, &runs_, &run_routes::active);
-    reg.route("GET", "/admin/runs", RY_ROUTE_ADMIN, &live_, &live_list::serve);
+    reg.route("GET", "/admin/runs", RY_ROUTE_ADMIN, &admin_runs_, &admin_runs::list);
+    reg.route("GET", "/admin/runs/{id}", RY_ROUTE_ADMIN, &admin_runs_, &admin_runs::get);
     reg.route("GET", "/thread/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads/{id}/agent-runs", 0, &runs_, &run_routes::of_thread);
     reg.route("GET", "/threads", 0, &threads_, &thread_routes::list);
@@ -127,6 +128,7 @@ class module {
     log_until_ = parts_.ctx.metrics().gauge("log_until_timestamp_seconds",
                                             "Until when the event log has partitions, as a Unix time");
     parts_.providers.check();
+    warn_of_free_models();
     parts_.keeper.start();
     copies_.start();
     parts_.places.start(parts_.node_id);
@@ -146,6 +148,15 @@ class module {
     p.ctx = &parts_.tool_sources;
     p.replaced = &sources::on_replaced;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENT_TOOLS_1);
+  }
+  // Prices of a mistyped name would apply to nothing.
+  void warn_of_free_models() const {
+    if (parts_.config.prices.empty()) return;
+    std::string free;
+    for (const auto& [alias, full] : parts_.config.models)
+      if (!full.starts_with("offline/") && parts_.config.price_of(alias).free())
+        free += (free.empty() ? "" : ", ") + alias;
+    if (!free.empty()) parts_.ctx.warn("models without a price in runs.prices cost nothing", {{"models", free}});
   }
   static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
     (void)ry::guard([&] {
@@ -190,7 +201,7 @@ class module {
   thread_routes threads_;
   deleted_accounts deleted_accounts_;
   file_routes files_;
-  live_list live_;
+  admin_runs admin_runs_;
   admission admission_;
   webhooks webhooks_;
   model_check model_check_;

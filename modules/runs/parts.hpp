@@ -18,6 +18,7 @@
 #include "ry/svc/accounts.h"
 #include "ry/svc/agents.h"
 #include "settings.hpp"
+#include "sink_guards.hpp"
 #include "start_queue.hpp"
 #include "workspace_keeper.hpp"
 #include "workspace_quota.hpp"
@@ -30,6 +31,7 @@ struct parts {
         config(std::move(s)),
         figures(ctx, config),
         providers(config),
+        sinks(ctx),
         repo(ctx),
         starts(ctx, repo, gate),
         borders(ctx, repo, gate),
@@ -45,6 +47,7 @@ struct parts {
   const settings config;
   const runs::figures figures;
   provider_set providers;
+  sink_guards sinks;
   ry::drivers<ry_agent_tools_v1> tool_sources;
   ry::drivers<ry_sandbox_driver_v1> sandboxes;
   ry::service<ry_accounts_v1> accounts;

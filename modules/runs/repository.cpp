@@ -334,6 +334,17 @@ ry::task<ry::result<std::string>> repository::force_stop(std::string run,
   co_return std::string(rows->front().opt_text(0).value_or(""));
 }
 
+ry::task<ry::result<void>> repository::put_causes(ry::uuid run, std::string causes) const {
+  ry::result<ry::rows> done = co_await db_.query(
+      "insert into runs.run_causes (run_id, causes)"
+      " select $1, coalesce(jsonb_agg(jsonb_build_object('at', core.iso(to_timestamp((c->>'at_us')::bigint / 1000000.0)), 'step', c->'step',"
+      "   'text', c->'text')), '[]') from jsonb_array_elements($2::jsonb) c"
+      " on conflict (run_id) do update set causes = excluded.causes",
+      run, causes);
+  if (!done) co_return done.error();
+  co_return ry::result<void>();
+}
+
 ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0}, "select status from runs.runs where id = $1::uuid", run);

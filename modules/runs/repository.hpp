@@ -204,6 +204,8 @@ class repository {
   // `run` waits no longer.
   ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
   ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
+  // What operators see of a failed run: a JSON array of {at_us, step, text}.
+  ry::task<ry::result<void>> put_causes(ry::uuid run, std::string causes) const;
   ry::task<ry::result<std::string>> status_of(std::string run) const;
   // The running and waiting runs of a thread of the account, the latest first: stopping one does not start the next.
   ry::task<ry::result<std::vector<std::string>>> unfinished_runs(std::string account, std::string thread) const;

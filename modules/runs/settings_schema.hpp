@@ -7,7 +7,7 @@ inline constexpr char settings_schema[] = R"json({
   "type": "object",
   "properties": {
     "providers": {
-      "type": "object",
+      "type": "object", "defines": {"kind": "runs.provider", "predefined": ["offline"]},
       "description": "Language model providers by name. The provider 'offline' exists without configuration.",
       "additionalProperties": {
         "type": "object",
@@ -29,7 +29,7 @@ inline constexpr char settings_schema[] = R"json({
       "default": {}
     },
     "models": {
-      "type": "object",
+      "type": "object", "defines": {"kind": "runs.model", "predefined": ["runyard/basic", "runyard/power"]},
       "description": "Aliases such as runyard/basic (entry) and runyard/power (mid-level), each for a '<provider>/<model>'",
       "additionalProperties": {"type": "string", "minLength": 3},
       "default": {}
@@ -127,9 +127,9 @@ inline constexpr char settings_schema[] = R"json({
       "limit": {"resource": "Stored file, bytes", "per": "file", "answer": "not stored; the tool result names it"}},
     "workspace_files": {"type": "integer", "minimum": 100, "maximum": 1000000, "default": 20000, "description": "Most files, directories and links of a workspace that are stored",
       "limit": {"resource": "Stored files of a workspace", "per": "project", "answer": "start: 413 `UPLOAD_TOO_LARGE`; files of commands are not stored, with a note for the model", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
-    "account_workspace_bytes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1048576}, "default": {}, "description": "By tier: most bytes of all workspaces of an account, on the disk of each node and in the database; default 4 GiB (free and tiers of your own), 32 GiB (pro), 256 GiB (enterprise)",
+    "account_workspace_bytes": {"type": "object", "keys_refer_to": {"kinds": ["accounts.tier"]}, "additionalProperties": {"type": "integer", "minimum": 1048576}, "default": {}, "description": "By tier: most bytes of all workspaces of an account, on the disk of each node and in the database; default 4 GiB (free and tiers of your own), 32 GiB (pro), 256 GiB (enterprise)",
       "limit": {"resource": "All workspaces of an account, bytes", "per": "account", "answer": "start: 413 `UPLOAD_TOO_LARGE`; the command is ended; the model gets an error", "default": "free 4 GiB, pro 32 GiB, enterprise 256 GiB", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
-    "account_workspace_files": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 100}, "default": {}, "description": "By tier: most files, directories and links of all workspaces of an account; default 100000 (free and tiers of your own), 500000 (pro), 2000000 (enterprise)",
+    "account_workspace_files": {"type": "object", "keys_refer_to": {"kinds": ["accounts.tier"]}, "additionalProperties": {"type": "integer", "minimum": 100}, "default": {}, "description": "By tier: most files, directories and links of all workspaces of an account; default 100000 (free and tiers of your own), 500000 (pro), 2000000 (enterprise)",
       "limit": {"resource": "All workspaces of an account, files and directories (inodes)", "per": "account", "answer": "start: 413 `UPLOAD_TOO_LARGE`; the command is ended; the model gets an error", "default": "free 100000, pro 500000, enterprise 2000000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
     "max_live_runs": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000, "description": "Most runs that this node executes at the same time; further ones wait for a free slot on any node, fairly between accounts",
       "limit": {"resource": "Runs in progress", "per": "node", "answer": "further runs wait", "metric": "runyard_runs_live", "alert": "RunyardRunsWait"}},
@@ -139,7 +139,7 @@ inline constexpr char settings_schema[] = R"json({
       "limit": {"resource": "Commands in progress", "per": "account, node", "answer": "further commands wait", "metric": "runyard_runs_tool_seconds"}},
     "max_queued_runs": {"type": "integer", "minimum": 0, "maximum": 1000000, "default": 100000, "description": "Most runs that wait for a slot, on all nodes together; further starts get a 503",
       "limit": {"resource": "Runs waiting for a node", "per": "all nodes", "answer": "503 `QUEUE_FULL` with `Retry-After`", "metric": "runyard_runs_starts_total", "alert": "RunyardRunsWait"}},
-    "queue_percent": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 100}, "default": {}, "description": "By tier: percentage of max_queued_runs from which on its starts are refused; default 100"},
+    "queue_percent": {"type": "object", "keys_refer_to": {"kinds": ["accounts.tier"]}, "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 100}, "default": {}, "description": "By tier: percentage of max_queued_runs from which on its starts are refused; default 100"},
     "webhooks": {
       "type": "object",
       "description": "URLs that are notified of the end of runs, by a name of your choice; signed according to Standard Webhooks",

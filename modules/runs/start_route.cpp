@@ -445,8 +445,7 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   who.memory = w.args.form.memory_enabled.value_or(true);
   who.job = run.job;
   who.fence = run.fence;
-  who.started_us = parts_.ctx.now_unix_us();
-  who.started_mono_us = parts_.ctx.mono_us();
+  who.started_us = parts_.ctx.mono_us();
   who.deadline_us = who.started_us + parts_.config.timeout_seconds * 1'000'000;
   auto live = std::make_shared<live_run>(parts_.ctx, std::move(who), exec, 1, first_reservation);
   live->feed.seed(w.args.first_event);

@@ -136,13 +136,10 @@ class module {
     co_await ctx_.run_blocking([this] { disk_->threads().close(); });
   }
 
-  ry::result<void> health() const {
-    std::lock_guard lock(mutex_);
-    if (!problem_.empty()) return ry::unavailable("sandbox.unusable", problem_);
-    return {};
-  }
-  // Shown by /readyz besides health().
+  // Shown by /readyz. Without a usable sandbox runs go on without its tools, so the module is never unhealthy: the
+  // server would be taken out of its balancer for less than it can do.
   std::string degraded() const {
+    if (const auto problem = this->problem(); !problem.empty()) return problem;
     const std::string& groups = groups_->degraded();
     return groups + (groups.empty() || without_copies_.empty() ? "" : "; ") + without_copies_;
   }
@@ -175,6 +172,11 @@ class module {
     set_problem(problem);
   }
 
+  // Why no command can run; empty: they can.
+  std::string problem() const {
+    std::lock_guard lock(mutex_);
+    return problem_;
+  }
   void set_problem(const std::string& problem) {
     std::lock_guard lock(mutex_);
     problem_ = problem;
@@ -196,7 +198,7 @@ class module {
   static ry_status run(void* self, ry_str project, const ry_sandbox_command* command, ry_exec* exec,
                        const ry_sandbox_sink* sink, void* ctx, void** call) noexcept {
     return ry::guard([&] {
-      if (!self_of(self).health().ok()) return static_cast<ry_status>(RY_UNAVAILABLE);
+      if (!self_of(self).problem().empty()) return static_cast<ry_status>(RY_UNAVAILABLE);
       char text[256];
       ry_errbuf err{text, sizeof text, 0};
       return runner_of(self).run(ry::text(project), *command, exec, *sink, ctx, call, &err);
