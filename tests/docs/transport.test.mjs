@@ -51,7 +51,7 @@ async function follow(title, cwd, pairs) {
 
 // The text's own server, at another address; answers what ends it and all that it started.
 async function serverOfThePage(socket) {
-  const script = replaced(block(text, 'server'), [['/tmp/pigeon.sock', socket]]);
+  const script = replaced(block(text, 'server'), [['/run/runyard-demo/pigeon.sock', socket], ['/run/runyard-demo', path.dirname(socket)]]);
   // Where npx finds the package without the network.
   const shell = spawn('bash', ['-c', `${script}\nwait`], { cwd: path.join(root, 'tests/e2e'), detached: true, stdio: 'ignore' });
   const ended = new Promise((resolve) => shell.on('exit', resolve));
@@ -71,7 +71,7 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
     const socket = path.join(dir, `${lang}.sock`);
     const peer = lang === 'cpp' ? await bridgeWebSocket(everything) : await bridgeUnix(socket, everything);
     try {
-      const at = [['unix:///tmp/pigeon.sock', peer.url]];
+      const at = [['unix:///run/runyard-demo/pigeon.sock', peer.url]];
       assert.match(await follow('check', cwd, [['carrier_pigeon', name], ...at]), /^\d+ passed, 0 failed/m);
       const places = [['/usr/lib/runyard/modules', path.join(dir, 'modules')], ['/etc/runyard/runyard.toml', server.config]];
       await follow('install', cwd, [['carrier_pigeon', name], ['/etc/runyard/modules.d', path.join(server.dir, 'modules.d')], ...places]);
@@ -83,7 +83,7 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
       if (lang === 'c') {
         const own = path.join(dir, 'page.sock'), end = await serverOfThePage(own);
         try {
-          assert.match(await follow('call', cwd, [...call, ['/tmp/pigeon.sock', own]]), /Echo: coo/);
+          assert.match(await follow('call', cwd, [...call, ['/run/runyard-demo/pigeon.sock', own]]), /Echo: coo/);
         } finally {
           await end();
         }
@@ -93,6 +93,25 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
     }
   });
 }
+
+test('a socket that may not be connected to is told from one that is not there', async () => {
+  if (process.getuid() !== 0) return;
+  const closed = path.join(dir, 'closed.sock');
+  const listener = await bridgeUnix(closed, everything);
+  const stays = path.join(dir, 'no.sock');
+  writeFileSync(stays, '');
+  try {
+    const token = server.token({ role: 'admin' });
+    for (const [socket, cause] of [[path.join(dir, 'none.sock'), /No such file or directory/], [stays, /Connection refused|not a socket/i]]) {
+      const r = await fetch(`${server.url}/admin/mcp/call`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ type: 'carrier_pigeon', config: { url: `unix://${socket}` }, tool: 'echo', arguments: {} }) });
+      assert.equal(r.status, 502);
+      assert.match(await r.text(), cause);
+    }
+  } finally {
+    listener.close();
+  }
+});
 
 test('what the text says of the project is so', () => {
   for (const file of ['carrier_pigeon.c', 'session.c']) {

@@ -1,5 +1,7 @@
 // Nodes whose clocks differ. What counts is the database's.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';
@@ -35,4 +37,24 @@ test('a run that a node takes over whose clock is an hour ahead goes on', { skip
   assert.equal(textOf(events), 'a b');
   const took = events.at(-1).duration_ms;
   assert.ok(took >= 2000 && took < 120000, `duration_ms ${took}`);
+});
+
+// The jump of a virtual machine that was suspended, or of a wrong time server.
+test('a wall clock that jumps ends no run', { skip: !!process.env.RY_SANITIZE }, async () => {
+  const other = makeDatabase();
+  const jump = path.join(mkdtempSync(path.join(tmpdir(), 'ry-jump-')), 'now');
+  const shift = ['env', `LD_PRELOAD=${path.join(build, 'tests/clock_shift.so')}`, 'CLOCK_SHIFT=2592000', `CLOCK_SHIFT_FILE=${jump}`];
+  const node = await new Server({ database: other, llm, wrap: shift }).start();
+  try {
+    const user = await node.user();
+    const r = await user.start({ prompt: 'hello' });
+    assert.equal(r.status, 200, r.text);
+    const { events } = await user.stream(r.json.agent_run_id, { onEvent: (e) => e.type === 'llm_response_chunk' && writeFileSync(jump, '') });
+    assert.equal(events.at(-1).status, 'completed', JSON.stringify(events.at(-1)));
+    assert.ok(events.at(-1).duration_ms < 120000, JSON.stringify(events.at(-1)));
+  } finally {
+    await node.close();
+    other.drop();
+    rmSync(path.dirname(jump), { recursive: true });
+  }
 });

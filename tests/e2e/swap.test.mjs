@@ -197,11 +197,11 @@ test('what cannot be loaded, or does not fit, changes nothing', async () => {
   writeFileSync(path.join(modules, '.runs.broken'), 'no library');
   place('runs', path.join(modules, '.runs.broken'));
   let r = await change('reload', 'runs');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /runs\.so/);
   place('runs', path.join(build, 'modules/agents.so'));
   r = await change('reload', 'runs');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /holds the module "agents", not "runs"/);
   assert.equal((await state('runs')).generation, before.generation);
   const user = await server.user();
@@ -222,7 +222,7 @@ test('a file that is written into, as cp does it, is not what runs', async () =>
   const next = await user.start({ prompt: '[words 2]' });
   assert.equal((await watch(`${server.url}/agent-run/${next.json.agent_run_id}/stream`, user.token).ended).text, words(2));
   let r = await change('reload', 'runs');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /runs\.so.*not an ELF file/);
   assert.equal((await state('runs')).generation, before.generation);
   for (const name of ['runs', 'accounts', 'llm_openai']) place(name, path.join(build, `modules/${name}.so`));
@@ -234,7 +234,7 @@ test('settings are read anew, and wrong ones are refused with file and line', as
   const good = readFileSync(server.config, 'utf8');
   writeFileSync(server.config, good.replace('drain_seconds = 1\n', 'drain_seconds = 1\nmax_prompt_lenght = 5\n'));
   let r = await change('reload', 'runs');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /runyard\.toml:\d+.*max_prompt_lenght/);
   writeFileSync(server.config, good);
   r = await change('reload', 'runs');
@@ -243,7 +243,7 @@ test('settings are read anew, and wrong ones are refused with file and line', as
 
 test('a module goes and comes back; one that others need stays', async () => {
   let r = await change('disable', 'accounts');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /needs accounts\/1/);
   const user = await server.user();
   assert.equal((await user.get('/mcp/profiles')).status, 200);
@@ -252,13 +252,13 @@ test('a module goes and comes back; one that others need stays', async () => {
   assert.equal((await user.get('/mcp/profiles')).status, 404);
   assert.equal((await state('mcp_prebuilt')).state, 'disabled');
   r = await change('disable', 'mcp_prebuilt');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /not running/);
   r = await change('enable', 'mcp_prebuilt');
   assert.equal(r.code, 0, r.err);
   assert.equal((await user.get('/mcp/profiles')).status, 200);
-  assert.equal((await change('enable', 'mcp_prebuilt')).code, 2);
-  assert.equal((await change('reload', 'nobody')).code, 2);
+  assert.equal((await change('enable', 'mcp_prebuilt')).code, 1);
+  assert.equal((await change('reload', 'nobody')).code, 1);
 });
 
 test('whoever uses a module follows it, nobody else does', async () => {
@@ -316,7 +316,7 @@ test('a changed file is reloaded by itself where that is configured, and only wh
   touched('llm_openai');
   await waitFor('the new generation', async () => (await state('llm_openai')).generation > before.generation);
   const r = await change('reload', 'mcp_json');
-  assert.equal(r.code, 2);
+  assert.equal(r.code, 1);
   assert.match(r.err, /pins/);
   assert.equal((await state('mcp_json')).generation, pinned.generation);
   const old = await state('webhooks');

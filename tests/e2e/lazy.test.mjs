@@ -1,0 +1,50 @@
+// Modules that are badly made: one whose job ignores its deadline and whose health() is slow is named, and nothing else waits for it;
+// one that would go on with the variables of its old library is not reloaded.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { Client, Server, build, makeDatabase, modulesOn, waitFor } from './lib/server.mjs';
+
+let database, server;
+
+before(async () => {
+  database = makeDatabase();
+  server = await new Server({ database, settings: '[shutdown]\ndrain_seconds = 2\n', set: [
+    ...modulesOn.filter((m) => m !== 'accounts').map((m) => `modules.${m}.enabled=false`),
+    `modules.path=${build}/modules:${path.join(build, 'tests/abi/lazy')}`, 'modules.abi_lazy.enabled=true', 'modules.abi_unique.enabled=true'] }).start();
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+});
+
+const ask = async (where) => (await fetch(`${server.url}/abi_lazy/${where}`, { method: 'POST' })).json();
+
+test('a job that ignores its deadline is named, and its schedule goes on', async () => {
+  await waitFor('the module to be named', () => /\[abi_lazy\] module misbehaved.*a job that ignores its deadline.*abi_lazy\.sleeps/.test(server.log), 30000);
+  await waitFor('another run of the job', () => database.sql("select coalesce(max(attempt), 0) from core.job where kind = 'abi_lazy.sleeps'") > 1, 30000);
+  await waitFor('the next ticks', async () => (await ask('wake')).begun > 2, 30000);
+});
+
+test('a slow health() delays neither /readyz nor /metrics, and is named', async () => {
+  await ask('health/15000');
+  for (const path of ['/readyz', '/metrics', '/readyz']) {
+    const begun = performance.now();
+    const r = await new Client(server).get(path);
+    assert.ok(performance.now() - begun < 8000, path);
+    assert.equal(r.status, 200, r.text);
+    if (path === '/readyz') assert.match(r.json.degraded.find((d) => d.room === 'abi_lazy').message, /health check has not answered for \d+ ms/);
+  }
+  assert.equal(server.log.match(/\[abi_lazy\] health\(\) does not answer/g).length, 1, 'once');
+  await ask('health/0');
+  await waitFor('the module to be well', async () => !(await new Client(server).get('/readyz')).json.degraded?.some((d) => d.room === 'abi_lazy'), 30000);
+});
+
+test('a reload that would go on with the variables of the old library is refused', async () => {
+  const count = async () => (await (await fetch(`${server.url}/abi_unique`)).json()).count;
+  assert.equal(await count(), 1);
+  const r = await new Client(server, server.token({ role: 'admin' })).post('/admin/modules/abi_unique/reload');
+  assert.equal(r.status, 409, r.text);
+  assert.match(r.json.detail, /abi_unique.*shares the symbol .*Restart the server/);
+  assert.equal(await count(), 2);
+});

@@ -1,0 +1,161 @@
+// A module goes to a newer version with migrations and back, refused upgrades included, while requests are answered and
+// across restarts.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { after, beforeEach, test } from 'node:test';
+import { Client, Server, binary, build, makeDatabase, modulesOn, sleep } from './lib/server.mjs';
+
+const off = modulesOn.filter((m) => m !== 'accounts').map((m) => `modules.${m}.enabled=false`);
+let database, server, file;
+
+const place = (version) => {
+  copyFileSync(path.join(build, 'tests/abi/stock', version, 'abi_stock.so'), `${file}.next`);
+  renameSync(`${file}.next`, file);
+};
+const admin = () => new Client(server, server.token({ role: 'admin' }));
+const swap = async (version, action = 'reload') => {
+  place(version);
+  return admin().post(`/admin/modules/abi_stock/${action}`);
+};
+const stock = async () => (await fetch(`${server.url}/abi_stock`)).json();
+const applied = () => database.sql("select string_agg(id, ' ' order by id) from core.migration where module = 'abi_stock'");
+const cli = (...args) => spawnSync(binary, [...args, '--config', server.config, '--set', `data_dir=${path.join(server.dir, 'data')}`,
+  ...server.set.flatMap((s) => ['--set', s])], { encoding: 'utf8', timeout: 60000 });
+const restart = async (version, ...set) => {
+  await server.stop();
+  if (version) place(version);
+  server.set.push(...set);
+  return server.start();
+};
+
+beforeEach(async () => {
+  await server?.close();
+  database?.drop();
+  database = makeDatabase();
+  server = new Server({ database, settings: '[reload]\ndrain_seconds = 2' });
+  mkdirSync(path.join(server.dir, 'own'));
+  file = path.join(server.dir, 'own', 'abi_stock.so');
+  server.set.push(...off, 'modules.abi_stock.enabled=true', `modules.abi_stock.path=${file}`);
+  place('v1');
+  await server.start();
+});
+after(async () => {
+  await server?.close();
+  database?.drop();
+});
+
+test('under load: version 1, a refused version 2, version 2 with a migration, version 1 again, and no request fails', async () => {
+  let over = false, answered = 0;
+  const bad = [], versions = new Set();
+  const load = Promise.all(Array.from({ length: 4 }, async () => {
+    while (!over) {
+      const r = await fetch(`${server.url}/abi_stock`).catch((e) => ({ status: `${e} ${e.cause}` }));
+      if (r.status === 200) versions.add((await r.json()).version);
+      else bad.push(r.status);
+      answered++;
+      await sleep(2);
+    }
+  }));
+  try {
+    const refused = await swap('v2_fails');
+    assert.equal(refused.status, 409);
+    assert.match(refused.json.detail, /abi_stock.*the shelves are full/);
+    assert.equal(applied(), '0001_articles', 'a start that fails is found before its migrations are applied');
+    assert.equal((await swap('v1')).status, 200, 'the old file can be loaded again');
+    assert.equal((await swap('v2')).status, 200);
+    assert.equal((await stock()).version, '2.0.0');
+    const back = await swap('v1');
+    assert.equal(back.status, 200, back.text);
+    assert.match(server.log, /the schema is newer than this version of the module.*0002_colour.*declared compatible/);
+    await sleep(100);
+  } finally {
+    over = true;
+    await load;
+  }
+  assert.deepEqual(bad, []);
+  assert.ok(answered > 20);
+  assert.deepEqual([...versions].sort(), ['1.0.0', '2.0.0']);
+  assert.equal(applied(), '0001_articles 0002_colour');
+  await restart();
+  assert.equal((await stock()).version, '1.0.0');
+});
+
+test('a refused upgrade whose migrations had to be applied prevents neither the old file nor a start', async () => {
+  const refused = await swap('v2_fails_late');
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.detail, /the shelves are full.*\n.*applied before that and stay: abi_stock 0002_colour/);
+  assert.equal((await stock()).version, '1.0.0');
+  assert.equal((await swap('v1')).status, 200);
+  await restart();
+  assert.equal((await stock()).version, '1.0.0');
+  assert.match(server.log, /0002_colour.*the version that applied it has never started/);
+});
+
+test('a version that fails at the start of the server can be replaced by the old file', async () => {
+  await server.stop();
+  place('v2_fails');
+  await assert.rejects(server.start(), /the shelves are full/);
+  assert.equal(applied(), '0001_articles 0002_colour');
+  await restart('v1');
+  assert.equal((await stock()).version, '1.0.0');
+});
+
+test('a migration that served and is not declared compatible refuses the old version until the operator decides', async () => {
+  assert.equal((await swap('v2_undeclared')).status, 200);
+  const back = await swap('v1');
+  assert.equal(back.status, 409);
+  for (const remedy of [/Install the newer version again/, /modules\.abi_stock\.allow_newer_schema = true/, /runyard migrate forget abi_stock 0002_colour/])
+    assert.match(back.json.detail, remedy);
+  assert.equal((await stock()).version, '2.0.1', 'the newer version goes on');
+  await restart('v1', 'modules.abi_stock.allow_newer_schema=true');
+  assert.equal((await stock()).version, '1.0.0');
+  assert.match(server.log, /0002_colour.*allow_newer_schema/);
+  await server.stop();
+  const status = cli('migrate', 'status', '--json');
+  assert.equal(status.status, 0, status.stderr);
+  assert.equal(JSON.parse(status.stdout).find((m) => m.id === '0002_colour').state, 'newer, accepted');
+});
+
+test('`runyard migrate forget` removes one record, after it has asked', async () => {
+  assert.equal((await swap('v2_undeclared')).status, 200);
+  await server.stop();
+  place('v1');
+  await assert.rejects(server.start(), /could not be brought up to date/);
+  const wrong = cli('migrate', 'forget', 'abi_stock', '7', '--yes');
+  assert.equal(wrong.status, 1);
+  assert.match(wrong.stderr, /no applied migration 7; it has 0001_articles, 0002_colour/);
+  const asked = cli('migrate', 'forget', 'abi_stock', '0002');  // standard input is empty
+  assert.equal(asked.status, 1);
+  assert.match(asked.stderr, /Type the name of the module[^]*nothing was changed/);
+  assert.equal(applied(), '0001_articles 0002_colour');
+  const done = cli('migrate', 'forget', 'abi_stock', '2', '--yes');
+  assert.equal(done.status, 0, done.stderr);
+  assert.equal(done.stdout, 'forgotten: migration 0002_colour of module abi_stock\n');
+  await server.start();
+  assert.equal((await stock()).version, '1.0.0');
+});
+
+test('a module that crashes the server in start is skipped or named at the next start, and tried again when asked', async () => {
+  const crash = await swap('v2_aborts').catch((e) => e);
+  assert.ok(crash instanceof Error, 'the server is gone');
+  assert.equal((await server.exited).signal, 'SIGABRT');
+  assert.equal(applied(), '0001_articles', 'nothing was migrated for it');
+  // Required: it is named, and tried again.
+  await assert.rejects(server.start(), /the server ended while it started this required module the last time.*abi_stock/);
+  // Not required: the server starts without it, as often as it is started.
+  server.set.push('modules.abi_stock.required=false');
+  for (let i = 0; i < 2; i++) {
+    await server.start();
+    assert.match(server.log, /error.*left out.*abi_stock.*the server ended while this file was being started the last time/);
+    const ready = await new Client(server).get('/readyz');
+    assert.deepEqual([ready.status, ready.json.status], [200, 'ready']);
+    assert.match(ready.json.degraded.find((d) => d.room === 'abi_stock').message, /not started/);
+    if (i === 0) await server.stop();
+  }
+  assert.equal((await swap('v1', 'enable')).status, 200);
+  assert.equal((await stock()).version, '1.0.0');
+  assert.equal((await new Client(server).get('/readyz')).json.degraded?.find((d) => d.room === 'abi_stock'), undefined);
+  assert.equal(existsSync(path.join(server.dir, 'data/module-starts/abi_stock')), false);
+});
