@@ -115,21 +115,22 @@ describe('Supabase', () => {
     const headers = { id: `msg_${randomUUID()}` };
     ok(await send(signup, headers));
     ok(await send(signup, headers), 'a repeat');
-    const mail = await smtp.mail(email);
+    // Not the welcome.
+    const asked = () => smtp.to(email).filter((m) => /Confirm/.test(m.parsed.subject));
+    const mail = await waitFor('the mail', () => asked()[0]);
     assert.equal(mail.parsed.subject, 'Confirm your e-mail address');
     assert.match(mail.parsed.text, /https:\/\/project\.supabase\.co\/auth\/v1\/verify\?token=7d5b7b1964cf5d388340a7f04f1dbb5eeb6c7b52ef8270e1737a58d0&type=signup&redirect_to=http%3A%2F%2Flocalhost%3A3000%2F%3Fa%3Db/);
     assert.match(mail.parsed.text, /305805/);
     assert.equal((await known(id)).json.email, email);
     ok(await send(message({ email_action_type: 'reauthentication', token: '111222' })));
-    const code = await waitFor('the code', () => smtp.to(email)[1]);
-    assert.match(code.parsed.text, /111222/);
+    const code = await waitFor('the code', () => smtp.to(email).find((m) => m.parsed.text.includes('111222')));
     assert.doesNotMatch(code.parsed.text, /verify\?/);
     const next = `new.${id}@example.org`;
     ok(await send(message({ email_action_type: 'email_change', token: '1', token_hash_new: 'hash-present', token_new: '2', token_hash: 'hash-next' }, { new_email: next })));
     assert.match((await smtp.mail(next)).parsed.text, /token=hash-next&type=email_change/);
-    assert.match((await waitFor('the other mail', () => smtp.to(email)[2])).parsed.text, /token=hash-present&type=email_change/);
+    assert.match((await waitFor('the other mail', () => asked().find((m) => /new e-mail/.test(m.parsed.subject)))).parsed.text, /token=hash-present&type=email_change/);
     await sleep(300);
-    assert.equal(smtp.to(email).length, 3, 'the repeat sent nothing');
+    assert.equal(asked().length, 3, 'the repeat sent nothing');
   });
 });
 
@@ -233,7 +234,7 @@ describe('deleted accounts', () => {
     assert.equal((await plain.request('DELETE', `/admin/accounts/${id}`)).status, 403);
     assert.equal((await plain.request('DELETE', `/admin/accounts/${randomUUID()}`)).status, 404);
     assert.equal((await plain.request('DELETE', '/admin/accounts/x')).status, 400);
-    assert.equal((await boss.request('DELETE', `/admin/accounts/${id}`)).status, 204, 'an admin of its own');
+    assert.equal((await boss.request('DELETE', '/account')).status, 204);
   });
 });
 
