@@ -184,7 +184,7 @@ TEST(mcp_list, refuses_naming_the_place) {
            {item(R"("type":"http")"), "custom_mcps[0].name"},
            {item(R"("name":"a")"), "custom_mcps[0].type"},
            {item(R"("name":"a","type":"ftp")"), "custom_mcps[0].type"},
-           {item(R"("name":"a\u0000","type":"http")"), "custom_mcps[0].name"},
+           {item(R"("name":"\u0000","type":"http")"), "custom_mcps[0].name"},
            {item(R"("name":"a","type":"http")" + tail), "custom_mcps[0].config"},
            {item(R"("name":"a","type":"http","config":{})" + tail), "custom_mcps[0].config.url"},
            {item(R"("name":"a","type":"http","config":{"url":"file:///etc/passwd"})" + tail),
@@ -259,7 +259,7 @@ TEST(agent_body, reads_what_is_there) {
 TEST(agent_body, refuses_naming_the_field) {
   for (const auto& [text, field] : std::vector<std::pair<std::string, std::string>>{
            {R"({"name":""})", "name"},
-           {R"({"name":"a\nb"})", "name"},
+           {R"({"name":"\u200b \u202e"})", "name"},
            {R"({"name":5})", "name"},
            {R"({"name":")" + std::string(101, 'x') + "\"}", "name"},
            {R"({"system_prompt":"a\u0000b"})", "system_prompt"},
@@ -272,6 +272,7 @@ TEST(agent_body, refuses_naming_the_field) {
     EXPECT_EQ(e.http_status(), 422u) << text.substr(0, 40);
     EXPECT_THAT(std::string(e.message()), HasSubstr(field));
   }
+  EXPECT_EQ(read_agent_body(R"({"name":" a\u0007\u202eb\u00a0"})").change.name, "ab");
   for (const char* text : {"", "[]", "{", "\"x\""}) {
     EXPECT_EQ(error_of([&] { read_agent_body(text); }).reason(), "agents.body") << text;
   }
