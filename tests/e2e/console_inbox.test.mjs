@@ -51,8 +51,8 @@ test('a task completes and the badge counts up, without a reload', async () => {
 
 test('the inbox, read one by one and all at once', async () => {
   await page.goto(`${server.url}/console#/inbox`);
-  await page.sees('Count the pears: done');
-  await page.sees('Count the apples: done');
+  await page.sees('Your task "Count the pears" is done');
+  await page.sees('Your task "Count the apples" is done');
   assert.deepEqual(await page.faults(), []);
   assert.ok(await page.overflow() <= 0);
   await page.shot('inbox');
