@@ -30,7 +30,7 @@ before(async () => {
 after(async () => {
   await server?.close();
   certificates.forEach((c) => c.remove());
-  for (const role of roles) database?.sql(`drop role if exists ${role}`);
+  for (const role of roles) database?.sql(`reassign owned by ${role} to postgres; drop role ${role}`);
   database?.drop();
 });
 
@@ -51,7 +51,7 @@ const hangup = async () => {
   server.process.kill('SIGHUP');
   return waitFor('the line about the reload', () => existsSync(log) && /^.*eloaded on SIGHUP.*$/m.exec(readFileSync(log, 'utf8').slice(from > readFileSync(log, 'utf8').length ? 0 : from))?.[0]);
 };
-const cli = (args, env = {}) => spawnSync(binary, args, { encoding: 'utf8', timeout: 60000, env: { ...process.env, ...env } });
+const cli = (args, env = {}) => spawnSync(binary, args, { encoding: 'utf8', timeout: 60000, env: { ...process.env, CURL_CA_BUNDLE: '', SSL_CERT_FILE: '', ...env } });
 const own = () => ['--config', server.config, '--set', `data_dir=${path.join(server.dir, 'data')}`,
   '--set', `http.listen=127.0.0.1:${new URL(server.url).port}`, ...server.set.flatMap((s) => ['--set', s])];
 
