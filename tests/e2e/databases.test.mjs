@@ -50,9 +50,9 @@ test('a session that turns read-only is left at the first write', async () => {
   d.sql('create function core.read_only() returns trigger language plpgsql as $$ begin if exists (select from core.broken_sessions where pid = pg_backend_pid()) then raise exception using errcode = \'25006\', message = \'cannot execute INSERT in a read-only transaction\'; end if; return new; end $$');
   d.sql('create table core.broken_sessions as select pid from pg_stat_activity where datname = current_database() and application_name like \'runyard%\'');
   d.sql('create trigger broken before insert on runs.runs for each row execute function core.read_only()');
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 5; i++) {  // fewer than an account's threads
     const r = await u.start({ prompt: 'hello' });
-    assert.ok([200, 402, 503].includes(r.status), r.text);
+    assert.ok([200, 503].includes(r.status), r.text);
     if (r.status === 200) assert.equal(statuses((await u.stream(r.json.agent_run_id)).events).at(-1), 'completed');
   }
   assert.equal((await u.start({ prompt: 'hello' })).status, 200);
