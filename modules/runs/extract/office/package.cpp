@@ -103,7 +103,10 @@ void package::read(const std::function<bool(const std::string&)>& wanted) {
 }
 
 void package::load(const std::set<std::string>& parts) {
-  read([&](const std::string& name) { return parts.contains(name); });
+  std::set<std::string> missing;
+  for (const std::string& part : parts)
+    if (names_.contains(part) && tried_.insert(part).second) missing.insert(part);
+  if (!missing.empty()) read([&](const std::string& name) { return missing.contains(name); });
 }
 
 const std::string* package::part(std::string_view name) const {

@@ -33,7 +33,7 @@ class package {
   std::vector<relationship> relationships_of(std::string_view part) const;
   // The content of a part that the constructor or load() read; nullptr: there is none.
   const std::string* part(std::string_view name) const;
-  // Reads these parts as well.
+  // Reads these parts as well, each once: unpacking a bomb again takes as long again.
   void load(const std::set<std::string>& parts);
   // A sentence without a full stop; empty: everything was read.
   const std::string& problem() const { return problem_; }
@@ -41,7 +41,7 @@ class package {
  private:
   void read(const std::function<bool(const std::string&)>& wanted);
   std::string path_;
-  std::set<std::string> names_;
+  std::set<std::string> names_, tried_;
   std::map<std::string, std::string, std::less<>> content_;
   std::string problem_;
 };
