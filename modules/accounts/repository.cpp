@@ -234,7 +234,7 @@ ry::task<std::optional<stored_key>> repository::key(std::string id) const {
            "  a.id, a.subject, a.tier, a.role, a.email, a.display_name,"
            "  a.verified_at is not null as verified"
            "  from accounts.api_key k join accounts.account a on a.id = k.account_id"
-           " where k.id = $1 and k.revoked_at is null and coalesce(k.expires_at > now(), true)",
+           " where k.id = $1 and k.revoked_at is null and a.closed_at is null and coalesce(k.expires_at > now(), true)",
            id))
           .value();
   if (rows.empty()) co_return std::nullopt;

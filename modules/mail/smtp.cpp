@@ -53,7 +53,7 @@ struct smtp::watcher {
   bool ended = false;  // libcurl takes its leave: replies mean nothing any more
   bool continues = false;  // the reply has more lines
   const std::atomic<bool>* stopping = nullptr;
-  std::atomic<utf8_support>* utf8 = nullptr;
+  utf8_support* utf8 = nullptr;  // of the connection
 
   void said(std::string_view line) {
     if (ended || line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
@@ -70,7 +70,7 @@ struct smtp::watcher {
       out.reply.assign(line.substr(0, most_reply));
     }
     continues = line.size() > 3 && line[3] == '-';
-    if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8")) utf8->store(utf8_support::yes);
+    if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8")) *utf8 = utf8_support::yes;
   }
   void sent(std::string_view line) {
     const auto verb = line.substr(0, line.find_first_of(" \r\n"));
@@ -79,7 +79,7 @@ struct smtp::watcher {
     if (verb == "EHLO" || verb == "HELO") {
       // Of the last greeting: a relay may offer more after STARTTLS.
       if (out.at <= phase::starttls) out.at = phase::hello;
-      utf8->store(utf8_support::no);
+      *utf8 = utf8_support::no;
     }
     if (verb == "STARTTLS") out.at = phase::starttls;
     if (verb == "AUTH") out.at = phase::auth;
@@ -140,6 +140,7 @@ list headers_of(const settings& s, const letter& l, const std::string& address) 
 
 struct smtp::connection {
   CURL* curl = curl_easy_init();
+  utf8_support utf8 = utf8_support::unknown;  // what the relay's last greeting offers
   connection() {
     if (curl == nullptr) throw std::bad_alloc();
   }
@@ -210,7 +211,7 @@ attempt smtp::probe() {
   auto c = take();
   watcher w;
   w.stopping = &stopping_;
-  w.utf8 = &utf8_;
+  w.utf8 = &c->utf8;
   prepare(c->curl, w);
   set_option(c->curl, CURLOPT_CUSTOMREQUEST, "NOOP");
   w.out.curl_code = curl_easy_perform(c->curl);
@@ -231,13 +232,13 @@ attempt smtp::send(const letter& l) {
   CURL* h = c->curl;
   watcher w;
   w.stopping = &stopping_;
-  w.utf8 = &utf8_;
+  w.utf8 = &c->utf8;
   if (needs_smtputf8(*address)) {
     // The relay is asked first: it must not see such an address if it does not offer the extension.
     prepare(h, w);
     set_option(h, CURLOPT_CUSTOMREQUEST, "NOOP");
     w.out.curl_code = curl_easy_perform(h);
-    if (w.out.curl_code == CURLE_OK && utf8_.load() != utf8_support::yes) {
+    if (w.out.curl_code == CURLE_OK && c->utf8 != utf8_support::yes) {
       w.out.unsupported = "the relay does not offer SMTPUTF8, which this address needs";
     }
     if (w.out.curl_code != CURLE_OK || !w.out.unsupported.empty()) {

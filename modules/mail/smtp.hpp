@@ -79,7 +79,6 @@ class smtp {
 
   const settings& settings_;
   std::atomic<bool> stopping_{false};
-  std::atomic<utf8_support> utf8_{utf8_support::unknown};
   std::mutex mutex_;
   std::vector<std::unique_ptr<connection>> idle_;
 };

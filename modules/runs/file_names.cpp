@@ -26,9 +26,20 @@ utf8proc_int32_t ordinary_form(utf8proc_int32_t c, void*) {
   }
 }
 
+// Models and people write one blank for several.
+std::string with_single_blanks(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
 }  // namespace
 
 std::string name_key(std::string_view name) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (std::all_of(name.begin(), name.end(), plain)) return with_single_blanks(name);
   constexpr auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE);
   utf8proc_uint8_t* made = nullptr;
   const utf8proc_ssize_t size = utf8proc_map_custom(reinterpret_cast<const utf8proc_uint8_t*>(name.data()), static_cast<utf8proc_ssize_t>(name.size()), &made,
@@ -36,12 +47,7 @@ std::string name_key(std::string_view name) {
   const std::unique_ptr<utf8proc_uint8_t, void (*)(void*)> frees(made, &std::free);
   if (size < 0) return std::string(name);
   const std::string_view text(reinterpret_cast<const char*>(made), static_cast<std::size_t>(size));
-  std::string out;
-  // Models and people write one blank for several.
-  for (char c : text)
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
-  while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
+  return with_single_blanks(text);
 }
 
 std::vector<std::string> names_like(std::string_view typed, const std::vector<std::string>& names) {

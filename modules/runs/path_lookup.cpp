@@ -12,6 +12,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_named = 5;  // in a message
+// Of one search, because names are compared on an event loop.
+constexpr std::size_t most_directories = 32, most_names = 5000;
 
 std::vector<std::string> names_in(const std::string& entries) {
   std::vector<std::string> out;
@@ -67,15 +69,22 @@ directory_lister lister_of(ry::drivers<ry_sandbox_driver_v1>::entry driver, std:
 ry::task<ry::result<std::string>> find_path(directory_lister list, std::string path, path_use use) {
   std::string out;
   std::string_view rest = path;
+  std::size_t directories = 0, names = 0;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('/'), rest.size());
     const std::string part(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (part.empty() || part == ".") continue;
     if (part == ".." || !is_utf8(part)) co_return none(path);
+    if (++directories > most_directories) co_return none(path);
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();
-    const std::vector<std::string> found = entries ? names_like(part, names_in(*entries)) : std::vector<std::string>();
+    std::vector<std::string> all = entries ? names_in(*entries) : std::vector<std::string>();
+    // The exact name needs no comparison of forms.
+    const bool exact = std::find(all.begin(), all.end(), part) != all.end();
+    if (!exact) all.resize(std::min(all.size(), most_names - names));
+    if (!exact) names += all.size();
+    const std::vector<std::string> found = names_like(part, all);
     if (found.size() > 1) co_return ambiguous(part, found);
     if (found.empty() && use == path_use::existing) co_return none(path);
     if (!out.empty()) out += '/';

@@ -172,17 +172,19 @@ bool makes_user(std::string_view type) {
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
 
-// A row that is gone from the table of users. Other tables have ids, too, which name nobody.
-bool is_deleted_user(const json::object& doc) {
+// A row of the table of users. Other tables have ids and addresses, too, which their users may write themselves.
+bool is_user_row(const json::object& doc) {
   const auto schema = clean_member(&doc, "schema", 64);
   return clean_member(&doc, "table", 64) == "users" && (schema.empty() || schema == "auth");
 }
+
+bool is_row(std::string_view type) { return type == "INSERT" || type == "UPDATE" || type == "DELETE"; }
 
 std::string deleted_subject(const json::object& doc, std::string_view type) {
   const json::object* user = nullptr;
   if (type == "user.deleted") {
     user = user_in(doc);
-  } else if (type == "DELETE" && is_deleted_user(doc)) {
+  } else if (type == "DELETE" && is_user_row(doc)) {
     user = object_member(&doc, "old_record");
   } else {
     return {};
@@ -204,7 +206,7 @@ identity_message read_identity_message(std::string_view text) {
   out.type = clean_member(&o, "type", 100);
   if (out.type.empty()) out.type = hook_name(o);
   out.deleted = deleted_subject(o, out.type);
-  if (!makes_user(out.type)) return out;
+  if (!makes_user(out.type) || (is_row(out.type) && o.contains("table") && !is_user_row(o))) return out;
   const auto* user = user_in(o);
   if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
   out.who = read_user(*user);

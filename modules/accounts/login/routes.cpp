@@ -314,7 +314,6 @@ ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
     co_await logins_.repo().identity_event(from->message, *std::move(m.who), cfg_.default_tier);
     people_.forget(subject);
   }
-  if (!m.mails.empty()) co_await logins_.mail_for_provider(from->message, std::move(m.mails));
   co_return ry::response::json(R"({"status":"ok"})");
 }
 

@@ -30,24 +30,12 @@ create table mailbox_owner (
   account_id uuid not null
 );
 
+create index account_mailbox on account (mailbox);
+
 update account a set mailbox = accounts.mailbox_hash(a.email) where a.email <> '';
 insert into mailbox_owner (mailbox, account_id)
 select distinct on (a.mailbox) a.mailbox, a.id from accounts.account a where a.mailbox is not null
- order by a.mailbox, a.created_at, a.id;
-
-create function claim_mailbox(p_account uuid) returns void language sql as $$
-  insert into accounts.mailbox_owner (mailbox, account_id)
-  select a.mailbox, a.id from accounts.account a where a.id = p_account and a.mailbox is not null
-  on conflict do nothing
-$$;
-
--- False: another account had the mailbox before.
-create function owns_mailbox(account uuid) returns boolean language plpgsql stable as $$
-begin
-  return not exists (
-    select from accounts.account a join accounts.mailbox_owner o on o.mailbox = a.mailbox
-     where a.id = owns_mailbox.account and o.account_id <> a.id);
-end $$;
+ order by a.mailbox, a.verified_at is null, a.created_at, a.id;
 
 -- Whether the address of an account can be confirmed: not where its owner logs in here without e-mail verification.
 alter table setting add column verifies boolean not null default true;
@@ -56,6 +44,81 @@ create function can_verify(account uuid) returns boolean language plpgsql stable
 begin
   return (select s.verifies from accounts.setting s)
          or not exists (select from accounts.login l where l.account_id = can_verify.account);
+end $$;
+
+-- An unverified address may be that of somebody else, so that it owns no mailbox while it can be verified. A verified account
+-- replaces an unverified owner.
+create function claim_mailbox(p_account uuid) returns void language sql as $$
+  insert into accounts.mailbox_owner (mailbox, account_id)
+  select a.mailbox, a.id from accounts.account a
+   where a.id = p_account and a.mailbox is not null and not a.anonymous
+     and (a.verified_at is not null or not accounts.can_verify(a.id))
+  on conflict (mailbox) do update set account_id = excluded.account_id
+   where exists (select from accounts.account o where o.id = mailbox_owner.account_id and o.closed_at is null
+                   and o.verified_at is null and accounts.can_verify(o.id))
+$$;
+
+-- False: another account had the mailbox before. Of unverified accounts the oldest counts.
+create function owns_mailbox(account uuid) returns boolean language plpgsql stable as $$
+declare
+  v accounts.account;
+  v_owner uuid;
+begin
+  select * into v from accounts.account a where a.id = owns_mailbox.account;
+  if v.mailbox is null then
+    return true;
+  end if;
+  select o.account_id into v_owner from accounts.mailbox_owner o where o.mailbox = v.mailbox;
+  if found then
+    return v_owner = v.id;
+  end if;
+  return not exists (select from accounts.account a
+                      where a.mailbox = v.mailbox and (a.created_at, a.id) < (v.created_at, v.id));
+end $$;
+
+-- Nothing is added to a closed account: a request that began before waits for the closing here and is then refused.
+create function require_open_account() returns trigger language plpgsql as $$
+begin
+  perform 1 from accounts.account a where a.id = new.account_id and a.closed_at is null for key share;
+  if not found then
+    raise sqlstate 'RY401' using message = 'Not authenticated';
+  end if;
+  return new;
+end $$;
+create trigger open_account before insert on session for each row execute function require_open_account();
+create trigger open_account before insert on api_key for each row execute function require_open_account();
+create trigger open_account before insert on login for each row execute function require_open_account();
+
+-- Whether an account can be verified depends on its log-in, which is made after the account.
+create function claim_mailbox_of_login() returns trigger language plpgsql as $$
+begin
+  perform accounts.claim_mailbox(new.account_id);
+  return null;
+end $$;
+create trigger mailbox_of_login after insert on login for each row execute function claim_mailbox_of_login();
+
+-- As the former ones, without closed accounts: nothing starts for them.
+create or replace function lock_account(account uuid) returns table (tier text, balance_micro bigint)
+language plpgsql as $$
+begin
+  return query select a.tier, a.balance_micro from accounts.account a where a.id = lock_account.account and a.closed_at is null
+               for no key update;
+end $$;
+
+create or replace function try_lock_accounts(accounts uuid[], out tiers text[], out balances bigint[])
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  select array_agg(l.tier order by w.n), array_agg(l.balance_micro order by w.n) into tiers, balances
+    from unnest(try_lock_accounts.accounts) with ordinality w (account, n)
+    left join lateral (select a.tier, a.balance_micro from accounts.account a
+                        where a.id = w.account and a.closed_at is null for no key update skip locked) l on true;
+end $$;
+
+create or replace function try_lock_account(account uuid, out tier text, out balance_micro bigint)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  select a.tier, a.balance_micro into tier, balance_micro from accounts.account a
+   where a.id = try_lock_account.account and a.closed_at is null for no key update skip locked;
 end $$;
 
 -- The starting grant of a new or newly permanent account: once per mailbox, and not after another account of the subject
@@ -121,6 +184,9 @@ begin
     end if;
   end if;
 
+  if v.closed_at is not null then
+    raise sqlstate 'RY401' using message = 'Not authenticated';
+  end if;
   if v_fresh then
     v_newly_verified := p_verified;
     perform core.event_publish('account.created', v.id::text,
@@ -157,6 +223,7 @@ begin
     end if;
   end if;
   if v_newly_verified then
+    perform accounts.claim_mailbox(v.id);
     perform core.event_publish('account.verified', v.id::text,
                                jsonb_build_object('account_id', v.id));
   end if;
@@ -225,7 +292,7 @@ begin
   delete from accounts.login l where l.account_id = p_account;
   update accounts.account a
      set subject = 'closed:' || a.id, email = '', display_name = '', phone = '', avatar = '', verified_at = null, role = 0,
-         mailbox = null,          closed_at = clock_timestamp()
+         mailbox = null, closed_at = clock_timestamp()
    where a.id = p_account;
   perform core.event_publish('account.deleted', p_account::text, jsonb_build_object('account_id', p_account));
   return true;

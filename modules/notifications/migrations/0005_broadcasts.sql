@@ -33,7 +33,8 @@ create function is_long_enough(p_account uuid, p_workflow text, p_duration_ms bi
 $$;
 
 create function is_transactional(p_workflow text) returns boolean language sql immutable as $$
-  select p_workflow in ('welcome-email', 'task-completed', 'task-failed', 'payment-succeeded', 'payment-failed', 'credits-low')
+  select p_workflow in ('welcome-email', 'task-completed', 'task-failed', 'payment-succeeded', 'payment-failed', 'credits-low',
+                        'referral-successful')
 $$;
 
 -- The category of a workflow's e-mail, as the module mail knows it.
@@ -105,7 +106,11 @@ begin
      ttl, expires_at, ended_at, broadcast_id)
   values (notifications.new_id(), p_key, left(encode(sha256(convert_to(p_key, 'UTF8')), 'hex'), 32),
           p_account, p_workflow,
-          case when p_details is null then p_payload else p_payload || jsonb_build_object('$details', p_details) end, p_thread, outcome, reason,
+          -- An unverified address may be that of somebody else, who must not receive what an agent was told to write.
+          case when p_details is null then p_payload
+               else p_payload || jsonb_build_object('$details', case when accounts.can_verify(p_account)
+                 and not coalesce((select c.verified from accounts.contact(p_account) c), false)
+                 then p_details - 'result' else p_details end) end, p_thread, outcome, reason,
           case when outcome in ('queued', 'gathered') then v_rest else 0 end, v_gathering, v_carrier,
           make_interval(secs => p_ttl_seconds), v_at + make_interval(secs => p_ttl_seconds), case when outcome <> 'queued' then clock_timestamp() end,
           p_broadcast)
@@ -286,7 +291,7 @@ begin
          quiet_to = case when p_quiet then p_to else v.quiet_to end,
          workflows = v_workflows
    where p.account_id = p_account;
-  if p_quiet or p_zone <> v.time_zone then
+  if p_zone <> v.time_zone or (p_quiet and (p_from is distinct from v.quiet_from or p_to is distinct from v.quiet_to)) then
     perform notifications.release_waiting(p_account, null);
   end if;
   perform notifications.release_waiting(p_account, (select array_agg(w.key) from jsonb_object_keys(p_workflows) w (key)
@@ -296,7 +301,8 @@ begin
   perform core.event_publish('notifications.mail_preference', p_account::text,
             jsonb_build_object('address', c.email, 'category', notifications.mail_category(w.key), 'wanted', true))
      from accounts.contact(p_account) c, jsonb_each(p_workflows) w
-    where c.email <> '' and case when jsonb_typeof(w.value) = 'object' then coalesce((w.value ->> 'email')::boolean, false)
+    -- Who has not confirmed an address does not decide what it receives.
+    where c.email <> '' and (c.verified or not accounts.can_verify(p_account)) and case when jsonb_typeof(w.value) = 'object' then coalesce((w.value ->> 'email')::boolean, false)
                                  else not coalesce((v.workflows -> w.key ->> 'email')::boolean, true) end;
   return '';
 end $$;
