@@ -31,8 +31,8 @@ constexpr std::string_view default_digest_mail =
     "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
     "Unsubscribe: {{unsubscribe_url}}\n";
 constexpr std::string_view default_digest_html =
-    "<h1>{{count}} notifications</h1>\n<p>Hello {{first_name}}, this is new:</p>\n<ul>{{items}}</ul>\n"
-    "<footer>You received this e-mail because notifications of your account are gathered.<br>\n"
+    "<h1>{{count}} notifications</h1>\n<p>Hello {{first_name}}, you have {{count}} notifications:</p>\n<ul>{{items}}</ul>\n"
+    "<footer>You received this e-mail because several notifications for your account were combined.<br>\n"
     "<a class=\"optional\" href=\"{{settings_url}}\">Notification settings</a>\n"
     "<a class=\"optional\" href=\"{{unsubscribe_url}}\">Unsubscribe</a></footer>\n";
 
@@ -249,7 +249,7 @@ text_set parse_texts(std::string_view file) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (!line.empty() && line.back() == ':') {
       if (auto* next = block_of(out, line.substr(0, line.size() - 1))) {
-        if (!next->empty()) throw wrong_line(n, "begins a block a second time");
+        if (!next->empty()) throw wrong_line(n, "repeats a block");
         block = next;
         continue;
       }
@@ -261,12 +261,12 @@ text_set parse_texts(std::string_view file) {
     if (line.empty() || line.front() == '#') continue;
     const auto colon = line.find(':');
     auto* to = colon == line.npos ? nullptr : head_of(out, line.substr(0, colon));
-    if (to == nullptr) throw wrong_line(n, "is neither \"name: text\" of a known name nor a block");
+    if (to == nullptr) throw wrong_line(n, "is neither a known \"name: text\" line nor the start of a block");
     auto text = line.substr(colon + 1);
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     *to = text;
   }
-  if (out.title.empty()) throw ry::bad_request("notifications.template", "there is no title");
+  if (out.title.empty()) throw ry::bad_request("notifications.template", "the title is missing");
   return out;
 }
 
@@ -280,7 +280,7 @@ texts texts::load(const std::string& dir) {
     const auto name = path.stem().string();
     if (path.extension() != ".txt") continue;
     if (!is_workflow_id(name)) {
-      throw ry::bad_request("notifications.template", path.string() + " is not named after a workflow");
+      throw ry::bad_request("notifications.template", path.string() + ": the file name is not a valid workflow id");
     }
     try {
       out.all_[name] = parse_texts(read_file(path));
