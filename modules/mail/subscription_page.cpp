@@ -35,7 +35,7 @@ std::string category_label(std::string_view category) {
 std::string ask_page(const brand& b, const subscription& s) {
   if (s.out) return done_page(b, s);
   return page(b, "Unsubscribe",
-              "<h1>Unsubscribe?</h1>" + sentence("You will get no more e-mails about", s, "at") + form("unsubscribe", "Unsubscribe"));
+              "<h1>Unsubscribe?</h1>" + sentence("You will no longer get e-mails about", s, "at") + form("unsubscribe", "Unsubscribe"));
 }
 
 std::string done_page(const brand& b, const subscription& s) {
@@ -43,7 +43,7 @@ std::string done_page(const brand& b, const subscription& s) {
     return page(b, "Subscribed", "<h1>You are subscribed again</h1>" + sentence("You will get e-mails about", s, "at") +
                                      form("unsubscribe", "Unsubscribe"));
   }
-  return page(b, "Unsubscribed", "<h1>You are unsubscribed</h1>" + sentence("You won't get any more e-mails about", s, "at") +
+  return page(b, "Unsubscribed", "<h1>You are unsubscribed</h1>" + sentence("You will no longer get e-mails about", s, "at") +
                                      "<p>Was this a mistake?</p>" + form("undo", "Subscribe again"));
 }
 

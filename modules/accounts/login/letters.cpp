@@ -20,7 +20,7 @@ struct contents {
   std::string_view reason;  // why the reader receives this
 };
 
-constexpr std::string_view for_safety = "We send this to keep your account safe.";
+constexpr std::string_view for_safety = "You received this e-mail because it concerns the security of your account.";
 
 std::string paragraph(std::string_view text) { return "<p>" + ry::escaped_html(text) + "</p>"; }
 
@@ -100,8 +100,8 @@ letter known_letter(std::string_view log_in_link) {
 
 letter reset_letter(std::string_view link, std::int64_t minutes) {
   const auto last = "The link is valid for " + count(minutes, "minute") +
-                    " and can be used once. If you did not request it, ignore this e-mail: your password does not change.";
-  return written("Choose a new password", {.first = "You asked for a new password. Choose it here:",
+                    " and can be used once. If you did not request it, ignore this e-mail: your password stays the same.";
+  return written("Choose a new password", {.first = "You asked for a new password. Choose one here:",
                                            .button = {"Choose a password", link},
                                            .last = last,
                                            .before_list = {},
@@ -146,7 +146,7 @@ letter provider_letter(std::string_view action_name, std::string_view link, std:
       {"invite", "You have been invited", "You have been invited to create an account.", "Accept the invitation"},
       {"magiclink", "Your log-in link", "Use this link to log in.", "Log in"},
       {"recovery", "Choose a new password", "Use this link to choose a new password.", "Choose a password"},
-      {"email_change", "Confirm your new e-mail address", "Confirm that the e-mail address of your account changes.",
+      {"email_change", "Confirm your new e-mail address", "Confirm the new e-mail address of your account.",
        "Confirm the change"},
       {"reauthentication", "Confirm that it is you", "Enter this code to confirm that it is you.", ""}};
   constexpr wording other{"", "Confirm your request", "Confirm your request.", "Confirm"};
