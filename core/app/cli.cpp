@@ -149,11 +149,11 @@ class command_line {
               return code == exit_code::ok && mail_ ? check_mail(config_, mail_check_) : code;
             });
     add_config(command, config_);
-    command->add_flag("--json", json_, "Print one JSON object with the faults and warnings");
+    command->add_flag("--json", json_, "Print the errors and warnings as one JSON object");
     command->add_flag("--mail", mail_,
                       "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)")
         ->excludes("--json");
-    command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: those of the system")
+    command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: the system's")
         ->type_name("ADDRESS:PORT")
         ->needs("--mail");
     command->add_flag("--show", show_, "Print the effective settings and the source of each");
@@ -192,20 +192,20 @@ class command_line {
     command->add_option("--url", module_.url,
                         "Server; default $RUNYARD_URL or the address in the configuration");
     command->add_option("--token", module_.token,
-                        "Bearer token of an admin; default a token signed with the deployment's own key, or $RUNYARD_TOKEN "
-                        "with --url or $RUNYARD_URL");
+                        "Bearer token of an admin; default: $RUNYARD_TOKEN if --url or $RUNYARD_URL is set, otherwise a token "
+                        "signed with the deployment's own key");
     add_trust(command, module_.trust);
   }
 
   void add_trust(CLI::App* command, client::tls_trust& trust) {
     command->add_option("--ca-file", trust.ca_file,
-                        "Issuers of the server's certificate, PEM; default $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's")
+                        "CA certificates that verify the server (PEM); default $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's")
         ->type_name("FILE");
   }
 
   // Made from the definitions of the other commands.
   void add_pages() {
-    auto* completion = add("completion", "Prints a script for completions in a shell.",
+    auto* completion = add("completion", "Prints a shell completion script.",
                            example("  runyard completion bash > /etc/bash_completion.d/runyard"), [this] {
                              const auto script = completion_script(app_, shell_);
                              std::fwrite(script.data(), 1, script.size(), stdout);
@@ -280,15 +280,15 @@ class command_line {
       sub->add_flag("--json", json_, as_json);
     }
     auto* forget = command->add_subcommand(
-        "forget", "Removes the record of an applied migration, so that a version of the module without it starts.");
+        "forget", "Removes the record of an applied migration, so that an older version of the module can start.");
     forget->footer(example("  runyard migrate forget stock 0002 --config conf/runyard.toml\n"
-                           "asks before it changes anything. It does not undo what the migration did to the tables."));
+                           "The command asks for confirmation. It does not undo the changes that the migration made to the tables."));
     forget->add_option("module", forget_.module, "The module, or core")->required()->type_name("MODULE");
     forget->add_option("number", forget_.number, "Number or id of the migration, as `runyard migrate status` shows it")
         ->required()
         ->type_name("NUMBER");
     add_config(forget, config_);
-    forget->add_flag("--yes", forget_.agreed, "Do not ask");
+    forget->add_flag("--yes", forget_.agreed, "Do not ask for confirmation");
     status->callback([this] { action_ = migrate_action::status; });
     command->require_subcommand(0, 1);
   }

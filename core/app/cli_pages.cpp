@@ -204,12 +204,12 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
   out += ".SH EXIT STATUS\n.nf\n" + roff(all_exit_codes_help) + "\n.fi\n";
   out += ".SH ENVIRONMENT\n"
          ".TP\n.B RUNYARD_CONFIG\nConfiguration file, if \\-\\-config is not given\n"
-         ".TP\n.B RUNYARD_URL\nServer that the commands ask\n"
-         ".TP\n.B RUNYARD_TOKEN\nBearer token for it\n"
+         ".TP\n.B RUNYARD_URL\nAddress of the server that the commands connect to\n"
+         ".TP\n.B RUNYARD_TOKEN\nBearer token for that server\n"
          ".TP\n.B RUNYARD_SECTION__KEY\nOverrides one setting of the configuration, such as RUNYARD_HTTP__LISTEN\n"
-         ".TP\n.B CURL_CA_BUNDLE, SSL_CERT_FILE\nIssuers of the certificates of servers, if \\-\\-ca\\-file is not given\n"
+         ".TP\n.B CURL_CA_BUNDLE, SSL_CERT_FILE\nCA certificates that verify servers (PEM), if \\-\\-ca\\-file is not given\n"
          ".SH FILES\n.TP\n.B /etc/runyard/runyard.toml, /etc/runyard/modules.d/*.toml\nThe configuration\n"
-         ".TP\n.B /usr/share/doc/runyard/docs\nThe operator's guide\n";
+         ".TP\n.B /usr/share/doc/runyard/docs\nOperator guide\n";
   return out;
 }
 

@@ -36,13 +36,13 @@ void apply(const tls_trust& trust, CURL* to) {
 std::string advice(const tls_trust& trust, CURLcode failure) {
   switch (failure) {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-      return "; it does not have the certificate in http.tls.cert. If that file was renewed, let the server read it: send it "
-             "SIGHUP, as `systemctl reload runyard` does";
+      return "; the server does not use the certificate in http.tls.cert. If that file was renewed, make the server reload it "
+             "with SIGHUP (`systemctl reload runyard`)";
     case CURLE_PEER_FAILED_VERIFICATION:
-      return "; give the certificate's issuer with --ca-file, and the name that the certificate has in the address";
+      return "; pass the issuing CA certificate with --ca-file, and use a host name that the certificate contains";
     case CURLE_SSL_CACERT_BADFILE:
       return "; the file " + (trust.ca_file.empty() ? ca_file_of_environment() : trust.ca_file) +
-             " holds no certificates or cannot be read";
+             " contains no certificates or cannot be read";
     default:
       return {};
   }
@@ -54,7 +54,7 @@ std::string pin_of(const std::string& cert_file) {
                                                          X509_free);
   unsigned char* key = nullptr;
   const int size = cert ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(cert.get()), &key) : -1;
-  if (size <= 0) throw std::runtime_error("the file " + cert_file + " holds no certificate that can be read");
+  if (size <= 0) throw std::runtime_error("the file " + cert_file + " contains no readable certificate");
   unsigned char digest[32];
   const bool hashed = EVP_Digest(key, static_cast<std::size_t>(size), digest, nullptr, EVP_sha256(), nullptr) == 1;
   OPENSSL_free(key);
