@@ -36,7 +36,7 @@ std::optional<int> run_below_init() {
   sigfillset(&all);
   ::sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t server = ::fork();
-  if (server < 0) throw std::runtime_error(std::string("no process for the server: ") + std::strerror(errno));
+  if (server < 0) throw std::runtime_error(std::string("cannot fork the server process: ") + std::strerror(errno));
   if (server == 0) {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return std::nullopt;

@@ -223,7 +223,7 @@ std::string module_changes::try_start(const module::change_request& request, con
   auto pending = db::migrator(database_.session()).status(steps);
   std::erase_if(pending, [](const auto& s) { return s.is != db::migration_step::state::pending; });
   if (pending.empty()) return {};
-  observe::log(level::info, "module", "starting once for a try, before migrations are applied",
+  observe::log(level::info, "module", "trial start before migrations are applied",
                {{"pending", names_of(pending)}});
   const auto tried = modules.try_staged();
   if (!tried.problems.problems.empty() && !tried.missed_schema) return text_of(tried.problems, fresh);
@@ -308,7 +308,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   }
   // What was applied stays: the versions that run go on with it, and may be started with it.
   const auto with_applied = [&](const std::string& why) {
-    return schema.applied.empty() ? why : why + "\nThese migrations were applied before that and stay: " + names_of(schema.applied);
+    return schema.applied.empty() ? why : why + "\nThese migrations were applied before the failure and stay in place: " + names_of(schema.applied);
   };
   if (!error.empty()) {
     modules.abandon();

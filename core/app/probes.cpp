@@ -44,7 +44,7 @@ http::host_answer probes::readyz() const {
     degraded.push_back(json::object{{"room", room}, {"message", message}});
   };
   if (workshop_.rt.db && workshop_.rt.db->short_of_resources())
-    add_degraded("db", "the database refuses work for want of a resource; the log has its reason");
+    add_degraded("db", "the database refuses work because it lacks a resource, such as disk space; the log has the reason");
   if (const auto trouble = rooms_.events.bus().trouble())
     add_degraded("events", *trouble);
   for (const auto& h : workshop_.modules.health()) {

@@ -41,7 +41,7 @@ void confirm_schema(const db::connect_settings& connect, const std::vector<modul
   try {
     db::migrator(connect).confirm(migrations);
   } catch (const db::failure& e) {
-    observe::log(observe::level::warn, "db", "it could not be recorded that the applied migrations are in use",
+    observe::log(observe::level::warn, "db", "cannot record that the applied migrations are in use",
                  {{"error", e.what()}});
   }
 }

@@ -263,11 +263,11 @@ auth::settings auth_settings(config::config& c) {
     auto i = issuer_settings(c, at);
     i.subject_prefix = c.has(at + ".subject_prefix") ? c.text(at + ".subject_prefix") : name + ":";
     if (!seen.insert(i.issuer).second)
-      c.refuse(at + ".issuer", "is the issuer of another table, or of the server's own tokens");
+      c.refuse(at + ".issuer", "is already used by another table, or by the server's own tokens");
     if (i.jwks_url.empty() && i.jwks_file.empty() && i.hs256_secret.empty())
       c.refuse(at, "needs jwks_url, jwks_file or hs256_secret");
     if (!i.jwks_url.empty() && !i.jwks_file.empty())
-      c.refuse(at + ".jwks_file", "cannot stand beside " + at + ".jwks_url; keep one");
+      c.refuse(at + ".jwks_file", "cannot be combined with " + at + ".jwks_url; keep one");
     s.issuers.push_back(std::move(i));
   }
   return s;

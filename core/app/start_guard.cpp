@@ -13,7 +13,7 @@ start_guard::start_guard(const fs::path& data_dir) : directory_(data_dir / "modu
   fs::create_directory(directory_, ec);
   if (ec)
     observe::log(observe::level::warn, "host",
-                 "a module that crashes the server while it starts cannot be recognised at the next start",
+                 "cannot record module starts; a module that crashes the server at startup is not detected at the next start",
                  {{"directory", directory_.string()}, {"reason", ec.message()}});
 }
 
@@ -21,7 +21,7 @@ std::string start_guard::objection(const std::string& module, const std::string&
   std::string of_file;
   std::ifstream(directory_ / module) >> of_file;
   // Another file of the module gets its own chance.
-  return of_file.empty() || of_file != sha256 ? std::string() : "the server ended while this file was being started the last time";
+  return of_file.empty() || of_file != sha256 ? std::string() : "the server ended during the last start of this file";
 }
 
 void start_guard::starting(const std::string& module, const std::string& sha256) {

@@ -187,7 +187,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       if (from.cfg->hs256_secret.empty()) return refused("no shared secret is configured for this issuer");
       return claims(token, from, bearer, epoch);
     }
-    if (token.alg != algorithm::hs256) return refused("own tokens are signed with HS256");
+    if (token.alg != algorithm::hs256) return refused("tokens of the server's own issuer must be signed with HS256");
     auto c = check_claims(token.payload, {{}, {}, from.cfg->leeway_s, {}, {}}, now());
     if (c.refused) return refused(c.refused);
     c.who.session = session_of(c.claims);

@@ -1,4 +1,4 @@
-// The database lately refused work for want of a resource: disk space, memory, connections (SQLSTATE class 53), or takes no
+// The database recently refused work because it lacks a resource: disk space, memory, connections (SQLSTATE class 53), or takes no
 // writes. Logged with PostgreSQL's own reason, once in a while.
 //
 // Threads: any.

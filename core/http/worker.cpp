@@ -226,7 +226,7 @@ void worker::name_unanswered(clock::time_point now) {
     if (one.ex->word.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open)) return true;
     if (now < one.due) return false;
     module::misbehaved(one.ex->hold.get(), "a request that is never answered", one.route,
-                       "it was not ended ten seconds after its time was over; the client got a 504");
+                       "the module did not end it within ten seconds after its deadline; the client got a 504");
     return true;
   });
 }

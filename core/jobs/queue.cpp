@@ -430,7 +430,7 @@ void queue::abandon(const std::shared_ptr<ry_job>& job) {
   const std::string what = "job " + job->kind + " " + std::to_string(job->view.id);
   if (owner)
     module::misbehaved(job->owner.get(), "a job that ignores its deadline", what,
-                       "it was not finished in time after it had been asked to end; the queue goes on without it");
+                       "the module did not finish it in time after cancellation; the queue continues without it");
   else
     observe::log(observe::level::error, "jobs", "a job ignores its deadline", {{"job", what}});
   {

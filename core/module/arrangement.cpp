@@ -158,9 +158,9 @@ std::string arrangement::refuse_file(const module_entry& e) const {
   if (rt.starts) {
     if (const auto why = rt.starts->objection(e.facts.name, e.seen.sha256); !why.empty()) {
       if (e.spec.failure == module_spec::on_failure::skip)
-        return called(e.facts.name) + " is not started: " + why + ". Replace the file, or try it again with `runyard modules enable " +
+        return called(e.facts.name) + " is not started: " + why + ". Replace the file, or start it again with `runyard modules enable " +
                e.facts.name + "`.";
-      observe::log(level::error, "module", "the server ended while it started this required module the last time",
+      observe::log(level::error, "module", "the server ended during the last start of this required module",
                    {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}});
     }
   }
@@ -196,8 +196,8 @@ void arrangement::arrange(report& out) {
 void arrangement::refuse_shared_symbols(const module_entry& e) const {
   for (const auto& symbol : e.seen.unique_symbols)
     if (reg.unique_symbols.contains(symbol))
-      throw std::runtime_error("it shares the symbol " + symbol +
-                               " with a library that is loaded, and would go on with that library's variable. Restart the server, or "
+      throw std::runtime_error("it exports the unique symbol " + symbol +
+                               ", which a loaded library also exports, so both would share one variable. Restart the server, or "
                                "link the module with the SDK's version script");
 }
 

@@ -39,7 +39,7 @@ std::shared_ptr<health_checks::asked> health_checks::begin(const question& q) {
     }).detach();
   } catch (const std::system_error&) {
     one->status = RY_RESOURCE_EXHAUSTED;
-    one->message = "no thread to ask it for its health";
+    one->message = "cannot create a thread for its health check";
     one->back.open();
   }
   return running_[number] = one;

@@ -45,6 +45,6 @@ test('a reload that would go on with the variables of the old library is refused
   assert.equal(await count(), 1);
   const r = await new Client(server, server.token({ role: 'admin' })).post('/admin/modules/abi_unique/reload');
   assert.equal(r.status, 409, r.text);
-  assert.match(r.json.detail, /abi_unique.*shares the symbol .*Restart the server/);
+  assert.match(r.json.detail, /abi_unique.*exports the unique symbol .*Restart the server/);
   assert.equal(await count(), 2);
 });

@@ -85,7 +85,7 @@ test('under load: version 1, a refused version 2, version 2 with a migration, ve
 test('a refused upgrade whose migrations had to be applied prevents neither the old file nor a start', async () => {
   const refused = await swap('v2_fails_late');
   assert.equal(refused.status, 409);
-  assert.match(refused.json.detail, /the shelves are full.*\n.*applied before that and stay: abi_stock 0002_colour/);
+  assert.match(refused.json.detail, /the shelves are full.*\n.*applied before the failure and stay in place: abi_stock 0002_colour/);
   assert.equal((await stock()).version, '1.0.0');
   assert.equal((await swap('v1')).status, 200);
   await restart();
@@ -143,12 +143,12 @@ test('a module that crashes the server in start is skipped or named at the next 
   assert.equal((await server.exited).signal, 'SIGABRT');
   assert.equal(applied(), '0001_articles', 'nothing was migrated for it');
   // Required: it is named, and tried again.
-  await assert.rejects(server.start(), /the server ended while it started this required module the last time.*abi_stock/);
+  await assert.rejects(server.start(), /the server ended during the last start of this required module.*abi_stock/);
   // Not required: the server starts without it, as often as it is started.
   server.set.push('modules.abi_stock.required=false');
   for (let i = 0; i < 2; i++) {
     await server.start();
-    assert.match(server.log, /error.*left out.*abi_stock.*the server ended while this file was being started the last time/);
+    assert.match(server.log, /error.*left out.*abi_stock.*the server ended during the last start of this file/);
     const ready = await new Client(server).get('/readyz');
     assert.deepEqual([ready.status, ready.json.status], [200, 'ready']);
     assert.match(ready.json.degraded.find((d) => d.room === 'abi_stock').message, /not started/);

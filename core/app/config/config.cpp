@@ -59,7 +59,7 @@ config::config(const sources& from, const environment& env, const defaults& plac
   both("http.tls.cert", "http.tls.key");
   if (!text("auth.jwt.jwks_url").empty() && !text("auth.jwt.jwks_file").empty())
     faults_.push_back(
-        {tree_.where, "auth.jwt.jwks_file", "cannot stand beside auth.jwt.jwks_url; keep one"});
+        {tree_.where, "auth.jwt.jwks_file", "cannot be combined with auth.jwt.jwks_url; keep one"});
 }
 
 void config::set_warnings_aside() {

@@ -78,7 +78,7 @@ TEST(config, settings_that_need_each_other) {
   EXPECT_THAT(faults(with({"http.tls.cert=c.pem"})),
               ElementsAre(HasSubstr("http.tls.key: is required together with http.tls.cert")));
   EXPECT_THAT(faults(with({"auth.jwt.jwks_url=https://x/y", "auth.jwt.jwks_file=z"})),
-              ElementsAre(HasSubstr("cannot stand beside")));
+              ElementsAre(HasSubstr("cannot be combined with")));
 }
 
 TEST(config, a_sentence_that_begins_with_a_setting_is_placed_where_that_was_set) {

@@ -115,16 +115,16 @@ std::string name_rule_fault(const json::value& schema) {
   if (const auto* rule = member(schema, "defines")) {
     const auto* kind = member(*rule, "kind");
     const auto* more = member(*rule, "predefined");
-    if (!kind || !kind->is_string()) return "\"defines\" needs a text \"kind\"";
-    if (more && !is_list_of_texts(*more)) return "\"predefined\" of \"defines\" must be a list of texts";
+    if (!kind || !kind->is_string()) return "\"defines\" needs a string \"kind\"";
+    if (more && !is_list_of_texts(*more)) return "\"predefined\" of \"defines\" must be a list of strings";
   }
   for (const auto* word : {"refers_to", "keys_refer_to"}) {
     const auto* rule = member(schema, word);
     if (!rule) continue;
     const auto* kinds = member(*rule, "kinds");
     const auto* also = member(*rule, "also");
-    if (!kinds || !is_list_of_texts(*kinds)) return "\"" + std::string(word) + "\" needs a list of texts \"kinds\"";
-    if (also && !is_list_of_texts(*also)) return "\"also\" of \"" + std::string(word) + "\" must be a list of texts";
+    if (!kinds || !is_list_of_texts(*kinds)) return "\"" + std::string(word) + "\" needs a list of strings \"kinds\"";
+    if (also && !is_list_of_texts(*also)) return "\"also\" of \"" + std::string(word) + "\" must be a list of strings";
   }
   return {};
 }
