@@ -117,7 +117,7 @@ bool operator_agrees(const std::string& module, const std::string& id) {
   std::fprintf(stderr,
                "This removes the record that migration %s of module %s was applied. The tables stay as they are.\n"
                "A version of the module that has this migration will apply it again, and fails if the migration\n"
-               "creates what exists already. Type the name of the module to continue: ",
+               "creates objects that already exist. Type the name of the module to continue: ",
                id.c_str(), module.c_str());
   char line[128] = "";
   if (std::fgets(line, sizeof line, stdin) == nullptr) return false;
@@ -143,7 +143,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   if (!w.prepare()) return leave(w, exit_code::refused);
   const auto all = all_migrations(w.modules);
   if (looks_only && !is_made) {
-    std::fprintf(stderr, "there is no database below %s yet\n", c.text("data_dir").c_str());
+    std::fprintf(stderr, "there is no database in %s yet\n", c.text("data_dir").c_str());
     return show_steps(all_pending(all), as);
   }
   std::optional<postgres_start> own;

@@ -68,8 +68,8 @@ void migrator::open() {
   conn_.open();
   if (conn_.behind_pooler() && shares_sessions())
     refuse(
-        "The database is reached through a connection pooler in transaction mode: give the address of the PostgreSQL server "
-        "itself, or of a pooler in session mode, in database.direct_url. Migrations and notifications need a session of their "
+        "The database is reached through a connection pooler in transaction mode: set database.direct_url to the address of "
+        "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a session of their "
         "own.");
   check_server();
 }
