@@ -64,7 +64,7 @@ txt_answer look_up_txt(const std::string& name, const std::string& server) {
   txt_answer out;
   if (n < 0) {
     if (s.it.res_h_errno == HOST_NOT_FOUND || s.it.res_h_errno == NO_DATA) return out;
-    out.failed = "the DNS server does not answer the question for " + name;
+    out.failed = "the DNS server does not answer the query for " + name;
     return out;
   }
   ns_msg message;

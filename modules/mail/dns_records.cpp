@@ -60,8 +60,8 @@ finding judge_spf(const std::vector<std::string>& txt) {
   std::vector<std::string> records;
   std::copy_if(txt.begin(), txt.end(), std::back_inserter(records), is_spf);
   const auto said = [](grade how, std::string text) { return finding{how, "SPF", std::move(text)}; };
-  if (records.empty()) return said(grade::failure, "there is no record \"v=spf1 ...\": name the servers of the relay in one, as its provider says");
-  if (records.size() > 1) return said(grade::failure, "there are " + std::to_string(records.size()) + " records \"v=spf1\"; receivers ignore all of them: merge them");
+  if (records.empty()) return said(grade::failure, "there is no record \"v=spf1 ...\": publish one that lists the relay's servers, as the relay's provider describes");
+  if (records.size() > 1) return said(grade::failure, "there are " + std::to_string(records.size()) + " records \"v=spf1\"; receivers ignore all of them: merge them into one");
   const auto& record = records.front();
   const auto words = words_of(record);
   const auto lookups = std::count_if(words.begin() + 1, words.end(), needs_lookup);
@@ -70,7 +70,7 @@ finding judge_spf(const std::vector<std::string>& txt) {
   if (has("+all") || has("all")) return said(grade::failure, "\"+all\" lets any server send mail in this domain's name: " + record);
   const bool redirected = std::any_of(words.begin(), words.end(), [](std::string_view w) { return begins_with(w, "redirect="); });
   if (has("?all") || (!has("~all") && !has("-all") && !redirected)) {
-    return said(grade::warning, "it does not say what becomes of mail from other servers; end it with ~all or -all: " + record);
+    return said(grade::warning, "it has no rule for mail from other servers; end it with ~all or -all: " + record);
   }
   return said(grade::good, record);
 }
@@ -78,16 +78,16 @@ finding judge_spf(const std::vector<std::string>& txt) {
 finding judge_dkim(std::string_view selector, const std::vector<std::string>& txt) {
   const auto said = [&](grade how, std::string text) { return finding{how, "DKIM " + std::string(selector), std::move(text)}; };
   const auto record = std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return tag_of(r, "p").has_value(); });
-  if (record == txt.end()) return said(grade::failure, "there is no key of this selector: publish the record that the relay's provider shows");
+  if (record == txt.end()) return said(grade::failure, "there is no key for this selector: publish the record that the relay's provider shows");
   const auto key = *tag_of(*record, "p");
   if (key.empty()) return said(grade::failure, "the key was revoked (p is empty)");
   const auto bytes = ry::base64_decode(key, ry::base64_alphabet::standard, ry::base64_padding::optional);
-  if (!bytes) return said(grade::failure, "the key is no Base64: a part of the record is missing or was changed");
+  if (!bytes) return said(grade::failure, "the key is not valid Base64: the record is truncated or altered");
   const auto kind = tag_of(*record, "k").value_or("rsa");
-  if (ry::iequals(kind, "ed25519")) return said(grade::warning, "an Ed25519 key; many receivers know RSA only: publish an RSA key as well");
-  if (bytes->size() < weak_key) return said(grade::warning, "the RSA key has 1024 bits or less: use 2048");
+  if (ry::iequals(kind, "ed25519")) return said(grade::warning, "an Ed25519 key; many receivers support only RSA: publish an RSA key as well");
+  if (bytes->size() < weak_key) return said(grade::warning, "the RSA key has 1024 bits or less: use a 2048-bit key");
   const auto flags = tag_of(*record, "t").value_or("");
-  if (flags.find('y') != flags.npos) return said(grade::warning, "the record is marked as a test (t=y): receivers may ignore signatures");
+  if (flags.find('y') != flags.npos) return said(grade::warning, "the record is in test mode (t=y): receivers may ignore signatures");
   return said(grade::good, bytes->size() >= strong_key ? "an RSA key of 2048 bits or more" : "an RSA key");
 }
 
@@ -98,12 +98,12 @@ bool has_dmarc(const std::vector<std::string>& txt) {
 finding judge_dmarc(const std::vector<std::string>& txt) {
   const auto said = [](grade how, std::string text) { return finding{how, "DMARC", std::move(text)}; };
   const auto count = std::count_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
-  if (count == 0) return said(grade::failure, "there is no record _dmarc: start with \"v=DMARC1; p=none; rua=mailto:...\"; large providers require one of senders of many messages");
-  if (count > 1) return said(grade::failure, "there are several records; receivers ignore all of them: keep one");
+  if (count == 0) return said(grade::failure, "there is no record at _dmarc: start with \"v=DMARC1; p=none; rua=mailto:...\"; large mailbox providers require one from bulk senders");
+  if (count > 1) return said(grade::failure, "there are several DMARC records; receivers ignore all of them: keep one");
   const auto record = std::find_if(txt.begin(), txt.end(), [](const std::string& r) { return begins_with(r, "v=DMARC1"); });
   const auto policy = tag_of(*record, "p").value_or("");
-  if (ry::iequals(policy, "none")) return said(grade::warning, "p=none only observes; change it to quarantine or reject when the reports show no surprise: " + *record);
-  if (!ry::iequals(policy, "quarantine") && !ry::iequals(policy, "reject")) return said(grade::failure, "its policy is none of none, quarantine, reject: " + *record);
+  if (ry::iequals(policy, "none")) return said(grade::warning, "p=none only monitors; change it to quarantine or reject when the reports show that all legitimate mail passes: " + *record);
+  if (!ry::iequals(policy, "quarantine") && !ry::iequals(policy, "reject")) return said(grade::failure, "its policy must be none, quarantine or reject: " + *record);
   return said(grade::good, *record);
 }
 

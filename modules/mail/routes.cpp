@@ -35,7 +35,7 @@ std::string_view sv(const json::string& s) { return {s.data(), s.size()}; }
 std::optional<std::string> text_in(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
   if (v == nullptr || v->is_null()) return std::nullopt;
-  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320) throw invalid(name, "must be a text");
+  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320) throw invalid(name, "must be a string of 1 to 320 bytes");
   return std::string(sv(v->get_string()));
 }
 
@@ -80,7 +80,7 @@ bulk_lift read_bulk_lift(std::string_view body) {
   }
   out.addresses.emplace();
   for (const auto& a : list->get_array()) {
-    if (!a.is_string() || !is_address(sv(a.get_string()))) throw invalid("addresses", "must hold e-mail addresses only");
+    if (!a.is_string() || !is_address(sv(a.get_string()))) throw invalid("addresses", "must contain only e-mail addresses");
     out.addresses->emplace_back(sv(a.get_string()));
   }
   return out;
