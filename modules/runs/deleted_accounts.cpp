@@ -21,7 +21,7 @@ ry::task<void> deleted_accounts::erase_account(ry::event e) {
     for (const std::string& id : threads) {
       const bool erased = co_await threads_.erase(*account, id);
       // The event is delivered again later.
-      if (!erased) throw ry::unavailable("runs.busy", "a run of a deleted account does not stop");
+      if (!erased) throw ry::unavailable("runs.busy", "a run of a deleted account has not stopped yet");
     }
   }
 }

@@ -163,7 +163,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     if (!failure) break;
     if (is_transient(*failure)) {
       // No fault of the run's: it goes on from its last border.
-      log_error(*run, "a run is put back", *failure);
+      log_error(*run, "a run is requeued", *failure);
       leave(run, "put_back");
       out = ry::job_outcome::snooze(away_ms);
     } else if (tries == 0) {

@@ -190,8 +190,8 @@ void model_call::abort() noexcept {
 void model_call::give_up() {
   parts_.sinks.let_go(sink_, "it did not call on_end within ten seconds after cancel()");
   status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
-  message_ = "The model provider did not end its answer";
-  run_->note_cause("provider " + provider_->name + ": its driver did not end an answer that was cancelled");
+  message_ = "The model provider did not finish its answer";
+  run_->note_cause("provider " + provider_->name + ": its driver did not end a cancelled answer");
   count(status_);
   ended_ = true;
 }

@@ -31,7 +31,7 @@ std::string read_time(const std::string& name, const std::string& value) {
 
 std::string read_text(const std::string& name, const std::string& value) {
   if (value.empty() || value.size() > most_text || !is_utf8(value))
-    refuse(name + " must be a text of 1 to " + std::to_string(most_text) + " bytes");
+    refuse(name + " must have 1 to " + std::to_string(most_text) + " bytes");
   return value;
 }
 

@@ -31,7 +31,7 @@ TEST(run_filter, each_filter_is_checked_and_named) {
             "error_code, from, to");
   EXPECT_EQ(refusal_of({{"status", "broken"}}), "status must be all, running, completed, failed or stopped");
   EXPECT_EQ(refusal_of({{"account_id", "me"}}), "account_id must be a UUID");
-  EXPECT_EQ(refusal_of({{"reason", ""}}), "reason must be a text of 1 to 200 bytes");
+  EXPECT_EQ(refusal_of({{"reason", ""}}), "reason must have 1 to 200 bytes");
   EXPECT_EQ(refusal_of({{"to", "tomorrow"}}), "to must be a date or a time as in 2026-11-20 or 2026-11-20T09:30:00Z");
   EXPECT_EQ(refusal_of({{"status", "all"}, {"status", "failed"}}), "status is given twice");
 }

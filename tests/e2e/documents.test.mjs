@@ -170,7 +170,7 @@ test('encrypted documents and scans are reported as such', async () => {
     'scan.pdf': pdf('q 200 0 0 200 0 0 cm Q'),
   });
   assert.match(run.prompt, /\[No text of plan\.docx: it is encrypted/);
-  assert.match(run.prompt, /\[No text of old\.doc: it has the binary form of old office programs\]/);
+  assert.match(run.prompt, /\[No text of old\.doc: it is in the binary format of old office programs \(doc, xls, ppt\)\]/);
   assert.match(run.prompt, /\[No text of sealed\.odt: it is encrypted\]/);
   assert.match(run.prompt, /\[No text of locked\.pdf: it is encrypted and needs a password\]/);
   assert.match(run.prompt, /\[No text of scan\.pdf: it has no text layer: it is probably a scan/);

@@ -70,7 +70,7 @@ int pdf(const char* path, std::size_t most) {
 
 int office(const char* path, std::size_t most) {
   extract::office_text office = extract::read_office(path, most);
-  if (office.kind.empty()) return none(office.problem.empty() ? "it is an archive, but no document" : office.problem);
+  if (office.kind.empty()) return none(office.problem.empty() ? "it is an archive, not a document" : office.problem);
   if (office.text.empty() && !office.problem.empty()) return none(office.problem);
   return text(office.kind, std::move(office.text), most, !office.problem.empty());
 }
@@ -83,7 +83,7 @@ int compound_file(int fd, std::string_view head) {
     if (!read_up_to(fd, piece, head_bytes)) break;
     encrypted = extract::names_encrypted_package(piece);
   }
-  return none(encrypted ? "it is encrypted and needs a password" : "it has the binary form of old office programs");
+  return none(encrypted ? "it is encrypted and needs a password" : "it is in the binary format of old office programs (doc, xls, ppt)");
 }
 
 int plain(int fd, std::string head, std::size_t most) {
@@ -94,11 +94,11 @@ int plain(int fd, std::string head, std::size_t most) {
   head += rest;
   const bool whole = head.size() < 2 * most + 4;
   extract::plain_text content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
-  if (content.is == extract::plain_text::outcome::unknown_encoding) return none("it is a text in an unknown encoding; UTF-8 can always be read");
-  if (content.is == extract::plain_text::outcome::binary) return none("it is no kind of file whose text can be read");
+  if (content.is == extract::plain_text::outcome::unknown_encoding) return none("it is a text in an unknown encoding; save it as UTF-8");
+  if (content.is == extract::plain_text::outcome::binary) return none("files of this kind cannot be read as text");
   std::string note;
   if (!content.encoding.empty()) note = "converted from " + content.encoding;
-  if (content.damaged) note += std::string(note.empty() ? "" : ", ") + "characters that are not valid are replaced";
+  if (content.damaged) note += std::string(note.empty() ? "" : ", ") + "invalid characters are replaced";
   return text("plain", std::move(content.text), most, !whole, note);
 }
 
