@@ -23,7 +23,7 @@ struct event_kind {
 constexpr std::array kinds{event_kind{"payment.succeeded", "plan_name"}, event_kind{"payment.failed", "reason"}};
 
 ry::error invalid_amount() {
-  return body::invalid("payload.amount", "must be a number from 0 to 1000000000 with at most six decimals, or a string of one");
+  return body::invalid("payload.amount", "must be a number from 0 to 1000000000 with at most six decimals, or a string that contains such a number");
 }
 
 bool is_decimal(std::string_view text) {

@@ -49,7 +49,7 @@ class agents_module {
     const auto account = ry::uuid::parse(e.key());
     // Would fail at every delivery: better said once than tried for days.
     if (!account) {
-      ctx_.warn("an event about an account without its id", {{"event", e.id()}});
+      ctx_.warn("ignored an account event that has no account id", {{"event", e.id()}});
       co_return;
     }
     if (e.kind() == "account.deleted") {

@@ -87,7 +87,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   auto what = occasion_from_template(workflow, pattern, *who);
   const auto words = office_.texts.write(workflow, what.payload, *who, office_.at);
   if (words.title.find_first_not_of(" \t") == std::string::npos) {
-    throw invalid("payload_template", "makes an empty title: is the field title missing or misspelled?");
+    throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
   }
   co_return co_await notify_one(std::string(r.subject()), *account, std::move(what), *who);
 }

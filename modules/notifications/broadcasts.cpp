@@ -56,8 +56,8 @@ void broadcasts::add_to(ry::registrar& reg) {
 void broadcasts::require_words(const std::string& workflow, const json::object& pattern, const person& sample) const {
   const auto what = occasion_from_template(workflow, pattern, sample);
   const auto words = office_.texts.write(workflow, what.payload, sample, office_.at);
-  if (is_blank(words.title)) throw invalid("payload_template", "makes an empty title: is the field title missing or misspelled?");
-  if (is_blank(words.body)) throw invalid("payload_template", "makes an empty text: is the field message missing or misspelled?");
+  if (is_blank(words.title)) throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
+  if (is_blank(words.body)) throw invalid("payload_template", "produces an empty text: check that the field message is present and spelled correctly");
 }
 
 ry::task<ry::response> broadcasts::dry_run(std::string workflow, json::object pattern, person sample) const {
@@ -101,7 +101,7 @@ ry::task<ry::response> broadcasts::steer(ry::request r, const char* action) {
   const auto state = co_await office_.repo.steer_broadcast(std::string(r.subject()), id, action);
   if (!state) throw nothing_there();
   if (state->empty()) {
-    throw ry::conflict("notifications.broadcast_state", "The broadcast is over, or not in a state in which this is possible");
+    throw ry::conflict("notifications.broadcast_state", "The broadcast has ended, or its state does not allow this action");
   }
   office_.ctx.jobs().poke("default");
   office_.ctx.jobs().poke("notifications");
@@ -111,7 +111,7 @@ ry::task<ry::response> broadcasts::steer(ry::request r, const char* action) {
 ry::task<ry::job_outcome> broadcasts::write_all(ry::job job) {
   const auto what = read_order(job.args());
   const auto id = what ? ry::uuid::parse(what->id) : std::nullopt;
-  if (!id) co_return ry::job_outcome::dead(ry::bad_request("notifications.job", "the job names no broadcast"));
+  if (!id) co_return ry::job_outcome::dead(ry::bad_request("notifications.job", "the job has no broadcast id"));
   auto after = co_await office_.repo.broadcast_progress(*id);
   std::int64_t written = 0;
   for (bool finished = false;;) {

@@ -207,7 +207,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger_part(orchestrators::e
   if (t.channels != 0) said = co_await trigger(driver, std::move(t), std::move(off));
   if (said && without != 0) {
     said->emplace_back(without, RY_NOTIFY_SKIPPED, driver->name);
-    said->back().detail = "the orchestrator sends on all channels or none, and " + driver->name + " does not have this one";
+    said->back().detail = "the orchestrator cannot omit channels, and the driver " + driver->name + " does not support this channel";
   }
   co_return said;
 }
@@ -355,7 +355,7 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
         if (done) continue;
         if (done.status() == RY_CANCELLED) throw done.error();
         if (is_final(done.error())) {
-          office_.ctx.warn("the orchestrator refuses the devices of a provider for good: does it have an integration for it?",
+          office_.ctx.warn("the orchestrator permanently rejects the devices of this provider: check that it has an integration for it",
                            {{"provider", provider}, {"why", done.error().message()}});
         } else {
           failed = done.error();

@@ -117,7 +117,7 @@ ry::task<ry::response> routes::add_device(ry::request r) {
   auto wish = read_device_wish(r.body());
   const auto me = co_await office_.caller(r);
   const auto driver = office_.driver();
-  if (!driver) throw ry::unavailable("notifications.no_driver", "There is no orchestrator");
+  if (!driver) throw ry::unavailable("notifications.no_driver", "No notification orchestrator is available");
   std::string name = wish.token;
   if ((driver->table->capabilities & RY_NOTIFY_PUSH) != 0) {
     const ry::notify::token token(wish.provider, wish.token, wish.type);
@@ -155,7 +155,7 @@ ry::task<ry::response> routes::web_push_key(ry::request r) {
   require_open(office_);
   (void)co_await office_.caller(r);
   const auto driver = office_.driver();
-  if (!driver) throw ry::unavailable("notifications.no_driver", "There is no orchestrator");
+  if (!driver) throw ry::unavailable("notifications.no_driver", "No notification orchestrator is available");
   std::string key;
   const auto take = [](void* to, ry_bytes bytes) noexcept {
     (void)ry::guard([&] { *static_cast<std::string*>(to) = ry::view(bytes); });
@@ -163,7 +163,7 @@ ry::task<ry::response> routes::web_push_key(ry::request r) {
   const auto* table = driver->table;
   const bool has = RY_HAS(table, ry_notify_orchestrator_v1, web_push_key) && table->web_push_key != nullptr &&
                    table->web_push_key(driver->self, take, &key) == RY_OK;
-  if (!has || key.empty()) throw ry::not_found("notifications.no_key", "There is no Web Push here");
+  if (!has || key.empty()) throw ry::not_found("notifications.no_key", "Web Push is not available on this server");
   co_return ry::response::json("{\"public_key\":" + ry::json_string(key) + "}");
 }
 
