@@ -156,7 +156,8 @@ letter provider_letter(std::string_view action_name, std::string_view link, std:
   if (!code.empty()) codes.emplace_back(code);
   return written(std::string(w.subject),
                  {.first = w.first, .button = {w.label, link}, .last = "If you did not request this e-mail, ignore it: nothing changes.",
-                  .before_list = link.empty() ? "Your code:" : "Or enter this code:", .list = std::move(codes), .reason = for_safety});
+                  .before_list = link.empty() ? "Your code:" : "Or enter this code:", .list = std::move(codes),
+                  .reason = "You received this e-mail because someone requested it for your address."});
 }
 
 }  // namespace accounts
