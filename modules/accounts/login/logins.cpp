@@ -366,7 +366,11 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
     if (!to) throw body::invalid("email", "must be an e-mail address");
     auto key = "accounts.provider:" + message + ":" + std::to_string(i);
     auto l = sealed(provider_letter(m.action, m.link, m.code));
-    co_await repo_.mail(to->text, std::move(l), std::move(key));
+    const auto outcome = co_await repo_.mail(to->text, std::move(l), std::move(key));
+    report_dropped("provider", outcome, message);
+    if (outcome == "throttled") {
+      throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.mail_limit", "This address got too many e-mails within an hour; try again later");
+    }
   }
   mail_->poke(mail_.self());
 }
