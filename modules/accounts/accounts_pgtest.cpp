@@ -174,6 +174,37 @@ TEST_F(accounts_sql, what_was_verified_is_an_address) {
   EXPECT_EQ(verified() + events("account.verified"), "t2");
 }
 
+TEST_F(accounts_sql, nothing_is_added_to_a_closed_account) {
+  const std::string session = "select accounts.open_session('" + ann + "', accounts.new_id(), '\\x00', '', 1)";
+  const std::string key = "select accounts.add_key('adm', '" + ann + "', 'k', 'name', '\\x00', 1, 10, null)";
+  const std::string login = "insert into accounts.login (account_id, email, email_key, password_hash) values ('" + ann + "', 'a@x.org', 'a@x.org', '')";
+  provision(ann, ann, "500");
+  sql(session);
+  sql(key);
+  EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "t");
+  EXPECT_EQ(state_of(session), "RY401");
+  EXPECT_EQ(state_of("select accounts.add_key('adm', '" + ann + "', 'l', 'name', '\\x00', 1, 10, null)"), "RY401");
+  EXPECT_EQ(state_of(login), "RY401");
+  EXPECT_EQ(state_of(provision_sql("closed:" + ann, "")), "RY401");
+  EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + ann + "')"), "0") << "no run starts";
+  EXPECT_EQ(sql("select tiers[1] is null from accounts.try_lock_accounts(array['" + ann + "'::uuid])"), "t");
+}
+
+TEST_F(accounts_sql, an_unverified_address_owns_no_mailbox) {
+  const auto owns = [](const std::string& subject) {
+    return sql("select accounts.owns_mailbox(a.id) from accounts.account a where a.subject = '" + subject + "'");
+  };
+  sql(provision_sql("squatter", "", "vic.tim@gmail.com"));
+  EXPECT_EQ(owns("squatter"), "t") << "no other account has the address";
+  sql(provision_sql("second", "", "victim+2@gmail.com"));
+  EXPECT_EQ(owns("second"), "f");
+  sql(provision_sql("victim", "", "victim@gmail.com", true));
+  EXPECT_EQ(owns("victim"), "t");
+  EXPECT_EQ(owns("squatter"), "f");
+  sql(provision_sql("second", "", "victim+2@gmail.com", true));
+  EXPECT_EQ(owns("second"), "f") << "the first verified account keeps it";
+}
+
 TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
   at_once(8, [](std::size_t) { return provision_sql(ann, ann, "a@b", true, "500"); });
   at_once(8, [](std::size_t) { return provision_sql("auth0|1", "", "a@b", true, "500"); });
