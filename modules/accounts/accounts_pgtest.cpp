@@ -191,7 +191,7 @@ TEST_F(accounts_sql, nothing_is_added_to_a_closed_account) {
 }
 
 TEST_F(accounts_sql, an_unverified_address_owns_no_mailbox) {
-  const auto owns = [](const std::string& subject) {
+  const auto owns = [this](const std::string& subject) {
     return sql("select accounts.owns_mailbox(a.id) from accounts.account a where a.subject = '" + subject + "'");
   };
   sql(provision_sql("squatter", "", "vic.tim@gmail.com"));
