@@ -31,7 +31,11 @@ export interface paths {
         get: operations["accounts.own"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete the caller's account
+         * @description Ends its sessions, revokes its API keys and deletes its agents, credentials, threads, runs and files. All tokens that were issued until now are refused at once. An API key cannot do it. The ledger stays, without name and address.
+         */
+        delete: operations["accounts.close_own"];
         options?: never;
         head?: never;
         patch?: never;
@@ -52,7 +56,11 @@ export interface paths {
          */
         put: operations["accounts.change"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete an account
+         * @description As `DELETE /account`. An account with a role only by a super admin.
+         */
+        delete: operations["accounts.close"];
         options?: never;
         head?: never;
         patch?: never;
@@ -120,6 +128,26 @@ export interface paths {
         get: operations["accounts.audit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish an event about an account
+         * @description For a billing system. `payment.succeeded` needs `account_id`, `amount`, `currency` and `plan_name`; `payment.failed` needs `reason` instead of `plan_name`. The users are notified. A repeat with the same kind and key publishes nothing; with another payload it is 409 `IDEMPOTENCY_KEY_REUSED`. Keys are remembered for 90 days.
+         */
+        post: operations["accounts.publish_event"];
         delete?: never;
         options?: never;
         head?: never;
@@ -220,6 +248,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/mail/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Addresses that get no mail, newest first */
+        get: operations["mail.suppressions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/mail/suppressions/{address}": {
         parameters: {
             query?: never;
@@ -232,6 +277,26 @@ export interface paths {
         post?: never;
         /** Allow mail to an address again */
         delete: operations["mail.lift"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/mail/suppressions/lift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Allow mail to many addresses again
+         * @description For example to all that bounced while the relay was misconfigured. Members that are given narrow it together. Recipients who unsubscribed are lifted one by one.
+         */
+        post: operations["mail.lift_many"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -473,6 +538,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/notifications/broadcasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Broadcasts, newest first */
+        get: operations["notifications.broadcasts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/broadcasts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One broadcast, with the number of its notifications by state */
+        get: operations["notifications.broadcast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/broadcasts/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a broadcast
+         * @description What was not delivered yet is withdrawn, also e-mails in the outbox. Entries of inboxes stay.
+         */
+        post: operations["notifications.cancel_broadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/broadcasts/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a broadcast
+         * @description Nothing more of it is written or delivered, and its e-mails in the outbox wait.
+         */
+        post: operations["notifications.pause_broadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/notifications/broadcasts/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue a paused broadcast
+         * @description It goes on behind the last account.
+         */
+        post: operations["notifications.resume_broadcast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/notifications/trigger": {
         parameters: {
             query?: never;
@@ -622,8 +781,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of all accounts that have not ended, newest first */
+        /**
+         * Runs of all accounts, newest first
+         * @description Without a filter: those that have not ended. With filters: all runs that match each of them. A parameter that does not exist is an error.
+         */
         get: operations["runs.live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run of any account, with the causes of its failure */
+        get: operations["runs.adminRun"];
         put?: never;
         post?: never;
         delete?: never;
@@ -746,7 +925,7 @@ export interface paths {
         };
         /**
          * What happens in a run, as it happens
-         * @description Server-Sent Events: `id` is the event's number, `data` one of the schema Event. All from the first, or from the one after `Last-Event-ID`; live until the terminal event (`status` other than `running`), after which the server closes. A client that was cut off comes back with the last id and misses and repeats nothing. An id that no event of a live run has had yet counts as its present end.
+         * @description Server-Sent Events: `id` is the event's number, `data` one of the schema Event. All from the first, or from the one after `Last-Event-ID`; live until the terminal event (`status` other than `running`), after which the server closes. A client that was cut off comes back with the last id and misses and repeats nothing. An id that no event of a live run has had yet counts as its present end; the first event is then a `gap` with all numbers up to there.
          */
         get: operations["runs.stream"];
         put?: never;
@@ -768,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * A token for the run's stream
-         * @description For a browser's EventSource, which cannot set headers. The token is valid for this stream for `expires_in` seconds. A browser that reconnects later gets 401 and needs a new token.
+         * @description For a browser's EventSource, which cannot set headers. The token is valid for this stream for `expires_in` seconds: as long as a run may take, and ten minutes. A browser that reconnects later gets 401 and needs a new token.
          */
         post: operations["runs.stream_token"];
         delete?: never;
@@ -1231,8 +1410,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The key that pages subscribe to Web Push with */
-        get: operations["notify_builtin.apiWebPushKey"];
+        /** The key with which pages subscribe to Web Push (the same under /api) */
+        get: operations["notifications.web_push_key_alias"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1304,6 +1483,26 @@ export interface paths {
         };
         /** The caller's referrals, newest first */
         get: operations["referrals.history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/referrals/received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The referral through which the caller came
+         * @description Tells the friend when the credits come and why they wait.
+         */
+        get: operations["referrals.received"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1637,7 +1836,7 @@ export interface paths {
         put?: never;
         /**
          * What the identity provider tells of its users
-         * @description Signed as in Standard Webhooks, within 300 s; each id counts once. Types that are not known are logged.
+         * @description Signed as in Standard Webhooks, within 300 s; each id counts once. A sender that cannot sign sends a secret in `X-Webhook-Token` instead. Types that are not known are logged. `user.deleted` deletes the account. Events of Clerk, hooks of Supabase Auth and database webhooks of Supabase are understood.
          */
         post: operations["accounts.identity_webhook"];
         delete?: never;
@@ -1732,7 +1931,7 @@ export interface paths {
         put?: never;
         /**
          * End mail of this kind to this address
-         * @description RFC 8058; also what a mail program sends by itself.
+         * @description RFC 8058; also what a mail program sends by itself. With the form field `undo`, mail of this kind comes again.
          */
         post: operations["mail.unsubscribe"];
         delete?: never;
@@ -2082,8 +2281,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The key that pages subscribe to Web Push with */
-        get: operations["notify_builtin.webPushKey"];
+        /** The key with which pages subscribe to Web Push */
+        get: operations["notifications.web_push_key"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2777,6 +2976,38 @@ export interface components {
          * @enum {unknown}
          */
         "mcp.Type": "http" | "sse" | "prebuilt" | "composio" | "json";
+        /** @description Accounts, and those that the broadcast would reach on each channel by their settings */
+        "notifications.Audience": {
+            accounts: number;
+            email: number;
+            in_app: number;
+            push: number;
+        };
+        "notifications.Broadcast": {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description By state */
+            notifications?: {
+                [key: string]: number;
+            };
+            payload_template: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            scheduled_at: string | null;
+            /** Format: date-time */
+            started_at: string | null;
+            /** @enum {unknown} */
+            status: "scheduled" | "running" | "paused" | "cancelled" | "completed";
+            workflow_id: string;
+            /** @description Accounts for which a notification was written */
+            written: number;
+        };
         "notifications.Delivery": {
             /** Format: date-time */
             at: string;
@@ -2865,12 +3096,11 @@ export interface components {
             in_app: boolean;
             /** @description Wishes do not count */
             mandatory: boolean;
+            /** @description Absent: notifications.task_email_minutes of the server */
+            min_minutes?: number;
             push: boolean;
             /** @description Waits for no quiet hours */
             urgent: boolean;
-        };
-        "notify_builtin.WebPushKey": {
-            public_key: string;
         };
         "referrals.Referral": {
             /** @description 0 while it is pending */
@@ -2883,7 +3113,7 @@ export interface components {
              * @description Why it has not earned
              * @enum {unknown}
              */
-            reason: "not_qualified" | "on_hold" | "under_review" | "code_suspended" | "cap_reached" | "code_refreshed" | "self_referral" | "disposable_address" | "revoked" | null;
+            reason: "not_qualified" | "on_hold" | "under_review" | "code_suspended" | "cap_reached" | "code_refreshed" | "self_referral" | "disposable_address" | "same_mailbox" | "account_deleted" | "revoked" | null;
             referral_code: string;
             /** Format: uuid */
             referred_account_id: string;
@@ -2936,7 +3166,7 @@ export interface components {
         };
         /** @description true, false, 1, 0 or empty, in any case */
         "runs.Flag": string;
-        /** @description These numbers will never come */
+        /** @description These numbers do not come on this stream: their events were deleted, or the client asked for events after a number that the run has not reached */
         "runs.Gap": {
             from: number;
             sequence: number;
@@ -2997,7 +3227,7 @@ export interface components {
         };
         /** @description Part of a request was left out or changed to meet the provider's limits; the run continues */
         "runs.Notice": {
-            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and find_tools to find the others), or another code of a driver */
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and find_tools to find the others), `workspace_withheld` (`memory_enabled` is false, and another thread has used the workspace), or another code of a driver */
             code: string;
             message: string;
             sequence: number;
@@ -3067,6 +3297,9 @@ export interface components {
             error_code: string | null;
             /** Format: uuid */
             id: string;
+            memory_enabled: boolean;
+            /** @description `agent`, `chat` or `code` */
+            mode: string;
             model_name: string | null;
             /** Format: uuid */
             project_id: string;
@@ -3080,6 +3313,7 @@ export interface components {
             status: components["schemas"]["runs.Status"];
             /** Format: uuid */
             thread_id: string;
+            /** @description Null if no text was streamed yet, or if a worker that streamed the first text ended before it was recorded when */
             time_to_first_token_ms: number | null;
             usage: {
                 /** @description Absent if 0 */
@@ -3165,21 +3399,20 @@ export interface components {
             agent_id?: string;
             /** @description Credits that the run may cost; at most six digits after the point */
             budget_credits?: string;
-            /** @enum {unknown} */
-            budget_policy?: "" | "hard" | "soft" | "finish_turn";
+            /** @description In any case */
+            budget_policy?: ("" | "hard" | "soft" | "finish_turn") | string;
             /** @description Put under `/workspace/uploads`; the part may be repeated */
             files?: string[];
             /** @description Limit of one model answer, 1 to 10000000 */
             max_output_tokens?: string;
+            /** @description `false`: the agent gets nothing from outside the thread. It cannot use the workspace if another thread has used it. Default: true */
             memory_enabled?: components["schemas"]["runs.Flag"];
-            mode?: string;
+            /** @description In any case. `agent` (default): with tools. `chat`: without tools. `code`: with tools and instructions for working on software */
+            mode?: ("" | "agent" | "chat" | "code") | string;
             /** @description An alias, or `<provider>/<model>` */
             model_name?: string;
-            /**
-             * @description When the thread has a run
-             * @enum {unknown}
-             */
-            on_busy?: "" | "reject" | "enqueue" | "interrupt";
+            /** @description When the thread has a run; in any case */
+            on_busy?: ("" | "reject" | "enqueue" | "interrupt") | string;
             /** @description `thread_id` and `project_id` are the client's */
             optimistic?: components["schemas"]["runs.Flag"];
             project_id?: string;
@@ -3187,8 +3420,8 @@ export interface components {
             prompt?: string;
             /** @description At the limit of concurrent runs wait for a slot */
             queue?: components["schemas"]["runs.Flag"];
-            /** @enum {unknown} */
-            reasoning_effort?: "" | "none" | "minimal" | "low" | "medium" | "high";
+            /** @description In any case */
+            reasoning_effort?: ("" | "none" | "minimal" | "low" | "medium" | "high") | string;
             /** @description 0 to 2. Default: the value configured for the model, else the provider's default */
             temperature?: string;
             /** @description A thread to go on with; with `optimistic` also one to be made under this id */
@@ -3201,13 +3434,26 @@ export interface components {
         /** @enum {unknown} */
         "runs.Status": "running" | "completed" | "failed" | "stopped";
         "runs.Thread": {
+            /**
+             * Format: uuid
+             * @description Agent of the latest run. A start without `agent_id` uses the default agent, also on an existing thread; send this to continue with the same agent
+             */
+            agent_id: string | null;
             /** Format: date-time */
             created_at: string;
             latest_run: {
                 /** Format: uuid */
+                agent_id: string;
+                /** Format: uuid */
                 agent_run_id: string;
+                memory_enabled: boolean;
+                /** @description `agent`, `chat` or `code` */
+                mode: string;
+                model_name: string;
                 status: components["schemas"]["runs.Status"];
             } | null;
+            /** @description Model of the latest run */
+            model_name: string | null;
             /** Format: uuid */
             project_id: string;
             /** Format: uuid */
@@ -3828,6 +4074,70 @@ export interface components {
                 };
             };
         };
+        /** @description The broadcast */
+        "notifications.Broadcast": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *       "workflow_id": "newsletter",
+                 *       "status": "running",
+                 *       "payload_template": {
+                 *         "title": "Hello {{first_name}}",
+                 *         "message": "News"
+                 *       },
+                 *       "created_by": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12",
+                 *       "created_at": "2026-11-26T09:00:00.000Z",
+                 *       "scheduled_at": null,
+                 *       "started_at": "2026-11-26T09:00:01.000Z",
+                 *       "ended_at": null,
+                 *       "written": 1200,
+                 *       "notifications": {
+                 *         "sent": 1100,
+                 *         "queued": 100
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["notifications.Broadcast"];
+            };
+        };
+        /** @description A page */
+        "notifications.Broadcasts": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "broadcasts": [
+                 *         {
+                 *           "id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *           "workflow_id": "newsletter",
+                 *           "status": "running",
+                 *           "payload_template": {
+                 *             "title": "Hello {{first_name}}",
+                 *             "message": "News"
+                 *           },
+                 *           "created_by": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b12",
+                 *           "created_at": "2026-11-26T09:00:00.000Z",
+                 *           "scheduled_at": null,
+                 *           "started_at": "2026-11-26T09:00:01.000Z",
+                 *           "ended_at": null,
+                 *           "written": 1200
+                 *         }
+                 *       ],
+                 *       "next_cursor": null
+                 *     }
+                 */
+                "application/json": {
+                    broadcasts: components["schemas"]["notifications.Broadcast"][];
+                    next_cursor: string | null;
+                };
+            };
+        };
         /** @description The preferences now */
         "notifications.ChangedPreferences": {
             headers: {
@@ -4139,6 +4449,26 @@ export interface components {
                 };
             };
         };
+        /** @description The new state */
+        "notifications.Steered": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": true,
+                 *       "status": "paused"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {unknown} */
+                    status: "scheduled" | "running" | "paused" | "cancelled" | "completed";
+                    /** @constant */
+                    success: true;
+                };
+            };
+        };
         /** @description Events */
         "notifications.Stream": {
             headers: {
@@ -4182,11 +4512,25 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    audience?: components["schemas"]["notifications.Audience"];
                     /** Format: uuid */
                     broadcast_id?: string;
+                    /** @constant */
+                    dry_run?: true;
                     /** Format: uuid */
                     notification_id?: string;
                     reason?: string;
+                    /** @description The texts as the caller would receive them */
+                    sample?: {
+                        action_url: string;
+                        body: string;
+                        /** @description Without the frame that the module mail adds */
+                        mail_html: string;
+                        mail_text: string;
+                        title: string;
+                    };
+                    /** Format: date-time */
+                    scheduled_at?: string;
                     status?: string;
                     success: boolean;
                 };
@@ -4208,6 +4552,22 @@ export interface components {
                     /** @constant */
                     success: true;
                     unread_count: number;
+                };
+            };
+        };
+        /** @description applicationServerKey of pushManager.subscribe, in base64url */
+        "notifications.WebPushKey": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "public_key": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
+                 *     }
+                 */
+                "application/json": {
+                    public_key: string;
                 };
             };
         };
@@ -4361,6 +4721,11 @@ export interface components {
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "mcp_prebuilt.Id": string;
+        /**
+         * @description `broadcast_id` of the answer that began it
+         * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+         */
+        "notifications.BroadcastId": string;
         /** @description `next_cursor` of the page before */
         "notifications.Cursor": string;
         /**
@@ -4450,7 +4815,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "device_token": "dGVzdA",
+                 *       "device_token": "ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]",
                  *       "device_type": "mobile",
                  *       "provider": "expo"
                  *     }
@@ -4458,6 +4823,7 @@ export interface components {
                 "application/json": {
                     device_token: string;
                     device_type: string;
+                    /** @description In any case. One to which the orchestrator can send: `expo` and `web-push` for the built-in one */
                     provider: string;
                 };
             };
@@ -4488,6 +4854,8 @@ export interface components {
                             digest_minutes?: number;
                             email?: boolean;
                             in_app?: boolean;
+                            /** @description Of workflows about tasks: e-mails are sent only for runs that took at least so many minutes */
+                            min_minutes?: number;
                             push?: boolean;
                         } | null;
                     } | null;
@@ -4538,12 +4906,21 @@ export interface components {
                  */
                 "application/json": {
                     broadcast?: boolean | null;
+                    /** @description Of a broadcast: send nothing, answer with the audience and a sample */
+                    dry_run?: boolean | null;
                     payload_template?: {
                         [key: string]: unknown;
                     } | null;
+                    /**
+                     * Format: date-time
+                     * @description Of a broadcast: when it begins, in UTC; absent = at once
+                     */
+                    scheduled_at?: string | null;
                     subscriber_email?: string | null;
                     /** Format: uuid */
                     subscriber_id?: string | null;
+                    /** @description Of a broadcast: send it to the caller only */
+                    test?: boolean | null;
                     workflow_id: string;
                 };
             };
@@ -4626,6 +5003,32 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "accounts.close_own": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["accounts.NeedsToken"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "accounts.show": {
         parameters: {
             query?: never;
@@ -4683,6 +5086,53 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["accounts.Account"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "accounts.close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the account: the `sub` of its tokens
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["accounts.Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "request of the owner"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description For the audit */
+                    reason?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
@@ -4974,6 +5424,102 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "accounts.publish_event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "payment.failed",
+                 *       "key": "in_1QabcD",
+                 *       "payload": {
+                 *         "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                 *         "amount": "20.00",
+                 *         "currency": "EUR",
+                 *         "reason": "The card was declined"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The payment's id in the billing system */
+                    key: string;
+                    /** @enum {unknown} */
+                    kind: "payment.succeeded" | "payment.failed";
+                    payload: {
+                        /** Format: uuid */
+                        account_id: string;
+                        /** @description From 0 to 1000000000 with at most six decimals */
+                        amount: number | string;
+                        /** @description Code of ISO 4217 */
+                        currency: string;
+                        plan_name?: string;
+                        reason?: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Published, now or before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "payment.failed",
+                     *       "key": "in_1QabcD",
+                     *       "account_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *       "event_id": 4711,
+                     *       "replayed": false
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uuid */
+                        account_id: string;
+                        event_id: number;
+                        key: string;
+                        kind: string;
+                        /** @description The key was used before with the same payload */
+                        replayed: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            /** @description The key was used before with another payload */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": {
+                     *         "message": "This key was used before with another payload",
+                     *         "error_code": "IDEMPOTENCY_KEY_REUSED"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "host.list_jobs": {
         parameters: {
             query?: {
@@ -5108,7 +5654,7 @@ export interface operations {
                  * @description What became of the messages: taken by the relay, refused by it for good, given up after many attempts, or not sent because the address is suppressed
                  * @example dead
                  */
-                state?: "sent" | "refused" | "dead" | "suppressed";
+                state?: ("sent" | "refused" | "dead" | "suppressed") | string;
             };
             header?: never;
             path?: never;
@@ -5218,6 +5764,86 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "mail.suppressions": {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only of this address
+                 * @example ann@example.org
+                 */
+                address?: string;
+                /**
+                 * @description Only of this kind of mail; `*` = of all mail
+                 * @example *
+                 */
+                category?: string;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description Only those: the relay reported the address as unknown, its owner unsubscribed, or an operator blocked it
+                 * @example bounced
+                 */
+                reason?: "bounced" | "unsubscribed" | "operator";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suppressions": [
+                     *         {
+                     *           "address": "ann@example.org",
+                     *           "category": "*",
+                     *           "reason": "bounced",
+                     *           "detail": "550 5.1.1 No such user",
+                     *           "since": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2027-02-18T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": {
+                        next_cursor: string | null;
+                        suppressions: {
+                            address: string;
+                            category: string;
+                            /** @description The relay's reply */
+                            detail: string | null;
+                            /** Format: date-time */
+                            expires_at: string | null;
+                            /** @enum {unknown} */
+                            reason: "bounced" | "unsubscribed" | "operator";
+                            /** Format: date-time */
+                            since: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "mail.lift": {
         parameters: {
             query?: never;
@@ -5243,6 +5869,66 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "mail.lift_many": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "domain": "example.org",
+                 *       "since": "2026-11-20T09:30:00Z"
+                 *     }
+                 */
+                "application/json": {
+                    addresses?: string[] | null;
+                    /** @description Addresses of this domain and of those below it */
+                    domain?: string | null;
+                    /**
+                     * @default bounced
+                     * @enum {unknown}
+                     */
+                    reason?: "bounced" | "operator" | null;
+                    /** Format: date-time */
+                    since?: string | null;
+                    /** Format: date-time */
+                    until?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description How many were lifted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "lifted": 12
+                     *     }
+                     */
+                    "application/json": {
+                        lifted: number;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -5304,6 +5990,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
@@ -5377,6 +6064,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             502: components["responses"]["mcp.ServerFailed"];
@@ -5646,7 +6334,7 @@ export interface operations {
                  * @description Only notifications in this state; empty: in any
                  * @example dead
                  */
-                status?: "" | "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
+                status?: ("" | "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled") | string;
             };
             header?: never;
             path?: never;
@@ -5742,6 +6430,151 @@ export interface operations {
             403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             408: components["responses"]["host.BodyTooSlow"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.broadcasts": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: components["parameters"]["notifications.Cursor"];
+                /**
+                 * @description How many of them the answer holds at most
+                 * @example 20
+                 */
+                limit?: components["parameters"]["notifications.Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Broadcasts"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `broadcast_id` of the answer that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.BroadcastId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Broadcast"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.cancel_broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `broadcast_id` of the answer that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.BroadcastId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Steered"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.pause_broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `broadcast_id` of the answer that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.BroadcastId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Steered"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
+            413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.resume_broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description `broadcast_id` of the answer that began it
+                 * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
+                 */
+                id: components["parameters"]["notifications.BroadcastId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Steered"];
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
+            404: components["responses"]["host.NotFound"];
+            408: components["responses"]["host.BodyTooSlow"];
+            409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
@@ -6084,13 +6917,24 @@ export interface operations {
     "runs.live": {
         parameters: {
             query?: {
+                account_id?: string;
+                agent_id?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
+                error_code?: string;
+                /** @description Started at this time or later: 2026-11-20 or 2026-11-20T09:30:00Z */
+                from?: string;
                 /**
                  * @description How many of them the answer holds at most
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                model?: string;
+                reason?: string;
+                status?: "all" | "running" | "completed" | "failed" | "stopped";
+                thread_id?: string;
+                /** @description Started before this time */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -6111,10 +6955,16 @@ export interface operations {
                      *           "agent_run_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7d",
                      *           "thread_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7e",
                      *           "account_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7f",
+                     *           "agent_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c71",
                      *           "model": "runyard/basic",
+                     *           "status": "running",
+                     *           "reason": null,
+                     *           "error": null,
+                     *           "error_code": null,
                      *           "waiting": false,
                      *           "steps": 2,
                      *           "started_at": "2026-11-20T09:30:00.000Z",
+                     *           "completed_at": null,
                      *           "node": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c70",
                      *           "crashes": 0
                      *         }
@@ -6128,17 +6978,27 @@ export interface operations {
                             /** Format: uuid */
                             account_id: string;
                             /** Format: uuid */
+                            agent_id: string;
+                            /** Format: uuid */
                             agent_run_id: string;
+                            /** Format: date-time */
+                            completed_at: string | null;
                             /** @description Nodes that vanished while they worked on it */
                             crashes: number;
+                            /** @description As its owner sees it */
+                            error: string | null;
+                            error_code: string | null;
                             model: string;
                             /**
                              * Format: uuid
                              * @description Which works on it; null: none at this moment
                              */
                             node: string | null;
+                            reason: string | null;
                             /** Format: date-time */
                             started_at: string;
+                            /** @enum {unknown} */
+                            status: "running" | "completed" | "failed" | "stopped";
                             /** @description Answers of the model that are persisted */
                             steps: number;
                             /** Format: uuid */
@@ -6152,6 +7012,122 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.Forbidden"];
+            422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "runs.adminRun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "agent_run_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7d",
+                     *       "account_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7f",
+                     *       "thread_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c7e",
+                     *       "agent_id": "01964e6a-3a1e-7c44-9d3b-4f1f5a2b6c71",
+                     *       "model": "runyard/basic",
+                     *       "status": "failed",
+                     *       "reason": "llm_error",
+                     *       "error": "The model provider refused the request",
+                     *       "error_code": "LLM_ERROR",
+                     *       "steps": 0,
+                     *       "started_at": "2026-11-20T09:30:00.000Z",
+                     *       "completed_at": "2026-11-20T09:30:01.000Z",
+                     *       "stop_requested_at": null,
+                     *       "timeout_seconds": 3000,
+                     *       "node": null,
+                     *       "crashes": 0,
+                     *       "usage": {
+                     *         "input_tokens": 0,
+                     *         "output_tokens": 0,
+                     *         "cached_tokens": 0,
+                     *         "credits": 0
+                     *       },
+                     *       "causes": [
+                     *         {
+                     *           "at": "2026-11-20T09:30:00.900Z",
+                     *           "step": 1,
+                     *           "text": "provider main: The model provider refused the request (status 400)"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** Format: uuid */
+                        account_id: string;
+                        /** Format: uuid */
+                        agent_id: string;
+                        /** Format: uuid */
+                        agent_run_id: string;
+                        /** @description The last errors of providers and of the server, at most ten, which only operators see */
+                        causes: {
+                            /** Format: date-time */
+                            at: string;
+                            step: number;
+                            text: string;
+                        }[];
+                        /** Format: date-time */
+                        completed_at: string | null;
+                        crashes: number;
+                        duration_ms?: number | null;
+                        /** @description As its owner sees it */
+                        error: string | null;
+                        error_code: string | null;
+                        /**
+                         * Format: uuid
+                         * @description The same as agent_run_id
+                         */
+                        id?: string;
+                        model: string;
+                        /** @description The same as model */
+                        model_name?: string;
+                        /** Format: uuid */
+                        node: string | null;
+                        /** @description Model parameters given at the start */
+                        parameters?: Record<string, never> | null;
+                        /** Format: uuid */
+                        project_id?: string;
+                        queue_position?: number | null;
+                        queue_wait_ms?: number | null;
+                        reason: string | null;
+                        /** Format: date-time */
+                        started_at: string;
+                        /** @enum {unknown} */
+                        status: "running" | "completed" | "failed" | "stopped";
+                        steps: number;
+                        /** Format: date-time */
+                        stop_requested_at: string | null;
+                        /** Format: uuid */
+                        thread_id: string;
+                        time_to_first_token_ms?: number | null;
+                        timeout_seconds: number;
+                        usage: Record<string, never>;
+                        /** @description For a free slot, or for the thread's earlier run */
+                        waiting?: boolean;
+                    };
+                };
+            };
+            400: components["responses"]["host.BadRequest"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.Forbidden"];
+            404: components["responses"]["host.NotFound"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -6385,8 +7361,8 @@ export interface operations {
                 last_event_id?: number;
                 /** @description As the header `Last-Event-ID`, for clients that cannot set one */
                 last_id?: number;
-                /** @description snapshot: first one event in the place of everything so far */
-                mode?: "events" | "snapshot";
+                /** @description In any case. snapshot: first one event in the place of everything so far */
+                mode?: ("events" | "snapshot") | string;
             };
             header?: {
                 /**
@@ -6463,7 +7439,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "token": "c3RyZWFt",
-                     *       "expires_in": 600
+                     *       "expires_in": 3600
                      *     }
                      */
                     "application/json": {
@@ -6497,10 +7473,10 @@ export interface operations {
                  */
                 limit?: components["parameters"]["runs.Limit"];
                 /**
-                 * @description Only runs with this status; empty: with any
+                 * @description Only runs with this status, in any case; empty: with any
                  * @example running
                  */
-                status?: "" | "running" | "completed" | "failed" | "stopped";
+                status?: ("" | "running" | "completed" | "failed" | "stopped") | string;
             };
             header?: never;
             path?: never;
@@ -6760,7 +7736,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "Failed to start agent: the database does not answer"
+                     *       "detail": "Failed to start agent: internal error"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -7648,7 +8624,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Else whichever it is
+                 * @description In any case. Else whichever it is
                  * @example expo
                  */
                 provider?: string;
@@ -7657,7 +8633,7 @@ export interface operations {
             path: {
                 /**
                  * @description The token as it was registered, percent-encoded
-                 * @example dGVzdA
+                 * @example ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]
                  */
                 device_token: string;
             };
@@ -7688,7 +8664,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["notifications.Limit"];
                 /** @description Only what was not read */
-                unread?: "true" | "false";
+                unread?: ("true" | "false") | string;
             };
             header?: never;
             path?: never;
@@ -7898,7 +8874,7 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
-    "notify_builtin.apiWebPushKey": {
+    "notifications.web_push_key_alias": {
         parameters: {
             query?: never;
             header?: never;
@@ -7907,21 +8883,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description applicationServerKey of pushManager.subscribe, in base64url */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "public_key": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["notify_builtin.WebPushKey"];
-                };
-            };
-            403: components["responses"]["host.ForeignSite"];
+            200: components["responses"]["notifications.WebPushKey"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -8070,6 +9034,58 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
+    "referrals.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `received` is null for an account that came by itself */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "received": {
+                     *         "status": "pending",
+                     *         "referred_at": "2026-11-20T09:30:00.000Z",
+                     *         "credits": 0,
+                     *         "bonus_credits": 100,
+                     *         "reason": "not_qualified",
+                     *         "message": "Confirm your e-mail address to receive your credits"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        received: {
+                            /** @description To be received when the referral counts */
+                            bonus_credits?: number;
+                            /** @description Received so far */
+                            credits?: number;
+                            message?: string | null;
+                            /** @description not_qualified, on_hold, under_review, cap_reached, same_mailbox or void; null: it has counted */
+                            reason?: string | null;
+                            /** Format: date-time */
+                            referred_at?: string;
+                            /** @enum {unknown} */
+                            status?: "pending" | "successful";
+                        } | null;
+                    };
+                };
+            };
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["host.ForeignSite"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
     "referrals.refresh": {
         parameters: {
             query?: never;
@@ -8145,7 +9161,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent, or why not */
+            /** @description Sent or queued, or why not. `success` is true if the mail server accepted the e-mail or has not answered yet (`Referral email queued: ...`). If it refused the e-mail for good, `message` is `Failed to send email` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8241,7 +9257,7 @@ export interface operations {
                             message: string;
                             success: boolean;
                         }[];
-                        /** @description At least one was sent */
+                        /** @description At least one was sent or queued */
                         success: boolean;
                         success_count: number;
                         total_count: number;
@@ -8358,6 +9374,11 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description Only if the owner of the code has reached the limit: a friend receives none
+                         * @constant
+                         */
+                        credits?: 0;
                         /**
                          * Format: uuid
                          * @description The account of the code's owner; for anonymous clients an id derived from the code instead of the account id
@@ -8962,6 +9983,8 @@ export interface operations {
                 "webhook-signature"?: string;
                 /** @description When the attempt was made, in Unix seconds; `svix-timestamp` is taken as well */
                 "webhook-timestamp"?: string;
+                /** @description One of `accounts.identity_webhook.tokens`, instead of a signature */
+                "X-Webhook-Token"?: string;
             };
             path?: never;
             cookie?: never;
@@ -9024,7 +10047,20 @@ export interface operations {
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
-            503: components["responses"]["host.Unavailable"];
+            /** @description An e-mail is to be sent and this server sends none */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This server sends no mail: configure the module mail"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["host.Error"];
+                };
+            };
             504: components["responses"]["host.TimedOut"];
         };
     };
@@ -9193,7 +10229,16 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            404: components["responses"]["host.NotFound"];
+            /** @description A page that says that the link is unknown */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -9228,7 +10273,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done */
+            /** @description Done; the page offers the way back */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9239,7 +10284,16 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            404: components["responses"]["host.NotFound"];
+            /** @description A page that says that the link is unknown */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html> */
+                    "text/html": string;
+                };
+            };
             408: components["responses"]["host.BodyTooSlow"];
             413: components["responses"]["host.TooLarge"];
             422: components["responses"]["host.Unprocessable"];
@@ -9552,6 +10606,7 @@ export interface operations {
             408: components["responses"]["host.BodyTooSlow"];
             409: components["responses"]["host.Conflict"];
             413: components["responses"]["host.TooLarge"];
+            422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -9723,7 +10778,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Else whichever it is
+                 * @description In any case. Else whichever it is
                  * @example expo
                  */
                 provider?: string;
@@ -9732,7 +10787,7 @@ export interface operations {
             path: {
                 /**
                  * @description The token as it was registered, percent-encoded
-                 * @example dGVzdA
+                 * @example ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]
                  */
                 device_token: string;
             };
@@ -9763,7 +10818,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["notifications.Limit"];
                 /** @description Only what was not read */
-                unread?: "true" | "false";
+                unread?: ("true" | "false") | string;
             };
             header?: never;
             path?: never;
@@ -9973,7 +11028,7 @@ export interface operations {
             504: components["responses"]["host.TimedOut"];
         };
     };
-    "notify_builtin.webPushKey": {
+    "notifications.web_push_key": {
         parameters: {
             query?: never;
             header?: never;
@@ -9982,21 +11037,9 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description applicationServerKey of pushManager.subscribe, in base64url */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "public_key": "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["notify_builtin.WebPushKey"];
-                };
-            };
-            403: components["responses"]["host.ForeignSite"];
+            200: components["responses"]["notifications.WebPushKey"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
             404: components["responses"]["host.NotFound"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
@@ -10096,7 +11139,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Of the file or directory, relative to /workspace
+                 * @description Of the file or directory, relative to /workspace. If there is no such path, names that look the same are accepted: another Unicode normalization, special spaces. Several of them are a 400 that names them.
                  * @example uploads
                  */
                 path?: string;
@@ -10157,7 +11200,7 @@ export interface operations {
                 /** @description The first byte of the file that the answer holds */
                 offset?: number;
                 /**
-                 * @description Of the file or directory, relative to /workspace
+                 * @description Of the file or directory, relative to /workspace. If there is no such path, names that look the same are accepted: another Unicode normalization, special spaces. Several of them are a 400 that names them.
                  * @example uploads/report.pdf
                  */
                 path: string;
@@ -10360,9 +11403,15 @@ export interface operations {
                      *           "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
                      *           "title": "What changed in the log",
                      *           "created_at": "2026-11-21T11:00:00.000Z",
+                     *           "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *           "model_name": "mock/basic",
                      *           "latest_run": {
                      *             "agent_run_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
-                     *             "status": "completed"
+                     *             "status": "completed",
+                     *             "agent_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
+                     *             "model_name": "mock/basic",
+                     *             "mode": "agent",
+                     *             "memory_enabled": true
                      *           }
                      *         }
                      *       ],
@@ -10412,6 +11461,8 @@ export interface operations {
                      *       "project_id": "0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11",
                      *       "title": "What changed in the log",
                      *       "created_at": "2026-11-21T11:00:00.000Z",
+                     *       "agent_id": null,
+                     *       "model_name": null,
                      *       "latest_run": null
                      *     }
                      */
