@@ -51,7 +51,8 @@ void admin_routes::add_to(ry::registrar& reg) {
 ry::task<ry::response> admin_routes::trigger(ry::request r) {
   require_open(office_);
   const auto body = read_object(r.body());
-  module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email", "broadcast"});
+  module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email", "broadcast",
+                                           "dry_run", "test", "scheduled_at"});
   const auto workflow = text_in(body, "workflow_id", 64);
   if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is no workflow");
   const auto* given = body.if_contains("payload_template");

@@ -21,6 +21,8 @@ before(async () => {
 kind = "openai"
 base_url = "http://127.0.0.1:${provider.address().port}/v1"
 api_key = "k"
+[accounts.tiers.free]
+models = ["*"]
 [runs.models]
 "runyard/basic" = "offline/basic"
 "test/refused" = "bad/m"

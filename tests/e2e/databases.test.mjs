@@ -97,7 +97,9 @@ test('a database that is out of space is named in the log with its reason, and r
   const d = database();
   const s = await server({ database: d }).start();
   const u = await s.user();
-  assert.equal((await u.start({ prompt: 'hello' })).status, 200);
+  const first = await u.start({ prompt: 'hello' });
+  assert.equal(first.status, 200, first.text);
+  await u.stream(first.json.agent_run_id);
   d.sql("create function core.full() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100', message = 'could not extend file \"base/1/2\": No space left on device'; end $$");
   d.sql('create trigger no_space before insert on runs.runs for each row execute function core.full()');
   assert.ok((await u.start({ prompt: 'hello' })).status >= 500);

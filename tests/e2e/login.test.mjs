@@ -130,7 +130,6 @@ describe('sign-up', () => {
     await refused({ email, password: 12345678901 }, /password must be a string/);
     await refused({ email, password: email }, /password must not be the e-mail/);
     await refused({ email, password, more: 1 }, /more/);
-    await refused({ email, password, name: 'a\nb' }, /name/);
     await refused({ email, password, session: 'both' }, /session/);
     await refused('[]', /JSON object/, 400);
     await refused('{', /JSON object/, 400);
