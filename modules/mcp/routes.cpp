@@ -441,7 +441,9 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   const auto account = co_await caller(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
-  module_json::require_known_members(body, {"server", "tool", "fingerprint"});
+  // An entry of the list may be sent back as it is.
+  module_json::require_known_members(body, {"server", "tool", "fingerprint", "changed", "on_tool_change", "description", "parameters",
+                                           "read_only"});
   const auto name = text_of(body, "server"), tool = text_of(body, "tool"), fingerprint = text_of(body, "fingerprint");
   for (const auto& [field, value] : {std::pair{"server", &name}, std::pair{"tool", &tool}, std::pair{"fingerprint", &fingerprint}}) {
     if (value->empty()) throw invalid(std::string(field) + " is required");

@@ -100,8 +100,8 @@ ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const bool forced = flag(request, "force");
   const caller who = co_await caller_of(parts_, request);
-  ry::result<repository::deletion> done =
-      forced ? co_await delete_forced(who.id, id) : co_await delete_alone(who.id, id);
+  ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
+  if (forced && done.value().outcome == "busy") done = co_await delete_forced(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
   if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
   if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);

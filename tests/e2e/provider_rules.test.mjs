@@ -12,6 +12,7 @@ before(async () => {
   server = new Server({ database, settings: `
 [accounts.tiers.free]
 concurrent_runs = 100
+models = ["*"]
 [runs]
 run_timeout = "4s"
 [runs.providers.bad]
