@@ -110,13 +110,13 @@ test('an invitation at the limit promises no credits', async () => {
     assert.equal(r.json.success, true, r.text);
     return { message: r.json.message, text: (await smtp.mail(email)).parsed.text };
   };
-  assert.match((await invite('first@example.test')).text, /both of you receive 100 credits/);
+  assert.match((await invite('first@example.test')).text, /Join and you both get 100 credits/);
   const join = async (n) => { const p = person({ email: `d${n}@example.test`, email_verified: true, user_metadata: { referral_code: code } }); await p.get('/account'); return p; };
   for (const n of [1, 2, 3]) await join(n);
   await waitFor('three paid', async () => (await ann.get('/api/v1/referrals/stats')).json.total_credits_earned === 300);
   const near = await invite('near@example.test');
-  assert.match(near.text, /and you receive 100 credits/);
-  assert.doesNotMatch(near.text, /both/);
+  assert.match(near.text, /Join and you get 100 credits/);
+  assert.doesNotMatch(near.text, /you both/);
   await join(4);
   await waitFor('the limit', async () => (await ann.get('/api/v1/referrals/stats')).json.has_reached_limit);
   const last = await invite('last@example.test');
