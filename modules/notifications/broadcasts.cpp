@@ -57,7 +57,6 @@ void broadcasts::require_words(const std::string& workflow, const json::object& 
   const auto what = occasion_from_template(workflow, pattern, sample);
   const auto words = office_.texts.write(workflow, what.payload, sample, office_.at);
   if (is_blank(words.title)) throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
-  if (is_blank(words.body)) throw invalid("payload_template", "produces an empty text: check that the field message is present and spelled correctly");
 }
 
 ry::task<ry::response> broadcasts::dry_run(std::string workflow, json::object pattern, person sample) const {

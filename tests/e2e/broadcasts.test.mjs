@@ -54,7 +54,7 @@ test('a dry run counts the audience and shows the texts; a test goes to the call
 });
 
 test('what says nothing is refused, by name', async () => {
-  for (const payload_template of [{}, { titel: 'x', message: 'y' }, { title: '{{phone}}', message: 'y' }, { title: 'x' }, { title: 'x', message: ' ' }]) {
+  for (const payload_template of [{}, { titel: 'x', message: 'y' }, { title: '{{phone}}', message: 'y' }, { title: ' ', message: 'y' }]) {
     for (const more of [{}, { dry_run: true }]) {
       const r = await trigger({ payload_template, ...more });
       assert.equal(r.status, 422, JSON.stringify(payload_template));

@@ -142,8 +142,9 @@ export class Checks {
       if (name === actor) continue;
       const person = this.world[name], own = this.world.owns[name];
       if (lower.includes(person.marker)) {
-        const devices = own.device.some((d) => mine(d));
-        if (!devices) found('text of another account', `${person.marker} in ${text.slice(0, 300)}`);
+        // Who has the link of an e-mail sees its address.
+        const shared = [...own.device, ...own.unsubscribe].some((d) => mine(d));
+        if (!shared) found('text of another account', `${person.marker} in ${text.slice(0, 300)}`);
       }
       for (const value of [...person.keys, ...own.api_key, ...own.code, person.session?.access_token, person.session?.refresh_token])
         if (value && all.includes(value) && !mine(value)) found('a value of another account', `${value} of ${name} in ${text.slice(0, 300)}`);
