@@ -157,8 +157,8 @@ test('the real bwrap below a masked /proc', { skip: works ? false : 'root is nee
     assert.match(line, /parts of \/proc are masked/);
     assert.match(line, /systempaths=unconfined|unmask=ALL|procMount: Unmasked/);
     const ready = await new Client(server).get('/readyz');
-    assert.equal(ready.status, 503);
-    assert.match(ready.text, /parts of \/proc are masked/);
+    assert.equal(ready.status, 200);
+    assert.match(ready.text, /"degraded".*parts of \/proc are masked/);
   } finally {
     await server.close();
   }

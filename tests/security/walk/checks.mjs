@@ -143,7 +143,7 @@ export class Checks {
       const person = this.world[name], own = this.world.owns[name];
       if (lower.includes(person.marker)) {
         // Who has the link of an e-mail sees its address.
-        const shared = [...own.device, ...own.unsubscribe].some((d) => mine(d));
+        const shared = [...own.device, ...(own.unsubscribe ?? [])].some((d) => mine(d));
         if (!shared) found('text of another account', `${person.marker} in ${text.slice(0, 300)}`);
       }
       for (const value of [...person.keys, ...own.api_key, ...own.code, person.session?.access_token, person.session?.refresh_token])
