@@ -6917,10 +6917,13 @@ export interface operations {
     "runs.live": {
         parameters: {
             query?: {
+                /** @description Only runs of this account */
                 account_id?: string;
+                /** @description Only runs of this agent */
                 agent_id?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: components["parameters"]["runs.Cursor"];
+                /** @description Only runs that ended with this error code */
                 error_code?: string;
                 /** @description Started at this time or later: 2026-11-20 or 2026-11-20T09:30:00Z */
                 from?: string;
@@ -6929,9 +6932,13 @@ export interface operations {
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
+                /** @description Only runs with this model */
                 model?: string;
+                /** @description Only runs that ended for this reason */
                 reason?: string;
+                /** @description Only runs with this status; all: with any */
                 status?: "all" | "running" | "completed" | "failed" | "stopped";
+                /** @description Only runs of this thread */
                 thread_id?: string;
                 /** @description Started before this time */
                 to?: string;
@@ -7024,6 +7031,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description Id of the run
+                 * @example 0190b1e4-0000-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7095,6 +7106,9 @@ export interface operations {
                          * @description The same as agent_run_id
                          */
                         id?: string;
+                        memory_enabled?: boolean;
+                        /** @enum {unknown} */
+                        mode?: "agent" | "chat" | "code";
                         model: string;
                         /** @description The same as model */
                         model_name?: string;
