@@ -167,7 +167,7 @@ in_err 'the configuration has 1 error'
 
 # looking at the migrations of a database that was never made makes none
 expect 0 migrate status --config empty.toml --set data_dir=unmade
-in_out 'there is no database in unmade yet'; in_out ' pending'
+in_err 'there is no database in unmade yet'; in_out ' pending'
 [[ ! -e unmade ]] || fail 'migrate status made a data directory'
 
 # modules that are none

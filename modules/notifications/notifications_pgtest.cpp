@@ -26,6 +26,7 @@ class notifications_sql : public testing_sql::database_test {
     sql("create schema accounts");
     sql("set search_path = accounts, core");
     sql(text_of(source / "modules/accounts/migrations/0001_accounts.sql"));
+    sql("create function can_verify(account uuid) returns boolean language sql as 'select true'");
     sql("reset search_path");
     migrate("notifications", ry_migrations::all);
     ann_ = account("Ann@Example.test");

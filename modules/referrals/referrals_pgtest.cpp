@@ -518,7 +518,7 @@ TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
   EXPECT_EQ(sql("select signals from referrals.referral where review = 'flagged'"),
             "{\"same_network\": 2, \"tagged_address\": 1}");
   EXPECT_EQ(attach(account("m@example.test"), code_, "'no address'"), "successful");
-  EXPECT_EQ(attach(account("n+4@example.test"), code_, "'192.0.2.0/24'"), "flagged") << "a block, as accounts tells it";
+  EXPECT_EQ(attach(account("k+4@example.test"), code_, "'192.0.2.0/24'"), "flagged") << "a block, as accounts tells it";
   EXPECT_EQ(sql("select count(*) from referrals.referral where network like '%192%'"), "0");
 }
 

@@ -27,7 +27,7 @@ TEST(set_parameter_test, takes_what_is_in_range_and_names_what_is_not) {
       {"max_output_tokens", "1.5", ""},
       {"max_output_tokens", "99999999999999999999", ""},
       {"reasoning_effort", "minimal", "\"reasoning_effort\":\"minimal\""},
-      {"reasoning_effort", "HIGH", ""},
+      {"reasoning_effort", "HIGH", "\"reasoning_effort\":\"high\""},
       {"tool_choice", "auto", "\"tool_choice\":\"auto\""},
       {"tool_choice", "required", "\"tool_choice\":\"required\""},
       {"tool_choice", "{\"name\": \"shell\"}", "\"tool_choice\":{\"name\":\"shell\"}"},

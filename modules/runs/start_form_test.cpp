@@ -73,7 +73,7 @@ TEST(parse_start_test, bad_values_name_their_field) {
   EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
   for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0"})
     EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", bad}}).find("budget_credits"), std::string::npos) << bad;
-  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "Hard"}}).find("budget_policy"),
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "harsh"}}).find("budget_policy"),
             std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);
   EXPECT_EQ(refused({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");

@@ -55,7 +55,7 @@ let sockets = 0;
 const startBridge = (name, argv, seen, tls) => (name === 'websocket' ? bridgeWebSocket(argv, seen, tls) : bridgeUnix(path.join(dir, `${++sockets}.sock`), argv));
 async function ask(what, type, config) {
   const begun = performance.now();
-  const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, tool: 'echo', arguments: {} } });
+  const r = await admin.post(`/admin/mcp/${what}`, { json: { type, config, ...(what === 'call' ? { tool: 'echo', arguments: {} } : {}) } });
   r.ms = performance.now() - begun;
   return r;
 }

@@ -62,7 +62,7 @@ providers = {openai = {kind = "openai"}}
               testing::UnorderedElementsAre("f:2:19: plans.tiers.team.models[1]: \"fsat\" is not a known model; did you mean \"fast\"?",
                                             "f:2:27: plans.tiers.team.models[2]: \"opnai/gpt\" is not a known model; did you mean \"openai/gpt\"?",
                                             "f:2:40: plans.tiers.team.models[3]: \"fast/\" is not a known model; did you mean \"fast\"?",
-                                            "f:4:8: llm.best: \"slow\" is not a known model",
+                                            "f:4:1: llm.best: \"slow\" is not a known model",
                                             "f:5:10: llm.share.taem: \"taem\" is not a known tier; did you mean \"team\"?"));
 }
 

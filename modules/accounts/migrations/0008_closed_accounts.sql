@@ -27,14 +27,15 @@ $$;
 -- The account that was first to have a mailbox owns it, also after it was closed: one mailbox is one person.
 create table mailbox_owner (
   mailbox bytea primary key,
-  account_id uuid not null
+  account_id uuid not null,
+  verified boolean not null  -- false: a verified account may take its place
 );
 
 create index account_mailbox on account (mailbox);
 
 update account a set mailbox = accounts.mailbox_hash(a.email) where a.email <> '';
-insert into mailbox_owner (mailbox, account_id)
-select distinct on (a.mailbox) a.mailbox, a.id from accounts.account a where a.mailbox is not null
+insert into mailbox_owner (mailbox, account_id, verified)
+select distinct on (a.mailbox) a.mailbox, a.id, a.verified_at is not null from accounts.account a where a.mailbox is not null
  order by a.mailbox, a.verified_at is null, a.created_at, a.id;
 
 -- Whether the address of an account can be confirmed: not where its owner logs in here without e-mail verification.
@@ -49,13 +50,11 @@ end $$;
 -- An unverified address may be that of somebody else, so that it owns no mailbox while it can be verified. A verified account
 -- replaces an unverified owner.
 create function claim_mailbox(p_account uuid) returns void language sql as $$
-  insert into accounts.mailbox_owner (mailbox, account_id)
-  select a.mailbox, a.id from accounts.account a
+  insert into accounts.mailbox_owner (mailbox, account_id, verified)
+  select a.mailbox, a.id, true from accounts.account a
    where a.id = p_account and a.mailbox is not null and not a.anonymous
      and (a.verified_at is not null or not accounts.can_verify(a.id))
-  on conflict (mailbox) do update set account_id = excluded.account_id
-   where exists (select from accounts.account o where o.id = mailbox_owner.account_id and o.closed_at is null
-                   and o.verified_at is null and accounts.can_verify(o.id))
+  on conflict (mailbox) do update set account_id = excluded.account_id, verified = true where not mailbox_owner.verified
 $$;
 
 -- False: another account had the mailbox before. Of unverified accounts the oldest counts.
@@ -281,6 +280,10 @@ begin
     return false;
   end if;
   perform accounts.audit_add(p_actor, 'account.delete', p_account, p_detail);
+  -- Of an unverified account, too: who closes it does not become another person.
+  insert into accounts.mailbox_owner (mailbox, account_id, verified)
+  select v.mailbox, p_account, false where v.mailbox is not null
+  on conflict do nothing;
   insert into accounts.closed_subject (subject_hash) values (accounts.subject_hash(v.subject))
   on conflict (subject_hash) do update set closed_at = excluded.closed_at;
   update accounts.session s set ended_at = coalesce(s.ended_at, clock_timestamp()), user_agent = ''
