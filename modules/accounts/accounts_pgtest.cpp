@@ -176,14 +176,14 @@ TEST_F(accounts_sql, what_was_verified_is_an_address) {
 
 TEST_F(accounts_sql, nothing_is_added_to_a_closed_account) {
   const std::string session = "select accounts.open_session('" + ann + "', accounts.new_id(), '\\x00', '', 1)";
-  const std::string key = "select accounts.add_key('adm', '" + ann + "', '0123456789abcdef', 'name', sha256('x'), 1, 10, null)";
+  const std::string key = "select accounts.add_key('adm', '" + ann + "', '0123456789abcdef', 'name', sha256('x'), 1, 10)";
   const std::string login = "insert into accounts.login (account_id, email, email_key, password_hash) values ('" + ann + "', 'a@x.org', 'a@x.org', '')";
   provision(ann, ann, "500");
   sql(session);
   sql(key);
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "t");
   EXPECT_EQ(state_of(session), "RY401");
-  EXPECT_EQ(state_of("select accounts.add_key('adm', '" + ann + "', '0123456789abcdee', 'name', sha256('x'), 1, 10, null)"), "RY401");
+  EXPECT_EQ(state_of("select accounts.add_key('adm', '" + ann + "', '0123456789abcdee', 'name', sha256('x'), 1, 10)"), "RY401");
   EXPECT_EQ(state_of(login), "RY401");
   EXPECT_EQ(state_of(provision_sql("closed:" + ann, "")), "RY401");
   EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + ann + "')"), "0") << "no run starts";
