@@ -68,7 +68,7 @@ const references = {
 
 const seconds = 30;  // for the reference tool and one file
 
-// The reference tool's text, from a thread that is given up when it hangs.
+// The text of the reference tool, from a worker thread that is terminated if it hangs.
 let worker;
 const next = (event) => new Promise((done) => event.once('message', done));
 async function referenceText(file) {

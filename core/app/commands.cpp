@@ -165,7 +165,7 @@ std::string served_at(config::config& c) {
   return base_url({web.address, web.port}, web.port, !web.tls_cert_file.empty()) + web.base_path;
 }
 
-// No certificate names the address that a server listens on: it is known by the key of its own.
+// Certificates do not name the address that a server listens on, so the client compares the server's key with the configured one.
 void ask_own_server(config::config& c, client::module_request& request) {
   request.url = served_at(c);
   const auto cert = c.text("http.tls.cert");

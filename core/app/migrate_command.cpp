@@ -137,7 +137,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   const bool looks_only = action == migrate_action::status;
   // Looking makes nothing.
   const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
-  // A private PostgreSQL belongs to whoever holds the directory; another one is anybody's.
+  // The process that holds the data directory owns the private PostgreSQL. Any client may use an external one.
   if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
   workshop w(c, one_loop);
   if (!w.prepare()) return leave(w, exit_code::refused);

@@ -228,7 +228,7 @@ class connection {
   bool fatal_notice_ = false;
   bool failed_before_ = false;
   std::string pending_begin_;
-  bool read_only_ = false;  // the transaction that is open, by its own wish
+  bool read_only_ = false;  // the open transaction was begun as read only
 
   std::mutex cancel_mutex_;
   std::shared_ptr<pg_cancel> cancel_;

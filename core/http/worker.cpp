@@ -22,7 +22,7 @@ constexpr std::size_t max_spare = 256;
 // So many connections that it is worth giving their memory back, and how long after they left.
 constexpr std::size_t min_crowd = 256;
 constexpr unsigned ticks_until_quiet = 8;
-// A module may need a while to end a request whose time is over.
+// A module gets extra time to end a request after its deadline.
 constexpr auto until_never = std::chrono::seconds(10);
 
 void trim(std::string& s) {

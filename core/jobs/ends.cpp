@@ -39,7 +39,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     if (job->finished) {
       lock.unlock();
       std::lock_guard all(mutex_);
-      abandoned_.erase(job);  // its module is done with it at last
+      abandoned_.erase(job);  // the module has ended it, after its deadline
       return;
     }
     job->finished = true;

@@ -199,7 +199,7 @@ class queue {
   void reconcile();
   void sample();
   void check_deadlines();
-  // Ends a job in the place of its module, which goes on with it after its deadline.
+  // Ends a job for its module, which still runs it after its deadline.
   void abandon(const std::shared_ptr<ry_job>& job);
 
   void beat_on(db::connection& c);

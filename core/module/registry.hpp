@@ -74,7 +74,7 @@ class registry {
   lifecycle_thread lifecycle;
 
   // --- drivers of extension points of modules ---
-  // `owner` was told of a driver of `module`.
+  // `owner` reported a violation by a driver of `module`.
   void note_driver(const ry_host* owner, std::string_view point, std::string_view name, ry_host* module);
   // Nothing of this module or of its points is known any more.
   void forget_drivers(const ry_host* host);

@@ -66,7 +66,7 @@ constexpr bool is_invisible(char32_t c) {
   return is_control(c) || detail::is_in(formats, c);
 }
 
-// Nothing in it can be seen. Bytes that are no UTF-8 can.
+// True if it contains no visible character. Invalid UTF-8 counts as visible.
 inline bool is_blank(std::string_view text) {
   while (!text.empty()) {
     if (character_length(text) == 0) return false;

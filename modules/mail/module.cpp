@@ -34,7 +34,7 @@ brand brand_of(const ry::context& ctx) {
   return out;
 }
 
-// The members of an event of another module; what is missing or of another type is empty.
+// The members of another module's event; missing members and members of other types are empty.
 class payload {
  public:
   explicit payload(std::string_view text) {

@@ -85,7 +85,7 @@ letter postman::write(ry::uuid id, turn t) const {
   auto both = lay_out(brand_, l.subject, text, html, link);
   l.text = std::move(both.text);
   l.html = std::move(both.html);
-  // Whoever can unsubscribe by a link can do so in the mail program.
+  // Every message with an unsubscribe link also has the List-Unsubscribe header.
   l.unsubscribe_url = link;
   return l;
 }

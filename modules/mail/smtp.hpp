@@ -37,7 +37,7 @@ struct attempt {
   std::string reply;        // its text, cut
   phase at = phase::connect;
   bool all_sent = false;    // the relay may have had the whole message
-  std::string unsupported;  // why this address cannot be written to; the relay was not told it. Else empty
+  std::string unsupported;  // why the message cannot be sent to this address; the address was not sent to the relay. Otherwise empty
 };
 
 // Whether the relay takes UTF-8 before the @ (RFC 6531), by its last greeting.

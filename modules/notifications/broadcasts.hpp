@@ -10,7 +10,7 @@ class broadcasts {
   explicit broadcasts(const office& o) : office_(o) {}
   void add_to(ry::registrar& reg);
 
-  // Throws 422 naming payload_template when what it becomes for somebody says nothing.
+  // Throws 422 naming payload_template if the filled title is blank.
   void require_words(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
   // How many accounts it would reach, and what the caller would receive. Nothing is written.
   ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;

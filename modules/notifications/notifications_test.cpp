@@ -140,7 +140,7 @@ TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_
   const auto bare = all.write("task-completed", {{"task_name", "Your task"}}, who("Ann"), "");
   EXPECT_EQ(bare.title, "Your task is done");
   EXPECT_EQ(bare.html.find("blockquote"), bare.html.npos);
-  EXPECT_EQ(bare.html.find("href=\"\""), bare.html.npos) << "no link leads nowhere";
+  EXPECT_EQ(bare.html.find("href=\"\""), bare.html.npos) << "every link has an address";
   EXPECT_EQ(bare.html.find("Open the task"), bare.html.npos);
   EXPECT_NE(bare.html.find("Your task is done"), bare.html.npos);
   EXPECT_EQ(bare.mail.find("Open the task"), bare.mail.npos);

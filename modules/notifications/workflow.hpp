@@ -16,7 +16,7 @@ inline constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH |
 
 // The service's own workflows, in the contract's order.
 const std::vector<std::string_view>& known_workflows();
-// Whether it tells of something that the account waits for; all other workflows are bulk mail.
+// Whether it is a transactional workflow; all other workflows are bulk mail.
 bool is_transactional(std::string_view workflow) noexcept;
 // The channels that a workflow asks for; of one that an operator added: all.
 std::uint32_t channels_of(std::string_view workflow) noexcept;

@@ -22,7 +22,7 @@ before(async () => {
     users.push(user);
     await smtp.mail(`${name}@example.test`);
   }
-  // Only a verified address decides what it receives, and gets results of tasks.
+  // Only verified addresses change subscriptions and receive results of tasks.
   db.sql('update accounts.account set verified_at = now()');
 });
 after(async () => {

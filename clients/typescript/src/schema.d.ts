@@ -623,7 +623,7 @@ export interface paths {
         put?: never;
         /**
          * Continue a paused broadcast
-         * @description It goes on behind the last account.
+         * @description The broadcast continues after the last notified account.
          */
         post: operations["notifications.resume_broadcast"];
         delete?: never;
@@ -1500,7 +1500,7 @@ export interface paths {
         };
         /**
          * The referral through which the caller came
-         * @description Tells the friend when the credits come and why they wait.
+         * @description When the referred account receives its credits, and why they are delayed.
          */
         get: operations["referrals.received"];
         put?: never;

@@ -304,7 +304,7 @@ ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
   if (!from) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
   ctx_.info("identity webhook", {{"type", m.type}, {"webhook", from->message}});
-  // First: if the e-mail cannot be sent, the provider makes no user either.
+  // First: if the e-mail cannot be sent, the provider creates no user.
   if (!m.mails.empty()) co_await logins_.mail_for_provider(from->message, std::move(m.mails));
   if (!m.deleted.empty()) {
     co_await logins_.close_identity(from->message, from->who->subject_prefix + m.deleted);

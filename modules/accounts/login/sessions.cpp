@@ -124,7 +124,7 @@ ry::task<void> sessions::learn_ended() {
       std::lock_guard lock(mutex_);
       if (!learned_closings_.insert(c.id).second) continue;
     }
-    // All tokens that were issued until now, whoever issued them.
+    // All tokens that were issued before the closing, by any issuer.
     ry::auth(ctx_).refuse_session(c.subject, {}, c.closed_unix_us + (life + overlap_s) * 1'000'000);
   }
   std::lock_guard lock(mutex_);

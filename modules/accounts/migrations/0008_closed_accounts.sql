@@ -47,7 +47,7 @@ begin
          or not exists (select from accounts.login l where l.account_id = can_verify.account);
 end $$;
 
--- An unverified address may be that of somebody else, so that it owns no mailbox while it can be verified. A verified account
+-- An unverified address may belong to another person, so it owns no mailbox while it can be verified. A verified account
 -- replaces an unverified owner.
 create function claim_mailbox(p_account uuid) returns void language sql as $$
   insert into accounts.mailbox_owner (mailbox, account_id, verified)
@@ -280,7 +280,7 @@ begin
     return false;
   end if;
   perform accounts.audit_add(p_actor, 'account.delete', p_account, p_detail);
-  -- Of an unverified account, too: who closes it does not become another person.
+  -- Also for an unverified account: closing and signing up again must not count as a new person.
   insert into accounts.mailbox_owner (mailbox, account_id, verified)
   select v.mailbox, p_account, false where v.mailbox is not null
   on conflict do nothing;

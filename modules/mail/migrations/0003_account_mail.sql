@@ -220,7 +220,7 @@ begin
   end if;
 end $$;
 
--- Publishes that an address wants a category of mail again, or no more: whoever keeps preferences follows.
+-- Publishes that an address subscribes to a category again or unsubscribes; consumers update their preferences.
 create function publish_subscription(p_address text, p_category text, p_subscribed boolean) returns void language sql as $$
   select core.event_publish('mail.subscription', p_address,
     jsonb_build_object('address', p_address, 'category', p_category, 'subscribed', p_subscribed))

@@ -106,7 +106,7 @@ begin
      ttl, expires_at, ended_at, broadcast_id)
   values (notifications.new_id(), p_key, left(encode(sha256(convert_to(p_key, 'UTF8')), 'hex'), 32),
           p_account, p_workflow,
-          -- An unverified address may be that of somebody else, who must not receive what an agent was told to write.
+          -- An unverified address may belong to another person, who must not receive text that the account chose.
           case when p_details is null then p_payload
                else p_payload || jsonb_build_object('$details', case when accounts.can_verify(p_account)
                  and not coalesce((select c.verified from accounts.contact(p_account) c), false)
@@ -263,7 +263,7 @@ begin
   end loop;
 end $$;
 
--- As before; and what a change sets free goes out at once. The module mail is told of e-mail that is wanted again.
+-- As in 0001. A change also releases waiting notifications. Publishes renewed e-mail preferences for the module mail.
 create or replace function put_preferences(p_account uuid, p_zone text, p_quiet boolean, p_from time, p_to time,
                                 p_workflows jsonb) returns text language plpgsql as $$
 declare
@@ -301,7 +301,7 @@ begin
   perform core.event_publish('notifications.mail_preference', p_account::text,
             jsonb_build_object('address', c.email, 'category', notifications.mail_category(w.key), 'wanted', true))
      from accounts.contact(p_account) c, jsonb_each(p_workflows) w
-    -- Who has not confirmed an address does not decide what it receives.
+    -- Only the verified owner of an address changes its subscriptions.
     where c.email <> '' and (c.verified or not accounts.can_verify(p_account)) and case when jsonb_typeof(w.value) = 'object' then coalesce((w.value ->> 'email')::boolean, false)
                                  else not coalesce((v.workflows -> w.key ->> 'email')::boolean, true) end;
   return '';
@@ -379,7 +379,7 @@ begin
   return v_new;
 end $$;
 
--- Notes that notifications for accounts up to p_after were written, and tells the worker how to go on: the state of the broadcast.
+-- Records that notifications for accounts up to p_after were written. Returns the state of the broadcast.
 create function broadcast_step(p_id uuid, p_after uuid, p_written bigint, p_finished boolean) returns text language plpgsql as $$
 declare
   v_state text;

@@ -4,7 +4,7 @@ alter table referral drop constraint referral_void_reason_check;
 alter table referral add constraint referral_void_reason_check
   check (void_reason in ('code_refreshed', 'self_referral', 'disposable_address', 'revoked', 'same_mailbox', 'account_deleted'));
 
--- What the program itself knows of a referee's progress. Where the address cannot be confirmed the sign-up is all there is.
+-- The progress of a referred account. If its address cannot be verified, the sign-up qualifies.
 create or replace function qualifies(p_account uuid) returns boolean language plpgsql stable as $$
 declare
   v_rule text;

@@ -142,7 +142,7 @@ export class Checks {
       if (name === actor) continue;
       const person = this.world[name], own = this.world.owns[name];
       if (lower.includes(person.marker)) {
-        // Who has the link of an e-mail sees its address.
+        // The page of an unsubscribe link shows the address of its e-mail.
         const shared = [...own.device, ...(own.unsubscribe ?? [])].some((d) => mine(d));
         if (!shared) found('text of another account', `${person.marker} in ${text.slice(0, 300)}`);
       }
