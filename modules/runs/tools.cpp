@@ -12,7 +12,7 @@
 #include "account_limits.hpp"
 #include "border.hpp"
 #include "history.hpp"
-#include "json/exact.hpp"
+#include "json_members.hpp"
 #include "model_call.hpp"
 #include "output_stream.hpp"
 #include "path_lookup.hpp"
@@ -28,10 +28,7 @@ namespace {
 
 constexpr std::string_view replaced_note =
     "[The workspace was removed or replaced from outside during this run: changes since the last step are lost.]";
-constexpr std::size_t most_result_bytes = 48 * 1024;   // of one result, for the model
 constexpr std::uint64_t most_read_bytes = 256 * 1024;
-// Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
-constexpr std::size_t most_source_depth = 160;
 constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
 
 constexpr std::string_view sandbox_tools = R"json([
@@ -40,21 +37,6 @@ constexpr std::string_view sandbox_tools = R"json([
 {"name":"write_file","description":"Writes a file of the workspace as a whole; missing directories are created.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"content":{"type":"string"}},"required":["path","content"]}},
 {"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; default: the workspace itself"}}}}
 ])json";
-
-std::string text_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
-
-std::int64_t int_of(const json::object& o, std::string_view key, std::int64_t otherwise) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_int64() ? v->as_int64() : otherwise;
-}
-
-bool bool_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_bool() && v->as_bool();
-}
 
 // Models write "/workspace/a.txt" as often as "a.txt".
 std::string relative_path(std::string path) {
@@ -298,48 +280,6 @@ class time_limit {
   std::shared_ptr<state> state_;
 };
 
-std::size_t depth_of(const json::value& v) {
-  std::size_t most = 0;
-  if (const json::array* items = v.if_array())
-    for (const json::value& item : *items) most = std::max(most, depth_of(item));
-  else if (const json::object* members = v.if_object())
-    for (const auto& member : *members) most = std::max(most, depth_of(member.value()));
-  else
-    return 0;
-  return most + 1;
-}
-
-// The elements of an array as they stand in its text, so that one that cannot be read spoils no other.
-std::optional<std::vector<std::string_view>> elements_of(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
-  if (first == last || text[first] != '[' || text[last] != ']') return std::nullopt;
-  text = text.substr(first + 1, last - first - 1);
-  std::vector<std::string_view> out;
-  if (text.find_first_not_of(blanks) == std::string_view::npos) return out;
-  std::size_t begin = 0, depth = 0;
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      ++depth;
-    } else if (c == ']' || c == '}') {
-      if (depth-- == 0) return std::nullopt;
-    } else if (c == ',' && depth == 0) {
-      out.push_back(text.substr(begin, at - begin));
-      begin = at + 1;
-    }
-  }
-  if (quoted || depth != 0) return std::nullopt;
-  out.push_back(text.substr(begin));
-  return out;
-}
-
 // A call to an agent.tools/1 source; lives in the frame that waits for it.
 struct foreign_run : abortable {
   const ry_agent_tools_v1* table = nullptr;
@@ -438,67 +378,6 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
 }
 
 }  // namespace
-
-namespace {
-
-// Of the source of a tool, which any of its tools may carry.
-void add_instructions(const json::object& tool, std::vector<tool_instructions>& to) {
-  std::string text = text_of(tool, "source_instructions");
-  if (text.empty()) return;
-  std::string source = text_of(tool, "source");
-  for (const tool_instructions& known : to)
-    if (known.source == source) return;
-  to.push_back({std::move(source), std::move(text)});
-}
-
-}  // namespace
-
-std::optional<tool_listing> read_listing(std::string_view text) {
-  const auto elements = elements_of(text);
-  if (!elements) return std::nullopt;
-  // A request holds a tool two deep, and must be read by the driver of the model's provider.
-  const std::size_t most_depth = body_options().max_depth - 2;
-  tool_listing out;
-  std::size_t number = 0;
-  for (const std::string_view element : *elements) {
-    ++number;
-    boost::system::error_code bad;
-    const json::value v = module_json::parse_exactly(element, most_source_depth, bad);
-    const json::object* o = v.if_object();
-    std::string name = o != nullptr ? text_of(*o, "name") : std::string();
-    if (o != nullptr) add_instructions(*o, out.instructions);
-    if (name.empty() || depth_of(v) > most_depth) {
-      out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
-      continue;
-    }
-    tool_listing::tool& tool = out.tools.emplace_back();
-    tool.name = std::move(name);
-    tool.source = text_of(*o, "source");
-    tool.repeatable = bool_of(*o, "read_only") || bool_of(*o, "idempotent");
-    tool.own_time_limit = bool_of(*o, "own_time_limit");
-    for (const char* key : {"name", "description", "parameters"})
-      if (const json::value* part = o->if_contains(key)) tool.for_model.emplace(key, *part);
-  }
-  return out;
-}
-
-tool_outcome read_result(std::string_view text, std::vector<result_file>* files) {
-  json::parse_options options;
-  options.max_depth = most_source_depth;
-  boost::system::error_code bad;
-  const json::value v = json::parse(text, bad, {}, options);
-  if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
-  tool_outcome out;
-  std::string content = text_of(v.as_object(), "content");
-  out.content = shorten(content, most_result_bytes);
-  out.is_error = bool_of(v.as_object(), "is_error");
-  std::vector<result_file> beside = files_of_result(v.as_object(), out.images);
-  if (files == nullptr) return out;
-  *files = std::move(beside);
-  if (content.size() > most_result_bytes)
-    files->push_back({"result.txt", "text/plain", std::move(content), result_file::form::plain});
-  return out;
-}
 
 bool resumes_calls(const tool_catalog::tool& tool) {
   return tool.driver && RY_HAS(tool.driver->table, ry_agent_tools_v1, resume) && tool.driver->table->resume != nullptr;

@@ -40,6 +40,8 @@ struct tool_catalog {
 };
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
 
+inline constexpr std::size_t most_result_bytes = 48 * 1024;  // of one result, for the model
+
 // What an agent.tools/1 source offers.
 struct tool_listing {
   struct tool {
