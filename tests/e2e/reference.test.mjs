@@ -32,7 +32,7 @@ for (const [name, options] of [['desktop', {}], ['phone, dark', { viewport: phon
     await page.fill('Find an operation', 'post agent start');
     await page.waitForFunction(() => document.querySelectorAll('details.operation').length === 1);
     await page.click('details.operation summary');
-    await page.sees('Needed for a new thread');
+    await page.sees('Required for a new thread');
     for (const part of ['Idempotency-Key', 'What changed in the log since yesterday', 'Authorization: Bearer', '402', 'multipart/form-data'])
       assert.ok((await page.text()).includes(part), part);
     for (let i = 0; i < 4; i++) await page.evaluate(() => { for (const d of document.querySelectorAll('details.operation details')) d.open = true; });
