@@ -92,14 +92,14 @@ host_answer job_routes::list(const ry_request_view& view) const {
 host_answer job_routes::act(const std::string& what, const ry_request_view& view) const {
   const auto id = number(view.n_params > 0 ? core::sv(view.params[0].value) : std::string_view(), 1,
                          std::numeric_limits<std::int64_t>::max());
-  if (!id) return refusal(404, "There is no job of that number that was given up");
+  if (!id) return refusal(404, "No dead-lettered job has this id");
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
   auto out = ask(workshop_.rt.db, [what, actor, id = *id](db::connection& c) -> host_answer {
     const auto done = c.exec("select core.job_act($1, $2, $3)",
                              {db::value::text(actor), db::value::text(what), db::value::int64(id)});
     const auto how = done.text(0, 0);
-    if (how == "unknown") return refusal(404, "There is no job of that number that was given up");
-    if (how == "twin") return refusal(409, "The same work is already waiting or under way");
+    if (how == "unknown") return refusal(404, "No dead-lettered job has this id");
+    if (how == "twin") return refusal(409, "An identical job is already queued or running");
     return {200, json_type, R"({"status":"done"})"};
   });
   if (out.status == 200) {

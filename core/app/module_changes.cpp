@@ -144,7 +144,7 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
   // The others would keep a blocking thread each for as long as this one takes.
-  if (busy_.exchange(true)) return refusal(409, "Another change of modules is under way");
+  if (busy_.exchange(true)) return refusal(409, "Another module change is in progress");
   observe::log(level::info, "module", "a change is asked for",
                {{"module", name}, {"change", word(what)}, {"by", actor}});
   auto answer = std::make_shared<std::promise<http::host_answer>>();

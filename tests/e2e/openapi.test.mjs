@@ -149,6 +149,6 @@ test('a difference between document and server is found', async () => {
   assert.equal(await fault('POST /api-keys', json('{"name": "n"}'), 201, key), undefined);
   assert.match(await fault('POST /api-keys', json('{"nome": "n"}'), 201, key), /was taken/);
   assert.match(await fault('POST /api-keys?x=1', json('{}'), 201, key), /query parameter x/);
-  assert.equal(await fault('POST /api-keys', json('{"nome": "n"}'), 422, '{"detail": "nome is not known here"}'), undefined);
+  assert.equal(await fault('POST /api-keys', json('{"nome": "n"}'), 422, '{"detail": "nome is not a known member"}'), undefined);
   assert.match(await fault('GET /agents?limit=1000', {}, 200, '{"agents": [], "next_cursor": null}'), /limit/);
 });

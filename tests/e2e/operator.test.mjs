@@ -84,7 +84,7 @@ test('jobs that were given up: pages, another try, the end of it', async () => {
   const twin = giveUp('only-one');
   database.sql(`insert into core.job (kind, queue, state, max_attempts, unique_key, args) values ('test.lost', 'test', 0, 3, 'only-one', '{}')`);
   const r = await admin.post(`/admin/jobs/${twin}/retry`);
-  assert.deepEqual([r.status, r.json.detail], [409, 'The same work is already waiting or under way']);
+  assert.deepEqual([r.status, r.json.detail], [409, 'An identical job is already queued or running']);
 });
 
 test('what is asked wrongly is named', async () => {
