@@ -106,7 +106,7 @@ void form_reader::fail_disk(int error) {
                {{"error", std::error_code(error, std::generic_category()).message()}});
   if (error == ENOSPC || error == EDQUOT)
     failed_ =
-        core::error{RY_UNAVAILABLE, "http.spool_full", "No room to store the upload", {}, 507, 0};
+        core::error{RY_UNAVAILABLE, "http.spool_full", "No disk space to store the upload", {}, 507, 0};
   else
     failed_ = core::error{
         RY_UNAVAILABLE, "http.spool_failed", "The upload could not be stored", {}, 503, 0};

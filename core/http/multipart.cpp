@@ -189,7 +189,7 @@ bool multipart_parser::parse_head(std::string_view text) {
     }
     for (const char c : line)
       if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) {
-        fail("a part's header holds control characters");
+        fail("a part's header contains control characters");
         return false;
       }
     const auto name = line.substr(0, colon), value = trim(line.substr(colon + 1));
