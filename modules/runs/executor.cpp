@@ -269,7 +269,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
     touch(run);
   }
   if (run->step >= parts_.config.max_steps)
-    co_return c.ends(failed("step_limit", "The run reached its limit of steps", "STEP_LIMIT"));
+    co_return c.ends(failed("step_limit", "The run reached its step limit", "STEP_LIMIT"));
   std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
   if (refused) co_return c.ends(std::move(*refused));
   c.so_far = parts_so_far(run->messages);

@@ -63,7 +63,7 @@ constexpr std::array parameters = {
   for (const parameter& p : parameters) known.emplace_back(p.name);
   std::string all;
   for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-  refuse("there is no filter " + name.substr(0, most_text) + "; the parameters are " + all);
+  refuse(name.substr(0, most_text) + " is not a known parameter; the parameters are " + all);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(run_filter, without_one_the_unfinished_runs_are_listed_and_with_one_all_tha
 
 TEST(run_filter, each_filter_is_checked_and_named) {
   EXPECT_EQ(refusal_of({{"account", "x"}}),
-            "there is no filter account; the parameters are limit, cursor, status, account_id, thread_id, agent_id, model, reason, "
+            "account is not a known parameter; the parameters are limit, cursor, status, account_id, thread_id, agent_id, model, reason, "
             "error_code, from, to");
   EXPECT_EQ(refusal_of({{"status", "broken"}}), "status must be all, running, completed, failed or stopped");
   EXPECT_EQ(refusal_of({{"account_id", "me"}}), "account_id must be a UUID");

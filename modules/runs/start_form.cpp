@@ -33,7 +33,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   for (const form_field& f : fields) {
     const std::string_view name = f.name;
     if (name == "files" && !trim(f.value).empty())
-      return refuse("files must be file parts: each with a filename");
+      return refuse("files must be file parts, each with a filename");
     if (!is_start_field(name)) continue;
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return refuse(std::string(name) + " is given more than once");
@@ -67,7 +67,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
       if (!micro || *micro <= 0)
-        return refuse("budget_credits must be a number of credits above 0, at most 6 digits after the point");
+        return refuse("budget_credits must be a number greater than 0 with at most six decimals");
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;
@@ -84,7 +84,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (name == "project_id") out.project_id = value;
       if (name == "agent_id") out.agent_id = value;
       if (name == "model_name") {
-        if (value.size() > 200) return refuse("model_name is too long");
+        if (value.size() > 200) return refuse("model_name must have at most 200 bytes");
         out.model_name = value;
       }
       if (name == "mode") {
@@ -96,7 +96,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   }
   if (out.optimistic && (!out.thread_id || !out.project_id))
     return refuse("thread_id and project_id required for optimistic mode");
-  if (policy_given && !out.budget.set()) return refuse("budget_policy needs budget_credits");
+  if (policy_given && !out.budget.set()) return refuse("budget_policy requires budget_credits");
   for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
     if (!*id) continue;
     auto normal = normal_uuid(**id);

@@ -42,7 +42,7 @@ TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
   EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
   EXPECT_EQ(refused({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
   EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}),
-            "files must be file parts: each with a filename");
+            "files must be file parts, each with a filename");
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
 }
 

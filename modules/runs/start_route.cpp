@@ -29,7 +29,7 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
 
 [[noreturn]] void refuse_total(std::int64_t limit) {
   const std::string sentence =
-      "The files of a start may have " + size_text(static_cast<std::uint64_t>(limit)) + " together";
+      "The files of a start must not exceed " + size_text(static_cast<std::uint64_t>(limit)) + " in total";
   refuse_upload(limit, sentence);
 }
 
@@ -50,7 +50,7 @@ enum class body_kind { none, some };
   }
   if (e.is("http.form_too_many_parts"))
     throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) +
-                           " are read");
+                           " are allowed");
   if (e.is("http.form_too_large")) {
     boost::system::error_code bad;
     const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
@@ -60,7 +60,7 @@ enum class body_kind { none, some };
     if (limit == std::to_string(limits.max_total_bytes))
       refuse_total(static_cast<std::int64_t>(limits.max_total_bytes));
     if (limit != std::to_string(limits.max_value_bytes))
-      throw refusal(400, "The fields of the form are too long together, at " +
+      throw refusal(400, "The fields of the form are too long in total, at " +
                              (field.empty() ? "the end" : field.substr(0, 100)) + ": at most " +
                              size_text(static_cast<std::uint64_t>(parse_int(limit).value_or(0))));
     throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
