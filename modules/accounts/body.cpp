@@ -42,7 +42,7 @@ std::optional<std::string> body::text(std::string_view name, std::size_t min,
                   "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
   }
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-    throw invalid(name, "must not hold control characters");
+    throw invalid(name, "must not contain control characters");
   }
   if (min > 0 && unicode::is_blank(s)) throw invalid(name, "must not be blank");
   return s;

@@ -43,7 +43,7 @@ std::string with_member(std::string object, std::string_view name, std::string_v
 std::optional<std::string> text_in_query(const ry::request& r, std::string_view name) {
   auto text = r.query(name);
   if (text && (text->empty() || text->size() > 200 || text->find('\0') != text->npos)) {
-    throw body::invalid(name, "must have 1 to 200 bytes, none of them zero");
+    throw body::invalid(name, "must have 1 to 200 bytes and no NUL character");
   }
   return text;
 }
@@ -139,7 +139,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   auto ref = b.text("ref", 1, 200);
   if (!ref && !r.header("Idempotency-Key").empty()) {
     ref = std::string(r.header("Idempotency-Key"));
-    if (ref->size() > 200) throw body::invalid("Idempotency-Key", "has at most 200 characters");
+    if (ref->size() > 200) throw body::invalid("Idempotency-Key", "must have at most 200 characters");
   }
   movement m;
   m.actor = r.subject();
@@ -220,7 +220,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   if (why.status() != RY_OK) throw why;
   if (doc.empty()) {
     keys_reached_.add();
-    const auto message = "An account of this plan has at most " + std::to_string(most) + " API keys";
+    const auto message = "Your plan allows at most " + std::to_string(most) + " API keys";
     const json::object detail{
         {"message", message}, {"limit", most}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.too_many_keys", message, json::serialize(detail));

@@ -189,7 +189,7 @@ std::string deleted_subject(const json::object& doc, std::string_view type) {
   } else {
     return {};
   }
-  if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
+  if (user == nullptr) throw body::invalid("data", "must contain a user with an id");
   return subject_of(*user);
 }
 
@@ -208,7 +208,7 @@ identity_message read_identity_message(std::string_view text) {
   out.deleted = deleted_subject(o, out.type);
   if (!makes_user(out.type) || (is_row(out.type) && o.contains("table") && !is_user_row(o))) return out;
   const auto* user = user_in(o);
-  if (user == nullptr) throw body::invalid("data", "must hold a user with an id");
+  if (user == nullptr) throw body::invalid("data", "must contain a user with an id");
   out.who = read_user(*user);
   out.who->network = neighbourhood_of(client_address(o));
   if (out.type == "send-email") out.mails = read_mails(*object_member(&o, "email_data"), *user);

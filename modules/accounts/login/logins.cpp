@@ -19,8 +19,8 @@ constexpr std::int64_t quarter_hour = 900, hour = 3600;
 
 ry::error link_not_valid() {
   return ry::http_error(
-      400, RY_INVALID_ARGUMENT, "accounts.link", "This link is not valid any more",
-      R"({"message":"This link is not valid any more","error_code":"LINK_NOT_VALID"})");
+      400, RY_INVALID_ARGUMENT, "accounts.link", "This link is no longer valid",
+      R"({"message":"This link is no longer valid","error_code":"LINK_NOT_VALID"})");
 }
 
 ry::error wrong_login() {
@@ -124,7 +124,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   const bool at_once = settings_.verify == verification::none;
   if (at_once && (from.forwarded || !is_this_machine(from.address))) {
     throw ry::forbidden("accounts.this_machine_only",
-                        "Without e-mail verification only this machine may sign up");
+                        "Without e-mail verification, sign-ups are accepted only from the server's own machine");
   }
   const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"sign-up/net/" + net, settings_.attempts_per_network, hour},
@@ -212,7 +212,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
   auto who = need_address(email);
   if (!mail_) {
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.needs_mail",
-                         "This server sends no mail: an administrator must help");
+                         "This server cannot send e-mail; ask an administrator for help");
   }
   const auto net = customer_of(from.address);
   // How many mails one address gets is for the job to decide: see may_mail_reset().
@@ -246,7 +246,7 @@ ry::task<void> logins::change_password(ry::uuid account, std::string present, st
   const auto known = co_await repo_.find_login(account);
   if (!known) {
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.no_password",
-                         "This account logs in elsewhere and has no password here");
+                         "This account logs in with an identity provider and has no password");
   }
   const auto email = co_await repo_.mail_address(account);
   need_good_password("new_password", next, email);
@@ -358,7 +358,7 @@ ry::task<void> logins::close_identity(std::string message, std::string subject) 
 
 ry::task<void> logins::mail_for_provider(std::string message, std::vector<provider_mail> mails) {
   if (!mail_) {
-    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.needs_mail", "This server sends no mail: configure the module mail");
+    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.needs_mail", "This server cannot send e-mail: configure the module mail");
   }
   for (std::size_t i = 0; i < mails.size(); ++i) {
     const auto& m = mails[i];
@@ -369,7 +369,7 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
     const auto outcome = co_await repo_.mail(to->text, std::move(l), std::move(key));
     report_dropped("provider", outcome, message);
     if (outcome == "throttled") {
-      throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.mail_limit", "This address got too many e-mails within an hour; try again later");
+      throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.mail_limit", "Too many e-mails were sent to this address within an hour; try again later");
     }
   }
   mail_->poke(mail_.self());

@@ -30,7 +30,7 @@ std::string hash_now(std::string_view password, hash_cost cost) {
   char out[crypto_pwhash_STRBYTES];
   if (crypto_pwhash_str_alg(out, password.data(), password.size(), cost.passes, cost.memory_bytes,
                             crypto_pwhash_ALG_ARGON2ID13) != 0) {
-    throw ry::unavailable("accounts.busy", "There is no memory to check a password; try again");
+    throw ry::unavailable("accounts.busy", "Not enough memory to check the password; try again later");
   }
   return out;
 }
@@ -53,7 +53,7 @@ std::string password_fault(std::string_view password, std::string_view email,
     return "must have at least " + std::to_string(min_length) + " characters";
   }
   if (std::set<char>(password.begin(), password.end()).size() < 4) {
-    return "must not repeat so few characters";
+    return "must contain at least four different characters";
   }
   const auto low = lower_ascii(password);
   const auto mine = lower_ascii(email);
