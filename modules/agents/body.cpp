@@ -33,7 +33,7 @@ std::optional<std::string> text(const json::object& o, const char* name, std::si
   }
   for (const unsigned char c : s) {
     const bool layout = allowed == lines::many && (c == '\n' || c == '\r' || c == '\t');
-    if ((c < 0x20 && !layout) || c == 0x7f) throw invalid(name, "must not hold control characters");
+    if ((c < 0x20 && !layout) || c == 0x7f) throw invalid(name, "must not contain control characters");
   }
   return s;
 }

@@ -46,7 +46,7 @@ std::string text(const json::value* v, const std::string& place, std::size_t max
   const auto s = sv(v->get_string());
   if (s.empty() || s.size() > max) refuse(place, "is empty or too long");
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-    refuse(place, "must not hold control characters");
+    refuse(place, "must not contain control characters");
   }
   return std::string(s);
 }
@@ -66,7 +66,7 @@ std::string name_text(const json::value* v, const std::string& place, std::size_
 }
 
 json::array texts(const json::value* v, const std::string& place, std::size_t most) {
-  if (!v || !v->is_array()) refuse(place, "must be a list of texts");
+  if (!v || !v->is_array()) refuse(place, "must be a list of strings");
   json::array out;
   for (const auto& item : v->get_array()) {
     if (out.size() == most) refuse(place, "is too long");
@@ -139,7 +139,7 @@ const json::value* stored_secret(const json::object& stored, std::string_view pa
 
 json::object secrets(const json::value* given, const char* name, const std::string& place,
                      const json::object* before, const seal_fn& seal) {
-  if (!given->is_object()) refuse(place, "must be an object of texts");
+  if (!given->is_object()) refuse(place, "must be an object whose values are strings");
   const auto* old = before ? before->if_contains(name) : nullptr;
   json::object out;
   for (const auto& [key, value] : given->get_object()) {
@@ -149,7 +149,7 @@ json::object secrets(const json::value* given, const char* name, const std::stri
     if (sv(value.get_string()) == mask) {
       const auto* kept =
           old && old->is_object() ? stored_secret(old->get_object(), name, {key.data(), key.size()}) : nullptr;
-      if (!kept) refuse(at, "is the mask, but there is no stored value");
+      if (!kept) refuse(at, "is masked, but no value is stored for it");
       out[key] = *kept;
       continue;
     }
