@@ -73,7 +73,7 @@ ry::task<json::value> perform(client& c, operation what, std::string tool, json:
 
 ry::error no_turn(const server& s, std::uint64_t ms) {
   return trouble_with(s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-                      "its turn did not come within " + std::to_string(ms / 1000) +
+                      "the request waited longer than " + std::to_string(ms / 1000) +
                           " seconds: too many calls of this account are in progress");
 }
 
@@ -417,7 +417,7 @@ ry::task<std::string> broker::call_in_session(server_ptr s, call_request request
   if (moves) co_await parts_.ctx.switch_to(here);
   if (why.status() != RY_OK) throw why;
   if (!keeps_none() && note_use(*s)) {
-    result = with_note(result, "[the session with this server was begun anew: what it held before is lost]");
+    result = with_note(result, "[a new session with this server was started; the state of the previous one is lost]");
   }
   co_return result;
 }

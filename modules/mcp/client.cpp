@@ -123,11 +123,11 @@ json::value client::result_of(reply r, std::string_view doing, bool for_model) c
   const auto* o = r.body.if_object();
   if (o == nullptr) {
     throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
-                       std::string(doing) + " was answered by no object");
+                       std::string(doing) + " was not answered with an object");
   }
   const auto type = text_of(*o, "resultType");
   if (const auto* given = o->if_contains("resultType"); given != nullptr && !given->is_string()) {
-    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the server gave a result of an unknown kind");
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the server sent a result of an unknown type");
   }
   if (type == "input_required") {
     throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.input_required",
@@ -135,7 +135,7 @@ json::value client::result_of(reply r, std::string_view doing, bool for_model) c
   }
   if (!type.empty() && type != "complete") {
     throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
-                       "the server gave a result of an unknown kind");
+                       "the server sent a result of an unknown type");
   }
   return std::move(r.body);
 }
@@ -212,7 +212,7 @@ ry::task<void> client::probe_revision() {
       std::string all;
       for (const auto& s : v.offered) all += (all.empty() ? "" : ", ") + s;
       throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
-                         "the server speaks only revisions that are unknown here: " + all);
+                         "the server supports only unknown protocol revisions: " + all);
     }
     case verdict::kind::no_evidence:
       fail(r, "server/discover");
@@ -276,7 +276,7 @@ ry::task<void> client::initialize() {
   revision_ = text_of(o, "protocolVersion");
   if (!is_legacy_revision(revision_)) {
     throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
-                       "the server chose a revision that is unknown here: " + revision_.substr(0, 32));
+                       "the server chose an unknown protocol revision: " + revision_.substr(0, 32));
   }
   introduce(o);
   note(era::legacy);
@@ -360,7 +360,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
         said_ = e;
       }
       throw trouble_with(*to_, RY_ABORTED, "mcp.era_changed",
-                         "the server does not speak the revision any more that it spoke before");
+                         "the server no longer supports the protocol revision that it used before");
     }
     co_return r;
   }
@@ -433,7 +433,7 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
     if (r.answered && !r.failed && is_created_task(r.body)) {
       auto made = read_task(r.body);
       if (!made) {
-        throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", shown + " was answered by a task that is none");
+        throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", shown + " was answered with an invalid task");
       }
       if (options.on_task) co_await options.on_task(*made);
       auto result = co_await result_of_task(shown, std::move(*made), options);

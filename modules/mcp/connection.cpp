@@ -23,7 +23,7 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
                              : "the server rejects the credentials: HTTP status ") +
               std::to_string(http_status);
   const bool oauth = authenticate.find("resource_metadata") != std::string_view::npos;
-  if (oauth && !s.asked) what += " (it wants OAuth: make a profile for it, POST /mcp/profiles)";
+  if (oauth && !s.asked) what += " (it requires OAuth: create a profile with POST /mcp/profiles)";
   return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized", what)
       .with_detail(json::serialize(how));
 }
@@ -144,7 +144,7 @@ ry::task<reply> connection::request(std::string method, json::object params,
     if (options.cancel == request_options::on_cancel::notify) {
       tell("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}}, options.fields);
     }
-    throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+    throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was cancelled");
   }
   if (!closed_) driver_->table->finish(driver_->self, session_, token, 0);
   co_return std::move(w.out);
@@ -163,7 +163,7 @@ ry::task<std::uint32_t> connection::notify(std::string method, json::object para
     called_off = !woken.ok() && !w.over;
   }
   waiting_.erase(token);
-  if (called_off) throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was called off");
+  if (called_off) throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was cancelled");
   co_return w.out.outcome_flags;
 }
 
@@ -227,7 +227,7 @@ void connection::take(std::uint64_t token, incoming m) {
       if (!proper) return;
       const auto text = m.method == "ping"
                             ? result_text(m.peer_id, {})
-                            : failure_text(m.peer_id, -32601, "This client does not offer that");
+                            : failure_text(m.peer_id, -32601, "This client does not support this method");
       (void)send(RY_MCP_ANSWER, next_++, text, answer_fields_);
       return;
     }

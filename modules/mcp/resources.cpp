@@ -157,7 +157,7 @@ json::array resource_tools(const std::vector<std::string>& servers) {
                      "Lists the resources of an MCP server: files, records and other data that it offers for reading. A line "
                      "that begins with \"template\" is a URI template whose variables are to be filled in.",
                      json::object{{"filter", json::object{{"type", "string"},
-                                                          {"description", "Only resources whose URI, name or description holds this"}}},
+                                                          {"description", "Only resources whose URI, name or description contains this"}}},
                                   {"offset", json::object{{"type", "integer"},
                                                           {"minimum", 0},
                                                           {"description", "How many resources to skip"}}}},

@@ -77,7 +77,7 @@ json::object checked_headers(json::value v, const char* field) {
   const auto* o = v.if_object();
   const bool good = o != nullptr && o->size() <= most_headers &&
                     std::all_of(o->begin(), o->end(), [](const auto& each) { return each.value().is_string(); });
-  if (!good) throw invalid(std::string(field) + " must be a JSON object of texts");
+  if (!good) throw invalid(std::string(field) + " must be a JSON object whose values are strings");
   return std::move(v.get_object());
 }
 
@@ -227,7 +227,7 @@ ry::task<ry::response> routes::discover(ry::request r) {
   const bool as_configured = own != nullptr && headers.empty();
   if (!as_configured && type == "json") {
     // A command is never taken from a header.
-    throw invalid("A json server is discovered by the name under which it is configured");
+    throw invalid("A json server is identified by the name of its configuration");
   }
   const bool anew = boost::algorithm::icontains(r.header("Cache-Control"), "no-cache", std::locale::classic());
   const auto wanted = anew ? freshness::asked_now : freshness::remembered;
@@ -292,7 +292,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
     const auto agent = co_await read_agent(agents_, account, agent_id, 0);
     const auto* own = find(agent.servers, type, address);
     if (own == nullptr && type == "json") {
-      throw invalid("A json server is enabled by the name under which it is configured");
+      throw invalid("A json server is identified by the name of its configuration");
     }
     server_ptr s;
     try {

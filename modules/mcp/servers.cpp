@@ -329,7 +329,7 @@ void server_maker::check(const server& s) const {
   }
   const auto driver = parts_.transports.find(s.driver);
   if (!driver) {
-    throw ry::bad_request("mcp.refused", "MCP servers of the type " + s.type + " are not offered here");
+    throw ry::bad_request("mcp.refused", "MCP servers of type " + s.type + " are not available on this server");
   }
   char text[512];
   ry_errbuf err{text, sizeof text, 0};

@@ -113,7 +113,7 @@ ry::task<void> tool_source::check_definition(configured c, server_ptr s, std::st
   auto list = broker_.memory().look_up(named->key, ctx_.now_unix_us()).tools;
   if (!list) list = co_await broker_.discover(s, freshness::remembered);
   if (list->find(tool) == nullptr) {
-    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed", "the tool " + tool + " is not in the server's list any more");
+    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed", "the tool " + tool + " is no longer in the server's list");
   }
   const bool blocks = c.on_tool_change == configured::tool_change::block;
   const auto all = co_await definitions_.changes(c, s->account_id, list);
@@ -267,7 +267,7 @@ ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
     throw ry::not_found("mcp.no_such_tool", "there is no tool " + what.name);
   }
   json::value given = parse(what.arguments.empty() ? "{}" : what.arguments);
-  if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are no object");
+  if (!given.is_object()) throw ry::bad_request("mcp.arguments", "the arguments are not an object");
   std::size_t place = 0;
   if (wanted != nullptr) {
     place = wanted->server;

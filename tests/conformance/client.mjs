@@ -51,7 +51,7 @@ let consents = 0;
 async function ask(path, more = {}) {
   for (;;) {
     const r = await post(path, { type, config, ...more });
-    if (r.ok || !config.profile_id || !r.text.includes('wants the consent')) return r;
+    if (r.ok || !config.profile_id || !r.text.includes("requires the user's consent")) return r;
     if (++consents > 3 || !(await consent(config.profile_id))) return r;
   }
 }

@@ -130,7 +130,7 @@ test('headers that come with a POST are stored for the calls', async () => {
   const { u, agent } = await someone();
   for (const headers of ['x', [], { A: 1 }]) {
     const r = await u.post(tools(agent), { json: { url: hand.url, type: 'http', enabled_tools: [], headers } });
-    assert.deepEqual([r.status, r.json.detail], [400, 'headers must be a JSON object of texts']);
+    assert.deepEqual([r.status, r.json.detail], [400, 'headers must be a JSON object whose values are strings']);
   }
 });
 
@@ -427,11 +427,11 @@ test('a transport that is left out of a deployment is missed by its own configur
     for (const [type, url] of [['sse', sse.url], ['prebuilt', '7d444840-9dc0-11d1-b245-5ffdce74fad2']]) {
       const r = await u.get(tools(agent), { headers: { 'x-mcp-url': url, 'x-mcp-type': type } });
       assert.equal(r.status, 400, r.text);
-      assert.match(r.json.detail, new RegExp(`of the type ${type} are not offered here`));
+      assert.match(r.json.detail, new RegExp(`of type ${type} are not available on this server`));
     }
     const put = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'json', config: { command: node }, enabledTools: [] }] } });
     assert.equal(put.status, 400, put.text);
-    assert.match(put.json.detail, /type json are not offered here/);
+    assert.match(put.json.detail, /type json are not available on this server/);
   } finally {
     await own.close();
   }
@@ -474,7 +474,7 @@ test('outside local mode private addresses and unlisted commands are refused, an
     assert.match(http.json.detail, /allowed commands/);
     const profile = await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'prebuilt', customType: 'json', config: { profile_id: nobody, ...program }, enabledTools: [] }] } });
     assert.equal(profile.status, 400, profile.text);
-    assert.match(profile.json.detail, /no such integration profile/);
+    assert.match(profile.json.detail, /Integration profile not found/);
     const asked = await u.get(tools(agent), { headers: { 'x-mcp-url': nobody, 'x-mcp-type': 'prebuilt' } });
     assert.equal(asked.status, 400, asked.text);
     assert.match(asked.json.detail, /profile/);

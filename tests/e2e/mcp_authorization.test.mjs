@@ -115,7 +115,7 @@ test('an error in an answer of status 200 is named by its code, and its descript
   try {
     const done = await (await profileOf(site)).consent();
     assert.equal(done.status, 400, done.text);
-    assert.match(done.text, /gave no token: bad_verification_code</);
+    assert.match(done.text, /returned no token: bad_verification_code</);
     assert.doesNotMatch(done.text, /expired/);
     await waitFor('the description', () => server.log.split('\n').some((line) => line.includes(done.headers.get('x-request-id')) && line.includes('It has expired.')));
   } finally {
@@ -132,7 +132,7 @@ for (const [status, body] of [[401, { error: 'invalid_client' }], [400, { error:
       assert.equal((await p.tools()).status, 200);
       site.clients.clear();
       site.good.clear();
-      assert.match((await p.tools()).text, /wants the consent of its user/);
+      assert.match((await p.tools()).text, /requires the user's consent/);
       const done = await p.consent();
       assert.equal(done.status, 200, done.text);
       assert.equal((await p.tools()).status, 200);
@@ -150,7 +150,7 @@ test('a client that is forgotten without a word is registered again after a cons
     site.clients.clear();
     site.clients.add('another');  // ids are not given again
     site.good.clear();
-    assert.match((await p.tools()).text, /wants the consent of its user/);
+    assert.match((await p.tools()).text, /requires the user's consent/);
     assert.equal((await p.consent()).status, 400, 'the page of the authorization server');
     assert.equal((await p.consent()).status, 200);
     assert.equal((await p.tools()).status, 200);
@@ -166,7 +166,7 @@ for (const error of ['invalid_request', 'invalid_grant', 'invalid_scope', 'bad_r
       const p = await profileOf(site);
       assert.equal((await p.consent()).status, 200);
       site.good.clear();
-      for (let i = 0; i < 2; i++) assert.match((await p.tools()).text, /wants the consent of its user/);
+      for (let i = 0; i < 2; i++) assert.match((await p.tools()).text, /requires the user's consent/);
       assert.equal(site.paths.filter((each) => each === '/token refresh_token').length, 1);
     } finally {
       site.close();

@@ -156,7 +156,7 @@ test('http: a call whose broken stream cannot be taken up again is not made a se
     if (req.method === 'GET') { res.writeHead(404).end(); return true; }
     return undefined;
   });
-  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /broke off.*404/, limit);
+  failed(await call({ url: peer.url }), 'MCP_CONNECT_FAILED', /interrupted.*404/, limit);
   assert.equal(peer.seen.filter((s) => s.message.method === 'tools/call').length, 1);
   peer.close();
 });

@@ -56,7 +56,7 @@ async function connected(peer) {
 const wantsConsent = (r, profile) => {
   assert.equal(r.status, 502, r.text);
   assert.equal(r.json.detail.error_code, 'MCP_CONNECT_FAILED');
-  assert.match(r.json.detail.message, new RegExp(`wants the consent of its user.*/mcp/profiles/${profile}/connect`));
+  assert.match(r.json.detail.message, new RegExp(`requires the user's consent.*/mcp/profiles/${profile}/connect`));
 };
 
 test('a user consents, and the three operations and a run reach the server', async () => {
@@ -68,7 +68,7 @@ test('a user consents, and the three operations and a run reach the server', asy
       [{ profile_id: profile, integration: null, display_name: 'Mine', url: peer.url, connected: false }]);
     wantsConsent(await list(u, agent, profile), profile);
     const direct = await u.get(tools(agent), { headers: { 'x-mcp-url': peer.url, 'x-mcp-type': 'http' } });
-    assert.match(direct.json.detail.message, /wants OAuth: make a profile/);
+    assert.match(direct.json.detail.message, /requires OAuth: create a profile/);
     const link = await linkOf(u, profile);
     const browser = new UserBrowser();
     const asked = new URL(await authorizationOf(link, browser)).searchParams;
@@ -223,7 +223,7 @@ test('a tool that wants more scope says so in a run, and gets it with the rest',
     const { u, agent, profile } = await connected(peer);
     await u.request('PUT', tools(agent), { json: { custom_mcps: [
       { name: 'safe', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
-    assert.match(await run(u, '[call safe__write {"message":"x"}]'), /wants the consent of its user/);
+    assert.match(await run(u, '[call safe__write {"message":"x"}]'), /requires the user's consent/);
     const link = await linkOf(u, profile);
     assert.equal(new URL(await authorizationOf(link)).searchParams.get('scope'), 'tools:read tools:write');
     assert.match(await run(u, '[call safe__echo {"message":"still"}]'), /echo: still/);
@@ -420,13 +420,13 @@ for (const [what, options, message, ms = 5000] of [
     (p.includes('authorization-server') ? res.writeHead(302, { location: 'http://localhost:1/' }).end() : undefined) }, /authorization-server/],
   ['never answers', { handle: (p) => (p === '/token' ? never() : undefined) }, /token could not be reached/, 16000],
   ['redirects the token request', { handle: (p, q, b, res) =>
-    (p === '/token' ? res.writeHead(307, { location: '/elsewhere' }).end() : undefined) }, /gave no token: HTTP status 307/],
+    (p === '/token' ? res.writeHead(307, { location: '/elsewhere' }).end() : undefined) }, /returned no token: HTTP status 307/],
   ['gives a token of another kind', { handle: (p, q, b, res) =>
     (p === '/token' ? json(res, 200, { access_token: 'x', token_type: 'DPoP' }) : undefined) }, /no usable bearer token/],
   ['gives a token with line breaks', { handle: (p, q, b, res) =>
     (p === '/token' ? json(res, 200, { access_token: 'x\r\nX-Evil: 1', token_type: 'Bearer' }) : undefined) }, /no usable bearer token/],
   ['says why not', { handle: (p, q, b, res) =>
-    (p === '/token' ? json(res, 400, { error: 'invalid_scope', error_description: 'no such thing' }) : undefined) }, /gave no token: invalid_scope$/],
+    (p === '/token' ? json(res, 400, { error: 'invalid_scope', error_description: 'no such thing' }) : undefined) }, /returned no token: invalid_scope$/],
   ['refuses every token', { handle: (p, q, b, res) =>
     (p === '/mcp' ? res.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end() : undefined) }, /HTTP status 401/],
   ['wants ever more scope', { handle: (p, q, b, res) => (p === '/mcp' && q.headers.authorization

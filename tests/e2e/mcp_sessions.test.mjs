@@ -199,7 +199,7 @@ test('the model is informed once when the server has lost the session', async ()
     const u = await userOf(server, { url: p.url });
     p.forgetAfter = 2;
     assert.equal((await run(u, 'put a ; get ; get ; get')).text,
-      'ok | a | nothing\n[the session with this server was begun anew: what it held before is lost] | nothing');
+      'ok | a | nothing\n[a new session with this server was started; the state of the previous one is lost] | nothing');
   } finally {
     p.close();
   }
@@ -251,7 +251,7 @@ test('a session that ended meanwhile is told to the model', async () => {
     assert.equal(first.text, 'ok | a');
     await sleep(2000);
     const again = await run(u, 'get ; get', { thread_id: first.thread });
-    assert.equal(again.text, 'nothing\n[the session with this server was begun anew: what it held before is lost] | nothing');
+    assert.equal(again.text, 'nothing\n[a new session with this server was started; the state of the previous one is lost] | nothing');
   } finally {
     p.close();
   }
@@ -269,7 +269,7 @@ test('after the worker is killed the model is told that its session is lost', as
     const rest = await u.stream(started.json.agent_run_id, { headers: { 'last-event-id': String(first.events.at(-1).sequence) }, timeout: 60000 });
     const said = textOf([...first.events, ...rest.events]).split(' | ');
     assert.match(said[1], /outcome of this call is unknown/);
-    assert.match(said[2], /^nothing\n\[the session with this server was begun anew/);
+    assert.match(said[2], /^nothing\n\[a new session with this server was started/);
     assert.equal(said[3], 'nothing');
   } finally {
     p.close();

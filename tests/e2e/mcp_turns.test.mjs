@@ -97,7 +97,7 @@ test('a tool of a run whose turn does not come says so to the model', async () =
     assert.match(await run(u, '[call far__echo {}]'), /called echo/);
     const all = [0, 1, 2].map((n) => discover(u, peer, n));
     await waitFor('three to be under way', () => peer.held.size === 3);
-    assert.match(await run(u, '[call far__echo {}]'), /MCP server "far".*its turn did not come within 5 seconds: too many calls of this account are in progress/);
+    assert.match(await run(u, '[call far__echo {}]'), /MCP server "far".*the request waited longer than 5 seconds: too many calls of this account are in progress/);
     peer.letGo();
     for (const r of await Promise.all(all)) assert.equal(r.status, 200, r.text);
     assert.match(await run(u, '[call far__echo {}]'), /called echo/);

@@ -81,7 +81,7 @@ ry::task<discovered> authority::discover(std::string server_url, challenge said,
   if (of_resource) {
     d.resource = read_resource_metadata(*of_resource, server_url, allowed_);
   } else if (!named.empty()) {
-    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that are not there: " + named);
+    throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that does not exist: " + named);
   } else {
     // Before RFC 9728 a server was its own authorization server.
     d.resource.resource = resource_of(server_url);
@@ -119,7 +119,7 @@ ry::task<challenge> authority::provoke(std::string server_url) const {
 ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri) const {
   if (as.registration_endpoint.empty()) {
     throw ry::precondition("mcp.oauth", "the authorization server " + as.issuer +
-                                            " registers no clients: a client_id is required");
+                                            " does not register clients: a client_id is required");
   }
   auto metadata = client_metadata(redirect_uri);
   client offered;

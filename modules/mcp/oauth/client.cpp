@@ -91,7 +91,7 @@ settings read_settings(const json::object& o, const std::string& place) {
     if (!member.value().is_string()) refuse(name, "must be a string");
     const std::string value(sv(member.value().get_string()));
     if (value.size() > most_text) refuse(name, "is too long");
-    if (name != "private_key" && !printable(value)) refuse(name, "holds characters that are not allowed");
+    if (name != "private_key" && !printable(value)) refuse(name, "contains characters that are not allowed");
     if (name == "grant") {
       if (value != "authorization_code" && value != "client_credentials" && value != "id_jag") {
         refuse(name, "must be authorization_code, client_credentials or id_jag");
@@ -126,7 +126,7 @@ settings read_settings(const json::object& o, const std::string& place) {
       }
       s.subject_token_type = token_type_urn + value;
     } else {
-      refuse(name, "is not known");
+      refuse(name, "is not a known member");
     }
   }
   if (!s.private_key.empty() && algorithm_of(s.private_key).empty()) {
@@ -142,7 +142,7 @@ settings read_settings(const json::object& o, const std::string& place) {
                                      std::pair{"idp_client_secret", &s.idp_client_secret},
                                      std::pair{"subject_token", &s.subject_token},
                                      std::pair{"subject_token_type", &s.subject_token_type}}) {
-    if (!by_identity && !value->empty()) refuse(field, "is for the grant id_jag");
+    if (!by_identity && !value->empty()) refuse(field, "is only allowed for the grant id_jag");
   }
   if (by_identity && s.client_id.empty()) refuse("client_id", "is required for id_jag");
   if (by_identity && s.idp_issuer.empty()) refuse("idp_issuer", "is required for id_jag");
@@ -156,7 +156,7 @@ settings read_settings(const json::object& o, const std::string& place) {
   }
   if ((m == "private_key_jwt" && s.private_key.empty()) ||
       (m.starts_with("client_secret") && s.client_secret.empty())) {
-    refuse("token_endpoint_auth_method", "does not go with the credentials");
+    refuse("token_endpoint_auth_method", "does not match the credentials");
   }
   return s;
 }
@@ -224,7 +224,7 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
   // GitHub answers its errors with status 200.
   const bool success = http_status / 100 == 2;
   if (!success || (!code.empty() && !o->contains("access_token"))) {
-    const auto what = where + " gave no token: " + cause_in(o, http_status);
+    const auto what = where + " returned no token: " + cause_in(o, http_status);
     // Anything but a plain refusal may pass.
     const bool passes = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
     if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
@@ -254,7 +254,7 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
   t.scope = scope_text(scopes_of(text_of(o, "scope")));
   if (!visible(t.access) || !ry::iequals(text_of(o, "token_type"), "bearer") ||
       (!t.refresh.empty() && !visible(t.refresh))) {
-    throw trouble(where + " gave no usable bearer token");
+    throw trouble(where + " returned no usable bearer token");
   }
   if (const auto life = seconds_of(o.if_contains("expires_in")); life >= 0) {
     t.expires_us = now_us + std::min(life, most_life_s) * 1'000'000;
@@ -277,7 +277,7 @@ std::string read_assertion(std::uint32_t http_status, std::string_view body, std
   const auto o = read_answer(http_status, body, where);
   auto assertion = text_of(o, "access_token");
   if (!visible(assertion) || text_of(o, "issued_token_type") != assertion_type) {
-    throw trouble(where + " gave no identity assertion (" + assertion_type + ")");
+    throw trouble(where + " returned no identity assertion (" + assertion_type + ")");
   }
   return assertion;
 }
@@ -334,7 +334,7 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
   const bool secret = c.auth_method == "client_secret_basic" || c.auth_method == "client_secret_post";
   const bool known = c.auth_method.empty() || c.auth_method == "none" || (secret && !c.secret.empty());
   if (!visible(c.id) || (!c.secret.empty() && !printable(c.secret)) || !known) {
-    throw trouble(where + " gave no usable registration");
+    throw trouble(where + " returned no usable registration");
   }
   return c;
 }

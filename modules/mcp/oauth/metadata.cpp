@@ -84,7 +84,7 @@ std::string no_document(std::string_view body, document wanted) {
   if (o == nullptr) return "is not a JSON object";
   const bool found = wanted == document::resource ? o->contains("resource") || o->contains("authorization_servers")
                                                   : o->contains("issuer") || o->contains("token_endpoint");
-  return found ? "" : "is no metadata document";
+  return found ? "" : "is not a metadata document";
 }
 
 server_metadata default_metadata(std::string_view issuer) {

@@ -442,7 +442,7 @@ TEST(Settings, OfAnIdentityProviderGoWithItsGrantOnly) {
   o["subject_token_type"] = "saml2";
   EXPECT_EQ(read_settings(o, "oauth").subject_token_type, "urn:ietf:params:oauth:token-type:saml2");
   o["grant"] = "authorization_code";
-  EXPECT_THAT(complaint(o), HasSubstr("oauth.idp_issuer is for the grant id_jag"));
+  EXPECT_THAT(complaint(o), HasSubstr("oauth.idp_issuer is only allowed for the grant id_jag"));
 }
 
 TEST(Requests, AnIdentityIsExchangedForAnAssertion) {

@@ -167,7 +167,7 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
     const auto status = std::exchange(out_.http_status, 0);
     out_.flags = 0;
     conclude(ry::error(RY_UNAVAILABLE, "mcp.http",
-                       "the stream broke off and could not be taken up again: HTTP status " +
+                       "the stream was interrupted and could not be resumed: HTTP status " +
                            std::to_string(status)));
     return true;
   }
@@ -181,7 +181,7 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
     if (deliver(text_) != RY_OK && broken_) return conclude(*broken_), true;
   } else if (kind_ == body::none && !text_.empty() && m_.kind == RY_MCP_REQUEST) {
     return conclude(ry::error(RY_DATA_LOSS, "mcp.http",
-                              "the answer is neither JSON nor a stream of events but " +
+                              "the response is neither JSON nor an event stream but " +
                                   (content_type_.empty() ? "of no kind" : content_type_.substr(0, 80)))),
            true;
   }

@@ -20,7 +20,7 @@ ry::error refused(std::string what) {
 }
 
 ry::error wants_consent(const profile& p) {
-  return refused("it wants the consent of its user: connect the profile " + p.id.to_string() +
+  return refused("it requires the user's consent: connect the profile " + p.id.to_string() +
                  " (POST /mcp/profiles/" + p.id.to_string() + "/connect)");
 }
 
@@ -146,7 +146,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   const auto asked_for = said ? said->scope : std::string();
   const auto granted = step_up ? p.agreed.tokens.scope : std::string();
   if (step_up && !granted.empty() && oauth::contains_all(granted, asked_for)) {
-    throw refused("it wants the scope " + asked_for + ", which was granted already");
+    throw refused("it requires the scope " + asked_for + ", which was already granted");
   }
   if (alone) {
     co_await prove(p, oauth::wanted_scope(*p.oauth, asked_for, d.resource.scopes, granted));
@@ -344,7 +344,7 @@ ry::task<std::string> authorizer::conclude(answer a, profile_store::conclusion b
   const auto& as = e.flow.as;
   // RFC 9207: an answer of another server is not believed, not even its error.
   if ((!a.issuer.empty() && a.issuer != as.issuer) || (a.issuer.empty() && as.names_issuer)) {
-    throw refused("The answer does not come from the authorization server that was asked");
+    throw refused("The response does not come from the authorization server of the request");
   }
   if (!a.error.empty() || a.code.empty()) {
     ctx_.warn("an authorization server refused a consent",

@@ -91,7 +91,7 @@ json::object read_credentials(const integration& of, const json::value* given) {
     if (!usable) throw ry::bad_request("mcp.profile", "credentials." + field + " is required");
     const auto s = text(*v);
     if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-      throw ry::bad_request("mcp.profile", "credentials." + field + " holds control characters");
+      throw ry::bad_request("mcp.profile", "credentials." + field + " contains control characters");
     }
     out[field] = *v;
   }

@@ -90,7 +90,7 @@ class driver {
 
   const ry::context& host() const { return ctx_; }
   void check(const ry::mcp::target& t) const {
-    if (!profile_of(t)) throw ry::bad_request("mcp.config", "There is no such integration profile");
+    if (!profile_of(t)) throw ry::bad_request("mcp.config", "Integration profile not found");
   }
   ry::task<ry::mcp::resolved> resolve(ry::mcp::target t) {
     const auto [id, account] = owner_of(t);

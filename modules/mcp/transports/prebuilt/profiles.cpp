@@ -24,7 +24,7 @@ ry::error no_such_consent() {
 }  // namespace
 
 ry::error no_such_profile() {
-  return ry::not_found("mcp.profile", "There is no such integration profile");
+  return ry::not_found("mcp.profile", "Integration profile not found");
 }
 
 std::string profile_store::open(std::string place, std::string_view sealed) const {

@@ -77,7 +77,7 @@ void session::head(const ry_client_response& r) {
   const auto coding = mcp_transport::field_of(r, "content-encoding");
   if (status_ / 100 == 2 && !coding.empty() && !ry::iequals(coding, "identity")) {
     broken_ = ry::error(RY_DATA_LOSS, "mcp.sse",
-                        "the stream of events has a content encoding although the request accepts none: " +
+                        "the event stream has a content encoding although the request accepts none: " +
                             std::string(coding.substr(0, 40)));
   }
   if (status_ / 100 == 2 && broken_.status() == RY_OK) limit_wait_for_endpoint();
@@ -112,7 +112,7 @@ void session::endpoint_is_late() noexcept {
   if (!messages_url_.empty() || closing_ || stream_over_ || broken_.status() != RY_OK) return;
   const auto noted = ry::guard([&] {
     broken_ = ry::error(RY_DEADLINE_EXCEEDED, "mcp.sse",
-                        "the server opened the stream of events, but sent no event \"endpoint\" with an address for "
+                        "the server opened the event stream, but sent no event \"endpoint\" with an address for "
                         "messages within " + std::to_string(endpoint_ms / 1000) + " seconds");
   });
   if (noted == RY_OK) cancel(ctx_);
@@ -196,18 +196,18 @@ ry::error session::reason(ry_status st, const ry_error_view* err) const {
   if (status_ != 0 && status_ / 100 != 2) {
     const auto status = status_ == 401 || status_ == 403 ? RY_UNAUTHENTICATED : RY_UNAVAILABLE;
     return ry::error(status, "mcp.sse",
-                     "the stream of events was refused: HTTP status " + std::to_string(status_))
+                     "the event stream was refused: HTTP status " + std::to_string(status_))
         .with_http(status_)
         .with_detail("{\"authenticate\":" + ry::json_string(authenticate_) + "}");
   }
   if (status_ != 0 && content_type_ != "text/event-stream") {
-    return ry::error(RY_DATA_LOSS, "mcp.sse", "the answer is no stream of events")
+    return ry::error(RY_DATA_LOSS, "mcp.sse", "the response is not an event stream")
         .with_http(status_);
   }
   if (st != RY_OK) return mcp_transport::error_of(st, err);
   return ry::error(RY_UNAVAILABLE, "mcp.sse",
                    messages_url_.empty() ? "the stream ended before it named an address for messages"
-                                         : "the server ended the stream of events");
+                                         : "the server ended the event stream");
 }
 
 void session::done(ry_status st, const ry_error_view* err) noexcept {
