@@ -54,7 +54,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email", "broadcast",
                                            "dry_run", "test", "scheduled_at"});
   const auto workflow = text_in(body, "workflow_id", 64);
-  if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is no workflow");
+  if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is not a valid workflow id");
   const auto* given = body.if_contains("payload_template");
   if (given != nullptr && !given->is_null() && !given->is_object()) {
     throw invalid("payload_template", "must be an object");
@@ -63,7 +63,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   if (given != nullptr && given->is_object()) pattern = given->get_object();
   if (json::serialize(pattern).size() > longest_payload) throw invalid("payload_template", "is too long");
   if (!can_be_kept(pattern)) {
-    throw invalid("payload_template", "must hold neither the character U+0000 nor numbers out of range");
+    throw invalid("payload_template", "must not contain the character U+0000 or numbers out of range");
   }
   const auto id = opt_text_in(body, "subscriber_id", 64);
   const auto email = opt_text_in(body, "subscriber_email", 320);
@@ -159,7 +159,7 @@ ry::task<ry::response> admin_routes::requeue(ry::request r) {
   const auto id = ry::require_uuid(r.param("id"));
   const bool done = co_await office_.repo.requeue(std::string(r.subject()), id);
   if (!done) {
-    throw ry::not_found("notifications.not_found", "There is no notification that failed or was given up");
+    throw ry::not_found("notifications.not_found", "No failed or dead notification has this id");
   }
   office_.ctx.jobs().poke("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"queued\"}");
@@ -170,7 +170,7 @@ ry::task<ry::response> admin_routes::cancel(ry::request r) {
   const auto id = ry::require_uuid(r.param("id"));
   bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
   if (!done) done = co_await withdraw(std::string(r.subject()), id);
-  if (!done) throw ry::conflict("notifications.not_waiting", "The notification does not wait any more");
+  if (!done) throw ry::conflict("notifications.not_waiting", "The notification can no longer be cancelled");
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
 }
 

@@ -91,7 +91,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
   for (const std::uint32_t channel : {RY_NOTIFY_EMAIL, RY_NOTIFY_PUSH}) {
     if ((asked & ~spoken & channel) == 0) continue;
     ry::notify::result silent(channel, RY_NOTIFY_RETRY);
-    silent.detail = "The orchestrator said nothing about this channel";
+    silent.detail = "The orchestrator did not report on this channel";
     rows.push_back(row(channel, silent, what));
     out.pending |= channel;
     out.why = silent.detail;

@@ -130,7 +130,7 @@ ry::task<ry::response> routes::add_device(ry::request r) {
     const auto st = driver->table->accepts(driver->self, &view, take, &name, &why);
     if (st != RY_OK) {
       throw ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.device_token",
-                           why.len != 0 ? std::string(text, why.len) : std::string("provider is not known here"));
+                           why.len != 0 ? std::string(text, why.len) : std::string("provider is not supported"));
     }
   }
   const auto evicted = co_await office_.repo.put_token(me, std::move(wish), std::move(name));

@@ -66,7 +66,7 @@ std::vector<ry::notify::report> webhook_route::read(std::string_view body) const
 ry::task<ry::response> webhook_route::receive(ry::request r) {
   const auto name = r.param("orchestrator");
   if (name != "orchestrator" && name != office_.config.orchestrator) {
-    throw ry::not_found("notifications.not_found", "There is no such orchestrator");
+    throw ry::not_found("notifications.not_found", "Orchestrator not found");
   }
   const auto body = r.body();
   std::optional<std::string> id;

@@ -54,7 +54,7 @@ json::object workflow_wish(const std::string& id, const json::value& v) {
     } else if (name == "email" || name == "push" || name == "in_app") {
       if (!m.value().is_bool()) throw invalid(field + "." + name, "must be true or false");
     } else {
-      throw invalid(field + "." + name.substr(0, 64), "is not known here");
+      throw invalid(field + "." + name.substr(0, 64), "is not a known member");
     }
     out[m.key()] = m.value();
   }
@@ -100,7 +100,7 @@ std::optional<std::string> opt_text_in(const json::object& o, std::string_view n
     throw invalid(name, "must have 1 to " + std::to_string(most) + " bytes");
   }
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
-    throw invalid(name, "must not hold control characters");
+    throw invalid(name, "must not contain control characters");
   }
   if (unicode::is_blank(s)) throw invalid(name, "must not be blank");
   return s;
@@ -143,7 +143,7 @@ preferences_wish read_preferences_wish(std::string_view body) {
   json::object wishes;
   for (const auto& m : workflows->get_object()) {
     const std::string id(m.key().data(), m.key().size());
-    if (!is_workflow_id(id)) throw invalid("workflows." + id.substr(0, 64), "is no workflow");
+    if (!is_workflow_id(id)) throw invalid("workflows." + id.substr(0, 64), "is not a valid workflow id");
     if (m.value().is_null()) {
       wishes[id] = nullptr;
     } else {

@@ -45,7 +45,7 @@ key_ptr from_data(OSSL_PARAM* params, int selection) {
   EVP_PKEY* raw = nullptr;
   need(ctx && EVP_PKEY_fromdata_init(ctx.get()) == 1, "fromdata_init");
   if (EVP_PKEY_fromdata(ctx.get(), &raw, selection, params) != 1) {
-    throw ry::bad_request("notify_push.key", "the key is no point of P-256");
+    throw ry::bad_request("notify_push.key", "the key is not a point on the curve P-256");
   }
   return key_ptr(raw);
 }
@@ -60,7 +60,7 @@ key_ptr make_key() {
 
 key_ptr private_key_of(std::string_view scalar) {
   if (scalar.size() != scalar_bytes) {
-    throw ry::bad_request("notify_push.key", "the private key has not 32 bytes");
+    throw ry::bad_request("notify_push.key", "the private key must have 32 bytes");
   }
   const group_ptr group(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1));
   const bn_ptr d(BN_bin2bn(in(scalar), static_cast<int>(scalar.size()), nullptr));
@@ -89,7 +89,7 @@ key_ptr private_key_of(std::string_view scalar) {
 
 key_ptr public_key_of(std::string_view point) {
   if (point.size() != point_bytes || point.front() != '\x04') {
-    throw ry::bad_request("notify_push.key", "the key is no uncompressed point of P-256");
+    throw ry::bad_request("notify_push.key", "the key is not an uncompressed point on the curve P-256");
   }
   const builder_ptr build(OSSL_PARAM_BLD_new());
   need(

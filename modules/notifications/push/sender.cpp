@@ -78,7 +78,7 @@ void sender::check_endpoint(std::string_view url) const {
                           "device_token: endpoint must begin with https://");
   }
   if (ctx_.http_client().check_url(url) != RY_OK) {
-    throw ry::bad_request("notify_push.endpoint", "device_token: endpoint is no public address");
+    throw ry::bad_request("notify_push.endpoint", "device_token: endpoint is not a public address");
   }
   if (options_.web_push_hosts.empty()) return;
   const std::string host = host_of(url);
@@ -86,13 +86,13 @@ void sender::check_endpoint(std::string_view url) const {
     if (host == allowed || host.ends_with("." + allowed)) return;
   }
   throw ry::bad_request("notify_push.endpoint",
-                        "device_token: endpoint is of no push service that is allowed here");
+                        "device_token: the push service of endpoint is not allowed on this server");
 }
 
 std::string sender::accepts(const ry::notify::token& t) const {
   if (t.provider == expo_provider) {
     if (is_expo_token(t.value)) return {};
-    throw ry::bad_request("notify_push.token", "device_token is no push token of Expo");
+    throw ry::bad_request("notify_push.token", "device_token is not an Expo push token");
   }
   if (t.provider == web_provider && options_.vapid) {
     subscription s = read_subscription(t.value);

@@ -168,7 +168,7 @@ class module {
 
   const receiver& known(const ry::request& r) const {
     const receiver* found = settings_.find(r.param("name"));
-    if (found == nullptr) throw ry::not_found("webhooks.not_found", "There is no such webhook");
+    if (found == nullptr) throw ry::not_found("webhooks.not_found", "Webhook receiver not found");
     return *found;
   }
 

@@ -33,7 +33,7 @@ void mailer::start() {
 }
 
 ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
-  if (!mail_) co_return said(RY_NOTIFY_SKIPPED, "There is no module for mail");
+  if (!mail_) co_return said(RY_NOTIFY_SKIPPED, "No mail module is available");
   if (n.to.email.empty()) co_return said(RY_NOTIFY_SKIPPED, "The account has no email");
   const auto category = category_of(n.workflow);
   // What an operator tries again is another message.
@@ -53,7 +53,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   }
   const auto row = written->front();
   const auto outcome = row.text("outcome");
-  if (outcome == "suppressed") co_return said(RY_NOTIFY_SKIPPED, "The address does not want such mail");
+  if (outcome == "suppressed") co_return said(RY_NOTIFY_SKIPPED, "The address is suppressed");
   if (outcome == "throttled") {
     auto r = said(RY_NOTIFY_THROTTLED, "The address received too many messages");
     r.retry_after_s = throttled_s;
@@ -89,8 +89,8 @@ ry::task<ry::notify::results> mailer::follow(std::vector<ry::notify::sent> sent)
   for (const auto state : states) {
     switch (state) {
       case RY_MAIL_SENT: out.push_back(said(RY_NOTIFY_DELIVERED)); break;
-      case RY_MAIL_REFUSED: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server refused it")); break;
-      case RY_MAIL_DEAD: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server did not take it in time")); break;
+      case RY_MAIL_REFUSED: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server rejected it")); break;
+      case RY_MAIL_DEAD: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server did not accept it in time")); break;
       case RY_MAIL_SUPPRESSED: out.push_back(said(RY_NOTIFY_REFUSED, "The recipient unsubscribed")); break;
       default: out.push_back(said(RY_NOTIFY_ACCEPTED));
     }

@@ -44,7 +44,7 @@ class driver {
     }
     if (n.wants(RY_NOTIFY_PUSH) && n.tokens.empty()) {
       out.emplace_back(RY_NOTIFY_PUSH, RY_NOTIFY_SKIPPED);
-      out.back().detail = "There is no device";
+      out.back().detail = "No device is registered";
     } else if (n.wants(RY_NOTIFY_PUSH)) {
       auto pushed = co_await push_.send(n);
       for (auto& r : pushed) out.push_back(std::move(r));

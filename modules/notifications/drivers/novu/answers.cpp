@@ -131,7 +131,7 @@ result verdict(const json::value& v, std::uint32_t channels) {
     r.provider_id = text_at(v, {"transactionId"});
     return r;
   }
-  std::string text = "Novu took it, but: " + status;
+  std::string text = "Novu accepted it, but: " + status;
   if (const auto* why = at(v, {"error"})) {
     const auto said = joined(*why);
     if (!said.empty()) text += ": " + said;
@@ -262,7 +262,7 @@ result read_activity(const answer& a, std::uint32_t channels) {
       over &= status == "completed" || status == "skipped" || status == "canceled";
     }
   }
-  if (over) return made(channels, RY_NOTIFY_REFUSED, "Novu carried out no step that sends");
+  if (over) return made(channels, RY_NOTIFY_REFUSED, "Novu executed no step that sends");
   return made(channels, RY_NOTIFY_ACCEPTED);
 }
 
@@ -280,7 +280,7 @@ std::vector<report> read_webhook(std::string_view body) {
   const auto v = parsed(body);
   const std::string type = v ? text_at(*v, {"type"}) : std::string();
   if (type.empty()) {
-    throw ry::bad_request("notify_novu.webhook", "the body is no message of Novu: it has no type");
+    throw ry::bad_request("notify_novu.webhook", "the body is not a Novu message: it has no type");
   }
   report r;
   r.provider = "novu";

@@ -169,7 +169,7 @@ void check_token(const ry::notify::token& t) {
   }
   for (const char c : t.value) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      throw ry::bad_request("notify_novu.token", "device_token must not hold control characters");
+      throw ry::bad_request("notify_novu.token", "device_token must not contain control characters");
     }
   }
 }
