@@ -139,7 +139,7 @@ ry::task<ry::response> routes::requeue(ry::request r) {
   const std::string actor(r.subject());
   const bool queued = co_await repo_.requeue(actor, id);
   if (!queued) {
-    throw ry::not_found("mail.not_found", "There is no message that was refused or given up");
+    throw ry::not_found("mail.not_found", "No dead or refused e-mail has this id");
   }
   ctx_.jobs().poke("mail");
   co_return ry::response::json("{\"state\":\"queued\"}");
@@ -153,7 +153,7 @@ ry::task<ry::response> routes::lift(ry::request r) {
   const std::string actor(r.subject());
   const bool lifted = co_await repo_.lift(actor, address);
   if (!lifted) {
-    throw ry::not_found("mail.not_found", "Nothing keeps mail from this address");
+    throw ry::not_found("mail.not_found", "The address is not suppressed");
   }
   co_return ry::response::empty();
 }

@@ -55,7 +55,7 @@ std::string reason_in(const json::object& o) {
   if (!o.contains("reason")) return {};
   auto out = text_in(o, "reason", 500);
   if (std::any_of(out.begin(), out.end(), [](char c) { return c == '\0'; })) {
-    throw invalid("reason", "must not hold control characters");
+    throw invalid("reason", "must not contain control characters");
   }
   return out;
 }
@@ -85,7 +85,7 @@ ry::error too_many(std::string message, std::int64_t wait_s) {
 
 const char* sentence(const std::string& outcome) {
   if (outcome == "own") return "You cannot invite yourself";
-  if (outcome == "invited") return "You invited this address already";
+  if (outcome == "invited") return "You have already invited this address";
   if (outcome == "limit") return "Invitation limit reached";
   if (outcome == "suppressed") return "This address does not accept invitations";
   if (outcome == "throttled") return "This address received too many messages, try again later";
@@ -221,7 +221,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   std::set<std::string> seen;
   const auto& mail = neighbours_.mail;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].is_string()) throw invalid("emails", "must hold texts only");
+    if (!items[i].is_string()) throw invalid("emails", "must contain only strings");
     auto& v = verdicts[i];
     v.address.assign(items[i].get_string().data(), items[i].get_string().size());
     auto address = trimmed(v.address);
