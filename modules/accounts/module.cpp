@@ -56,19 +56,19 @@ constexpr std::string_view settings_schema = R"({
         "tokens": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
           "description": "Values of the header X-Webhook-Token, at least 32 characters each, for senders that cannot sign, such as database webhooks of Supabase"},
         "issuers": {"type": "object",
-          "description": "The same for the identity providers of auth.issuers.NAME, each in a table NAME",
+          "description": "Secrets and tokens for the identity providers of auth.issuers.NAME, each in a table NAME",
           "additionalProperties": {"type": "object", "properties": {
             "secrets": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
-              "description": "As accounts.identity_webhook.secrets"},
+              "description": "Same as accounts.identity_webhook.secrets, for this provider"},
             "tokens": {"type": "array", "default": [], "items": {"type": "string", "secret": true},
-              "description": "As accounts.identity_webhook.tokens"},
+              "description": "Same as accounts.identity_webhook.tokens, for this provider"},
             "subject_prefix": {"type": "string", "maxLength": 100,
-              "description": "As auth.issuers.NAME.subject_prefix; NAME: without it"}
+              "description": "Same as auth.issuers.NAME.subject_prefix; default: NAME and a colon"}
           }}}
       }
     },
     "audit_days": {"type": "integer", "minimum": 0, "maximum": 36500, "default": 365,
-      "description": "Days after which accounts.tidy deletes entries of the audit; 0: never",
+      "description": "Days after which entries of the audit log are deleted; 0: never",
       "limit": {"resource": "Age of audit entries, days", "per": "deployment", "answer": "older entries are deleted"}},
     "new_api_keys_hour": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 60,
       "description": "API keys that one account may create per hour",
@@ -81,15 +81,15 @@ constexpr std::string_view settings_schema = R"({
       "additionalProperties": {
         "type": "object",
         "properties": {
-          "concurrent_runs": {"type": "integer", "minimum": 0,
+          "concurrent_runs": {"type": "integer", "minimum": 0, "description": "Most runs in progress per account",
             "limit": {"resource": "Runs in progress", "per": "account", "answer": "402 `AGENT_RUN_LIMIT_EXCEEDED`; with `queue=true` the run waits", "default": "free 1, pro 3, enterprise 10", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
-          "threads": {"type": "integer", "minimum": 0,
+          "threads": {"type": "integer", "minimum": 0, "description": "Most threads per account",
             "limit": {"resource": "Threads", "per": "account", "answer": "402 `THREAD_LIMIT_EXCEEDED`", "default": "free 10, pro 1000, enterprise 100000", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
-          "custom_mcps": {"type": "integer", "minimum": 0,
+          "custom_mcps": {"type": "integer", "minimum": 0, "description": "Most MCP servers per account, over all agents",
             "limit": {"resource": "MCP servers of all agents", "per": "account", "answer": "402 `CUSTOM_WORKER_LIMIT_EXCEEDED`", "default": "free 1, pro 20, enterprise 100", "metric": "runyard_account_limits_reached_total", "alert": "RunyardAccountsAtLimits"}},
-          "upload_file_bytes": {"type": "integer", "minimum": 0,
+          "upload_file_bytes": {"type": "integer", "minimum": 0, "description": "Largest uploaded file in bytes",
             "limit": {"resource": "Uploaded file, bytes", "per": "file", "answer": "413 `UPLOAD_TOO_LARGE`", "default": "free 10 MiB, pro 50 MiB, enterprise 200 MiB", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
-          "upload_files": {"type": "integer", "minimum": 0,
+          "upload_files": {"type": "integer", "minimum": 0, "description": "Most files per start",
             "limit": {"resource": "Files of a start request", "per": "request", "answer": "413 `UPLOAD_TOO_LARGE`", "default": "free 10, pro 20, enterprise 50", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},
           "starting_credits": {"type": "integer", "minimum": 0,
             "description": "Credits granted when an account is created, once per mailbox",

@@ -35,18 +35,18 @@ struct settings {
 inline constexpr std::string_view settings_schema = R"json({
   "type": "object",
   "properties": {
-    "endpoints": {"type": "object", "default": {}, "description": "Who is told, by name",
+    "endpoints": {"type": "object", "default": {}, "description": "Receivers of event webhooks, by name",
       "additionalProperties": {"type": "object", "required": ["url", "secrets"], "properties": {
-        "url": {"type": "string", "pattern": "^https?://[^\\s]+$", "description": "Where messages are sent"},
+        "url": {"type": "string", "pattern": "^https?://[^\\s]+$", "description": "URL that messages are sent to"},
         "secrets": {"type": "array", "minItems": 1, "maxItems": 5, "items": {"type": "string", "secret": true},
-          "description": "whsec_...; a message is signed with each, for the time of a rotation"},
+          "description": "Keys (whsec_...); each message is signed with all of them, so that keys can be rotated"},
         "events": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z]+\\.([a-z_]+|\\*)$"},
           "default": ["account.*", "credits.*", "payment.*", "referral.*", "run.*"],
-          "description": "Of what: kinds of events, or all that begin so"}}}},
+          "description": "Kinds of events that are sent; run.* means all that begin with run."}}}},
     "disable_after_hours": {"type": "integer", "minimum": 1, "maximum": 8760, "default": 120,
-      "description": "A receiver that has failed for so long gets no more"},
+      "description": "Hours of failures after which a receiver is disabled"},
     "max_attempts": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 30,
-      "description": "Attempts to hand one message over, with pauses that double from 5 s to an hour"}
+      "description": "Delivery attempts per message, with pauses that double from 5 s to an hour"}
   }
 })json";
 

@@ -11,15 +11,15 @@ inline constexpr std::string_view settings_schema = R"json({
   "type": "object",
   "properties": {
     "expo_url": {"type": "string", "pattern": "^https?://[^\\s?#]+$", "default": "https://exp.host",
-      "description": "Expo's push service"},
+      "description": "URL of Expo's push service"},
     "expo_access_token": {"type": "string", "default": "", "secret": true,
-      "description": "Of the project, when it wants push messages to be authorized"},
+      "description": "Access token of the Expo project, if it requires push messages to be authorized"},
     "vapid_private_key": {"type": "string", "default": "", "secret": true,
-      "description": "Key by which the push services of browsers know this server: 32 bytes in base64url; empty = one is made and kept"},
+      "description": "VAPID key that identifies this server to the push services of browsers: 32 bytes in base64url; empty: one is generated and stored"},
     "vapid_subject": {"type": "string", "pattern": "^((mailto:|https://)[^\\s]+)?$", "default": "",
-      "description": "Whom a push service asks when something is wrong; empty = http.public_url"},
+      "description": "Contact for operators of push services (mailto: or https:); empty: http.public_url"},
     "web_push_hosts": {"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9.-]+$"}, "default": [],
-      "description": "Push services of browsers that are sent to; empty = any public one"}
+      "description": "Hosts of the browser push services that are used; empty: any public one"}
   }
 })json";
 

@@ -22,18 +22,18 @@ inline constexpr std::string_view settings_schema = R"json({
   "type": "object",
   "properties": {
     "base_url": {"type": "string", "pattern": "^https?://[^\\s?#]+$", "default": "https://api.novu.co",
-      "description": "Where Novu's API answers, without /v1"},
-    "api_key": {"type": "string", "default": "", "secret": true, "description": "Secret key of the environment"},
+      "description": "Base URL of Novu's API, without /v1"},
+    "api_key": {"type": "string", "default": "", "secret": true, "description": "Secret key of the Novu environment"},
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 300, "default": 15,
-      "description": "For one request"},
+      "description": "Time limit of one request, in seconds"},
     "integrations": {"type": "object", "default": {}, "additionalProperties": {"type": "string", "maxLength": 200},
-      "description": "Push provider to the identifier of its integration, where an environment has several of one provider"},
+      "description": "Identifier of the integration by push provider, if the environment has several integrations of one provider"},
     "step_conditions": {"type": "boolean", "default": false,
-      "description": "Each step of the workflows has the condition that payload.channels.<its channel> is not false; without it, notifications of which a channel is turned off are delivered by notify_builtin instead of Novu"},
+      "description": "true: each step of the workflows has the condition that payload.channels.<its channel> is not false. false: notifications with a disabled channel are delivered by notify_builtin instead of Novu"},
     "bulk_size": {"type": "integer", "minimum": 1, "maximum": 100, "default": 1,
-      "description": "Notifications that go together in one request; 1 = each by itself"},
+      "description": "Most notifications in one request; 1: one request for each"},
     "bulk_wait_ms": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20,
-      "description": "How long the first of them waits for the others"}
+      "description": "Milliseconds that a notification waits for others to share its request"}
   }
 })json";
 
