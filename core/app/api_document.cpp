@@ -212,7 +212,7 @@ class builder {
   static void add_answers(const api_route& r, json::object& o) {
     auto& all = o["responses"];
     if (!all.is_object()) {
-      all = json::object{{"default", json::object{{"description", "Not described by its module"}}}};
+      all = json::object{{"default", json::object{{"description", "Not described by the module"}}}};
     }
     const auto also = [&](const char* status, std::string_view what) {
       all.get_object().emplace(status, refer("responses/host." + std::string(what)));
