@@ -463,7 +463,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   // What is approved is what the caller has seen.
   if (t->fingerprint != fingerprint) {
     throw ry::http_error(409, RY_ABORTED, "mcp.tool_changed",
-                         "fingerprint: the definition of the tool has changed again, or is not the one of this server");
+                         "fingerprint does not match the current definition of the tool; request the list of changes again");
   }
   bool known = true;
   try {
