@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* told_elsewhere = "see the faults of the configuration";
+constexpr const char* listed_as_fault = "see the faults of the configuration";
 
 module::module_spec spec_of(const fs::path& file, const config::module_entry* entry) {
   using module::module_spec;
@@ -80,13 +80,13 @@ module::set_options module_options(config::config& c) {
     if (auto json = c.module_settings(facts.name, schema)) {
       result.json = std::move(*json);
     } else {
-      result.error = told_elsewhere;
+      result.error = listed_as_fault;
     }
     return result;
   };
   options.faults.refuse = [&c](const module::module_facts&, std::string_view key, std::string message) {
     c.refuse(key, std::move(message));
-    return std::string(told_elsewhere);
+    return std::string(listed_as_fault);
   };
   options.faults.place = [&c](const module::module_facts& facts, std::string_view sentence) {
     return sentence.starts_with(facts.name + ".") ? c.place(sentence) : std::string();
@@ -94,20 +94,20 @@ module::set_options module_options(config::config& c) {
   return options;
 }
 
-void report_modules(const module::report& r, told where) {
+void report_modules(const module::report& r, report_target target) {
   std::string without;
   for (const auto& p : r.problems) {
     if (p.follows) {
       without += (without.empty() ? "" : ", ") + p.module;
       continue;
     }
-    if (p.message.find(told_elsewhere) != std::string::npos) continue;
-    if (where == told::log && !p.fatal)
+    if (p.message.find(listed_as_fault) != std::string::npos) continue;
+    if (target == report_target::log && !p.fatal)
       observe::log(observe::level::error, "module", "left out", {{"module", p.module}, {"reason", p.message}});
     else
       std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
   }
-  if (!without.empty() && where == told::log && r.ok())
+  if (!without.empty() && target == report_target::log && r.ok())
     observe::log(observe::level::error, "module", "skipped because of modules that are left out", {{"modules", without}});
   else if (!without.empty())
     std::fprintf(stderr, "skipped because of the above: %s\n", without.c_str());

@@ -20,12 +20,13 @@ found_modules find_modules(config::config& c);
 // Hands each module its checked settings; faults go to the configuration. `c` outlives the set.
 module::set_options module_options(config::config& c);
 
-// What prepare() or start() found, but for what report_faults() tells better. What merely follows from another
-// module's problem is one line at the end.
-enum class told {
-  operator_only,  // everything on standard error
-  log,            // modules that are left out are events of the log; what prevents a start is on standard error
+// Where report_modules() writes.
+enum class report_target {
+  standard_error,  // every problem on standard error
+  log,             // modules that are left out as log events; problems that prevent the start on standard error
 };
-void report_modules(const module::report& r, told where);
+// Reports the problems that prepare() or start() found, except those that report_faults() prints with file and line.
+// Problems that only follow from another module's problem are one line at the end.
+void report_modules(const module::report& r, report_target target);
 
 }  // namespace ry::app

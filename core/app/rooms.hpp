@@ -43,7 +43,7 @@ class workshop {
 
   // Finds, loads, creates and validates. What is wrong goes to the configuration's faults and to
   // standard error or the log; true: all is well.
-  bool prepare(told where = told::operator_only);
+  bool prepare(report_target target = report_target::standard_error);
 
   module::registry registry;
   observe::metrics metrics;

@@ -137,7 +137,7 @@ exit_code serve(const config_options& options) {
 
   // inspect, load, create, validate
   if (!postgres.is_private()) connect();  // beside the loading
-  if (!w.prepare(told::log)) return leave(w, exit_code::refused);
+  if (!w.prepare(report_target::log)) return leave(w, exit_code::refused);
   for (const auto& p : c.warnings())
     observe::log(level::warn, "host", "an environment variable names no setting and is ignored", {{"variable", p.format()}});
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
@@ -150,7 +150,7 @@ exit_code serve(const config_options& options) {
   changes.emplace(w, r, api, stop, starts, options, database_settings, c.duration("reload.drain_seconds"));
   bool unconfirmed = false;
   auto report = migrate_all(w, database_settings, c, stop, unconfirmed);
-  report_modules(report, told::log);
+  report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));
   probe.watch(&*horizon);
@@ -158,7 +158,7 @@ exit_code serve(const config_options& options) {
 
   // start
   report = w.modules.start();
-  report_modules(report, told::log);
+  report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("a required module did not start"));
   if (unconfirmed) confirm_schema(database_settings.session(), all_migrations(w.modules));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
