@@ -53,8 +53,8 @@ class arrangement {
     driver what;
     point where;             // of a module
     const host_point* host;  // of the host
-    latch* handed_over = nullptr;  // another one has its place already; opens when nothing uses this one
-    std::shared_ptr<generation> holder;  // whose latch that is
+    lifecycle_completion* handed_over = nullptr;  // another one has its place already; complete when nothing uses this one
+    std::shared_ptr<generation> holder;  // whose completion that is
   };
   static constexpr std::size_t no_module = static_cast<std::size_t>(-1);
 

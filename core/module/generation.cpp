@@ -58,6 +58,7 @@ generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, c
 }
 
 generation::~generation() {
+  for (const auto& c : completions_) c->forget_module();
   if (host_) host_->rt.modules->forget_drivers(host_.get());
   code_.belongs_to(nullptr);
 }
@@ -163,7 +164,7 @@ std::string generation::reason(ry_status status, std::string said, std::uint32_t
 
 bool generation::stop(steady_time deadline) {
   if (hung_) return false;
-  latch& done = new_latch();
+  lifecycle_completion& done = new_completion("stop");
   const auto begun = clock::now();
   const auto left = deadline - begun;
   const auto deadline_us = std::chrono::duration_cast<std::chrono::microseconds>(
@@ -177,7 +178,7 @@ bool generation::stop(steady_time deadline) {
   if (both(deadline - left / 4)) return true;
   host_->rt.modules->sleeps.cancel_all(host_.get());
   if (both(deadline)) return true;
-  if (back->wait_until(begun + host_->rt.modules->limits.other)) return done.is_open();
+  if (back->wait_until(begun + host_->rt.modules->limits.other)) return done.is_complete();
   give_up("stop");
   return false;
 }
@@ -242,26 +243,27 @@ bool generation::withdraw(const driver& d, generation& owner, const point& p,
   return take_back(d, owner, p).wait_until(deadline);
 }
 
-latch& generation::take_back(const driver& d, generation& owner, const point& p) {
-  // The owner's code calls it, possibly late: it must live as long as the owner.
-  latch& done = owner.new_latch();
+lifecycle_completion& generation::take_back(const driver& d, generation& owner, const point& p) {
+  lifecycle_completion& done = owner.new_completion("driver removed");
   owner.call("driver removed", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
     invoke(owner.host(), "driver removed", p.removed, p.ctx, core::view(d.name), finished);
   });
   return done;
 }
 
-latch& generation::replace(const driver& d, generation& owner, const point& p) {
+lifecycle_completion& generation::replace(const driver& d, generation& owner, const point& p) {
   host_->rt.modules->note_driver(owner.host(), d.point, d.name, host_.get());
-  latch& done = owner.new_latch();
+  lifecycle_completion& done = owner.new_completion("driver replaced");
   owner.call("driver replaced", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
     invoke(owner.host(), "driver replaced", p.replaced, p.ctx, core::view(d.name), d.table, d.self, finished);
   });
   return done;
 }
 
-latch& generation::new_latch() {
-  return latches_.emplace_back();
+lifecycle_completion& generation::new_completion(const char* call) {
+  auto& made = completions_.emplace_back(std::make_shared<lifecycle_completion>(host_.get(), call));
+  host_->rt.modules->retire(made);  // the module may call it after this object is gone
+  return *made;
 }
 
 }  // namespace ry::module

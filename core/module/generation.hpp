@@ -14,7 +14,7 @@
 
 #include "core/module/facts.hpp"
 #include "core/module/host.hpp"
-#include "core/module/latch.hpp"
+#include "core/module/lifecycle_completion.hpp"
 #include "core/module/library.hpp"
 #include "core/module/registration.hpp"
 
@@ -63,17 +63,17 @@ class generation {
   // still uses it).
   void announce(const driver& d, generation& owner, const point& p);
   bool withdraw(const driver& d, generation& owner, const point& p, steady_time deadline);
-  // The same without waiting: the latch, which lives as long as the owner, opens once nothing uses it.
-  latch& take_back(const driver& d, generation& owner, const point& p);
-  // Gives `owner` the driver of this module in place of one of the same name; the latch is of the old one.
+  // The same without waiting: the owner completes it once it no longer uses the driver. Lives as long as the owner.
+  lifecycle_completion& take_back(const driver& d, generation& owner, const point& p);
+  // Gives `owner` the driver of this module in place of one of the same name; the completion is that of the old one.
   // For points that have `replaced`.
-  latch& replace(const driver& d, generation& owner, const point& p);
+  lifecycle_completion& replace(const driver& d, generation& owner, const point& p);
 
   library& code() noexcept { return code_; }
-  // A latch that lives as long as this object.
-  latch& new_latch();
 
  private:
+  // For a call of this module's code.
+  lifecycle_completion& new_completion(const char* call);
   bool pass_all_loops(steady_time deadline);
   // Lets the lifecycle thread make a call, which owns all it uses beside this object. False: it was not made, or
   // did not come back.
@@ -88,7 +88,7 @@ class generation {
   registration registered_;
   void* self_ = nullptr;
   const char* hung_ = nullptr;
-  std::list<latch> latches_;
+  std::list<std::shared_ptr<lifecycle_completion>> completions_;
 };
 
 }  // namespace ry::module

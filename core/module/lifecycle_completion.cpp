@@ -1,0 +1,32 @@
+#include "core/module/lifecycle_completion.hpp"
+
+#include <utility>
+
+#include "core/module/host.hpp"
+
+namespace ry::module {
+
+lifecycle_completion::lifecycle_completion(ry_host* module, const char* call)
+    : name_(module->name), call_(call), module_(module) {}
+
+ry_done lifecycle_completion::done() noexcept {
+  return {[](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<lifecycle_completion*>(ctx)->complete(); },
+          this};
+}
+
+void lifecycle_completion::complete() noexcept {
+  std::lock_guard lock(mutex_);
+  if (!std::exchange(called_, true)) return completed_.open();
+  constexpr auto rule = "a completion that is called twice", problem = "the further call has no effect";
+  if (module_ != nullptr)
+    misbehaved(module_, rule, call_, problem);
+  else
+    log_misbehaviour(name_, rule, call_, problem);
+}
+
+void lifecycle_completion::forget_module() noexcept {
+  std::lock_guard lock(mutex_);
+  module_ = nullptr;
+}
+
+}  // namespace ry::module
