@@ -10,6 +10,7 @@
 
 #include "core/app/commands.hpp"
 #include "core/app/instance.hpp"
+#include "core/app/migration_progress.hpp"
 #include "core/app/postgres_start.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/schema_update.hpp"
@@ -92,13 +93,13 @@ std::vector<db::migration_step> all_pending(const std::vector<module::module_mig
 
 exit_code apply_pending(const config::config& c, const db::connect_settings& connect,
                         const std::vector<module::module_migrations>& all, format as) {
+  migration_progress progress({}, [as](const db::migration_step& s) {
+    if (as == format::json) return;
+    std::printf("%-20s %s\n", s.module.c_str(), s.id.c_str());
+    std::fflush(stdout);
+  });
   const auto report = update_schema(
-      connect, all, c.duration("database.wait_seconds"), [] { return false; },
-      [as](const db::migration_step& s) {
-        if (as == format::json) return;
-        std::printf("%-20s %s\n", s.module.c_str(), s.id.c_str());
-        std::fflush(stdout);
-      });
+      connect, all, c.duration("database.wait_seconds"), [] { return false; }, progress);
   json::array problems;
   for (const auto& p : report.problems) {
     std::fprintf(stderr, "%s: %s\n", p.module.c_str(), p.message.c_str());

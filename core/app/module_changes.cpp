@@ -12,6 +12,7 @@
 #include "core/app/admin_database.hpp"
 #include "core/app/file_watch.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/migration_progress.hpp"
 #include "core/app/schema_update.hpp"
 #include "core/app/start_guard.hpp"
 #include "core/db/migrator.hpp"
@@ -233,7 +234,9 @@ std::string module_changes::try_start(const module::change_request& request, con
 }
 
 db::migration_report module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
-  return steps.empty() ? db::migration_report() : db::migrator(database_.session()).up(steps, {});
+  if (steps.empty()) return {};
+  migration_progress progress;
+  return db::migrator(database_.session()).up(steps, &progress);
 }
 
 void module_changes::publish(const std::vector<module::job_kind>& old_jobs,

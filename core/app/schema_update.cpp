@@ -21,12 +21,11 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
 db::migration_report update_schema(const db::connect_settings& connect,
                                    const std::vector<module::module_migrations>& migrations,
                                    std::chrono::milliseconds patience,
-                                   const std::function<bool()>& give_up,
-                                   const std::function<void(const db::migration_step&)>& progress) {
+                                   const std::function<bool()>& give_up, db::migration_observer& observer) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (true) {
     try {
-      return db::migrator(connect).up(migrations, progress);
+      return db::migrator(connect).up(migrations, &observer);
     } catch (const db::failure& e) {
       if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline ||
           give_up())

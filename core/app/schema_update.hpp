@@ -17,8 +17,7 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
 db::migration_report update_schema(const db::connect_settings& connect,
                                    const std::vector<module::module_migrations>& migrations,
                                    std::chrono::milliseconds patience,
-                                   const std::function<bool()>& give_up,
-                                   const std::function<void(const db::migration_step&)>& progress);
+                                   const std::function<bool()>& give_up, db::migration_observer& observer);
 
 // Records that these versions have started with their migrations, see db::migrator::confirm(). A failure is logged:
 // the next start records it.

@@ -16,6 +16,7 @@
 #include "core/app/instance.hpp"
 #include "core/app/job_routes.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/migration_progress.hpp"
 #include "core/app/module_changes.hpp"
 #include "core/app/node_routes.hpp"
 #include "core/app/places.hpp"
@@ -43,10 +44,11 @@ exit_code fail(const std::string& why) {
 
 // Brings host and modules up to date; what fails for one module is that module's affair.
 module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
-                           const signals& stop, bool& unconfirmed) {
+                           const signals& stop, const service_manager& manager, bool& unconfirmed) {
+  migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
   const auto report =
       update_schema(s.session(), all_migrations(w.modules), c.duration("database.wait_seconds"),
-                    [&] { return stop.requested(); }, {});
+                    [&] { return stop.requested(); }, progress);
   unconfirmed = report.unconfirmed;
   module::report out;
   for (const auto& p : report.problems) {
@@ -149,7 +151,7 @@ exit_code serve(const config_options& options) {
   const auto database_settings = postgres.wait();
   changes.emplace(w, r, api, stop, starts, options, database_settings, c.duration("reload.drain_seconds"));
   bool unconfirmed = false;
-  auto report = migrate_all(w, database_settings, c, stop, unconfirmed);
+  auto report = migrate_all(w, database_settings, c, stop, manager, unconfirmed);
   report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));

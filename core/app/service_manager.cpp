@@ -26,6 +26,7 @@ namespace {
 
 constexpr int first_socket = 3;
 constexpr int beats_within_patience = 3;
+constexpr std::chrono::microseconds more_time = std::chrono::minutes(1);
 
 std::string take_variable(const char* name) {
   const char* value = std::getenv(name);
@@ -74,6 +75,10 @@ std::optional<http::listener> service_manager::take_listener() {
 
 void service_manager::starting(std::string_view what) const {
   tell("STATUS=" + one_line(what));
+}
+
+void service_manager::still_starting(std::string_view what) const {
+  tell("EXTEND_TIMEOUT_USEC=" + std::to_string(more_time.count()) + "\nSTATUS=" + one_line(what));
 }
 
 void service_manager::ready(std::string_view url) const {

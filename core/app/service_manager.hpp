@@ -30,6 +30,8 @@ class service_manager {
   std::optional<http::listener> take_listener();
 
   void starting(std::string_view what) const;
+  // The same, and the start may take another minute from now on, whatever TimeoutStartSec= says.
+  void still_starting(std::string_view what) const;
   void ready(std::string_view url) const;  // also the end of reloading()
   void reloading() const;
   void stopping() const;

@@ -80,6 +80,8 @@ TEST_F(service_manager_, TellsTheStateInLinesOfTheProtocol) {
     service_manager m;
     m.starting("a\nREADY=1");
     EXPECT_EQ("STATUS=a READY=1", socket.next()) << "a text cannot become a line of its own";
+    m.still_starting("a\nREADY=1");
+    EXPECT_EQ("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=a READY=1", socket.next());
     m.ready("http://127.0.0.1:1");
     EXPECT_EQ("READY=1\nSTATUS=serving http://127.0.0.1:1", socket.next());
     m.reloading();

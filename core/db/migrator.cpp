@@ -105,16 +105,18 @@ void migrator::check_server() {
          " encoding 'UTF8' template template0.");
 }
 
-void migrator::lock() {
+void migrator::lock(migration_observer* observer) {
   // Waiting inside the server would hold a snapshot, on which CREATE INDEX CONCURRENTLY waits in
   // turn.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   bool said = false;
   while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)})
               .boolean(0, 0)) {
-    if (!said)
+    if (!said) {
       observe::log(observe::level::info, "db",
                    "another node migrates the database; waiting for it");
+      if (observer != nullptr) observer->waiting();
+    }
     said = true;
     if (std::chrono::steady_clock::now() > end)
       refuse(
@@ -207,8 +209,7 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
 }
 
 void migrator::up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
-                      migration_report& report,
-                      const std::function<void(const migration_step&)>& progress) {
+                      migration_report& report, migration_observer* observer) {
   std::string last;  // the newest of this version's that was applied
   for (const auto& d : done) {
     if (d.module != m.module) continue;
@@ -234,9 +235,11 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     if (step.id < last)
       refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " +
              last + ", which was applied already; give it a later number.");
+    if (observer != nullptr) observer->running({m.module, step.id, state::pending, {}});
     try {
       apply(m.module, step);
     } catch (const failure& f) {
+      if (observer != nullptr) observer->failed({m.module, step.id, state::pending, {}});
       if (f.connection_lost) throw;
       refuse("Migration " + step.id + " of module " + m.module + " failed: " + f.what());
     }
@@ -244,20 +247,20 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     report.unconfirmed = true;
     observe::log(observe::level::info, "db", "migration applied",
                  {{"module", m.module}, {"id", step.id}});
-    if (progress) progress(report.applied.back());
+    if (observer != nullptr) observer->applied(report.applied.back());
   }
 }
 
 migration_report migrator::up(std::span<const module::module_migrations> modules,
-                              const std::function<void(const migration_step&)>& progress) {
+                              migration_observer* observer) {
   migration_report report;
   open();
-  lock();
+  lock(observer);
   prepare_core();
   const auto done = applied();
   for (const auto& m : modules) {
     try {
-      up_one(m, done, report, progress);
+      up_one(m, done, report, observer);
     } catch (const failure& f) {
       if (f.connection_lost) throw;
       report.problems.push_back({m.module, f.error.message});

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/db/connection.hpp"
+#include "core/db/migration_observer.hpp"
 #include "core/module/module_set.hpp"
 
 namespace ry::db {
@@ -43,11 +43,10 @@ class migrator {
 
   // Applies what is pending, module by module in the order given (put "core" first), each step in a
   // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a
-  // problem is left where it stands; after a problem of "core" nothing more is tried. `progress`
-  // may be empty. Throws failure when the database cannot be reached or the lock is not had in
+  // problem is left where it stands; after a problem of "core" nothing more is tried. `observer`
+  // may be nullptr. Throws failure when the database cannot be reached or the lock is not had in
   // time.
-  migration_report up(std::span<const module::module_migrations> modules,
-                      const std::function<void(const migration_step&)>& progress = {});
+  migration_report up(std::span<const module::module_migrations> modules, migration_observer* observer = nullptr);
 
   // Records that the versions that know these migrations have started with them. Until then an older version may
   // take their place whether or not the migrations are declared compatible: nothing was written by the newer one.
@@ -74,10 +73,10 @@ class migrator {
   void check_server();
   // Whether the pooler behind the address gives one session to several connections in turn.
   bool shares_sessions();
-  void lock();
+  void lock(migration_observer* observer = nullptr);
   void prepare_core();
   void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
-              migration_report& report, const std::function<void(const migration_step&)>& progress);
+              migration_report& report, migration_observer* observer);
   void apply(const std::string& module, const module::migration& step);
 
   const connect_settings settings_;

@@ -80,6 +80,26 @@ test('it is told when the server starts, serves and stops, in this order, and no
   assert.deepEqual(told, ['STATUS=', 'READY=', 'STOPPING=']);
 }));
 
+test('a long migration is logged by name and duration, and asks for more time than TimeoutStartSec=', async () => {
+  const own = makeDatabase();
+  try {
+    // The fifth table that the migrations create takes seven seconds.
+    own.sql(`create sequence public.tables; create function public.slow() returns event_trigger language plpgsql as $$
+      begin if nextval('public.tables') = 5 then perform pg_sleep(7); end if; end $$`);
+    own.sql("create event trigger slow on ddl_command_start when tag in ('CREATE TABLE') execute function public.slow()");
+    await with_manager('none', { set: [`database.url=${own.url}`] }, async (m) => {
+      await m.start();
+      const asked = m.lines.filter((l) => l.startsWith('notify EXTEND_TIMEOUT_USEC='));
+      assert.match(asked.join('\n'), /^notify EXTEND_TIMEOUT_USEC=60000000\\nSTATUS=applying migration \d{4}_\w+ of module core$/m);
+      assert.match(m.log, /\[db\] a migration is still running module=core migration=\d{4}_\w+ seconds=5/);
+      assert.ok(m.lines.indexOf(asked.at(-1)) < m.lines.findIndex((l) => l.startsWith('notify READY=1')));
+      assert.equal(await m.stop(), '0');
+    });
+  } finally {
+    own.drop();
+  }
+});
+
 test('a server that cannot start tells no READY', () => with_manager('none', { set: ['database.url=postgresql://nobody@127.0.0.1:1/none', 'database.wait_seconds=0'] }, async (m) => {
   m.say('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');

@@ -1,0 +1,57 @@
+// Reports migrations that take long. Every `interval` while a migration runs, or while the server waits for the migrations
+// of another node, it calls `alive`, with which the server asks its service manager for more time. If the same migration
+// has been running for that long, it also logs which one and for how long.
+//
+// Threads: the observer's members are called by the thread that migrates; `alive` by a thread of this object.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/db/migration_observer.hpp"
+
+namespace ry::app {
+
+class migration_progress final : public db::migration_observer {
+ public:
+  static constexpr std::chrono::seconds usual_interval{5};
+
+  // Both functions may be empty. `alive` gets a sentence about what is in progress.
+  explicit migration_progress(std::function<void(const std::string&)> alive = {},
+                              std::function<void(const db::migration_step&)> on_applied = {},
+                              std::chrono::milliseconds interval = usual_interval);
+  ~migration_progress() override;
+  migration_progress(const migration_progress&) = delete;
+  migration_progress& operator=(const migration_progress&) = delete;
+
+  void waiting() override;
+  void running(const db::migration_step& step) override;
+  void applied(const db::migration_step& step) override;
+  void failed(const db::migration_step& step) override;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct activity {
+    std::string module, migration;  // empty: it waits for another node
+    clock::time_point since;
+  };
+  void set(std::optional<activity> current);
+  void watch();
+  void report(const activity& what) const;
+
+  const std::function<void(const std::string&)> alive_;
+  const std::function<void(const db::migration_step&)> on_applied_;
+  const std::chrono::milliseconds interval_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<activity> current_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ry::app

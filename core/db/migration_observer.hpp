@@ -1,0 +1,18 @@
+// What the caller of db::migrator::up() learns while it runs.
+#pragma once
+
+namespace ry::db {
+
+struct migration_step;
+
+// Threads: that of up().
+class migration_observer {
+ public:
+  virtual ~migration_observer() = default;
+  virtual void waiting() = 0;  // another node migrates the database; once per up()
+  virtual void running(const migration_step& step) = 0;
+  virtual void applied(const migration_step& step) = 0;
+  virtual void failed(const migration_step& step) = 0;  // the reason is a problem of the report
+};
+
+}  // namespace ry::db
