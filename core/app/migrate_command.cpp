@@ -98,8 +98,9 @@ exit_code apply_pending(const config::config& c, const db::connect_settings& con
     std::printf("%-20s %s\n", s.module.c_str(), s.id.c_str());
     std::fflush(stdout);
   });
+  db::migrator migrator(connect);
   const auto report = update_schema(
-      connect, all, c.duration("database.wait_seconds"), [] { return false; }, progress);
+      migrator, all, c.duration("database.wait_seconds"), [] { return false; }, progress);
   json::array problems;
   for (const auto& p : report.problems) {
     std::fprintf(stderr, "%s: %s\n", p.module.c_str(), p.message.c_str());

@@ -86,6 +86,12 @@ std::string names_of(const std::vector<db::migration_step>& steps) {
   return out;
 }
 
+db::migration_report migrate(db::migrator& migrator, const std::vector<module::module_migrations>& steps) {
+  if (steps.empty()) return {};
+  migration_progress progress;
+  return migrator.up(steps, &progress);
+}
+
 std::vector<std::string> watched_directories(const config::config& c) {
   std::set<std::string> all;
   for (const auto& dir : c.module_paths()) all.insert(dir);
@@ -233,12 +239,6 @@ std::string module_changes::try_start(const module::change_request& request, con
   return again.problems.empty() ? std::string() : text_of(again, fresh);
 }
 
-db::migration_report module_changes::migrate(const std::vector<module::module_migrations>& steps) const {
-  if (steps.empty()) return {};
-  migration_progress progress;
-  return db::migrator(database_.session()).up(steps, &progress);
-}
-
 void module_changes::publish(const std::vector<module::job_kind>& old_jobs,
                              const std::vector<module::consumer>& old_consumers) {
   auto& modules = workshop_.modules;
@@ -302,9 +302,10 @@ http::host_answer module_changes::run(action what, const std::string& name) {
     if (error = jobs::queue::check(kind); !error.empty()) break;
   db::migration_report schema;
   const auto steps = modules.staged_migrations();
+  db::migrator migrator(database_.session());
   try {
     if (error.empty()) error = try_start(request, fresh);
-    if (error.empty()) schema = migrate(steps);
+    if (error.empty()) schema = migrate(migrator, steps);
     if (!schema.ok()) error = schema.problems.front().module + ": " + schema.problems.front().message;
   } catch (const std::exception& e) {
     error = e.what();
@@ -319,7 +320,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   }
   report = modules.start_staged();
   if (!report.problems.empty()) return fail(409, with_applied(text_of(report, fresh)));
-  if (schema.unconfirmed) confirm_schema(database_.session(), steps);
+  if (schema.unconfirmed) confirm_schema(migrator, steps);
 
   const auto old_jobs = modules.jobs();
   const auto old_consumers = modules.consumers();

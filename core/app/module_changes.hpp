@@ -58,7 +58,6 @@ class module_changes {
   // Starts the staged modules once for a try if migrations would be applied for them, and stages them again. Why
   // they must not take their places; empty: go on.
   std::string try_start(const module::change_request& request, const config::config& fresh);
-  db::migration_report migrate(const std::vector<module::module_migrations>& steps) const;
   void publish(const std::vector<module::job_kind>& old_jobs,
                const std::vector<module::consumer>& old_consumers);
   // Of whoever wished it, in the audit.

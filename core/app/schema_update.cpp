@@ -18,14 +18,14 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
   return all;
 }
 
-db::migration_report update_schema(const db::connect_settings& connect,
+db::migration_report update_schema(db::migrator& migrator,
                                    const std::vector<module::module_migrations>& migrations,
                                    std::chrono::milliseconds patience,
                                    const std::function<bool()>& give_up, db::migration_observer& observer) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (true) {
     try {
-      return db::migrator(connect).up(migrations, &observer);
+      return migrator.up(migrations, &observer);
     } catch (const db::failure& e) {
       if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline ||
           give_up())
@@ -36,9 +36,9 @@ db::migration_report update_schema(const db::connect_settings& connect,
   }
 }
 
-void confirm_schema(const db::connect_settings& connect, const std::vector<module::module_migrations>& migrations) {
+void confirm_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations) {
   try {
-    db::migrator(connect).confirm(migrations);
+    migrator.confirm(migrations);
   } catch (const db::failure& e) {
     observe::log(observe::level::warn, "db", "cannot record that the applied migrations are in use",
                  {{"error", e.what()}});

@@ -43,11 +43,11 @@ exit_code fail(const std::string& why) {
 }
 
 // Brings host and modules up to date; what fails for one module is that module's affair.
-module::report migrate_all(workshop& w, const db::settings& s, const config::config& c,
+module::report migrate_all(workshop& w, db::migrator& migrator, const config::config& c,
                            const signals& stop, const service_manager& manager, bool& unconfirmed) {
   migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
   const auto report =
-      update_schema(s.session(), all_migrations(w.modules), c.duration("database.wait_seconds"),
+      update_schema(migrator, all_migrations(w.modules), c.duration("database.wait_seconds"),
                     [&] { return stop.requested(); }, progress);
   unconfirmed = report.unconfirmed;
   module::report out;
@@ -150,8 +150,9 @@ exit_code serve(const config_options& options) {
   connect();
   const auto database_settings = postgres.wait();
   changes.emplace(w, r, api, stop, starts, options, database_settings, c.duration("reload.drain_seconds"));
+  db::migrator migrator(database_settings.session());
   bool unconfirmed = false;
-  auto report = migrate_all(w, database_settings, c, stop, manager, unconfirmed);
+  auto report = migrate_all(w, migrator, c, stop, manager, unconfirmed);
   report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("the database could not be brought up to date"));
   horizon.emplace(*database, c.duration("database.old_transaction_seconds"));
@@ -162,7 +163,7 @@ exit_code serve(const config_options& options) {
   report = w.modules.start();
   report_modules(report, report_target::log);
   if (!report.ok()) return leave(w, fail("a required module did not start"));
-  if (unconfirmed) confirm_schema(database_settings.session(), all_migrations(w.modules));
+  if (unconfirmed) confirm_schema(migrator, all_migrations(w.modules));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
   if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty())
     return leave(w, fail(why));

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 using state = migration_step::state;
 constexpr int oldest_version = 150000;
 constexpr std::int64_t lock_key = 0x72756e79617264;  // "runyard"
+// Shared by the nodes that start with migrations that no node has started with before.
+constexpr std::int64_t start_lock_key = lock_key + 1;
 
 connect_settings patient(connect_settings s) {
   s.statement_timeout = 0ms;
@@ -251,13 +253,52 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
   }
 }
 
+void migrator::announce_start() {
+  // At once: the other mode of this lock is only taken by the holder of the migration lock.
+  conn_.exec("select pg_advisory_lock_shared($1::bigint)", {value::int64(start_lock_key)});
+  conn_.exec("select pg_advisory_unlock($1::bigint)", {value::int64(lock_key)});
+}
+
+bool migrator::others_start() {
+  const auto r = conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(start_lock_key)});
+  if (!r.boolean(0, 0)) return true;
+  conn_.exec("select pg_advisory_unlock($1::bigint)", {value::int64(start_lock_key)});
+  return false;
+}
+
+// What is applied, once no other node is starting with migrations that one of these modules does not know and would have
+// to tolerate if that start failed.
+std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const module::module_migrations> modules,
+                                                                 migration_observer* observer) {
+  auto done = applied();
+  const auto undecided = std::find_if(done.begin(), done.end(), [&](const applied_row& d) {
+    if (d.confirmed || d.compatible) return false;
+    return std::any_of(modules.begin(), modules.end(), [&](const auto& m) {
+      return m.module == d.module && !m.allow_newer_schema &&
+             std::none_of(m.list.begin(), m.list.end(), [&](const auto& s) { return s.id == d.id; });
+    });
+  });
+  if (undecided == done.end() || !others_start()) return done;
+  observe::log(observe::level::info, "db", "another node starts a newer version of a module; waiting for the outcome",
+               {{"module", undecided->module}, {"migration", undecided->id}});
+  if (observer != nullptr) observer->waiting();
+  const auto end = std::chrono::steady_clock::now() + lock_wait_;
+  while (others_start()) {
+    if (std::chrono::steady_clock::now() > end)
+      refuse("Another node has been starting a newer version of module " + undecided->module + ", which applied migration " +
+             undecided->id + ", for too long; see what it does and try again.");
+    std::this_thread::sleep_for(50ms);
+  }
+  return applied();
+}
+
 migration_report migrator::up(std::span<const module::module_migrations> modules,
                               migration_observer* observer) {
   migration_report report;
   open();
   lock(observer);
   prepare_core();
-  const auto done = applied();
+  const auto done = applied_and_decided(modules, observer);
   for (const auto& m : modules) {
     try {
       up_one(m, done, report, observer);
@@ -267,12 +308,15 @@ migration_report migrator::up(std::span<const module::module_migrations> modules
       if (m.module == "core") break;
     }
   }
-  conn_.close();  // gives the lock back
+  if (report.unconfirmed)
+    announce_start();
+  else
+    conn_.close();  // gives the lock back
   return report;
 }
 
 void migrator::confirm(std::span<const module::module_migrations> modules) {
-  open();
+  if (!conn_.check_alive()) open();
   for (const auto& m : modules)
     for (const auto& step : m.list) {
       const ry_value params[] = {value::text(m.module), value::text(step.id)};

@@ -43,7 +43,9 @@ class migrator {
 
   // Applies what is pending, module by module in the order given (put "core" first), each step in a
   // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a
-  // problem is left where it stands; after a problem of "core" nothing more is tried. `observer`
+  // problem is left where it stands; after a problem of "core" nothing more is tried. If it is to be confirmed, this object
+  // keeps its connection and with it a lock that lasts until confirm() or the end of this object: as long as it is held,
+  // another version cannot know whether this one will start, and waits. `observer`
   // may be nullptr. Throws failure when the database cannot be reached or the lock is not had in
   // time.
   migration_report up(std::span<const module::module_migrations> modules, migration_observer* observer = nullptr);
@@ -74,6 +76,10 @@ class migrator {
   // Whether the pooler behind the address gives one session to several connections in turn.
   bool shares_sessions();
   void lock(migration_observer* observer = nullptr);
+  void announce_start();
+  std::vector<applied_row> applied_and_decided(std::span<const module::module_migrations> modules,
+                                               migration_observer* observer);
+  bool others_start();
   void prepare_core();
   void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
               migration_report& report, migration_observer* observer);

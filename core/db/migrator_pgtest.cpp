@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
+#include <optional>
 #include <thread>
 
 #include "core/db/test_database.hpp"
@@ -112,6 +115,60 @@ TEST_F(migrations, an_older_version_is_refused_once_a_newer_one_has_served) {
   willing[1].allow_newer_schema = true;
   EXPECT_TRUE(migrator(settings(*d)).up(willing).ok());
   EXPECT_FALSE(migrator(settings(*d)).up(version_2(0)).unconfirmed);
+}
+
+class counting_observer : public ry::db::migration_observer {
+ public:
+  void waiting() override { waits = true; }
+  void running(const migration_step& s) override { events.push_back("running " + s.id); }
+  void applied(const migration_step& s) override { events.push_back("applied " + s.id); }
+  void failed(const migration_step& s) override { events.push_back("failed " + s.id); }
+  std::atomic<bool> waits{false};
+  std::vector<std::string> events;
+};
+
+TEST_F(migrations, an_observer_learns_what_runs_and_how_it_ends) {
+  counting_observer seen;
+  (void)migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_bad", "select * from nowhere", 0}})}, &seen);
+  EXPECT_EQ(seen.events, (std::vector<std::string>{"running 0001_base", "applied 0001_base", "running 0001_bad", "failed 0001_bad"}));
+  EXPECT_FALSE(seen.waits);
+}
+
+// An older version starts while a node that has applied the newer version's migrations is still starting.
+class start_beside_a_newer_version : public migrations {
+ protected:
+  void SetUp() override {
+    migrations::SetUp();
+    if (!d) return;
+    newer.emplace(settings(*d));
+    ASSERT_TRUE(newer->up(version_2(0)).unconfirmed);
+    older = std::async(std::launch::async, [this] { return migrator(settings(*d)).up(version_1(), &seen); });
+    while (!seen.waits && older.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) continue;
+    ASSERT_TRUE(seen.waits) << "it does not wait for the outcome";
+  }
+  counting_observer seen;
+  std::future<ry::db::migration_report> older;
+  std::optional<migrator> newer;  // ends first, or the older one waits
+};
+
+TEST_F(start_beside_a_newer_version, is_refused_if_that_starts) {
+  newer->confirm(version_2(0));
+  const auto report = older.get();
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_NE(report.problems[0].message.find("0002_b"), std::string::npos) << report.problems[0].message;
+}
+
+TEST_F(start_beside_a_newer_version, starts_if_that_fails) {
+  newer.reset();
+  EXPECT_TRUE(older.get().ok());
+}
+
+TEST_F(migrations, a_compatible_migration_of_a_starting_node_is_not_awaited) {
+  migrator newer(settings(*d));
+  ASSERT_TRUE(newer.up(version_2(RY_MIGRATION_COMPATIBLE)).unconfirmed);
+  counting_observer seen;
+  EXPECT_TRUE(migrator(settings(*d)).up(version_1(), &seen).ok());
+  EXPECT_FALSE(seen.waits);
 }
 
 TEST_F(migrations, an_older_version_works_with_compatible_migrations) {
