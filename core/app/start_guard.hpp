@@ -1,6 +1,7 @@
-// Remembers, beyond the end of the process, which module was being started: a module whose start() takes the server
-// down is left out of the next start if it is not required, and named if it is. One file per module in
-// <data_dir>/module-starts, which exists while its start() runs.
+// Remembers, beyond the end of the process, which module was being started. A module whose start() crashes the server, or
+// during whose start the server ended twice in a row, is left out of the next start if it is not required, and named if it
+// is. One file per module in <data_dir>/module-starts, which exists while its start() runs: the file's SHA-256, the number
+// of starts, and a mark if the server crashed.
 //
 // Threads: the main thread.
 #pragma once
@@ -15,13 +16,25 @@ namespace ry::app {
 class start_guard final : public module::start_guard {
  public:
   explicit start_guard(const std::filesystem::path& data_dir);
+  ~start_guard() override;
+  start_guard(const start_guard&) = delete;
+  start_guard& operator=(const start_guard&) = delete;
 
   std::string objection(const std::string& module, const std::string& sha256) const override;
   void starting(const std::string& module, const std::string& sha256) override;
   void started(const std::string& module) override;
 
  private:
+  struct record {
+    std::string sha256;
+    int starts = 0;
+    bool crashed = false;
+  };
+  record read(const std::string& module) const;
+  void close_record() noexcept;
+
   std::filesystem::path directory_;
+  int fd_ = -1;
 };
 
 }  // namespace ry::app

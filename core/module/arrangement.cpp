@@ -160,8 +160,8 @@ std::string arrangement::refuse_file(const module_entry& e) const {
       if (e.spec.failure == module_spec::on_failure::skip)
         return called(e.facts.name) + " is not started: " + why + ". Replace the file, or start it again with `runyard modules enable " +
                e.facts.name + "`.";
-      observe::log(level::error, "module", "the server ended during the last start of this required module",
-                   {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}});
+      observe::log(level::error, "module", "a required module is started again although it may end the server",
+                   {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}, {"reason", why}});
     }
   }
   if (options.taken_by)

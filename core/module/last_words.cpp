@@ -25,6 +25,7 @@ constexpr unsigned patience_s = 30;
 constexpr std::array signals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 std::array<struct sigaction, signals.size()> before;
 std::atomic<bool> installed{false};
+std::atomic<int> mark_fd{-1};
 
 // What a module_step is about. Written before the signals that read it can come.
 std::array<char, 64> step_module;
@@ -92,11 +93,22 @@ void explain(int signal) noexcept {
   out.write();
 }
 
+void write_mark() noexcept {
+  const int fd = mark_fd.load();
+  if (fd < 0) return;
+  std::array<char, crash_mark.size() + 1> text;
+  std::copy(crash_mark.begin(), crash_mark.end(), text.begin());
+  text.back() = '\n';
+  [[maybe_unused]] const auto n = ::write(fd, text.data(), text.size());
+}
+
 void on_crash(int signal, siginfo_t* info, void*) noexcept {
   const int error = errno;
   // A second one, in here, is the end. What was before also gets the first: it happens again on the way back.
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before[i], nullptr);
   explain(signal);
+  // The kernel, or abort() of this process.
+  if (info->si_code > 0 || info->si_pid == ::getpid()) write_mark();
   // What somebody sent does not happen again by itself.
   if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), this_thread(), signal);
   errno = error;
@@ -139,11 +151,14 @@ void on_exit() noexcept {
   out << "runyard: module \"" << (current != nullptr ? std::string_view(current->name) : text_of(step_module.data()))
       << "\" ended the process in " << text_of(current != nullptr ? current_callback() : step_what.load());
   out.write();
+  write_mark();
   // Whatever code it wanted: the process has not done its work.
   ::_exit(EXIT_FAILURE);
 }
 
 }  // namespace
+
+void mark_crashes_in(int fd) noexcept { mark_fd = fd; }
 
 void explain_crashes() noexcept {
   if (installed.exchange(true)) return;

@@ -9,6 +9,11 @@ namespace ry::module {
 // sanitizer's report). Once for the process, before the first module is loaded; again: nothing happens. [any]
 void explain_crashes() noexcept;
 
+// A crash, or an exit() of a module, appends the mark and a line end to this open file before the process ends. -1: to none.
+// A signal that another process sent is no crash. One thread at a time.
+void mark_crashes_in(int fd) noexcept;
+inline constexpr std::string_view crash_mark = "crashed";
+
 // While one lives, this thread is inside a module outside of what invoke() knows of: it is said when the module ends the
 // process, crashes in code that is not on the map yet, or does not come back in time, which ends the process too, unless
 // a debugger holds it. One at a time.
