@@ -33,8 +33,7 @@ super_admin_roles = ["owner"]
 [auth.issuers.partner]
 issuer = "${partner}"
 jwks_url = "${partnerProvider.url}"
-admin_roles = []
-super_admin_roles = []
+admin_roles = ["partner-admin"]
 leeway_seconds = 0
 [auth.issuers.shared]
 issuer = "${shared}"
@@ -190,7 +189,13 @@ describe('several issuers', () => {
     assert.equal(await status(signToken('HS256', partnerSecret, { iss: 'runyard', sub })), 401, 'nor for this server');
     assert.equal(await status(signToken('ES256', other.private, { iss: 'https://nobody.example', aud: 'runyard', sub }, { kid: 'p1' })), 401);
   });
-  test('its own roles and leeway', async () => {
+  test('its own roles and leeway; no roles without a setting', async () => {
+    const everything = ['admin', 'super_admin', 'owner', 'App.Admin', 'true'];
+    const unset = signToken('HS256', partnerSecret, { ...claims(randomUUID(), shared), role: 'super_admin', roles: everything });
+    assert.equal(await status(unset, '/admin/audit'), 403);
+    assert.equal(await status(unset, '/admin/modules'), 403);
+    const named = signToken('ES256', other.private, { ...claims(randomUUID()), role: 'partner-admin' }, { kid: 'p1' });
+    assert.equal(await status(named, '/admin/audit'), 200);
     const text = signToken('ES256', other.private, { ...claims(randomUUID()), role: 'super_admin', roles: ['admin', 'owner'] }, { kid: 'p1' });
     assert.equal(await status(text, '/admin/audit'), 403);
     const late = Math.floor(Date.now() / 1000) - 5;

@@ -134,10 +134,10 @@ constexpr const char* schema_text = R"JSON({
           "description": "Prefix of the claim sub, so that users of two providers never share an account; default: NAME and a colon"},
         "role_claims": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200},
           "default": ["role", "roles", "app_metadata.role"], "description": "Same as auth.jwt.role_claims, for this provider"},
-        "admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": ["admin"],
-          "description": "Same as auth.jwt.admin_roles, for this provider"},
-        "super_admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200},
-          "default": ["super_admin"], "description": "Same as auth.jwt.super_admin_roles, for this provider"},
+        "admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": [],
+          "description": "Values of role_claims that mean the role admin; empty: its tokens make no admins"},
+        "super_admin_roles": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 200}, "default": [],
+          "description": "Values of role_claims that mean the role super_admin; empty: its tokens make no super admins"},
         "leeway_seconds": {"type": "integer", "minimum": 0, "maximum": 600, "default": 30,
           "description": "Tolerance for clock skew between the provider and this server, in seconds"}
       }}
