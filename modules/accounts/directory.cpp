@@ -26,6 +26,28 @@ ry::error anonymous_refused() {
 
 }  // namespace
 
+// Only tokens: API keys of a closed account are revoked one by one.
+bool directory::ended_with_account(const ry_principal& who) const {
+  std::int64_t closed_us = 0;
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = closings_.find(ry::view(who.subject));
+    if (it == closings_.end() || it->second.until_us < ctx_.mono_us()) return false;
+    closed_us = it->second.at_unix_us;
+  }
+  if (const auto kind = ry::view(who.auth_kind); kind != "jwt" && kind != "query_token") return false;
+  return read_identity(who).issued_unix_us.value_or(0) <= closed_us;
+}
+
+void directory::note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us) {
+  const auto now = ctx_.mono_us();
+  std::lock_guard lock(mutex_);
+  std::erase_if(closings_, [now](const auto& c) { return c.second.until_us < now; });
+  auto& c = closings_[subject];
+  c.at_unix_us = std::max(c.at_unix_us, closed_unix_us);
+  c.until_us = now + life_us;
+}
+
 bool directory::is_current(const known& k, const ry_principal& who) const {
   const account& a = *k.who;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
@@ -54,6 +76,10 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
   }
   const auto subject = ry::view(who->subject);
   account_ptr hit;
+  if (ended_with_account(*who)) {
+    answer(w, nullptr, ry::unauthenticated("auth.required", "Not authenticated"));
+    return RY_OK;
+  }
   {
     std::lock_guard lock(mutex_);
     if (const auto it = known_.find(subject); it != known_.end()) {

@@ -29,6 +29,10 @@ class directory {
   // The next ensure() of this subject asks the database. [any]
   void forget(std::string_view subject);
 
+  // The account of the subject was closed: tokens that were issued until then are refused for `life_us`, also if the subject
+  // has an account again. [any]
+  void note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
+
   // The table of accounts/1; its self is a directory.
   static const ry_accounts_v1* table() noexcept;
 
@@ -53,6 +57,11 @@ class directory {
     bool by_verified = false;  // the token it was read for said that the address is verified
   };
 
+  struct closed {
+    std::int64_t at_unix_us, until_us;  // until: monotonic
+  };
+
+  bool ended_with_account(const ry_principal& who) const;
   bool is_current(const known& k, const ry_principal& who) const;
   ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
                 void* ctx);
@@ -63,9 +72,10 @@ class directory {
   const ry::context& ctx_;
   const repository& repo_;
   const config& cfg_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   by_subject<known> known_;
   by_subject<std::vector<waiter>> waiting_;
+  by_subject<closed> closings_;
   std::uint64_t epoch_ = 0;  // grows with every forget()
 };
 

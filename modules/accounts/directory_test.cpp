@@ -115,6 +115,26 @@ TEST_F(directory_test, asks_again_when_told_to_or_after_a_while) {
   EXPECT_EQ(host_.db.calls.size(), 3u);
 }
 
+TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_are_not) {
+  host_.db.on("accounts.provision", row("a@b"));
+  auto old = who(), later = who(), key = who();
+  old.auth_kind = later.auth_kind = ry::str("jwt");
+  key.auth_kind = ry::str("api_key");
+  old.claims_json = ry::str(R"({"iat":1000})");
+  later.claims_json = ry::str(R"({"iat":1002})");
+  EXPECT_EQ(ask(old).st, RY_OK);
+  people_.note_closing("sub", 1'001'000'000, 60'000'000);
+  people_.note_closing("sub", 1'000'000, 60'000'000);
+  EXPECT_EQ(ask(old).st, RY_UNAUTHENTICATED) << "the subject has an account again";
+  EXPECT_EQ(ask(later).st, RY_OK);
+  EXPECT_EQ(ask(key).st, RY_OK);
+  auto unknown = old;
+  unknown.claims_json = ry::str("{}");
+  EXPECT_EQ(ask(unknown).st, RY_UNAUTHENTICATED) << "nobody knows when it was issued";
+  host_.advance(61'000);
+  EXPECT_EQ(ask(old).st, RY_OK) << "after the life of such tokens nothing is remembered";
+}
+
 TEST_F(directory_test, a_new_address_is_written_down_but_not_at_every_request) {
   host_.db.on("accounts.provision", row("a@b"));
   ask(who("a@b"));

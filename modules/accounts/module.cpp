@@ -115,7 +115,7 @@ class service {
         keys_(ctx, repo_),
         routes_(ctx, repo_, people_, cfg_),
         login_settings_(settings_of(ctx, faults_)),
-        logins_(ctx, repo_, cfg_, login_settings_),
+        logins_(ctx, repo_, people_, cfg_, login_settings_),
         login_routes_(ctx, logins_, people_, cfg_, login_settings_),
         closing_routes_(ctx, repo_, people_, logins_) {
     reg.migrations(ry_migrations::all);

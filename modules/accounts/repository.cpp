@@ -157,13 +157,14 @@ ry::task<bool> repository::close(std::string actor, ry::uuid id, std::string det
 ry::task<std::vector<closing>> repository::closed_lately(std::int64_t seconds) const {
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select id, subject, (extract(epoch from at) * 1000000)::bigint as closed_us"
-                                     "  from accounts.audit where action = 'account.delete'"
-                                     "   and at > clock_timestamp() - make_interval(secs => $1::int)",
+                                     "select c.id, c.subject, (extract(epoch from c.at) * 1000000)::bigint as closed_us,"
+                                     "       exists (select from accounts.account a where a.subject = c.subject) as returned"
+                                     "  from accounts.audit c where c.action = 'account.delete'"
+                                     "   and c.at > clock_timestamp() - make_interval(secs => $1::int)",
                                      seconds))
           .value();
   std::vector<closing> out;
-  for (const auto r : rows) out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us")});
+  for (const auto r : rows) out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us"), r.boolean("returned")});
   co_return out;
 }
 

@@ -43,6 +43,7 @@ struct closing {
   std::int64_t id;  // of the audit entry
   std::string subject;
   std::int64_t closed_unix_us;
+  bool returned;  // the subject has an account again
 };
 
 // An event about an account that an administrator publishes. The key makes a repeat harmless.

@@ -213,6 +213,21 @@ describe('deleted accounts', () => {
     assert.notEqual(next.id, id);
     assert.equal(next.balance_credits, 0, 'no second starting credits');
   });
+  test('after a restart, tokens of the new account work and tokens of the old one do not', async () => {
+    const id = randomUUID(), at = Math.floor(Date.now() / 1000);
+    const old = user({ sub: id, iat: at - 10 });
+    const first = (await old.get('/account')).json.id;
+    assert.equal((await old.request('DELETE', '/account')).status, 204);
+    await sleep(1100);
+    const again = user({ sub: id, iat: Math.floor(Date.now() / 1000) });
+    const second = (await again.get('/account')).json.id;
+    assert.notEqual(second, first);
+    await server.stop();
+    await server.start({ timeout: 90000 });
+    assert.equal((await again.get('/account')).json.id, second);
+    assert.equal((await old.get('/account')).status, 401);
+    assert.equal((await old.get('/threads')).status, 401);
+  });
   test('a run in progress is stopped', async () => {
     const mine = user({ sub: randomUUID(), email: 'busy@example.org' });
     const id = (await mine.get('/account')).json.id;

@@ -45,7 +45,7 @@ listed_keys keys_in(const json::object* args) {
 
 }  // namespace
 
-logins::logins(const ry::context& ctx, const repository& accounts, const config& cfg,
+logins::logins(const ry::context& ctx, const repository& accounts, directory& people, const config& cfg,
                const login_settings& settings)
     : ctx_(ctx),
       accounts_(accounts),
@@ -53,7 +53,7 @@ logins::logins(const ry::context& ctx, const repository& accounts, const config&
       settings_(settings),
       repo_(ctx),
       hasher_(ctx, settings.cost, settings.hash_parallel, most_waiting_hashes),
-      sessions_(ctx, accounts, repo_, settings_) {}
+      sessions_(ctx, accounts, people, repo_, settings_) {}
 
 ry::task<void> logins::start() {
   std::string missing;

@@ -26,7 +26,7 @@ struct signed_up {
 
 class logins {
  public:
-  logins(const ry::context& ctx, const repository& accounts, const config& cfg,
+  logins(const ry::context& ctx, const repository& accounts, directory& people, const config& cfg,
          const login_settings& settings);
 
   // Takes the service mail/1. Throws with a sentence when it is needed and missing.

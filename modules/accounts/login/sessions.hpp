@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "../directory.hpp"
 #include "../repository.hpp"
 #include "repository.hpp"
 #include "settings.hpp"
@@ -21,8 +22,9 @@ struct session_tokens {
 
 class sessions {
  public:
-  sessions(const ry::context& ctx, const repository& accounts, const login_repository& repo, const login_settings& cfg)
-      : ctx_(ctx), accounts_(accounts), repo_(repo), cfg_(cfg) {}
+  sessions(const ry::context& ctx, const repository& accounts, directory& people, const login_repository& repo,
+           const login_settings& cfg)
+      : ctx_(ctx), accounts_(accounts), people_(people), repo_(repo), cfg_(cfg) {}
 
   ry::task<session_tokens> open(ry::uuid account, std::string user_agent);
   // nullopt: the token is unknown, was used, or its session has ended. One that comes back long
@@ -43,6 +45,7 @@ class sessions {
 
   const ry::context& ctx_;
   const repository& accounts_;
+  directory& people_;
   const login_repository& repo_;
   const login_settings& cfg_;
   std::mutex mutex_;
