@@ -127,6 +127,22 @@ TEST(identity, reads_phone_and_avatar) {
   EXPECT_EQ(b.avatar, "https://p");
 }
 
+TEST(identity, the_role_of_a_token_counts_unless_it_is_that_of_the_account) {
+  ry_principal p{};
+  p.struct_size = sizeof p;
+  p.subject = ry::str("x");
+  p.role = RY_ROLE_ADMIN;
+  const auto role = [&](const char* kind, const char* claims) {
+    p.auth_kind = ry::str(kind);
+    p.claims_json = ry::str(claims);
+    return read_identity(p).role;
+  };
+  EXPECT_EQ(role("jwt", R"({"iss":"https://id.example/","sid":"1"})"), static_cast<std::uint32_t>(RY_ROLE_ADMIN));
+  EXPECT_EQ(role("jwt", R"({"iss":"runyard"})"), static_cast<std::uint32_t>(RY_ROLE_ADMIN)) << "runyard token --role";
+  EXPECT_EQ(role("jwt", R"({"iss":"runyard","sid":"1"})"), static_cast<std::uint32_t>(RY_ROLE_USER)) << "a local log-in";
+  EXPECT_EQ(role("api_key", "{}"), static_cast<std::uint32_t>(RY_ROLE_USER));
+}
+
 TEST(identity, is_not_led_astray) {
   EXPECT_FALSE(read("x", "", R"({"user_metadata":{"email_verified":true}})").verified);
   for (const char* yes : {R"({"email_verified":true})", R"({"email_verified":"true"})", R"({"app_metadata":{"email_verified":"TRUE"}})"})

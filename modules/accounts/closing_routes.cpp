@@ -51,8 +51,10 @@ ry::task<ry::response> closing_routes::close_any(ry::request r) {
   const auto reason = b.text("reason", 0, 500);
   const auto row = co_await repo_.find(id);
   if (!row) throw unknown_account();
-  if (row->role > RY_ROLE_USER && r.principal()->role < RY_ROLE_SUPER_ADMIN) {
-    throw ry::forbidden("accounts.super_admin_only", "Only a super admin may delete an account that has a role");
+  if (r.principal()->role < RY_ROLE_SUPER_ADMIN) {
+    const auto highest = co_await repo_.highest_role(id);
+    if (highest > RY_ROLE_USER)
+      throw ry::forbidden("accounts.super_admin_only", "Only a super admin may delete an account that has a role");
   }
   json::object detail;
   if (reason) detail["reason"] = *reason;

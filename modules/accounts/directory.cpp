@@ -51,6 +51,8 @@ void directory::note_closing(const std::string& subject, std::int64_t closed_uni
 bool directory::is_current(const known& k, const ry_principal& who) const {
   const account& a = *k.who;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
+  // Noted at once: who may delete the account depends on it.
+  if (who.role > std::max(a.role, k.token_role) && ry::view(who.auth_kind) == "jwt") return false;
   // That an address is verified counts at once, and is written at most once.
   if (!a.verified && !k.by_verified && says_verified(who)) return false;
   // A token that says something new about its bearer; looked into at most every few seconds, so
@@ -121,9 +123,17 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
   return RY_UNAVAILABLE;
 }
 
+ry::task<account_ptr> directory::provision(identity who) {
+  const auto token_role = who.role;
+  auto found = co_await repo_.provision(std::move(who), cfg_.default_tier);
+  if (token_role > found->role) co_await repo_.note_token_role(found->id, token_role);
+  co_return std::move(found);
+}
+
 ry::task<void> directory::look_up(identity who) {
   const std::string subject = who.subject;
   const bool by_verified = who.verified;
+  const auto token_role = who.role;
   std::uint64_t epoch = 0;
   {
     std::lock_guard lock(mutex_);
@@ -133,14 +143,14 @@ ry::task<void> directory::look_up(identity who) {
   ry::error why(RY_OK);
   try {
     // Not called off by the first caller's leaving: others wait for the same answer.
-    found = co_await ry::shield(repo_.provision(std::move(who), cfg_.default_tier));
+    found = co_await ry::shield(provision(std::move(who)));
   } catch (...) {
     why = ry::current_error();
   }
   if (found) {
     std::lock_guard lock(mutex_);
     if (known_.size() >= most_known) known_.clear();
-    if (epoch == epoch_) known_.insert_or_assign(subject, known{found, by_verified});
+    if (epoch == epoch_) known_.insert_or_assign(subject, known{found, token_role, by_verified});
   }
   settle(subject, found, why);
 }

@@ -54,6 +54,7 @@ class directory {
 
   struct known {
     account_ptr who;
+    std::uint32_t token_role = RY_ROLE_USER;  // that was noted
     bool by_verified = false;  // the token it was read for said that the address is verified
   };
 
@@ -65,6 +66,7 @@ class directory {
   bool is_current(const known& k, const ry_principal& who) const;
   ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
                 void* ctx);
+  ry::task<account_ptr> provision(identity who);
   ry::task<void> look_up(identity who);
   void settle(const std::string& subject, const account_ptr& found, const ry::error& why);
   void answer(waiter w, account_ptr found, ry::error why) const noexcept;

@@ -115,6 +115,30 @@ TEST_F(directory_test, asks_again_when_told_to_or_after_a_while) {
   EXPECT_EQ(host_.db.calls.size(), 3u);
 }
 
+TEST_F(directory_test, a_role_of_a_token_is_noted_once) {
+  auto plain = row("a@b");
+  plain.rows[0][3] = "0";
+  host_.db.on("accounts.provision", plain);
+  host_.db.on("token_role", {});
+  auto token = who({}, RY_ROLE_SUPER_ADMIN);
+  token.auth_kind = ry::str("jwt");
+  auto user = token;
+  user.role = RY_ROLE_USER;
+  ask(user);
+  EXPECT_EQ(host_.db.calls.size(), 1u);
+  ask(token);
+  ASSERT_EQ(host_.db.calls.size(), 3u);
+  EXPECT_NE(host_.db.calls.back().sql.find("set token_role"), std::string::npos);
+  ask(token);
+  ask(user);
+  EXPECT_EQ(host_.db.calls.size(), 3u);
+  auto key = token;
+  key.auth_kind = ry::str("api_key");
+  people_.forget("sub");
+  ask(key);
+  EXPECT_EQ(host_.db.calls.size(), 4u) << "API keys have the role of their account";
+}
+
 TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_are_not) {
   host_.db.on("accounts.provision", row("a@b"));
   auto old = who(), later = who(), key = who();

@@ -30,6 +30,11 @@ bool is_anonymous(const json::object& claims) {
   return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
 }
 
+// A token of a local log-in, whose role is that of the account.
+bool is_own_session(const json::object& claims) {
+  return clean_member(&claims, "iss", 64) == "runyard" && claims.contains("sid");
+}
+
 std::optional<std::int64_t> numeric_date_us(const json::value& v) {
   json::error_code ec;
   const auto seconds = v.to_number<double>(ec);
@@ -59,7 +64,10 @@ identity read_identity(const ry_principal& who) {
     out.phone = first_of(&claims, {"phone", "phone_number"}, 64);
     if (out.phone.empty()) out.phone = clean_member(user, "phone", 64);
     out.referral_code = clean_member(user, "referral_code", 64);
-    if (ry::view(who.auth_kind) == "jwt") out.anonymous = is_anonymous(claims);
+    if (ry::view(who.auth_kind) == "jwt") {
+      out.anonymous = is_anonymous(claims);
+      if (!is_own_session(claims)) out.role = who.role;
+    }
     if (const auto* iat = claims.if_contains("iat")) out.issued_unix_us = numeric_date_us(*iat);
     out.verified = is_true(&claims, "email_verified") ||
                    is_true(object_member(&claims, "app_metadata"), "email_verified");

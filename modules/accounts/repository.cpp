@@ -49,6 +49,19 @@ ry::task<account_ptr> repository::find(ry::uuid id) const {
   co_return rows.empty() ? nullptr : read_account(ctx_, rows.front());
 }
 
+ry::task<void> repository::note_token_role(ry::uuid id, std::uint32_t role) const {
+  (co_await ctx_.db().query("update accounts.account set token_role = $2 where id = $1 and token_role < $2", id,
+                            static_cast<std::int64_t>(role)))
+      .value();
+}
+
+ry::task<std::uint32_t> repository::highest_role(ry::uuid id) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select greatest(role, token_role) as highest from accounts.account where id = $1", id))
+                        .value();
+  co_return rows.empty() ? std::uint32_t{RY_ROLE_USER} : static_cast<std::uint32_t>(rows.front().int64("highest"));
+}
+
 ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
   const auto rows =
       (co_await ctx_.db().query_with(

@@ -72,6 +72,10 @@ class repository {
   ry::task<account_ptr> find(ry::uuid id) const;
   ry::task<std::optional<account_row>> describe(ry::uuid id) const;
 
+  // A token of the account's identity provider names this role.
+  ry::task<void> note_token_role(ry::uuid id, std::uint32_t role) const;
+  // The highest role that the account has or that a token has named for it. RY_ROLE_USER: also of an unknown account.
+  ry::task<std::uint32_t> highest_role(ry::uuid id) const;
   // Removes what is known of the owner and publishes account.deleted. False: there is no such account.
   ry::task<bool> close(std::string actor, ry::uuid id, std::string detail_json) const;
   ry::task<std::vector<closing>> closed_lately(std::int64_t seconds) const;

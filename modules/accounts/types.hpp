@@ -79,6 +79,7 @@ struct identity {
   std::string referral_code;
   std::string network;  // that its bearer came from, "203.0.113.0/24"; empty: nobody knows
   bool verified = false;
+  std::uint32_t role = RY_ROLE_USER;  // that the token names
   std::optional<bool> anonymous;  // nullopt: not said, as by an API key
   std::optional<std::int64_t> issued_unix_us;  // of the token
 };

@@ -250,6 +250,15 @@ describe('deleted accounts', () => {
     assert.equal((await plain.request('DELETE', `/admin/accounts/${randomUUID()}`)).status, 404);
     assert.equal((await plain.request('DELETE', '/admin/accounts/x')).status, 400);
     assert.equal((await boss.request('DELETE', '/account')).status, 204);
+    // A role that only the tokens of the identity provider name.
+    for (const role of ['super_admin', 'admin']) {
+      const sub = randomUUID();
+      const named = (await user({ sub, role }).get('/account')).json.id;
+      assert.equal((await user({ sub }).get('/account')).status, 200, 'a later token without the role changes nothing');
+      assert.equal(db.sql(`select role from accounts.account where id = '${named}'`), '0');
+      assert.equal((await plain.request('DELETE', `/admin/accounts/${named}`)).status, 403, role);
+      assert.equal((await admin.request('DELETE', `/admin/accounts/${named}`)).status, 204, role);
+    }
   });
 });
 
