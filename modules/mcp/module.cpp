@@ -30,6 +30,7 @@ class module {
     reg.contribute(RY_AGENT_TOOLS_1, "mcp", tool_source::table(), &source_);
     reg.contribute(RY_AGENTS_MCP_CHECK_1, "mcp", list_check::table(), &list_check_);
     routes_.add_to(reg);
+    reg.subscribe("deleted_accounts", "account.deleted", this, &module::erase_account);
   }
   void start() {
     accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
@@ -37,6 +38,11 @@ class module {
   }
 
  private:
+  ry::task<void> erase_account(ry::event e) {
+    const auto account = ry::uuid::parse(e.key());
+    if (account) co_await definitions_.forget(*account);
+  }
+
   using transports = ry::drivers<ry_mcp_transport_v1>;
   void define_point(ry::registrar& reg) {
     ry_point p{};
@@ -78,7 +84,7 @@ class module {
 }  // namespace mcp
 
 RY_MODULE(mcp::module, "mcp", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
               .wants(RY_AGENT_TOOLS_1, RY_AGENTS_MCP_CHECK_1)
               .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

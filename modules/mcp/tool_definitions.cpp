@@ -74,6 +74,10 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
   co_return out;
 }
 
+ry::task<void> tool_definitions::forget(ry::uuid account) const {
+  (co_await ctx_.db().query("delete from mcp.tool_definition where account_id = $1", account)).value();
+}
+
 ry::task<void> tool_definitions::accept(const configured& c, std::string account, std::string tool,
                                         std::string fingerprint) const {
   const auto done = (co_await ctx_.db().query(

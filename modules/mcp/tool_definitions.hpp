@@ -29,6 +29,8 @@ class tool_definitions {
   ry::task<std::vector<changed_definition>> changes(const configured& c, std::string account, tool_list_ptr list) const;
   // Throws RY_NOT_FOUND "mcp.definition" when no definition of that tool was accepted before.
   ry::task<void> accept(const configured& c, std::string account, std::string tool, std::string fingerprint) const;
+  // Those of an account that was deleted.
+  ry::task<void> forget(ry::uuid account) const;
   // Writes changes to the log and accepts them, once for each list of a server. Never throws.
   ry::task<void> log_changes(configured c, server_ptr s, tool_list_ptr list);
 

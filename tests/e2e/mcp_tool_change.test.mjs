@@ -106,3 +106,13 @@ test('"log": a changed tool is used on, and the log names it once', async () => 
   assert.equal(lines().length, 1);
   assert.match(lines()[0], /send.*description/);
 });
+
+test('a deleted account leaves no definitions behind', async () => {
+  const s = await seen('block'), stranger = await seen('block');
+  const stored = async (u) => Number(database.sql(`select count(*) from mcp.tool_definition where account_id = '${u}'`));
+  const [mine, theirs] = [(await s.u.get('/account')).json.id, (await stranger.u.get('/account')).json.id];
+  assert.equal(await stored(mine), 2);
+  assert.equal((await s.u.request('DELETE', '/account')).status, 204);
+  await waitFor('the end of its definitions', async () => (await stored(mine)) === 0);
+  assert.equal(await stored(theirs), 2);
+});
