@@ -127,6 +127,24 @@ TEST(identity, reads_phone_and_avatar) {
   EXPECT_EQ(b.avatar, "https://p");
 }
 
+TEST(identity, entra_names_verified_addresses_by_the_owner_of_their_domain) {
+  const auto verified = [](const std::string& iss, const std::string& more) {
+    return read("x", "a@b.example", "{\"iss\":\"" + iss + "\"," + more + "}").verified;
+  };
+  const std::string entra = "https://login.microsoftonline.com/0f/v2.0";
+  for (const char* yes : {R"("xms_edov":true)", R"("xms_edov":"true")", R"("xms_edov":1)", R"("xms_edov":"1")"})
+    EXPECT_TRUE(verified(entra, yes)) << yes;
+  for (const char* no : {R"("xms_edov":false)", R"("xms_edov":"false")", R"("xms_edov":0)", R"("xms_edov":"0")", R"("xms_edov":2)",
+                         R"("xms_edov":[true])", R"("xms_edov":{})", R"("xms_edov":null)", R"("xms_edov":true,"email_verified":false)",
+                         R"("user_metadata":{"xms_edov":true})"})
+    EXPECT_FALSE(verified(entra, no)) << no;
+  for (const char* iss : {"https://sts.windows.net/0f/", "https://login.microsoftonline.us/0f/v2.0", "https://shop.ciamlogin.com/0f/v2.0"})
+    EXPECT_TRUE(verified(iss, R"("xms_edov":true)")) << iss;
+  for (const char* iss : {"https://id.example/", "https://login.microsoftonline.com.example/0f", "http://login.microsoftonline.com/0f",
+                          "https://example/login.microsoftonline.com/", "https://ciamlogin.com.example/"})
+    EXPECT_FALSE(verified(iss, R"("xms_edov":true)")) << iss;
+}
+
 TEST(identity, the_role_of_a_token_counts_unless_it_is_that_of_the_account) {
   ry_principal p{};
   p.struct_size = sizeof p;

@@ -9,9 +9,11 @@ constexpr std::size_t most_known = 100'000;
 constexpr std::int64_t max_age_us = 60'000'000;
 
 // Most tokens have no such claim and are not parsed.
-bool says_verified(const ry_principal& who) {
-  return ry::view(who.claims_json).find("email_verified") != std::string_view::npos && read_identity(who).verified;
+bool may_say_verified(const ry_principal& who) {
+  const auto claims = ry::view(who.claims_json);
+  return claims.find("email_verified") != std::string_view::npos || claims.find("xms_edov") != std::string_view::npos;
 }
+bool says_verified(const ry_principal& who) { return may_say_verified(who) && read_identity(who).verified; }
 
 // Cheap: most tokens say nothing of the kind.
 bool may_be_anonymous(const ry_principal& who) {
@@ -59,7 +61,7 @@ bool directory::is_current(const known& k, const ry_principal& who) const {
   // that two tokens that contradict each other cannot turn each request into a write.
   if (ctx_.mono_us() - a.read_us < max_age_us / 10) return true;
   if (who.email.len != 0 && ry::view(who.email) != a.email) return false;
-  return a.verified || ry::view(who.claims_json).find("email_verified") == std::string_view::npos;
+  return a.verified || !may_say_verified(who);
 }
 
 ry_status directory::ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) {

@@ -194,6 +194,17 @@ TEST_F(directory_test, a_token_that_says_verified_counts_at_once_and_is_written_
   EXPECT_EQ(host_.db.calls.size(), 2u);
 }
 
+TEST_F(directory_test, the_claim_of_entra_counts_at_once) {
+  auto unverified = row("a@b");
+  unverified.rows[0][6] = "f";
+  host_.db.on("accounts.provision", unverified);
+  ask(who("a@b"));
+  auto entra = who("a@b");
+  entra.claims_json = ry::str(R"({"iss":"https://login.microsoftonline.com/0f/v2.0","xms_edov":true})");
+  ask(entra);
+  EXPECT_EQ(host_.db.calls.size(), 2u);
+}
+
 TEST_F(directory_test, a_failure_reaches_everyone_and_is_not_remembered) {
   host_.db.fail("accounts.provision", ry::unavailable("db.down", "away"));
   host_.db.on("accounts.provision", row("a@b"));

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 
@@ -28,6 +30,31 @@ bool is_anonymous(const json::object& claims) {
     if (!no) return true;
   }
   return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
+}
+
+bool is_microsoft(std::string_view issuer) {
+  constexpr std::string_view scheme = "https://";
+  if (!issuer.starts_with(scheme)) return false;
+  issuer.remove_prefix(scheme.size());
+  const auto host = issuer.substr(0, issuer.find('/'));
+  constexpr std::array<std::string_view, 5> all{"login.microsoftonline.com", "login.microsoftonline.us",
+                                                "login.partner.microsoftonline.cn", "sts.windows.net", "sts.chinacloudapi.cn"};
+  return std::find(all.begin(), all.end(), host) != all.end() || host.ends_with(".ciamlogin.com");
+}
+
+// The optional claim xms_edov of Entra: whether the owner of the address's domain is verified. Documented as a boolean, it
+// arrives as 1 and "1" as well. Only of Microsoft's issuers: no other one defines it.
+bool is_domain_owner_verified(const json::object& claims) {
+  const auto* v = claims.if_contains("xms_edov");
+  if (!v || !is_microsoft(clean_member(&claims, "iss", 500))) return false;
+  json::error_code ec;
+  const bool one = v->is_number() && v->to_number<double>(ec) == 1;
+  return one || clean_member(&claims, "xms_edov", 8) == "1" || is_true(&claims, "xms_edov");
+}
+
+bool is_verified(const json::object& claims) {
+  if (is_true(&claims, "email_verified") || is_true(object_member(&claims, "app_metadata"), "email_verified")) return true;
+  return !claims.contains("email_verified") && is_domain_owner_verified(claims);
 }
 
 // A token of a local log-in, whose role is that of the account.
@@ -69,8 +96,7 @@ identity read_identity(const ry_principal& who) {
       if (!is_own_session(claims)) out.role = who.role;
     }
     if (const auto* iat = claims.if_contains("iat")) out.issued_unix_us = numeric_date_us(*iat);
-    out.verified = is_true(&claims, "email_verified") ||
-                   is_true(object_member(&claims, "app_metadata"), "email_verified");
+    out.verified = is_verified(claims);
   }
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));
   return out;

@@ -86,7 +86,7 @@ struct identity {
 
 // Name: user_metadata.full_name, .name, .display_name, the claim `name`, else the part of the
 // e-mail address before the '@'. Verified: the claim email_verified or app_metadata.email_verified
-// (user_metadata does not count: users edit it). Anonymous: the claim is_anonymous (Supabase), or firebase.sign_in_provider
+// (user_metadata does not count: users edit it), else xms_edov of Microsoft Entra. Anonymous: the claim is_anonymous (Supabase), or firebase.sign_in_provider
 // "anonymous". Avatar: user_metadata.avatar_url, .picture, the claim
 // `picture`. Phone: the claims `phone`, `phone_number`, else user_metadata.phone. Values that are no
 // clean text of a sensible length are left out.
