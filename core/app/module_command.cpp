@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/app/client/run_view.hpp"
 #include "core/app/rooms.hpp"
 #include "core/app/settings.hpp"
 #include "core/observe/log.hpp"
@@ -45,7 +46,8 @@ struct ended {
   std::shared_ptr<ended> self;  // until done() has returned: whoever waits for the result is woken within it
 
   static void print(void*, ry_str text) noexcept {
-    std::fwrite(text.ptr, 1, text.len, stdout);
+    const auto shown = client::printable(core::sv(text));
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
     std::fflush(stdout);
   }
   static void done(void* ctx, ry_status st, const ry_error_view* err) noexcept {
@@ -74,7 +76,7 @@ exit_code run(workshop& w, std::string_view command, const std::string& argument
   });
   const core::error error = result.get();
   if (error.status == RY_OK) return exit_code::ok;
-  std::fprintf(stderr, "runyard: %s\n", error.message.empty() ? "the command failed" : error.message.c_str());
+  std::fprintf(stderr, "runyard: %s\n", error.message.empty() ? "the command failed" : client::printable(error.message).c_str());
   const bool wrong = error.status == RY_INVALID_ARGUMENT || error.status == RY_NOT_FOUND;
   return wrong ? exit_code::refused : exit_code::failed;
 }

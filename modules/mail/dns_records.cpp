@@ -56,6 +56,26 @@ std::optional<std::string> tag_of(std::string_view record, std::string_view name
 
 }  // namespace
 
+std::string with_escaped_controls(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  const auto escape = [&](unsigned char c) { out.append("\\x").append({digits[c >> 4], digits[c & 15]}); };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    if (c < 0x20 || c == 0x7f) {
+      escape(c);
+    } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
+      escape(static_cast<unsigned char>(next));
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 finding judge_spf(const std::vector<std::string>& txt) {
   std::vector<std::string> records;
   std::copy_if(txt.begin(), txt.end(), std::back_inserter(records), is_spf);

@@ -15,6 +15,10 @@ struct finding {
   std::string text;   // what was found, and what to do about it
 };
 
+// Text of DNS records and SMTP replies for a terminal: control characters, line ends included, become "\x1b". A record
+// must neither send escape sequences nor look like a further line of the report.
+std::string with_escaped_controls(std::string_view text);
+
 // txt: the TXT records of the domain.
 finding judge_spf(const std::vector<std::string>& txt);
 // Of SELECTOR._domainkey.DOMAIN.

@@ -23,6 +23,11 @@ TEST(mail_dns, spf_is_one_record_that_ends_and_does_not_let_everybody) {
   }
 }
 
+TEST(mail_dns, control_characters_are_shown_as_text) {
+  EXPECT_EQ(with_escaped_controls("v=spf1 \x1b[31m\a\r\nok: DMARC: fine\x7f\t-all"), "v=spf1 \\x1b[31m\\x07\\x0d\\x0aok: DMARC: fine\\x7f\\x09-all");
+  EXPECT_EQ(with_escaped_controls("\xc2\x9b" "2J \xc3\xa4 \xc2\xa9 \xc2"), "\\x9b" "2J \xc3\xa4 \xc2\xa9 \xc2");
+}
+
 TEST(mail_dns, dkim_keys_are_whole_and_long_enough) {
   const auto key = [](std::size_t n) { return ry::base64_encode(std::string(n, 'k'), ry::base64_alphabet::standard, true); };
   const auto judged = [&](const std::string& record) { return judge_dkim("s1", {record}); };

@@ -61,13 +61,14 @@ std::vector<finding> check_all(const settings& s, const std::string& server) {
 
 std::string text_report(const std::vector<finding>& all) {
   std::string out;
-  for (const auto& f : all) out += std::string(name_of(f.how)) + ": " + f.topic + ": " + f.text + "\n";
+  for (const auto& f : all)
+    out += std::string(name_of(f.how)) + ": " + f.topic + ": " + with_escaped_controls(f.text) + "\n";
   return out;
 }
 
 std::string json_report(const std::vector<finding>& all) {
   json::array list;
-  for (const auto& f : all) list.push_back(json::object{{"check", f.topic}, {"result", name_of(f.how)}, {"detail", f.text}});
+  for (const auto& f : all) list.push_back(json::object{{"check", f.topic}, {"result", name_of(f.how)}, {"detail", with_escaped_controls(f.text)}});
   return json::serialize(json::object{{"mail", std::move(list)}}) + "\n";
 }
 
