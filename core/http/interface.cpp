@@ -63,6 +63,15 @@ void tell_log(const exchange_ref& ref, const core::error& e) {
                 {"request_id", ref.ex->data->request_id}});
 }
 
+// Texts of unexpected errors, such as exceptions of libraries, name paths and addresses. An error with an HTTP status of its
+// own was meant for the client, and the texts of the database's errors are the host's.
+void hide_internals(core::error& e) {
+  const bool unexpected = e.status == RY_INTERNAL || e.status == RY_UNKNOWN || e.status == RY_DATA_LOSS;
+  if (!unexpected || e.http_status != 0 || e.reason.starts_with("db.")) return;
+  e.message.clear();
+  e.detail_json.clear();
+}
+
 constexpr const char* ended_already = "the handle was ended before";
 
 // Ends the request with an answer, from whatever thread.
@@ -150,6 +159,7 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
     append_retry_after(lines, status, e);
     const exchange_ref ref(request);
     if (status >= 500 && e.status != RY_CANCELLED) tell_log(ref, e);
+    hide_internals(e);
     return finish(ref, "fail", status, lines, error_body(e));
   });
 }

@@ -73,6 +73,30 @@ TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
   EXPECT_EQ(text.find("hello"), std::string::npos) << text;
 }
 
+TEST_F(limits, TextsOfUnexpectedErrorsAreInTheLogAndNotInTheAnswer) {
+  w = std::make_unique<world>(s);
+  w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
+    const core::error all[] = {{RY_INTERNAL, "x.open", "cannot open /srv/secret/file", R"({"path":"/srv/secret"})", 0, 0},
+                               {RY_OK, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
+                               {RY_DATA_LOSS, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
+                               {RY_INTERNAL, "x.start", "The start failed", {}, 500, 0},
+                               {RY_INTERNAL, "db.42703", "The database could not run a statement.", {}, 0, 0}};
+    const auto view = all[core::sv(v.params[0].value)[0] - '0'].view();
+    return api().fail(r, &view);
+  });
+  w->start();
+  client c(*w);
+  for (const char* path : {"/fail/0", "/fail/1", "/fail/2"}) {
+    response r;
+    const auto text = logged([&] { r = c.get(path); });
+    EXPECT_EQ(500, r.status);
+    EXPECT_EQ(R"({"detail":"Internal server error"})", r.body) << path;
+    EXPECT_NE(text.find("cannot open /srv/secret/file"), std::string::npos) << text;
+  }
+  EXPECT_EQ(R"({"detail":"The start failed"})", c.get("/fail/3").body) << "the module chose the status and the text";
+  EXPECT_EQ(R"({"detail":"The database could not run a statement."})", c.get("/fail/4").body);
+}
+
 TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
   w = std::make_unique<world>(s);
   w->route("GET", "/broken", [](auto&, auto* r) {
