@@ -124,9 +124,12 @@ module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals
 
 module_changes::~module_changes() = default;
 
-void module_changes::note_started() {
+void module_changes::note_started(const config::config& c) {
+  const auto before = newest_;
   for (const auto& m : workshop_.modules.describe()) {
     newest_ = std::max(newest_, m.generation);
+    // Settings hold secrets, so only their digest is kept.
+    if (m.generation > before) applied_[m.facts.name] = db::sha256_hex(c.accepted_settings(m.facts.name));
     if (m.state != module::module_state::disabled) record_.know(m.facts.name);
   }
 }
@@ -196,6 +199,18 @@ std::size_t module_changes::reload_changed() {
   std::size_t changed = 0;
   for (const auto& m : workshop_.modules.describe()) changed += compare(m, by_signal) ? 1 : 0;
   return changed;
+}
+
+std::vector<std::string> module_changes::unapplied_settings(config::config& fresh) const {
+  std::vector<std::string> out;
+  for (const auto& m : workshop_.modules.describe()) {
+    const auto applied = applied_.find(m.facts.name);
+    if (m.state != module::module_state::started || applied == applied_.end()) continue;
+    // Invalid settings differ, too: a reload names what is wrong.
+    const auto now = fresh.module_settings(m.facts.name, m.settings_schema);
+    if (!now || db::sha256_hex(*now) != applied->second) out.push_back(m.facts.name);
+  }
+  return out;
 }
 
 module::change_request module_changes::request_for(action what, const std::string& name,
@@ -330,7 +345,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   const auto swapped = steady::now();
   observe::log(level::info, "module", "changed", {{"module", name}, {"change", word(what)}});
   const auto before = newest_;
-  note_started();
+  note_started(fresh);
   record_.count(name, outcome_of(what));
 
   // Requests and streams end while jobs get their time to end by themselves.
@@ -345,7 +360,12 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   const auto ms = [](auto d) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
   };
-  json::array left, running;
+  json::array left, running, unapplied;
+  for (const auto& other : unapplied_settings(fresh)) {
+    unapplied.emplace_back(other);
+    observe::log(level::warn, "module", "settings of a running module have changed and are not applied",
+                 {{"module", other}, {"apply_with", "runyard modules reload " + other}});
+  }
   for (const auto& e : ends) {
     left.push_back(described(e));
     record_.left(e, left.back().as_object());
@@ -364,6 +384,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
                                        {"change", word(what)},
                                        {"started", std::move(running)},
                                        {"left", std::move(left)},
+                                       {"unapplied_settings", std::move(unapplied)},
                                        {"cut_requests", cut},
                                        {"swap_ms", ms(swapped - begun)},
                                        {"total_ms", ms(steady::now() - begun)}})};

@@ -37,8 +37,8 @@ class module_changes {
   module_changes(const module_changes&) = delete;
   module_changes& operator=(const module_changes&) = delete;
 
-  // The modules have started.
-  void note_started();
+  // The modules have started with the settings of `c`.
+  void note_started(const config::config& c);
   // From now on a module whose file changes is reloaded.
   void watch_files(const config::config& c);
   // Reloads every running module whose file is not what was loaded; how many these are. Only on the main thread.
@@ -53,6 +53,8 @@ class module_changes {
  private:
   http::host_answer asked(action what, const ry_request_view& view);
   http::host_answer list() const;
+  // Running modules whose settings in the configuration are not those that they were created with.
+  std::vector<std::string> unapplied_settings(config::config& fresh) const;
   module::change_request request_for(action what, const std::string& name, config::config& fresh,
                                      std::string& error) const;
   // Starts the staged modules once for a try if migrations would be applied for them, and stages them again. Why
@@ -76,6 +78,7 @@ class module_changes {
   const std::chrono::milliseconds drain_;
   std::map<std::string, bool> wishes_;  // enabled or disabled since the start
   std::uint64_t newest_ = 0;            // generation
+  std::map<std::string, std::string> applied_;  // digests of the settings of running modules, by name
   change_record record_;
   std::atomic<bool> busy_{false};
   std::unique_ptr<file_watch> watch_;

@@ -172,7 +172,7 @@ exit_code serve(const config_options& options) {
   r.traces.start();
   r.auth.warm_up();
 
-  changes->note_started();
+  changes->note_started(c);
   if (c.flag("reload.on_file_change")) changes->watch_files(c);
 
   // listen

@@ -241,6 +241,30 @@ test('settings are read anew, and wrong ones are refused with file and line', as
   assert.equal(r.code, 0, r.err);
 });
 
+test('a change names the running modules whose changed settings it does not apply', async () => {
+  const good = readFileSync(server.config, 'utf8');
+  const unapplied = async (what, name) => {
+    const r = await change(what, name);
+    assert.equal(r.code, 0, r.err);
+    return r.json.unapplied_settings;
+  };
+  assert.deepEqual(await unapplied('reload', 'webhooks'), []);
+  writeFileSync(server.config, good.replace('[runs]\n', '[runs]\nmax_steps = 77\n'));
+  try {
+    assert.deepEqual(await unapplied('disable', 'webhooks'), ['runs']);
+    assert.deepEqual(await unapplied('enable', 'webhooks'), ['runs']);
+    const set = [...server.set, `data_dir=${path.join(server.dir, 'data')}`].flatMap((s) => ['--set', s]);
+    const text = await runyard('modules', 'reload', 'webhooks', '--config', server.config, ...set);
+    assert.match(text.out, /^note +the settings of runs have changed and are not applied; apply them with `runyard modules reload runs`$/m);
+    assert.match(server.log, /warning.*settings of a running module have changed and are not applied module=runs/);
+    assert.deepEqual(await unapplied('reload', 'runs'), []);
+    assert.deepEqual(await unapplied('reload', 'webhooks'), []);
+  } finally {
+    writeFileSync(server.config, good);
+  }
+  assert.deepEqual(await unapplied('reload', 'runs'), []);
+});
+
 test('a module goes and comes back; one that others need stays', async () => {
   let r = await change('disable', 'accounts');
   assert.equal(r.code, 1);

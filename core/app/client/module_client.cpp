@@ -129,6 +129,11 @@ std::string module_text(const std::string& body) {
     line("left     ", m,
          ": " + printable(text_of(m, "outcome")) + (why.empty() ? "" : ", " + printable(why)));
   });
+  if (const auto* changed = o->if_contains("unapplied_settings"); changed != nullptr && changed->is_array())
+    for (const auto& name : changed->get_array())
+      if (name.is_string())
+        out += "note     the settings of " + printable(name.get_string()) + " have changed and are not applied; apply them with `runyard modules reload " +
+               printable(name.get_string()) + "`\n";
   if (const auto cut = number_of(*o, "cut_requests"); cut != "0")
     out += cut + " requests were cut, they did not end in time\n";
   return out + "swapped after " + number_of(*o, "swap_ms") + " ms, done after " +

@@ -251,6 +251,11 @@ std::optional<std::string> config::module_settings(const std::string& name,
   return text;
 }
 
+std::string config::accepted_settings(const std::string& name) const {
+  const auto it = modules_.find(name);
+  return it == modules_.end() ? std::string() : json::serialize(it->second.first);
+}
+
 void config::check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers) {
   for (const auto& [name, entry] : modules_)
     ry::app::config::check_drivers(entry.first, entry.second, tree_.find(name), {name}, drivers, faults_);

@@ -66,6 +66,9 @@ class config {
   // nullopt when something was wrong (then faults() has grown).
   std::optional<std::string> module_settings(const std::string& name, std::string_view schema_json);
 
+  // The settings that module_settings() has accepted, with defaults; empty: none of this module.
+  std::string accepted_settings(const std::string& name) const;
+
   // Once all modules are created: names of drivers in the checked settings of modules that nobody
   // provides. `drivers` are pairs of extension point and name.
   void check_drivers(const std::vector<std::pair<std::string, std::string>>& drivers);
