@@ -311,6 +311,51 @@ TEST_F(ModuleTest, JobsAndEventsEndAsTheirHandlersSay) {
   EXPECT_EQ(host.health().error().message(), "the provider does not answer");
 }
 
+class always_degraded {
+ public:
+  always_degraded(ry::context&, ry::registrar&) {}
+  std::string degraded() const { return "no control groups"; }
+};
+class sick_and_degraded : public always_degraded {
+ public:
+  using always_degraded::always_degraded;
+  ry::result<void> health() const { return ry::unavailable("x.sick", "no disk"); }
+};
+class well_and_degraded : public always_degraded {
+ public:
+  using always_degraded::always_degraded;
+  ry::result<void> health() const { return {}; }
+};
+
+// The descriptor of `sample` with the functions of another class.
+template <class T>
+ry_module_v1 descriptor_of() {
+  ry_module_v1 m = *ry_module_entry();
+  m.create = &ry::module<T>::create;
+  m.start = &ry::module<T>::start;
+  m.stop = &ry::module<T>::stop;
+  m.destroy = &ry::module<T>::destroy;
+  m.health = &ry::module<T>::health;
+  return m;
+}
+
+TEST_F(ModuleTest, DegradedIsReportedWithAndWithoutHealth) {
+  const auto plain = descriptor_of<always_degraded>(), well = descriptor_of<well_and_degraded>();
+  for (const auto* m : {&plain, &well}) {
+    host.load(*m);
+    EXPECT_TRUE(host.health().ok());
+    EXPECT_EQ(host.degraded(), "no control groups");
+    host.unload();
+  }
+  const auto sick = descriptor_of<sick_and_degraded>();
+  host.load(sick);
+  EXPECT_EQ(host.health().error().message(), "no disk");
+  EXPECT_EQ(host.degraded(), "");
+  host.unload();
+  host.load(*ry_module_entry());
+  EXPECT_EQ(host.degraded(), "");
+}
+
 TEST_F(ModuleTest, StopCancelsAndWaitsForEverything) {
   host.load(*ry_module_entry());
   const auto open = host.send("GET", "/events");

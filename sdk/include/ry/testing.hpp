@@ -221,6 +221,13 @@ class fake_host {
     if (module_->health(self_, &err) == RY_OK) return {};
     return error(RY_UNAVAILABLE, "", std::string(err.ptr, err.len));
   }
+  // What a healthy module reports as not working; empty: nothing, or it is not healthy.
+  std::string degraded() {
+    char text_of_problem[512];
+    ry_errbuf problem{text_of_problem, sizeof text_of_problem, 0};
+    if (module_->health(self_, &problem) != RY_OK) return {};
+    return std::string(problem.ptr, problem.len);
+  }
   // Sends a request to a registered route and runs until nothing is ready; 404 when none matches.
   std::shared_ptr<answer> send(std::string_view method, std::string_view target,
                                const call_options& o = {});

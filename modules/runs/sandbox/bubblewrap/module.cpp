@@ -136,10 +136,8 @@ class module {
     co_await ctx_.run_blocking([this] { disk_->threads().close(); });
   }
 
-  // Without a usable sandbox runs go on without its tools, so the module is never unhealthy: the server would be taken
-  // out of its balancer for less than it can do. The host reads degraded() of modules that have health().
-  ry::result<void> health() const { return {}; }
-  // Shown by /readyz.
+  // Shown by /readyz. Without a usable sandbox runs go on without its tools, so the module is never unhealthy: the server
+  // would be taken out of its balancer for less than it can do.
   std::string degraded() const {
     if (const auto problem = this->problem(); !problem.empty()) return problem;
     const std::string& groups = groups_->degraded();

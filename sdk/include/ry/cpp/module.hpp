@@ -7,7 +7,7 @@
 //     void start();                                 // optional; or ry::task<void> start()
 //     ry::task<void> stop();                        // optional: before the module's tasks are cancelled
 //     ry::result<void> health() const;              // optional
-//     std::string degraded() const;                 // optional: what does not work although health() succeeds
+//     std::string degraded() const;                 // optional, also without health(): what does not work although the module is healthy
 //   };
 //   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"));
 // clang-format on
@@ -226,21 +226,19 @@ class module {
 
   static ry_status health(void* self, ry_errbuf* err) noexcept {
     [[maybe_unused]] auto* m = static_cast<module*>(self);
-    if constexpr (requires(T & t) { t.health(); }) {
-      return guard(
-          [&]() -> ry_status {
+    return guard(
+        [&]() -> ry_status {
+          if constexpr (requires(T & t) { t.health(); }) {
             const result<void> r = m->object_->health();
-            if (!r.ok()) detail::put_error(err, r.error().message());
-            if constexpr (requires(const T& t) { t.degraded(); }) {
-              if (r.ok()) detail::put_error(err, m->object_->degraded());
+            if (!r.ok()) {
+              detail::put_error(err, r.error().message());
+              return RY_UNAVAILABLE;
             }
-            return r.ok() ? RY_OK : RY_UNAVAILABLE;
-          },
-          err);
-    } else {
-      (void)err;
-      return RY_OK;
-    }
+          }
+          if constexpr (requires(const T& t) { t.degraded(); }) detail::put_error(err, m->object_->degraded());
+          return RY_OK;
+        },
+        err);
   }
 
   module(const ry_host* host, ry_get_interface_fn get,
