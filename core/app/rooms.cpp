@@ -145,7 +145,7 @@ workshop::~workshop() {
   loops.stop_and_join();
 }
 
-bool workshop::prepare(told where) {
+bool workshop::prepare(report_target target) {
   const auto found = find_modules(config_);
   config_.check_names(found.names);
   const bool named_well = config_.faults().empty();
@@ -175,7 +175,7 @@ bool workshop::prepare(told where) {
   }
   const bool faultless = report_faults(config_);
   // A wrong name leaves out a module; what others miss for that would bury the reason.
-  if (named_well) report_modules(report, where);
+  if (named_well) report_modules(report, target);
   return faultless && sound;
 }
 
