@@ -44,14 +44,14 @@ const char* current_callback() noexcept {
   return t_callback;
 }
 
-void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) noexcept {
-  try {
-    observe::log(observe::level::error, who, "module misbehaved",
-                 {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
-  } catch (const std::bad_alloc&) {
-    // Without memory nothing can be logged.
-  }
+namespace {
+
+void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
+  observe::log(observe::level::error, who, "module misbehaved",
+               {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
 }
+
+}  // namespace
 
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept {
   try {

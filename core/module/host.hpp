@@ -165,8 +165,6 @@ const char* current_callback() noexcept;
 // Counts and logs that a module broke a rule of the ABI, under its name; nullptr: called from a thread that the
 // host knows nothing of, and counted and logged for the module whose code is on the stack. Any thread.
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
-// Only logs it: for a module whose ry_host is gone.
-void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
 // Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from
 // the type so that an exception of foreign code can be caught here instead of ending the process;

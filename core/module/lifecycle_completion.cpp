@@ -7,7 +7,7 @@
 namespace ry::module {
 
 lifecycle_completion::lifecycle_completion(ry_host* module, const char* call)
-    : name_(module->name), call_(call), module_(module) {}
+    : call_(call), module_(module) {}
 
 ry_done lifecycle_completion::done() noexcept {
   return {[](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<lifecycle_completion*>(ctx)->complete(); },
@@ -17,11 +17,7 @@ ry_done lifecycle_completion::done() noexcept {
 void lifecycle_completion::complete() noexcept {
   std::lock_guard lock(mutex_);
   if (!std::exchange(called_, true)) return completed_.open();
-  constexpr auto rule = "a completion that is called twice", problem = "the further call has no effect";
-  if (module_ != nullptr)
-    misbehaved(module_, rule, call_, problem);
-  else
-    log_misbehaviour(name_, rule, call_, problem);
+  misbehaved(module_, "a completion that is called twice", call_, "the further call has no effect");
 }
 
 void lifecycle_completion::forget_module() noexcept {

@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <mutex>
-#include <string>
 
 #include "core/module/latch.hpp"
 
@@ -24,13 +23,12 @@ class lifecycle_completion {
   bool is_complete() const noexcept { return completed_.is_open(); }
   // False: the time is over.
   bool wait_until(std::chrono::steady_clock::time_point deadline) { return completed_.wait_until(deadline); }
-  // Before the module's host is destroyed: later violations are logged only.
+  // Before the module's host is destroyed: later violations are attributed to the module whose code is on the stack.
   void forget_module() noexcept;
 
  private:
   void complete() noexcept;
 
-  const std::string name_;
   const char* const call_;
   latch completed_;
   std::mutex mutex_;  // of the two below
