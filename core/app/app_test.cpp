@@ -103,7 +103,7 @@ TEST_F(place, a_brand_color_must_be_visible_on_white) {
   };
   for (const auto* good : {"#1d5fd1", "#000000", "#C2410C", "#767676"}) EXPECT_THAT(faults_of(good), IsEmpty()) << good;
   for (const auto* bad : {"blue", "#fff", "1d5fd1", "#12345g", "#1d5fd1 "})
-    EXPECT_THAT(faults_of(bad), ElementsAre(HasSubstr("brand.color: must match"))) << bad;
+    EXPECT_THAT(faults_of(bad), ElementsAre(HasSubstr("brand.color: must be a color in the form #1d5fd1"))) << bad;
   EXPECT_THAT(faults_of("#ffff00"), ElementsAre(HasSubstr("brand.color: its contrast with white is 1.1:1")));
 }
 

@@ -238,7 +238,7 @@ T
   in_err 'notifications.orchestrator: no driver "builtni" of notify.orchestrator/1 is loaded'
   sed -i 's/ofline"/offline"\nbase_url = "nowhere"/' providers.toml
   expect 2 check --config providers.toml
-  in_err 'providers.toml:11:1: runs.providers.mine.base_url: must match'
+  in_err 'providers.toml:11:1: runs.providers.mine.base_url: must be a URL such as https://api.openai.com/v1, or empty'
   sed -i '/base_url/d' providers.toml
   expect 0 check --config providers.toml --show
   in_out 'mcp_prebuilt.integrations.tracker.headers.Authorization = "********"'

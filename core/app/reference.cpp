@@ -78,7 +78,8 @@ std::string allowed(const json::object& schema) {
   add(range(schema, "minimum", "maximum", ""));
   add(range(schema, "minLength", "maxLength", " characters"));
   add(range(schema, "minItems", "maxItems", " entries"));
-  if (const auto pattern = text_of(schema, "pattern"); !pattern.empty()) add(code(pattern));
+  const auto form = text_of(schema, "form");
+  if (const auto pattern = text_of(schema, "pattern"); !pattern.empty()) add(form.empty() ? code(pattern) : form);
   if (const auto point = text_of(schema, "driver_of"); !point.empty()) add("a driver of " + code(point));
   return out;
 }

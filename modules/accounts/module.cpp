@@ -34,7 +34,7 @@ constexpr std::string_view settings_schema = R"({
           "description": "Lifetime of an access token in seconds; a refresh token returns a new one"},
         "session_days": {"type": "integer", "minimum": 1, "maximum": 365, "default": 30,
           "description": "Days without use after which a session ends"},
-        "setup_code": {"type": "string", "secret": true, "pattern": "^([A-Za-z0-9-]{12,128})?$", "default": "",
+        "setup_code": {"type": "string", "secret": true, "pattern": "^([A-Za-z0-9-]{12,128})?$", "form": "12 to 128 letters, digits and -, or empty", "default": "",
           "description": "With verify = none: one-time code that the first sign-up requires; its account becomes super_admin. Empty: none is required"},
         "verify_hours": {"type": "integer", "minimum": 1, "maximum": 168, "default": 24},
         "reset_minutes": {"type": "integer", "minimum": 5, "maximum": 1440, "default": 30},

@@ -52,7 +52,7 @@ inline constexpr std::string_view settings_schema = R"({
     "from_name": {"type": "string", "maxLength": 100, "default": "", "description": "Name in the From header"},
     "unsubscribe_mailto": {"type": "string", "default": "",
       "description": "E-mail address that also accepts requests to unsubscribe"},
-    "dkim_selectors": {"type": "array", "maxItems": 10, "items": {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$"}, "default": [],
+    "dkim_selectors": {"type": "array", "maxItems": 10, "items": {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$", "form": "a DKIM selector such as s1"}, "default": [],
       "description": "Selectors of the DKIM keys that the relay signs with; only `runyard check --mail` uses them"},
     "connections": {"type": "integer", "minimum": 1, "maximum": 64, "default": 4,
       "description": "Connections to the relay at the same time, per node, and the same number again for account mail; each is used for many messages"},

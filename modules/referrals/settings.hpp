@@ -11,7 +11,7 @@ namespace referrals {
 inline constexpr std::string_view settings_schema = R"({
   "type": "object",
   "properties": {
-    "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "default": "",
+    "app_url": {"type": "string", "pattern": "^(https?://[^\\s?#]+)?$", "form": "a URL without ? and #, such as https://app.example.org, or empty", "default": "",
       "description": "Base URL of referral links ({app_url}/auth?ref=CODE); empty: http.public_url with http.base_path"},
     "qualify": {"type": "string", "enum": ["signup", "email_verified", "first_run"],
       "default": "email_verified", "description": "When a referral qualifies for credits"},

@@ -18,3 +18,7 @@ test('an explanation belongs to the settings below it, up to the next comment or
   assert.deepEqual([...found].map(([k, v]) => [k, v.text, v.again]), [
     ['a.x', 'One thing, explained.', false], ['a.y', 'One thing, explained.', true], ['a.z', 'Another.', false]]);
 });
+
+test('the allowed values are described in words, not as regular expressions', () => {
+  assert.deepEqual(configuration().split('\n').filter((l) => l.includes('`^')), []);
+});

@@ -52,14 +52,14 @@ config::config(const sources& from, const environment& env, const defaults& plac
   set_warnings_aside();
   if (!faults_.empty()) return;
   const auto both = [&](const char* a, const char* b) {
-    if (text(a).empty() != text(b).empty())
-      faults_.push_back({tree_.where, text(a).empty() ? a : b,
-                         std::string("is required together with ") + (text(a).empty() ? b : a)});
+    if (text(a).empty() == text(b).empty()) return;
+    // Placed at the one that is set.
+    const auto [missing, set] = text(a).empty() ? std::pair(a, b) : std::pair(b, a);
+    faults_.push_back({place(set), missing, std::string("is required together with ") + set});
   };
   both("http.tls.cert", "http.tls.key");
   if (!text("auth.jwt.jwks_url").empty() && !text("auth.jwt.jwks_file").empty())
-    faults_.push_back(
-        {tree_.where, "auth.jwt.jwks_file", "cannot be combined with auth.jwt.jwks_url; keep one"});
+    refuse("auth.jwt.jwks_file", "cannot be combined with auth.jwt.jwks_url; keep one");
 }
 
 void config::set_warnings_aside() {

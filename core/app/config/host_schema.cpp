@@ -15,15 +15,15 @@ constexpr const char* schema_text = R"JSON({
     "mode": {"type": "string", "enum": ["local", "staging", "production"], "default": "local"}
   }},
   "brand": {"type": "object", "properties": {
-    "name": {"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[^<>\"{}@/\\t\\r\\n]+$", "default": "Runyard"},
-    "color": {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$", "default": "#1d5fd1"},
-    "logo_url": {"type": "string", "pattern": "^(https://[^\\s\"'<>]+)?$", "default": ""}
+    "name": {"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[^<>\"{}@/\\t\\r\\n]+$", "form": "a name of one line without quotes and the characters < > { } @ /", "default": "Runyard"},
+    "color": {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$", "form": "a color in the form #1d5fd1", "default": "#1d5fd1"},
+    "logo_url": {"type": "string", "pattern": "^(https://[^\\s\"'<>]+)?$", "form": "a URL that begins with https://, or empty", "default": ""}
   }},
   "http": {"type": "object", "properties": {
     "listen": {"type": "string", "minLength": 1, "default": "127.0.0.1:8080"},
-    "base_path": {"type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)*$", "default": ""},
-    "public_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
-    "allowed_hosts": {"type": "array", "items": {"type": "string", "pattern": "^(\\*|(\\*\\.)?[A-Za-z0-9_.-]+)$"}, "default": []},
+    "base_path": {"type": "string", "pattern": "^(/[A-Za-z0-9._~-]+)*$", "form": "a path such as /runyard that does not end with /, or empty", "default": ""},
+    "public_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as https://runs.example.org, or empty", "default": ""},
+    "allowed_hosts": {"type": "array", "items": {"type": "string", "pattern": "^(\\*|(\\*\\.)?[A-Za-z0-9_.-]+)$", "form": "a host name such as runs.example.org or *.example.org without scheme and port, or *"}, "default": []},
     "threads": {"type": "integer", "minimum": 0, "maximum": 256, "default": 0},
     "access_log": {"type": "boolean", "default": true},
     "tls": {"type": "object", "properties": {
@@ -106,7 +106,7 @@ constexpr const char* schema_text = R"JSON({
   "auth": {"type": "object", "properties": {
     "jwt": {"type": "object", "properties": {
       "hs256_secret": {"type": "string", "secret": true, "default": ""},
-      "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
+      "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as https://id.example.org/jwks, or empty", "default": ""},
       "jwks_file": {"type": "string", "default": ""},
       "issuer": {"type": "string", "default": ""},
       "audience": {"type": ["string", "array"], "items": {"type": "string"}, "default": ""},
@@ -123,7 +123,7 @@ constexpr const char* schema_text = R"JSON({
       "description": "Further identity providers, each in a table auth.issuers.NAME",
       "additionalProperties": {"type": "object", "required": ["issuer"], "properties": {
         "issuer": {"type": "string", "minLength": 1, "description": "Value of the claim iss in the provider's tokens"},
-        "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": "",
+        "jwks_url": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as https://id.example.org/jwks, or empty", "default": "",
           "description": "URL of the provider's key set (JWKS), or of a map of certificates"},
         "jwks_file": {"type": "string", "default": "", "description": "File with the provider's key set (JWKS)"},
         "hs256_secret": {"type": "string", "secret": true, "default": "",
@@ -159,7 +159,7 @@ constexpr const char* schema_text = R"JSON({
       "enabled": {"type": "boolean", "default": false, "description": "Load this module"},
       "required": {"type": "boolean", "default": true,
                    "description": "false: the server starts without the module if the module fails"},
-      "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "default": "",
+      "sha256": {"type": "string", "pattern": "^([0-9a-fA-F]{64})?$", "form": "64 hexadecimal digits, or empty", "default": "",
                  "description": "SHA-256 of the module file in hex; a file with another hash is refused"},
       "path": {"type": "string", "default": "",
                "description": "Path of the module file, instead of NAME.so in modules.path"},
@@ -171,8 +171,8 @@ constexpr const char* schema_text = R"JSON({
     "drain_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30}
   }},
   "tracing": {"type": "object", "properties": {
-    "endpoint": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "default": ""},
-    "headers": {"type": "array", "secret": true, "items": {"type": "string", "pattern": "^[A-Za-z0-9_-]+: [^\\r\\n]*$"}, "default": []},
+    "endpoint": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as http://127.0.0.1:4318, or empty", "default": ""},
+    "headers": {"type": "array", "secret": true, "items": {"type": "string", "pattern": "^[A-Za-z0-9_-]+: [^\\r\\n]*$", "form": "a header in the form Name: value"}, "default": []},
     "service_name": {"type": "string", "minLength": 1, "maxLength": 255, "default": "runyard"},
     "ratio": {"type": "number", "minimum": 0, "maximum": 1, "default": 1},
     "accept": {"type": "string", "enum": ["all", "trusted_proxies", "none"], "default": "all"},

@@ -173,6 +173,23 @@ node retyped(const node& value, const std::vector<std::string>& types) {
   return value;
 }
 
+// How to write a value of another type; empty: that is clear.
+std::string type_hint(const node& value, const std::vector<std::string>& types) {
+  const auto* text = value.scalar.if_string();
+  if (value.is != node::kind::scalar || !text || value.loose) return {};
+  if (types.size() == 1 && types[0] == "array") return "; put it into brackets: [\"...\"]";
+  if (!allows(types, "integer") && !allows(types, "number")) return {};
+  const auto unit = std::string_view(*text).find_first_not_of("0123456789.");
+  if (text->empty() || unit == 0) return {};
+  return unit == std::string_view::npos ? "; remove the quotes" : "; write it without quotes and without a unit";
+}
+
+// The member "form" describes what "pattern" allows, for people.
+std::string form(const json::value& schema, const std::string& pattern) {
+  const auto* f = member(schema, "form");
+  return f && f->is_string() ? "must be " + std::string(f->get_string()) : "must match the regular expression " + pattern;
+}
+
 class checker {
  public:
   checker(key_path path, problems& out) : path_(std::move(path)), out_(out) {}
@@ -184,7 +201,7 @@ class checker {
     const auto type = type_of(value);
     const bool fits = allows(types, type) || (type == "integer" && allows(types, "number"));
     if (!fits) {
-      fail(value, "must be " + human(types) + ", not " + std::string(human(type)));
+      fail(value, "must be " + human(types) + ", not " + std::string(human(type)) + type_hint(value, types));
       return nullptr;
     }
     if (value.is == node::kind::table) return table(value, schema);
@@ -258,7 +275,7 @@ class checker {
   }
 
   json::value list(const node& value, const json::value& schema) {
-    bounds(value, schema, value.items.size(), "minItems", "maxItems", "entries");
+    bounds(value, schema, value.items.size(), "minItems", "maxItems", "entry", "entries");
     json::array result;
     static const json::value any = json::object();
     const auto* items = member(schema, "items");
@@ -276,22 +293,28 @@ class checker {
       const std::string_view text(*s);
       if (text.find('\0') != std::string_view::npos)
         fail(value, "must not contain a NUL character");
-      bounds(value, schema, length(text), "minLength", "maxLength", "characters");
+      bounds(value, schema, length(text), "minLength", "maxLength", "character", "characters");
       if (const auto* p = member(schema, "pattern"); p && p->is_string()) {
         const auto pattern = std::string(p->get_string());
         if (text.size() > longest_for_pattern ||
             !std::regex_search(text.begin(), text.end(), std::regex(pattern)))
-          fail(value, "must match " + pattern);
+          fail(value, form(schema, pattern));
       }
     } else if (!v.is_bool()) {
-      if (const auto* low = member(schema, "minimum"); low && less(v, *low))
-        fail(value, "must be at least " + number_text(*low));
-      if (const auto* high = member(schema, "maximum"); high && less(*high, v))
-        fail(value, "must be at most " + number_text(*high));
+      range(value, member(schema, "minimum"), member(schema, "maximum"));
     }
     if (const auto* choices = member(schema, "enum"); choices && choices->is_array())
       choice(value, schema, choices->get_array());
     return v;
+  }
+
+  void range(const node& value, const json::value* low, const json::value* high) {
+    const bool too_low = low && less(value.scalar, *low), too_high = high && less(*high, value.scalar);
+    if (!too_low && !too_high) return;
+    if (low && high)
+      fail(value, "must be from " + number_text(*low) + " to " + number_text(*high));
+    else
+      fail(value, too_low ? "must be at least " + number_text(*low) : "must be at most " + number_text(*high));
   }
 
   void choice(const node& value, const json::value& schema, const json::array& choices) {
@@ -312,12 +335,13 @@ class checker {
   }
 
   void bounds(const node& value, const json::value& schema, std::size_t size, std::string_view low,
-              std::string_view high, std::string_view unit) {
+              std::string_view high, std::string_view one, std::string_view many) {
     const json::value n = static_cast<std::int64_t>(size);
-    if (const auto* l = member(schema, low); l && less(n, *l))
-      fail(value, "must have at least " + json::serialize(*l) + " " + std::string(unit));
-    if (const auto* h = member(schema, high); h && less(*h, n))
-      fail(value, "must have at most " + json::serialize(*h) + " " + std::string(unit));
+    const auto amount = [&](const json::value& limit) {
+      return json::serialize(limit) + " " + std::string(limit == 1 ? one : many);
+    };
+    if (const auto* l = member(schema, low); l && less(n, *l)) fail(value, "must have at least " + amount(*l));
+    if (const auto* h = member(schema, high); h && less(*h, n)) fail(value, "must have at most " + amount(*h));
   }
 
   key_path path_;
@@ -398,6 +422,8 @@ std::string fault_at(const json::value& schema, const std::string& path) {
       return here("\"pattern\" is no regular expression");
     }
   }
+  if (const auto* f = member(schema, "form"); f && (!f->is_string() || !member(schema, "pattern")))
+    return here("\"form\" must be a string that describes \"pattern\"");
   for (const auto* number :
        {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"})
     if (const auto* v = member(schema, number); v && !v->is_number())

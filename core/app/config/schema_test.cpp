@@ -63,13 +63,13 @@ TEST(schema, reports_all_faults_with_positions) {
           sample);
   EXPECT_THAT(
       r.faults,
-      ElementsAre("f:1:1: port: must be at most 65535", "f:2:1: rate: must be at least 0.5",
+      ElementsAre("f:1:1: port: must be from 0 to 65535", "f:2:1: rate: must be at least 0.5",
                   "f:3:1: name: must have at least 2 characters",
-                  "f:3:1: name: must match ^[a-zé]+$",
+                  "f:3:1: name: must match the regular expression ^[a-zé]+$",
                   "f:4:1: on: must be true or false, not a string",
                   "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
                   "\"production\"?",
-                  "f:6:1: tags: must have at least 1 entries",
+                  "f:6:1: tags: must have at least 1 entry",
                   "f:8:1: deep.x: must be an integer, not a number",
                   "f:10:1: providers.a.kind: must be a string, not an integer",
                   "f:11:12: providers.b.kind: is required"));
@@ -96,10 +96,28 @@ TEST(schema, values_from_outside_take_the_wanted_type) {
   EXPECT_EQ(json::serialize(r.value.at("tags")), R"(["a","b"])");
   EXPECT_EQ(r.value.at("deep").at("y"), "0042");
   EXPECT_THAT(run("port = \"7\"\n", sample).faults,
-              ElementsAre("f:1:1: port: must be an integer, not a string"))
+              ElementsAre("f:1:1: port: must be an integer, not a string; remove the quotes"))
       << "what a file says in quotes is a string";
   EXPECT_THAT(run("", sample, {"port=7x"}).faults,
               ElementsAre("--set: port: must be an integer, not a string"));
+}
+
+TEST(schema, a_wrong_value_is_explained) {
+  const auto fault = [](const std::string& text, const std::string& property) {
+    const auto r = run(text, (R"({"type":"object","properties":{"x":)" + property + "}}").c_str());
+    return r.faults.size() == 1 ? r.faults[0] : std::to_string(r.faults.size()) + " faults";
+  };
+  EXPECT_EQ(fault("x = \"no\"\n", R"({"type":"string","pattern":"^https?://","form":"a URL such as https://example.org"})"),
+            "f:1:1: x: must be a URL such as https://example.org");
+  EXPECT_EQ(fault("x = \"10s\"\n", R"({"type":"number"})"),
+            "f:1:1: x: must be a number, not a string; write it without quotes and without a unit");
+  EXPECT_EQ(fault("x = \"many\"\n", R"({"type":"integer"})"), "f:1:1: x: must be an integer, not a string");
+  EXPECT_EQ(fault("x = \"a\"\n", R"({"type":"array","items":{"type":"string"}})"),
+            "f:1:1: x: must be a list, not a string; put it into brackets: [\"...\"]");
+  EXPECT_EQ(fault("x = 0\n", R"({"type":"integer","minimum":1,"maximum":9})"), "f:1:1: x: must be from 1 to 9");
+  EXPECT_EQ(fault("x = 10\n", R"({"type":"integer","minimum":1,"maximum":9})"), "f:1:1: x: must be from 1 to 9");
+  EXPECT_EQ(fault("x = 0\n", R"({"type":"integer","minimum":1})"), "f:1:1: x: must be at least 1");
+  EXPECT_EQ(fault("x = \"\"\n", R"({"type":"string","minLength":1})"), "f:1:1: x: must have at least 1 character");
 }
 
 TEST(schema, additional_properties) {
@@ -208,6 +226,10 @@ TEST(schema, its_own_faults) {
             "a: \"type\" names no known type");
   EXPECT_EQ(fault(R"({"properties":{"a":{"properties":{"b":{"pattern":"("}}}}})"),
             "a.b: \"pattern\" is no regular expression");
+  const auto form = "the top level: \"form\" must be a string that describes \"pattern\"";
+  EXPECT_EQ(fault(R"({"pattern":"a","form":1})"), form);
+  EXPECT_EQ(fault(R"({"form":"a"})"), form);
+  EXPECT_EQ(fault(R"({"pattern":"a","form":"an a"})"), "");
   EXPECT_EQ(fault(R"({"properties":{"a":{"minimum":"1"}}})"), "a: \"minimum\" must be a number");
   EXPECT_EQ(fault(R"({"properties":{"a":{"items":3}}})"), "a[]: must be an object");
   EXPECT_EQ(fault(R"({"additionalProperties":"x"})"), ".*: must be an object");

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/app/config/schema.hpp"
+#include "core/app/config/toml_error.hpp"
 
 namespace ry::app::config {
 namespace {
@@ -331,7 +332,7 @@ node parse_toml(std::string_view text, const std::string& name, const environmen
   } catch (const toml::parse_error& e) {
     const auto& at = e.source().begin;
     out.push_back({name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column), "",
-                   std::string(e.description())});
+                   syntax_sentence(text, at.line, e.description())});
     return empty;
   } catch (const toml_assertion&) {
     out.push_back({name + ":" + std::to_string(asserting_line(text)), "", "is malformed TOML"});

@@ -70,6 +70,38 @@ TEST(toml, a_syntax_error_names_line_and_column) {
   EXPECT_THAT(p[0].format(), ::testing::StartsWith("conf/x.toml:2:5: "));
 }
 
+TEST(toml, a_syntax_error_says_how_to_write_the_line) {
+  const auto fault = [](const std::string& text) {
+    problems p;
+    parse_toml(text, "f", {}, p);
+    return p.size() == 1 ? p[0].format() : std::to_string(p.size()) + " faults";
+  };
+  EXPECT_EQ(fault("[http]\nlisten = 127.0.0.1:8080\n"), "f:2:12: a text needs quotes: write listen = \"...\"");
+  EXPECT_EQ(fault("public_url = https://runs.example.org # ours\n"), "f:1:14: a text needs quotes: write public_url = \"...\"");
+  EXPECT_EQ(fault("size = 1MB\n"), "f:1:9: size must be a number without a unit, or a text in quotes: size = \"...\"");
+  EXPECT_EQ(fault("access_log = yes\n"), "f:1:14: access_log must be true or false");
+  EXPECT_EQ(fault("listen: \"127.0.0.1:8080\"\n"), "f:1:7: a setting is written with \"=\", not \":\": listen = ...");
+  EXPECT_EQ(fault("http\nlisten = \"x\"\n"), "f:1:5: the line is neither a table such as [http] nor a setting such as key = \"value\"");
+  EXPECT_EQ(fault("url = \"https://x\nb = 1\n"), "f:1:17: the text of url has no closing quote");
+  EXPECT_EQ(fault("dir = \"C:\\data\"\n"),
+            "f:1:11: a backslash in double quotes begins an escape sequence: in the text of dir, write \\\\ for a backslash, or put "
+            "the text into single quotes");
+  EXPECT_EQ(fault("key =\n"), "f:1:6: key has no value: write key = \"...\", or remove the line");
+  EXPECT_EQ(fault("a = 1\nb = 2\na = 3\n"), "f:3:3: a is set twice; keep one of the lines");
+  EXPECT_EQ(fault("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "f:4:2: the table [a] appears twice; merge its settings into one table");
+  EXPECT_THAT(fault("[http\nlisten = 1\n"), ::testing::StartsWith("f:1:6: invalid TOML: "));
+}
+
+TEST(toml, a_syntax_error_never_quotes_a_value) {
+  for (const char* text : {"secret = hunter2-hunter2\n", "secret = \"hunter2-hunter2\n", "secret = 77hunter2\n", "secret = \"hunter2-hunter2\\x\"\n",
+                           "secret: hunter2-hunter2\n"}) {
+    problems p;
+    parse_toml(text, "f", {}, p);
+    ASSERT_EQ(p.size(), 1u);
+    EXPECT_THAT(p[0].format(), ::testing::Not(::testing::HasSubstr("hunter2"))) << text;
+  }
+}
+
 TEST(toml, types) {
   problems p;
   const auto tree = parse_toml(

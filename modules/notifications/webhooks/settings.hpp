@@ -37,10 +37,10 @@ inline constexpr std::string_view settings_schema = R"json({
   "properties": {
     "endpoints": {"type": "object", "default": {}, "description": "Receivers of event webhooks, by name",
       "additionalProperties": {"type": "object", "required": ["url", "secrets"], "properties": {
-        "url": {"type": "string", "pattern": "^https?://[^\\s]+$", "description": "URL that messages are sent to"},
+        "url": {"type": "string", "pattern": "^https?://[^\\s]+$", "form": "a URL such as https://example.org/hook", "description": "URL that messages are sent to"},
         "secrets": {"type": "array", "minItems": 1, "maxItems": 5, "items": {"type": "string", "secret": true},
           "description": "Keys (whsec_...); each message is signed with all of them, so that keys can be rotated"},
-        "events": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z]+\\.([a-z_]+|\\*)$"},
+        "events": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "^[a-z]+\\.([a-z_]+|\\*)$", "form": "a kind of event such as run.completed or run.*"},
           "default": ["account.*", "credits.*", "payment.*", "referral.*", "run.*"],
           "description": "Kinds of events that are sent; run.* means all that begin with run."}}}},
     "disable_after_hours": {"type": "integer", "minimum": 1, "maximum": 8760, "default": 120,

@@ -21,7 +21,7 @@ struct settings {
 inline constexpr std::string_view settings_schema = R"json({
   "type": "object",
   "properties": {
-    "base_url": {"type": "string", "pattern": "^https?://[^\\s?#]+$", "default": "https://api.novu.co",
+    "base_url": {"type": "string", "pattern": "^https?://[^\\s?#]+$", "form": "a URL without ? and #, such as https://api.novu.co", "default": "https://api.novu.co",
       "description": "Base URL of Novu's API, without /v1"},
     "api_key": {"type": "string", "default": "", "secret": true, "description": "Secret key of the Novu environment"},
     "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 300, "default": 15,
