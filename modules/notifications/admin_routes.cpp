@@ -171,6 +171,8 @@ ry::task<ry::response> admin_routes::cancel(ry::request r) {
   bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
   if (!done) done = co_await withdraw(std::string(r.subject()), id);
   if (!done) throw ry::conflict("notifications.not_waiting", "The notification can no longer be cancelled");
+  // Another entry of its digest may be ready in its place.
+  office_.ctx.jobs().poke("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
 }
 

@@ -152,7 +152,11 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   }
   const lease mine{job.id(), job.fence()};
   auto t = co_await office_.repo.begin_attempt(*id, mine, driver->table->capabilities & carried);
-  if (t.what == turn::kind::over) co_return ry::job_outcome::done();
+  if (t.what == turn::kind::over) {
+    // Another entry of its digest may be ready in its place.
+    office_.ctx.jobs().poke("notifications");
+    co_return ry::job_outcome::done();
+  }
   if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
 
   const auto account = t.account;

@@ -212,14 +212,17 @@ ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::noti
 ry::task<void> repository::tidy(std::int64_t keep_days) const {
   ry::batch b;
   b.add(
-      "select notifications.settle(n.id, 'dead', 'It could not be delivered in time')"
-      "  from notifications.notification n"
+      "select notifications.expire(n.id) from notifications.notification n"
       " where n.state = 'queued' and n.expires_at < clock_timestamp() - interval '10 minutes' and not n.under_way");
+  b.add("select notifications.adopt_entries()");
+  // Entries of a digest that has not been sent (its broadcast is paused) are kept however old they are.
   b.add(
       "delete from notifications.delivery d using notifications.notification n"
-      " where n.id = d.notification_id and n.ended_at < now() - make_interval(days => $1::int)",
+      " where n.id = d.notification_id and n.state <> 'gathered' and n.ended_at < now() - make_interval(days => $1::int)",
       keep_days);
-  b.add("delete from notifications.notification where ended_at < now() - make_interval(days => $1::int)", keep_days);
+  b.add(
+      "delete from notifications.notification where state <> 'gathered' and ended_at < now() - make_interval(days => $1::int)",
+      keep_days);
   // Heads before entries, as everywhere.
   b.add(
       "select 1 from notifications.inbox_head h"
