@@ -26,8 +26,9 @@ class module {
       : ctx_(ctx),
         settings_(read_settings(ctx.settings())),
         repo_(ctx),
-        settler_(ctx, repo_, settings_),
-        routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_) {
+        metrics_(ctx, repo_),
+        settler_(ctx, repo_, settings_, metrics_),
+        routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_, metrics_) {
     (void)ry::account_limit(ctx, "invitations");  // the series begins with 0
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
@@ -43,6 +44,7 @@ class module {
       if (e.status() != RY_NOT_FOUND) throw;
     }
     co_await repo_.configure(settings_);
+    metrics_.start();
     if (app_url(ctx_, settings_).empty()) {
       ctx_.warn("neither referrals.app_url nor http.public_url is set: no invitations can be sent");
     }
@@ -52,6 +54,7 @@ class module {
   const ry::context& ctx_;
   const settings settings_;
   const repository repo_;
+  referral_metrics metrics_;
   neighbours neighbours_;
   settler settler_;
   routes routes_;

@@ -193,6 +193,25 @@ ry::task<std::vector<std::string>> repository::unbalanced(std::int64_t most) con
   co_return out;
 }
 
+ry::task<std::vector<tally>> repository::tallies() const {
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY},
+           "select t.state, t.reason, count(*) as n, sum(t.credits_awarded)::bigint as referrer, sum(t.referee_credits)::bigint as referee"
+           "  from (select case when r.void_reason is not null then 'void' when r.status = 'successful' then 'paid'"
+           "                    else 'pending' end as state,"
+           "               coalesce(referrals.reason_of(r, c.suspended_at is not null), '') as reason,"
+           "               r.credits_awarded, r.referee_credits"
+           "          from referrals.referral r join referrals.code c on c.id = r.code_id) t"
+           " group by t.state, t.reason"))
+          .value();
+  std::vector<tally> out;
+  for (const auto r : rows) {
+    out.push_back({std::string(r.text("state")), std::string(r.text("reason")), r.int64("n"), r.int64("referrer"), r.int64("referee")});
+  }
+  co_return out;
+}
+
 ry::task<void> repository::forget_invitations() const {
   (co_await ctx_.db().query("delete from referrals.invitation i using referrals.setting s"
                             " where i.at < now() - greatest(s.reinvite, interval '1 day')"))

@@ -28,6 +28,13 @@ struct person {
   bool suspended = false;  // its code
 };
 
+// The number of referrals in one state, for the metrics.
+struct tally {
+  std::string state;   // pending, paid, void
+  std::string reason;  // as in the history; empty: paid
+  std::int64_t referrals = 0, referrer_credits = 0, referee_credits = 0;
+};
+
 class repository {
  public:
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
@@ -76,6 +83,8 @@ class repository {
   ry::task<void> uninvite(std::vector<std::string> mails) const;
   // Referrers whose counter, referrals and ledger do not agree, each as a JSON object; at most `most`.
   ry::task<std::vector<std::string>> unbalanced(std::int64_t most) const;
+  // Counts all referrals.
+  ry::task<std::vector<tally>> tallies() const;
   // Those that count for no limit any more.
   ry::task<void> forget_invitations() const;
 

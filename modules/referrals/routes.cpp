@@ -280,7 +280,10 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
     co_return out;
   }
   const auto& mail = neighbours_.mail;
-  if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) co_return out;
+  if (!mail || mail->has_relay(mail.self()) == 0 || app_url_.empty()) {
+    for (std::size_t i = 0; i < out.size(); ++i) metrics_.invitation("failed");
+    co_return out;
+  }
 
   const auto mine = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
@@ -310,6 +313,7 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
       places.push_back(i);
     } else {
       v.message = sentence(written[i].outcome);
+      metrics_.invitation(written[i].outcome);
     }
   }
   if (ids.empty()) co_return;
@@ -342,6 +346,7 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
       v.message = not_sent;
       lost.push_back(ry::uuid(ids[i]).to_string());
     }
+    metrics_.invitation(v.queued ? "queued" : v.success ? "sent" : "failed");
   }
   if (!lost.empty()) co_await repo_.uninvite(std::move(lost));
 }

@@ -6,6 +6,7 @@
 #include <ry/cpp/registrar.hpp>
 
 #include "rate.hpp"
+#include "referral_metrics.hpp"
 #include "repository.hpp"
 
 namespace referrals {
@@ -20,12 +21,13 @@ class routes {
  public:
   // `app_url`: empty when nobody configured how this server is reached.
   routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url,
-         const neighbours& n)
+         const neighbours& n, const referral_metrics& counted)
       : ctx_(ctx),
         repo_(repo),
         settings_(s),
         app_url_(std::move(app_url)),
         neighbours_(n),
+        metrics_(counted),
         validations_(s.validate_per_minute) {}
   void add_to(ry::registrar& reg);
 
@@ -60,6 +62,7 @@ class routes {
   const settings& settings_;
   const std::string app_url_;
   const neighbours& neighbours_;
+  const referral_metrics& metrics_;
   rate validations_;
 };
 

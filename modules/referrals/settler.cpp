@@ -66,6 +66,7 @@ ry::task<void> settler::welcome(ry::uuid account, std::string payload) {
   const auto code = read_code(member(doc.get_object(), "referral_code"));
   if (code.empty()) co_return;
   const auto outcome = co_await repo_.attach(account, code, std::move(network));
+  metrics_.sign_up(outcome);
   ctx_.debug("an account signed up with a code", {{"account", account}, {"outcome", outcome}});
 }
 

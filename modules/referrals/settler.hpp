@@ -6,14 +6,15 @@
 
 #include <memory>
 
+#include "referral_metrics.hpp"
 #include "repository.hpp"
 
 namespace referrals {
 
 class settler {
  public:
-  settler(const ry::context& ctx, const repository& repo, const settings& s)
-      : ctx_(ctx), repo_(repo), settings_(s), exec_(ctx.pick_exec()) {}
+  settler(const ry::context& ctx, const repository& repo, const settings& s, const referral_metrics& counted)
+      : ctx_(ctx), repo_(repo), settings_(s), metrics_(counted), exec_(ctx.pick_exec()) {}
   void add_to(ry::registrar& reg);
 
  private:
@@ -32,6 +33,7 @@ class settler {
   const ry::context& ctx_;
   const repository& repo_;
   const settings& settings_;
+  const referral_metrics& metrics_;
   struct gathering {
     std::vector<std::string> accounts;
     ry::signal written;
