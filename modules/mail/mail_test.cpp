@@ -97,7 +97,11 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
   EXPECT_EQ(judge(reply(CURLE_USE_SSL_FAILED, 250, phase::hello)), verdict::relay_trouble);
   EXPECT_EQ(judge(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)),
             verdict::relay_trouble);
-  EXPECT_EQ(judge(reply(CURLE_COULDNT_CONNECT, 0, phase::connect)), verdict::retry);
+  for (const int code : {CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT}) {
+    EXPECT_EQ(judge(reply(code, 0, phase::connect)), verdict::relay_trouble) << "all mail waits for the relay";
+    EXPECT_TRUE(is_unreachable(reply(code, 0, phase::connect)));
+  }
+  EXPECT_FALSE(is_unreachable(reply(CURLE_LOGIN_DENIED, 535, phase::auth)));
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 354, phase::body)), verdict::retry) << "cut in DATA";
   EXPECT_EQ(judge(reply(CURLE_OPERATION_TIMEDOUT, 354, phase::body)), verdict::retry);
 }

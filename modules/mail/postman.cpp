@@ -12,6 +12,8 @@ namespace json = boost::json;
 
 constexpr std::uint64_t first_pause_ms = 5'000;
 constexpr std::uint64_t longest_pause_ms = 300'000;
+// Reconnecting costs the relay nothing, unlike logging in with a wrong password.
+constexpr std::uint64_t longest_unreachable_ms = 15'000;
 constexpr std::int64_t most_sealed_at_once = 1;  // bodies can be large
 
 std::optional<ry::uuid> read_id(std::string_view args) {
@@ -63,9 +65,9 @@ std::uint64_t postman::paused_ms() const noexcept {
   return left > 0 ? static_cast<std::uint64_t>(left) / 1000 + 1 : 0;
 }
 
-std::uint64_t postman::pause() noexcept {
+std::uint64_t postman::pause(std::uint64_t longest_ms) noexcept {
   const auto n = troubles_.fetch_add(1, std::memory_order_relaxed);
-  const auto ms = std::min(first_pause_ms << std::min(n, 6u), longest_pause_ms);
+  const auto ms = std::min(first_pause_ms << std::min(n, 6u), longest_ms);
   paused_until_us_.store(ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000,
                          std::memory_order_relaxed);
   return ms;
@@ -158,6 +160,7 @@ ry::task<ry::job_outcome> postman::settle(ry::uuid id, const ry::job& job, attem
   if (what == verdict::refused || what == verdict::bounced) e.state = "refused";
   if (what == verdict::retry && job.attempt() >= job.max_attempts()) e.state = "dead";
   const std::string reply = e.reply;
+  const auto longest_ms = is_unreachable(a) ? longest_unreachable_ms : longest_pause_ms;
   const bool over = e.state != "queued";
   const lease mine{job.id(), job.fence()};
   co_await repo_.end_attempt(id, mine, std::move(e));
@@ -175,7 +178,7 @@ ry::task<ry::job_outcome> postman::settle(ry::uuid id, const ry::job& job, attem
       break;
     case verdict::relay_trouble: {
       trouble_.add();
-      const auto ms = pause();
+      const auto ms = pause(longest_ms);
       ctx_.complain("the mail relay cannot be used; no mail goes out for now", why);
       co_return ry::job_outcome::snooze(ms);
     }

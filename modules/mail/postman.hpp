@@ -25,7 +25,7 @@ class postman {
   letter write(ry::uuid id, turn t) const;
   // Milliseconds until the relay is worth another try.
   std::uint64_t paused_ms() const noexcept;
-  std::uint64_t pause() noexcept;
+  std::uint64_t pause(std::uint64_t longest_ms) noexcept;
 
   const ry::context& ctx_;
   const repository& repo_;

@@ -268,9 +268,15 @@ attempt smtp::send(const letter& l) {
   return w.out;
 }
 
+bool is_unreachable(const attempt& a) noexcept {
+  return a.curl_code == CURLE_COULDNT_CONNECT || a.curl_code == CURLE_COULDNT_RESOLVE_HOST ||
+         (a.curl_code == CURLE_OPERATION_TIMEDOUT && a.reply_code == 0 && a.at == phase::connect);
+}
+
 verdict judge(const attempt& a) noexcept {
   if (!a.unsupported.empty()) return verdict::refused;
   if (a.curl_code == CURLE_OK) return verdict::sent;
+  if (is_unreachable(a)) return verdict::relay_trouble;
   switch (a.curl_code) {
     case CURLE_LOGIN_DENIED:
     case CURLE_USE_SSL_FAILED:

@@ -51,6 +51,9 @@ enum class verdict {
   relay_trouble,   // the relay or our settings are wrong: it says nothing about this message
 };
 
+// There was no connection to the relay.
+bool is_unreachable(const attempt& a) noexcept;
+
 // What an attempt means for the message. Replies decide, not libcurl's own codes: 4xx is for now, 5xx for good.
 verdict judge(const attempt& a) noexcept;
 

@@ -203,6 +203,26 @@ test('535 stops all mail, loses none, and the password never reaches the log', a
   } finally { await w.close(); await other.close(); }
 });
 
+test('while the relay cannot be reached nothing counts as an attempt; once it is back all mail goes out', async () => {
+  const first = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush' });
+  const w = await world(settingsFor(first.port, login));
+  try {
+    await first.close();
+    const ids = Array.from({ length: 11 }, (_, n) => enqueue(w.db, `away${n}@example.test`));
+    w.db.sql(`update core.job set max_attempts = 1 where kind = 'mail.send'`);
+    await waitFor('the alarm', () => w.server.log.includes('the mail relay cannot be used'));
+    await sleep(6000);  // beyond the first pause
+    for (const id of ids) assert.equal(row(w.db, id).state, 'queued');
+    const back = await startSmtp({ certificate, user: 'relay', password: 'hush-hush-hush', port: first.port });
+    try {
+      const since = Date.now();
+      await waitFor('all of them', () => back.box.length >= 11, 40000);
+      assert.ok(Date.now() - since < 25000, `${Date.now() - since} ms`);
+      assert.equal(w.db.sql(`select count(*) from core.dead_job where kind = 'mail.send'`), '0');
+    } finally { await back.close(); }
+  } finally { await w.close(); }
+});
+
 test('a relay without STARTTLS gets no mail, not even a recipient', async () => {
   const clear = await startSmtp({ starttls: false });
   const w = await world(settingsFor(clear.port));

@@ -9,7 +9,7 @@ const fault = ([code, text]) => Object.assign(new Error(text), { responseCode: c
 
 // faults: functions of the message so far {from, to, user} that return [code, text] or nothing, at `auth`, `mail`,
 // `rcpt` and `data`. They may be replaced at any time.
-export async function startSmtp({ certificate, user, password, starttls = true, implicit = false, hideSmtputf8 = false, faults = {} } = {}) {
+export async function startSmtp({ certificate, user, password, starttls = true, implicit = false, hideSmtputf8 = false, faults = {}, port: wanted = 0 } = {}) {
   const box = [];
   const seen = { connections: 0, auth: 0, rcpt: [], commands: [] };
   const server = new SMTPServer({
@@ -51,7 +51,7 @@ export async function startSmtp({ certificate, user, password, starttls = true, 
     },
   });
   server.on('error', () => {});  // of single connections
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.server.address();
   return {
     port, box, seen, faults,
