@@ -17,13 +17,6 @@ constexpr std::uint64_t tell_again_ms = 30'000;
 constexpr std::int64_t most_followed = 100;
 constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
-constexpr std::pair<std::uint32_t, const char*> channels[] = {{RY_NOTIFY_EMAIL, "email"}, {RY_NOTIFY_PUSH, "push"}};
-
-ry::metric deliveries(const ry::context& ctx, const char* channel, const char* outcome) {
-  return ctx.metrics().counter("deliveries_total", "What the orchestrator said of messages, by channel",
-                               {{"channel", channel}, {"outcome", outcome}});
-}
-
 std::optional<json::object> arguments(const ry::job& job) {
   json::error_code bad;
   const auto text = job.args();
@@ -101,18 +94,13 @@ courier::courier(const office& o) : office_(o) {
   throttled_ = count("throttled");
   unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
                                         "Push messages that were not sent because their device could not be decrypted");
-  for (const auto& [bit, channel] : channels)
-    for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
-      (void)deliveries(o.ctx, channel, outcome);
+  for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
+    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // the series begin with 0
 }
 
 void courier::count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const {
-  for (const auto& [bit, channel] : channels) {
-    if ((asked & bit) == 0) continue;
-    if (!said) deliveries(office_.ctx, channel, "no_answer").add();
-    for (const auto& r : said ? *said : ry::notify::results())
-      if ((r.channels & bit) != 0) deliveries(office_.ctx, channel, state_name(r.outcome)).add();
-  }
+  if (!said) count_deliveries(office_.ctx, asked, "no_answer");
+  for (const auto& r : said ? *said : ry::notify::results()) count_deliveries(office_.ctx, asked & r.channels, state_name(r.outcome));
 }
 
 void courier::add_to(ry::registrar& reg) {
@@ -400,8 +388,7 @@ ry::task<ry::job_outcome> courier::follow(ry::job) {
       if (news) {
         state = state_name(outcome);
         detail = masked(said[i].detail, {due[i].what.token});
-        for (const auto& [bit, channel] : channels)
-          if ((due[i].what.channels & bit) != 0) deliveries(office_.ctx, channel, state.c_str()).add();
+        count_deliveries(office_.ctx, due[i].what.channels, state.c_str());
       }
       co_await office_.repo.followed(due[i].id, std::move(state), std::move(detail));
     }

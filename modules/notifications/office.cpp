@@ -16,6 +16,13 @@ ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
 
 }  // namespace
 
+void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char* outcome, double n) {
+  for (const auto& [bit, channel] : {std::pair(RY_NOTIFY_EMAIL, "email"), std::pair(RY_NOTIFY_PUSH, "push")}) {
+    if ((channels & bit) == 0) continue;
+    ctx.metrics().counter("deliveries_total", "What the orchestrator said of messages, by channel", {{"channel", channel}, {"outcome", outcome}}).add(n);
+  }
+}
+
 bool office::open() const {
   const auto& modes = config.allowed_modes;
   return std::find(modes.begin(), modes.end(), ctx.fact("deployment.mode")) != modes.end();

@@ -48,6 +48,9 @@ struct office {
   void inbox_changed(const ry::uuid& account, std::int64_t version) const;
 };
 
+// Counts what became of a message, on each of these channels.
+void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char* outcome, double n = 1);
+
 std::string inbox_topic(const ry::uuid& account);
 
 // The query parameter `limit`.

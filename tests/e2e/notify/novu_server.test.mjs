@@ -186,7 +186,11 @@ test('devices are put to Novu as a whole list; a webhook prunes what is dead', a
   }
   assert.equal(there(), JSON.stringify(['ExponentPushToken[a]', 'ExponentPushToken[b]']), 'nothing was touched');
 
+  const lost = async () => [...(await (await fetch(`${server.url}/metrics`)).text())
+    .matchAll(/^runyard_notifications_deliveries_total\{(?=[^}]*channel="push")(?=[^}]*outcome="(?:gone|refused)")[^}]*\} (\d+)/gm)].reduce((n, m) => n + Number(m[1]), 0);
+  const before = await lost();
   const ok = await send(signed('m1'));
+  assert.equal(await lost(), before + 1, 'what a webhook tells is counted');
   assert.deepEqual([ok.status, await ok.json()], [200, { status: 'ok' }]);
   await waitFor('pruned', () => there() === JSON.stringify(['ExponentPushToken[b]']), 30000);
   assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`), '1');
