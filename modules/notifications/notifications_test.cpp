@@ -168,11 +168,14 @@ TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only
   EXPECT_NE(l.html.find("&lt;script&gt;&amp;&quot;&#39;"), l.html.npos);
   EXPECT_EQ(l.html.find("javascript"), l.html.npos);
   EXPECT_EQ(l.html.find("href=\"\""), l.html.npos);
+  EXPECT_EQ(l.mail.find("Learn more"), l.mail.npos) << "a label without a link";
+  EXPECT_EQ(l.html.find("Learn more"), l.html.npos);
   const json::object good{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=\"2"}};
   EXPECT_EQ(all.write("promotional", good, who("x"), "").url, "") << "a quote is no part of an address";
   const json::object fine{{"title", "T"}, {"message", "{{email}}"}, {"action_url", "https://x.test/?a=1&b=2"}};
   const auto f = all.write("promotional", fine, who("x", "e@x"), "");
   EXPECT_NE(f.html.find("href=\"https://x.test/?a=1&amp;b=2\""), f.html.npos);
+  EXPECT_NE(f.mail.find("Learn more: https://x.test/?a=1&b=2"), f.mail.npos);
   EXPECT_EQ(f.body, "{{email}}") << "what was put in is not looked at again";
   EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the mail's own";
 }

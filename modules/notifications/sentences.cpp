@@ -123,7 +123,11 @@ void add_sentences(std::map<std::string, std::string, std::less<>>& values, cons
   values["price"] = price_text(given("amount"), given("currency"));
   const auto credits = integer_in(payload, "remaining_credits");
   values["credits_left"] = credits >= 0 ? plural(credits, "credit") : given("remaining_credits") + " credits";
-  if (given("action_label").empty()) values["action_label"] = "Learn more";
+  if (given("action_url").empty()) {
+    values["action_label"].clear();
+  } else if (given("action_label").empty()) {
+    values["action_label"] = "Learn more";
+  }
 }
 
 }  // namespace notifications

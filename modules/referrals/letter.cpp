@@ -44,7 +44,7 @@ letter write_invitation(std::string_view inviter, std::string_view link, std::in
            "</p><p><a class=\"button\" href=\"" + href +
            "\">Accept the invitation</a></p><p><small>If the button does not work, open this address:<br><a href=\"" + href + "\">" + href +
            "</a></small></p><footer>" + ry::escaped_html(reason) +
-           " <a class=\"optional\" href=\"{{unsubscribe_url}}\">No more invitations</a></footer>\n";
+           "<br>\n<a class=\"optional\" href=\"{{unsubscribe_url}}\">No more invitations</a></footer>\n";
   return l;
 }
 

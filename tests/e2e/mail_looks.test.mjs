@@ -92,6 +92,8 @@ test('each of them is written', async () => {
   await keep('payment-failed', email, /payment of/);
   publish('credits.low', { balance_micro: 50_000_000, threshold_percent: 20 });
   await keep('credits-low', email, /credits left/);
+  publish('referral.successful', { referral_id: thread, referrer_id: zoe.id, referred_account_id: thread, credits_awarded: 100 });
+  await keep('referral-successful', email, /100 credits/);
   assert.equal((await zoe.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { digest_minutes: 60 } } } })).status, 200);
   for (const title of ['Summarise the report', 'A very long title of a task that does not fit into one line of a telephone and has-a-very-long-word-without-any-blank-in-it-that-must-not-scroll']) publish('run.completed', { thread_id: thread, title });
   await waitFor('both wait', () => db.sql(`select count(*) from notifications.notification where account_id = '${zoe.id}' and workflow = 'task-completed' and state in ('queued', 'gathered')`) === '2');
@@ -103,7 +105,7 @@ test('each of them is written', async () => {
     payload_template: { title: 'News for {{first_name}}', message: 'Agents are faster now.\nTry it with a long task.', action_url: `${app}/` } } });
   assert.equal(sent.status, 200, sent.text);
   await keep('broadcast', email, /^News for/);
-  assert.equal(mails.size, 13);
+  assert.equal(mails.size, 14);
 });
 
 // What can be seen wrong with the page: empty, serif letters, little contrast, links without words.

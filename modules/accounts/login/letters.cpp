@@ -111,7 +111,7 @@ letter reset_letter(std::string_view link, std::int64_t minutes) {
 
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
   return written("Your password was changed",
-                 {.first = "The password of your account was changed, and all its sessions were ended. If this was not you, request a new "
+                 {.first = "Your password was changed, and all your sessions were ended. If this was not you, request a new "
                            "password immediately:",
                   .button = {"Log in", log_in_link},
                   .last = {},
