@@ -102,6 +102,14 @@ test('one mailbox is one person, however often it signs up', async () => {
   await waitFor('it is void', async () => { await moved.get('/account'); return (await history(ann))[0].reason === 'same_mailbox'; });
 });
 
+test('a disposable address earns nothing', async () => {
+  const ann = person({ email: 'greta@example.test', email_verified: true });
+  const code = await codeOf(ann);
+  await person({ email: 'x@Mailinator.com', email_verified: true, user_metadata: { referral_code: code } }).get('/account');
+  await waitFor('it is void', async () => (await history(ann))[0]?.reason === 'disposable_address');
+  assert.equal(await balance(ann), 500);
+});
+
 test('an invitation at the limit promises no credits', async () => {
   const ann = person({ email: 'dora@example.test', email_verified: true, name: 'Dora' });
   const code = await codeOf(ann);
