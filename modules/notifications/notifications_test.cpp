@@ -323,6 +323,7 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
   EXPECT_TRUE(p.changes_quiet_hours);
   EXPECT_EQ(p.quiet_from, "22:30");
   EXPECT_EQ(p.workflows_json, R"({"task-completed":{"email":false,"digest_minutes":60},"x":null})");
+  EXPECT_EQ(read_preferences_wish(R"({"workflows":{"x":{"min_minutes":null}}})").workflows_json, R"({"x":{"min_minutes":null}})");
   EXPECT_FALSE(read_preferences_wish(R"({"quiet_hours":null})").quiet_from);
   EXPECT_FALSE(read_preferences_wish("{}").changes_quiet_hours);
   for (const auto& [body, field] : std::vector<std::pair<const char*, const char*>>{

@@ -78,7 +78,8 @@ ry::task<std::string> routes::shown_preferences(ry::uuid account) const {
     o["push"] = (asked & RY_NOTIFY_PUSH) != 0;
     o["in_app"] = (asked & RY_NOTIFY_IN_APP) != 0;
     if (const auto* wish = wishes.if_contains(json::string_view(id.data(), id.size()))) {
-      for (const auto& m : wish->as_object()) o[m.key()] = m.value();
+      for (const auto& m : wish->as_object())
+        if (!m.value().is_null()) o[m.key()] = m.value();
     }
     o["mandatory"] = contains(office_.config.mandatory, id);
     o["urgent"] = contains(office_.config.urgent, id);

@@ -48,8 +48,10 @@ json::object workflow_wish(const std::string& id, const json::value& v) {
         throw invalid(field + ".digest_minutes", "must be a whole number from 0 to 1440");
       }
     } else if (name == "min_minutes") {
-      if (!m.value().is_int64() || m.value().get_int64() < 0 || m.value().get_int64() > longest_digest) {
-        throw invalid(field + ".min_minutes", "must be a whole number from 0 to 1440");
+      // null: the server's default.
+      const bool is_number = m.value().is_int64() && m.value().get_int64() >= 0 && m.value().get_int64() <= longest_digest;
+      if (!is_number && !m.value().is_null()) {
+        throw invalid(field + ".min_minutes", "must be a whole number from 0 to 1440, or null");
       }
     } else if (name == "email" || name == "push" || name == "in_app") {
       if (!m.value().is_bool()) throw invalid(field + "." + name, "must be true or false");

@@ -164,6 +164,11 @@ test('e-mails about tasks can be limited to long ones', async () => {
   const m = await seldom('the long one', () => smtp.to('cat@example.test').find((x) => x.parsed.subject === 'Your task "Long" is done'));
   assert.match(m.parsed.text, /It works\.[\s\S]*Took 6 min, cost 1\.50 credits\./);
   assert.equal(got('Your task "Short" is done').length, 0);
+  // null: the server's default, which has no limit.
+  const back = await cat.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { min_minutes: null } } } });
+  assert.ok(!('min_minutes' in back.json.preferences.workflows['task-completed']));
+  publish('Also short', 4);
+  await seldom('the short one', () => smtp.to('cat@example.test').find((x) => x.parsed.subject === 'Your task "Also short" is done'));
   const titles = (await cat.get('/notifications/inbox')).json.notifications.filter((n) => n.workflow_id === 'task-completed').map((n) => [n.title, Object.keys(n.payload).sort().join()]);
   assert.ok(titles.some(([t, keys]) => t === 'Your task "Short" is done' && keys === 'first_name,task_name,task_url'), 'the inbox has both');
 });

@@ -109,7 +109,7 @@ async function signUp(page, email, name) {
   await page.fill('Password', password);
   if (name) await page.fill('Name (optional)', name);
   await page.press('Sign up');
-  await page.sees('Look into your mail');
+  await page.sees('Check your inbox');
   const mail = await waitFor('the mail', () => smtp.to(email).find((m) => m.parsed.subject.startsWith('Confirm')));
   await page.goto(linkIn(mail));
   await page.sees('What should the agent do?');
@@ -345,10 +345,10 @@ describe('a person at the desktop', () => {
   test('a forgotten password', async () => {
     const page = await browser.person();
     await page.goto(`${server.url}/auth`);
-    await page.press('Forgotten password');
+    await page.press('Forgot your password?');
     await page.fill('E-mail address', 'ann@example.org');
     await page.press('Send the link');
-    await page.sees('Look into your mail');
+    await page.sees('Check your inbox');
     const mail = await waitFor('the mail', () => smtp.to('ann@example.org').find((m) => m.parsed.subject === 'Choose a new password'));
     await page.goto(linkIn(mail));
     await page.fill('New password', 'the next password');
@@ -440,17 +440,17 @@ describe('on a phone, in the dark', () => {
   test('sign-up on another device than the mail, a run, all pages', async () => {
     const asked = await browser.person({ viewport: desktop });
     await asked.goto(`${server.url}/auth?ref=NOSUCH22`);
-    await asked.sees('is not valid any more');
+    await asked.sees('is no longer valid');
     await asked.fill('E-mail address', 'cleo@example.org');
     await asked.fill('Password', password);
     await asked.press('Sign up');
-    await asked.sees('Look into your mail');
+    await asked.sees('Check your inbox');
     await asked.leave();
 
     const page = await browser.person({ viewport: phone, scheme: 'dark' });
     const mail = await waitFor('the mail', () => smtp.to('cleo@example.org')[0]);
     await page.goto(linkIn(mail));
-    await page.sees('Enter the password that you chose');
+    await page.sees('enter the password that you chose');
     await usable(page, 'confirm');
     await page.shot('phone-confirm');
     await page.fill('Password', password);

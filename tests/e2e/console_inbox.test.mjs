@@ -68,9 +68,24 @@ test('what to be told is changed in place', async () => {
   await waitFor('the switch', async () => (await ann.get('/notifications/settings')).json.settings.email_enabled === false);
   await (await page.waitForSelector('::-p-aria([name="Task failed: Push"][role="checkbox"])')).click();
   await waitFor('the preference', async () => (await ann.get('/notifications/preferences')).json.preferences.workflows['task-failed'].push === false);
-  await page.select('select[aria-label="Task completed: gather for"]', '60');
+  await page.select('select[aria-label="Task completed: digest"]', '60');
   await waitFor('the digest', async () => (await ann.get('/notifications/preferences')).json.preferences.workflows['task-completed'].digest_minutes === 60);
-  assert.ok(!(await page.text()).includes('All accounts'), 'that is for admins');
+  const length = async () => (await ann.get('/notifications/preferences')).json.preferences.workflows['task-completed'].min_minutes;
+  const lengths = 'select[aria-label="Task completed: e-mail for runs of"]';
+  await page.select(lengths, '5');
+  await waitFor('the length', async () => (await length()) === 5);
+  // A number that another client chose is shown as it is.
+  await ann.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': { min_minutes: 7 } } } });
+  await page.reload();
+  await page.waitForFunction((s) => document.querySelector(s)?.selectedOptions[0]?.innerText === '7 min', {}, lengths);
+  assert.equal(await page.evaluate((s) => document.querySelector(s.replace('completed', 'failed')).selectedOptions[0].innerText, lengths), 'Default length');
+  await page.select(lengths, '');
+  await waitFor('the default', async () => (await length()) === undefined);
+  assert.equal((await page.$$('select[aria-label="News: e-mail for runs of"]')).length, 0);
+  assert.deepEqual(await page.faults(), []);
+  assert.ok(await page.overflow() <= 0);
+  await page.shot('inbox-settings');
+  assert.ok(!/Notifications$/m.test(await page.evaluate(() => document.querySelector('nav').innerText)), 'that is for admins');
 });
 
 test('with the thread open in a tab nothing is sent', async () => {
@@ -98,17 +113,24 @@ test('with the thread open in a tab nothing is sent', async () => {
   assert.deepEqual(page.complaints, []);
 });
 
-test('an admin tells somebody, on a telephone', async () => {
+test('an admin sends a message to one account, on a phone', async () => {
   const boss = await server.user({ role: 'admin', email: 'boss@example.test' });
   const desk = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
-  await desk.goto(`${server.url}/console#/inbox`);
-  await desk.sees('All accounts');
+  await desk.press('Notifications', 'link');
+  await desk.sees('Message to one account');
   assert.deepEqual(await desk.faults(), []);
   assert.ok(await desk.overflow() <= 0);
-  await desk.fill('Address of the account', 'ann@example.test');
-  await desk.fill('Title', 'Hello {{first_name}}');
+  const fillOne = async (to, title) => {
+    const form = await desk.evaluateHandle(() => document.querySelector('[name=to]').form);
+    for (const [name, text] of [['to', to], ['title', title]]) {
+      const field = await form.$(`[name=${name}]`);
+      await field.click({ count: 3 });
+      await field.type(text);
+    }
+  };
+  await fillOne('ann@example.test', 'Hello {{first_name}}');
   await desk.press('Send');
-  await desk.sees('It is on its way.');
+  await desk.sees('The message is on its way.');
   await desk.sees('News');
   await badge(page, 3);
   assert.equal((await ann.get('/notifications/inbox')).json.notifications[0].title, 'Hello ann');
@@ -119,8 +141,7 @@ test('an admin tells somebody, on a telephone', async () => {
   await eve.get('/account');
   await smtp.mail('eve@example.test');
   smtp.faults.rcpt = ({ to }) => (to === 'eve@example.test' ? [550, '5.1.1 No such user'] : undefined);
-  await desk.fill('Address of the account', 'eve@example.test');
-  await desk.fill('Title', 'For Eve');
+  await fillOne('eve@example.test', 'For Eve');
   await desk.press('Send');
   await waitFor('the refusal', () => db.sql(`select count(*) from mail.message where address = 'eve@example.test' and state = 'refused'`) === '1');
   delete smtp.faults.rcpt;

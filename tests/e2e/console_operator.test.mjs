@@ -1,4 +1,4 @@
-// The operator's part of the page in a real browser: queues, nodes, live runs, jobs that were given up, and modules that
+// The operator's part of the page in a real browser: queues, nodes, live runs, dead-lettered jobs, and modules that
 // are reloaded by a button. RY_SCREENSHOTS=DIR keeps pictures.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -42,7 +42,7 @@ test('an admin finds the server, others do not', async () => {
   giveUp('test.lost');  // no node knows it: what is tried again stays ready
   page = await browser.of(server, boss);
   await page.press('Server', 'link');
-  await page.sees('Jobs that were given up');
+  await page.sees('Dead-lettered jobs');
   await page.sees('the relay does not answer');
   const [live] = await waitFor('the run and its node', async () => {
     const rows = await cells(page, 'Live runs');
@@ -70,11 +70,11 @@ test('what changes is seen without a reload of the page', async () => {
 });
 
 test('a job that was given up is tried again', async () => {
-  const [row] = await cells(page, 'Jobs that were given up');
+  const [row] = await cells(page, 'Dead-lettered jobs');
   const id = row[0].split(/\s+/)[1];
   await page.press(`Try again: job ${id}`);
   await waitFor('another try', () => database.sql(`select count(*) from core.dead_job where id = ${id}`) === '0');
-  await page.sees('None.');
+  await page.sees('No dead-lettered jobs.');
 });
 
 test('a module is reloaded by its button, taken out and put back', async () => {
@@ -86,11 +86,11 @@ test('a module is reloaded by its button, taken out and put back', async () => {
   const row = async () => (await cells(page, 'Modules of this node')).find((m) => m[0].startsWith('mcp_prebuilt'));
   assert.match((await row())[1], /Running/);
   await page.press('Disable mcp_prebuilt');
-  await page.sees('mcp_prebuilt was taken out');
-  await waitFor('its state', async () => /Off/.test((await row())[1]));
+  await page.sees('mcp_prebuilt was disabled');
+  await waitFor('its state', async () => /Disabled/.test((await row())[1]));
   assert.equal(await generation(), 0);
   await page.press('Enable mcp_prebuilt');
-  await page.sees('mcp_prebuilt runs now');
+  await page.sees('mcp_prebuilt was enabled');
   await waitFor('its state', async () => /Running/.test((await row())[1]));
   assert.deepEqual(await page.faults(), []);
   // What is refused is told.

@@ -74,9 +74,9 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   await page.evaluateOnNewDocument(stand, `${service.url}/push/ann`, keys.getPublicKey('base64url'), auth.toString('base64url'));
   await browser.logIn(page, server, ann);
   await page.goto(`${server.url}/console#/inbox`);
-  await page.press('Tell me in this browser');
+  await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
-  await page.sees('Do not tell me in this browser');
+  await page.sees('Turn off push messages');
   const { public_key } = (await ann.get('/notifications/web-push-key')).json;
   assert.deepEqual(await page.evaluate(() => window.asked), [{ userVisibleOnly: true, applicationServerKey: public_key }]);
   assert.deepEqual(await page.faults(), []);
@@ -103,14 +103,14 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
 
   // Told again after a reload, once on the list.
   await page.reload();
-  await page.press('Tell me in this browser');
+  await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
-  await page.press('Do not tell me in this browser');
+  await page.press('Turn off push messages');
   await waitFor('no device', () => devices(ann) === '0');
-  await page.sees('Tell me in this browser');
+  await page.sees('Turn on push messages');
 
   // Who logs out takes the browser along.
-  await page.press('Tell me in this browser');
+  await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
   await page.goto(`${server.url}/console#/account`);
   await page.press('Log out');
@@ -125,8 +125,8 @@ test('a browser that forbids it is not asked again and again', async () => {
   await page.evaluateOnNewDocument(() => { Object.defineProperty(Notification, 'permission', { get: () => 'denied' }); });
   await browser.logIn(page, server, bob);
   await page.goto(`${server.url}/console#/inbox`);
-  await page.sees('The browser does not allow notifications of this page');
-  assert.ok(!(await page.text()).includes('Tell me in this browser'));
+  await page.sees('This browser blocks notifications from this page');
+  assert.ok(!(await page.text()).includes('Turn on push messages'));
 });
 
 test('a server that fails is told from one that has no Web Push', async () => {
@@ -140,12 +140,12 @@ test('a server that fails is told from one that has no Web Push', async () => {
   await page.goto(`${server.url}/console#/inbox`);
   await page.sees('The key cannot be read.');
   await page.sees('This browser');
-  assert.ok(!(await page.text()).includes('Tell me in this browser'));
+  assert.ok(!(await page.text()).includes('Turn on push messages'));
   assert.deepEqual(await page.faults(), []);
   await page.shot('web-push-fails');
   status = 0;
-  await page.press('Look again');
-  await page.sees('Tell me in this browser');
+  await page.press('Try again');
+  await page.sees('Turn on push messages');
   assert.ok(!(await page.text()).includes('The key cannot be read.'));
 
   status = 404;
@@ -201,5 +201,5 @@ test('a place that is asked for while the page comes up is shown', async () => {
   });
   await browser.logIn(page, server, fay);
   await page.goto(`${server.url}/console#/threads`);
-  await page.sees('What to be told');
+  await page.sees('Notification settings');
 });

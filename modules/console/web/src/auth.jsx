@@ -26,7 +26,7 @@ function Invited({ code }) {
   return (
     <div class={`note ${valid === false ? 'warn' : 'good'}`} role="status">
       {valid === false
-        ? <p>The referral code <code>{code}</code> is not valid any more. You can sign up without it.</p>
+        ? <p>The referral code <code>{code}</code> is no longer valid. You can sign up without it.</p>
         : <p>You were invited. The referral code <code>{code}</code> will be applied{valid && paid && ': you and your friend both get credits'}.</p>}
     </div>
   );
@@ -55,7 +55,7 @@ function SignUp({ config, go, enter, code }) {
       {code ? <input type="hidden" name="referral_code" value={code} />
         : <Field label="Referral code (optional)" name="referral_code" maxLength={64} autoComplete="off" spellcheck={false} />}
       <Submit busy={busy}>Sign up</Submit>
-      <p class="other">You have an account? <button type="button" class="link" onClick={() => go('log-in')}>Log in</button></p>
+      <p class="other">Already have an account? <button type="button" class="link" onClick={() => go('log-in')}>Log in</button></p>
     </form>
   );
 }
@@ -74,7 +74,7 @@ function LogIn({ config, go, enter }) {
       <Submit busy={busy}>Log in</Submit>
       <p class="other">
         <button type="button" class="link" onClick={() => go('sign-up')}>Create an account</button>
-        {config.verify === 'email' && <button type="button" class="link" onClick={() => go('forgot')}>Forgotten password</button>}
+        {config.verify === 'email' && <button type="button" class="link" onClick={() => go('forgot')}>Forgot your password?</button>}
       </p>
     </form>
   );
@@ -88,7 +88,7 @@ function Forgot({ go }) {
   return (
     <form onSubmit={onSubmit(act)}>
       <Title>Choose a new password</Title>
-      <p>You get a mail with a link.</p>
+      <p>We will send you an e-mail with a link.</p>
       <Problem error={error} />
       <Email />
       <Submit busy={busy}>Send the link</Submit>
@@ -99,9 +99,9 @@ function Forgot({ go }) {
 
 const Sent = ({ to, go, children }) => (
   <div>
-    <Title>Look into your mail</Title>
-    <p>A message is on its way to <strong>{to}</strong>. {children}</p>
-    <p class="hint">Nothing there after some minutes? Look among unwanted mail, or try again.</p>
+    <Title>Check your inbox</Title>
+    <p>We are sending a message to <strong>{to}</strong>. {children}</p>
+    <p class="hint">Nothing after a few minutes? Check your spam folder, or try again.</p>
     <p class="other"><button class="link" onClick={() => go('log-in')}>Back to log in</button></p>
   </div>
 );
@@ -129,8 +129,8 @@ function Verify({ token, enter, go }) {
     <form onSubmit={onSubmit(act)}>
       <Title>Confirm your address</Title>
       <Problem error={error} />
-      {gone && <p>It is good for one use and for a limited time. If you have confirmed your address before, log in; else sign up again.</p>}
-      {ask && !gone && <p>Enter the password that you chose when you signed up, to finish.</p>}
+      {gone && <p>A link works once and for a limited time. If you have already confirmed your address, log in; otherwise, sign up again.</p>}
+      {ask && !gone && <p>To finish, enter the password that you chose when you signed up.</p>}
       {ask && !gone && <Password />}
       {ask && !gone && <Submit busy={busy}>Confirm and log in</Submit>}
       {!ask && !error && <p role="status">One moment…</p>}
@@ -149,9 +149,9 @@ function Reset({ token, config, enter, go }) {
       <Title>Choose a new password</Title>
       <Problem error={error} />
       <Password fresh min={config.min_password} label="New password" />
-      <p class="hint">All other sessions end.</p>
+      <p class="hint">This ends all other sessions.</p>
       <Submit busy={busy}>Save and log in</Submit>
-      {error?.code === 'LINK_NOT_VALID' && <p class="other"><button type="button" class="link" onClick={() => go('forgot')}>Ask for a new link</button></p>}
+      {error?.code === 'LINK_NOT_VALID' && <p class="other"><button type="button" class="link" onClick={() => go('forgot')}>Request a new link</button></p>}
     </form>
   );
 }
@@ -164,12 +164,12 @@ function PasteToken({ enter, code }) {
   return (
     <form onSubmit={onSubmit(act)}>
       <Title>Log in</Title>
-      <p>This server takes the tokens of your identity provider, and API keys.</p>
-      {code && <p class="note good">You were invited. Name the referral code <code>{code}</code> when you sign up there.</p>}
+      <p>Log in with an access token from your identity provider or with an API key.</p>
+      {code && <p class="note good">You were invited. Enter the referral code <code>{code}</code> when you sign up there.</p>}
       <Problem error={error} />
       <Field label="Access token or API key" name="token" type="password" required autoComplete="off" />
       <Submit busy={busy}>Log in</Submit>
-      <p class="hint">It is kept in this tab only.</p>
+      <p class="hint">It is stored in this tab only.</p>
     </form>
   );
 }
@@ -201,8 +201,8 @@ export function Auth({ config, enter }) {
         {!config.local_login ? <PasteToken {...all} />
           : view.name === 'sign-up' ? <SignUp {...all} />
           : view.name === 'forgot' ? <Forgot {...all} />
-          : view.name === 'sent' ? <Sent to={view.with} go={go}>Open its link to finish the sign-up.</Sent>
-          : view.name === 'reset-sent' ? <Sent to={view.with} go={go}>If there is an account with this address, its link leads to a new password.</Sent>
+          : view.name === 'sent' ? <Sent to={view.with} go={go}>Open the link in it to finish signing up.</Sent>
+          : view.name === 'reset-sent' ? <Sent to={view.with} go={go}>If this address has an account, the link lets you choose a new password.</Sent>
           : view.name === 'verify' ? <Verify token={view.with} {...all} />
           : view.name === 'reset' ? <Reset token={view.with} {...all} />
           : <LogIn {...all} />}

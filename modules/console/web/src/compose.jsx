@@ -75,7 +75,7 @@ export function Compose({ thread, agent, busy: waits, started, label }) {
         <input class="picker" type="file" multiple ref={picker} id={`${id}-files`} aria-label="Add files"
           onChange={(e) => { add([...e.currentTarget.files]); e.currentTarget.value = ''; }} />
         <label class="button" for={`${id}-files`} aria-hidden="true">Add files</label>
-        <span class="hint keys" id={`${id}-keys`}>Ctrl + Enter starts. Files can also be dropped here.</span>
+        <span class="hint keys" id={`${id}-keys`}>Ctrl + Enter starts the run. You can also drop files here.</span>
         <button class="primary" disabled={busy || waits} aria-busy={busy}>{busy ? 'Starting…' : 'Start'}</button>
       </div>
     </form>

@@ -1,8 +1,7 @@
-// The inbox with its live unread count, what the account wants to be told, and what admins do.
+// The inbox with its live unread count, and what the account wants to be told.
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import * as browser from './browser.js';
-import { isAdmin } from './operations.jsx';
 import { listen } from './stream.js';
 import { Field, Problem, Status, Time, Title, onSubmit, useAction, useLoaded } from './ui.jsx';
 
@@ -55,7 +54,7 @@ function Entries({ inbox }) {
     <>
       <Problem error={error ?? problem} />
       {!first && !error && <p role="status">Loading…</p>}
-      {first && all.length === 0 && <p>There is nothing yet.</p>}
+      {first && all.length === 0 && <p>No notifications yet.</p>}
       {inbox.unread > 0 && <button type="button" disabled={busy} onClick={() => act(() => api.call('/notifications/inbox/read-all'))}>Mark all as read</button>}
       <ul class="plain inbox">
         {all.map((n) => (
@@ -73,7 +72,16 @@ function Entries({ inbox }) {
 }
 
 const channels = [['email', 'E-mail'], ['push', 'Push'], ['in_app', 'Inbox']];
-const names = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits are low', 'referral-successful': 'Friend signed up', promotional: 'News' };
+export const workflowNames = { 'welcome-email': 'Welcome', 'task-completed': 'Task completed', 'task-failed': 'Task failed', 'payment-succeeded': 'Payment received', 'payment-failed': 'Payment failed', 'credits-low': 'Credits low', 'referral-successful': 'Friend joined', promotional: 'News' };
+
+const digests = [[0, 'Off'], [15, '15 minutes'], [60, '1 hour'], [1440, '1 day']];
+const about = ['task-completed', 'task-failed'];
+const lengths = [[0, 'Any length'], [1, '1 min or more'], [5, '5 min or more'], [15, '15 min or more'], [60, '1 hour or more']];
+// Clients of the API can choose any number of minutes.
+const options = (known, chosen) => (chosen === undefined || known.some(([m]) => m === chosen) ? known : [...known, [chosen, `${chosen} min`]])
+  .map(([m, label]) => <option key={m} value={m}>{label}</option>);
+
+const zones = Intl.supportedValuesOf?.('timeZone') ?? [];
 
 function Settings() {
   const [all, error, reload] = useLoaded(async () => {
@@ -94,34 +102,42 @@ function Settings() {
     <>
       <Problem error={error ?? problem} />
       <fieldset class="switches">
-        <legend class="unseen">Channels</legend>
+        <legend>Send me notifications by</legend>
         {channels.map(([c, label]) => (
           <label key={c}><input type="checkbox" checked={all[`${c}_enabled`]} disabled={busy}
             onChange={(e) => save('/notifications/settings', { [`${c}_enabled`]: e.currentTarget.checked })} />{label}</label>
         ))}
       </fieldset>
-      <div class="table" tabIndex={0} role="region" aria-label="What to be told">
-        <table>
-          <thead><tr><th scope="col">What</th>{channels.map(([c, label]) => <th key={c} scope="col">{label}</th>)}<th scope="col">Gather for</th></tr></thead>
+      <div class="table" tabIndex={0} role="region" aria-label="Notification settings by kind">
+        <table class="wishes">
+          <thead><tr><th scope="col">Notification</th>{channels.map(([c, label]) => <th key={c} scope="col">{label}</th>)}<th scope="col">Digest</th><th scope="col">E-mail for runs of</th></tr></thead>
           <tbody>{Object.entries(all.workflows).filter(([id]) => id !== 'welcome-email').map(([id, w]) => (
-            <tr key={id}><th scope="row">{names[id] ?? id}</th>
+            <tr key={id}><th scope="row">{workflowNames[id] ?? id}</th>
               {channels.map(([c, label]) => (
-                <td key={c}><input type="checkbox" aria-label={`${names[id] ?? id}: ${label}`} checked={w[c] || w.mandatory} disabled={busy || w.mandatory}
+                <td key={c} data-label={label}><input type="checkbox" aria-label={`${workflowNames[id] ?? id}: ${label}`} checked={w[c] || w.mandatory} disabled={busy || w.mandatory}
                   onChange={(e) => prefer(id, { [c]: e.currentTarget.checked })} /></td>
               ))}
-              <td><select aria-label={`${names[id] ?? id}: gather for`} value={w.digest_minutes} disabled={busy || w.urgent}
+              <td data-label="Digest"><select aria-label={`${workflowNames[id] ?? id}: digest`} value={w.digest_minutes} disabled={busy || w.urgent}
                 onChange={(e) => prefer(id, { digest_minutes: Number(e.currentTarget.value) })}>
-                {[[0, 'not at all'], [15, '15 minutes'], [60, 'an hour'], [1440, 'a day']].map(([m, label]) => <option key={m} value={m}>{label}</option>)}
-              </select></td></tr>
+                {options(digests, w.digest_minutes)}
+              </select></td>
+              <td data-label="E-mail for runs of">{about.includes(id) && <select aria-label={`${workflowNames[id] ?? id}: e-mail for runs of`} value={w.min_minutes ?? ''} disabled={busy || !w.email}
+                onChange={(e) => prefer(id, { min_minutes: e.currentTarget.value === '' ? null : Number(e.currentTarget.value) })}>
+                <option value="">Default length</option>
+                {options(lengths, w.min_minutes)}
+              </select>}</td></tr>
           ))}</tbody>
         </table>
       </div>
       <h3>Quiet hours</h3>
       <form onSubmit={quiet}>
-        <p class="hint">Mail and push wait until they are over; the inbox does not.</p>
-        <Field label="From" name="from" type="time" defaultValue={all.quiet_hours?.from ?? ''} />
-        <Field label="To" name="to" type="time" defaultValue={all.quiet_hours?.to ?? ''} />
-        <Field label="Time zone" name="zone" required defaultValue={zone} />
+        <p class="hint">E-mails and push messages wait until the quiet hours are over. The inbox is not affected.</p>
+        <div class="pair">
+          <Field label="From" name="from" type="time" defaultValue={all.quiet_hours?.from ?? ''} />
+          <Field label="To" name="to" type="time" defaultValue={all.quiet_hours?.to ?? ''} />
+        </div>
+        <Field label="Time zone" name="zone" required defaultValue={zone} list="zones" autoComplete="off" />
+        <datalist id="zones">{zones.map((z) => <option key={z} value={z} />)}</datalist>
         <button disabled={busy}>Save</button>
         {saved && !problem && <p class="hint" role="status">Saved.</p>}
       </form>
@@ -137,87 +153,23 @@ function Browser() {
     <>
       <h3>This browser</h3>
       <Problem error={error ?? problem} />
-      {error && <button type="button" onClick={reload}>Look again</button>}
-      <p class="hint">Push messages are shown here also while the page is closed.</p>
-      {state === 'denied' && <p class="hint">The browser does not allow notifications of this page; its settings do.</p>}
-      {state === 'off' && <button type="button" disabled={busy} onClick={() => act(browser.turnOn)}>Tell me in this browser</button>}
-      {state === 'on' && <button type="button" disabled={busy} onClick={() => act(browser.turnOff)}>Do not tell me in this browser</button>}
+      {error && <button type="button" onClick={reload}>Try again</button>}
+      <p class="hint">Get push messages in this browser, even while this page is closed.</p>
+      {state === 'denied' && <p class="hint">This browser blocks notifications from this page. Allow them in the settings of the browser.</p>}
+      {state === 'off' && <button type="button" disabled={busy} onClick={() => act(browser.turnOn)}>Turn on push messages</button>}
+      {state === 'on' && <button type="button" disabled={busy} onClick={() => act(browser.turnOff)}>Turn off push messages</button>}
     </>
   );
 }
 
-const channelNames = { email: 'E-mail', push: 'Push', in_app: 'Inbox' };
-
-// What became of one notification, channel by channel.
-function Course({ id, changed }) {
-  const [all, error] = useLoaded(() => api.get(`/admin/notifications/${id}`), [id, changed]);
-  return (
-    <>
-      <Problem error={error} />
-      {all && all.deliveries.length === 0 && <p class="hint">Nothing happened yet.</p>}
-      <ul class="plain">{all?.deliveries.map((d, n) => (
-        <li key={n} class="hint">{channelNames[d.channel]}: {d.status}{d.provider && ` (${d.provider})`}{d.detail && `: ${d.detail}`}</li>
-      ))}</ul>
-    </>
-  );
-}
-
-const followEvery = 5000;
-
-function Admin() {
-  const [list, error, reload] = useLoaded(() => api.get('/admin/notifications?limit=30'), []);
-  const [open, setOpen] = useState(null);
-  useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), followEvery);
-    return () => clearInterval(timer);
-  }, []);
-  const [answer, setAnswer] = useState(null);
-  const [busy, problem, act] = useAction(async (what) => { const a = await what(); reload(); return a; });
-  const trigger = onSubmit(async (f) => {
-    setAnswer(null);
-    const who = f.to ? { subscriber_email: f.to } : { broadcast: true };
-    const a = await act(() => api.call('/admin/notifications/trigger', { workflow_id: f.workflow, payload_template: { title: f.title, message: f.message, action_url: f.url }, ...who }));
-    if (a) setAnswer(a.success ? 'It is on its way.' : a.reason);
-  });
-  return (
-    <>
-      <h2>All accounts</h2>
-      <Problem error={error ?? problem} />
-      <form onSubmit={trigger}>
-        <Field label="Workflow" name="workflow" required defaultValue="promotional" />
-        <Field label="Address of the account" name="to" type="email" hint="Left empty: everybody is told." />
-        <Field label="Title" name="title" required hint="May hold {{first_name}}, {{name}}, {{email}}." />
-        <Field label="Message" name="message" />
-        <Field label="Link" name="url" type="url" />
-        <button disabled={busy}>Send</button>
-        {answer && <p role="status">{answer}</p>}
-      </form>
-      <div class="table" tabIndex={0} role="region" aria-label="Notifications of all accounts">
-        <table>
-          <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Status</th><th scope="col"><span class="unseen">Action</span></th></tr></thead>
-          <tbody>{list?.notifications.map((n) => (
-            <tr key={n.id}><td><Time at={n.created_at} /></td><td>{names[n.workflow_id] ?? n.workflow_id}</td>
-              <td><Status of={n.status} />{n.reason && <p class="hint why">{n.reason}</p>}
-                {open === n.id && <Course id={n.id} changed={list} />}</td>
-              <td><button type="button" class="link" aria-expanded={open === n.id} onClick={() => setOpen(open === n.id ? null : n.id)}>Details</button>{' '}
-                {n.status === 'queued' && <button type="button" class="link" disabled={busy} onClick={() => act(() => api.call(`/admin/notifications/${n.id}/cancel`))}>Call off</button>}
-                {(n.status === 'dead' || n.status === 'failed') && <button type="button" class="link" disabled={busy} onClick={() => act(() => api.call(`/admin/notifications/${n.id}/requeue`))}>Try again</button>}</td></tr>
-          ))}</tbody>
-        </table>
-      </div>
-    </>
-  );
-}
-
-export function Inbox({ inbox, me }) {
+export function Inbox({ inbox }) {
   return (
     <section>
       <Title>Inbox</Title>
       <Entries inbox={inbox} />
-      <h2>What to be told</h2>
+      <h2>Notification settings</h2>
       <Settings />
       <Browser />
-      {isAdmin(me) && <Admin />}
     </section>
   );
 }

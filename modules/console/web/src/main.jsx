@@ -5,6 +5,7 @@ import * as api from './api.js';
 import { Auth } from './auth.jsx';
 import { turnOff } from './browser.js';
 import { Inbox, useInbox } from './inbox.jsx';
+import { Notifications } from './notifications.jsx';
 import { Operations, isAdmin } from './operations.jsx';
 import { Account, Start, Threads } from './pages.jsx';
 import { Referrals } from './referrals.jsx';
@@ -37,7 +38,7 @@ function Console({ config, leave }) {
       <header>
         <a class="brand" href="#/"><span class="mark" aria-hidden="true" />Runyard</a>
         <nav aria-label="Main">
-          {[...places, ...(isAdmin(me) ? [['server', 'Server']] : [])].map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
+          {[...places, ...(isAdmin(me) ? [['server', 'Server'], ...(inbox.there ? [['notifications', 'Notifications']] : [])] : [])].map(([name, label]) => <a href={`#/${name}`} aria-current={place[0] === name ? 'page' : undefined}>{label}</a>)}
         </nav>
         {inbox.there && (
           <a class="bell" href="#/inbox" aria-current={place[0] === 'inbox' ? 'page' : undefined}>
@@ -50,8 +51,9 @@ function Console({ config, leave }) {
           {place[0] === 'threads' && place[1] ? <Thread key={place[1]} id={place[1]} fresh={fresh} changed={look} />
             : place[0] === 'threads' ? <Threads />
             : place[0] === 'referrals' ? <Referrals />
-            : place[0] === 'inbox' ? <Inbox inbox={inbox} me={me} />
+            : place[0] === 'inbox' ? <Inbox inbox={inbox} />
             : place[0] === 'server' ? isAdmin(me) && <Operations />
+            : place[0] === 'notifications' ? isAdmin(me) && <Notifications />
             : place[0] === 'account' ? me && <Account me={me} config={config} logOut={leave} />
             : <Start started={started} />}
         </Guard>

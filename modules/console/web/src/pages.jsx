@@ -29,7 +29,7 @@ export function Threads() {
       {all.length > 0 && (
         <ul class="threads">
           {all.map((t) => (
-            <li key={t.thread_id}><a href={`#/threads/${t.thread_id}`}><span class="title">{t.title || 'Without a title'}</span>
+            <li key={t.thread_id}><a href={`#/threads/${t.thread_id}`}><span class="title">{t.title || 'Untitled'}</span>
               <span class="hint">{t.latest_run && <Status of={t.latest_run.status} />}<Time at={t.created_at} /></span></a></li>
           ))}
         </ul>
@@ -49,7 +49,7 @@ function ChangePassword({ min }) {
   return (
     <form onSubmit={onSubmit(act)}>
       <Problem error={error} />
-      <Field label="Present password" name="current_password" type="password" required autoComplete="current-password" />
+      <Field label="Current password" name="current_password" type="password" required autoComplete="current-password" />
       <Field label="New password" name="new_password" type="password" required minLength={min} autoComplete="new-password" hint={`At least ${min} characters.`} />
       <button disabled={busy}>Change password</button>
     </form>
@@ -93,7 +93,7 @@ export function Account({ me, config, logOut }) {
       <dl class="facts">
         <div><dt>Credits</dt><dd class="big">{credits(me.balance_credits)}</dd></div>
         <div><dt>Plan</dt><dd>{me.tier}</dd></div>
-        <div><dt>Runs at once</dt><dd>{limits.concurrent_runs}</dd></div>
+        <div><dt>Concurrent runs</dt><dd>{limits.concurrent_runs}</dd></div>
         <div><dt>Models</dt><dd>{limits.all_models ? 'all' : limits.models.join(', ')}</dd></div>
         <div class="wide"><dt>E-mail</dt><dd>{me.email ?? '–'}{me.email && !me.email_verified && <span class="hint"> not verified</span>}</dd></div>
       </dl>

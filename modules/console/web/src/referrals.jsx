@@ -10,7 +10,7 @@ function Link({ code, link }) {
       await navigator.clipboard.writeText(link);
       say('Copied.');
     } catch {
-      say('Select the link and copy it by hand.');
+      say('Select the link and copy it.');
     }
   };
   return (
@@ -42,7 +42,7 @@ function Invite({ sent }) {
       <div class="field">
         <label for="emails">E-mail addresses</label>
         <textarea id="emails" name="emails" rows={2} required ref={text} spellcheck={false} aria-describedby="emails-hint" />
-        <p class="hint" id="emails-hint">Several with commas or lines between them.</p>
+        <p class="hint" id="emails-hint">Separate several addresses with commas or line breaks.</p>
       </div>
       <button class="primary" disabled={busy} aria-busy={busy}>{busy ? 'Sending…' : 'Send invitations'}</button>
       {results && (
@@ -77,16 +77,16 @@ export function Referrals() {
       {!all && !error && <p role="status">Loading…</p>}
       {all && (
         <>
-          <p>{s.has_reached_limit ? 'You have reached the limit: further invitations bring no credits.'
-            : 'Invite somebody: both of you get credits once their sign-up counts.'}</p>
+          <p>{s.has_reached_limit ? 'You have reached the limit: further invitations earn no credits.'
+            : 'Invite a friend: you both get credits once their sign-up qualifies.'}</p>
           <Link code={s.referral_code} link={all.link} />
           <h2>Invite by e-mail</h2>
           <Invite sent={reload} />
-          <h2>What came of it</h2>
+          <h2>Your referrals</h2>
           <dl class="facts">
             <div><dt>Credits earned</dt><dd class="big">{credits(s.total_credits_earned)}</dd></div>
             <div><dt>Successful</dt><dd>{s.successful_referrals} of {s.total_referrals}</dd></div>
-            <div><dt>Still to earn</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
+            <div><dt>Left to earn</dt><dd>{credits(s.remaining_earnable_credits)} of {credits(s.max_earnable_credits)}</dd></div>
           </dl>
           {history.length > 0 ? (
             <div class="table" tabIndex={0} role="region" aria-label="History of referrals">

@@ -113,7 +113,7 @@ function Live({ runId, ended }) {
   }, [run]);
   const going = run.status === 'running';
   const tool = run.items.findLast((i) => i.kind === 'tool' && !i.done);
-  const told = !going ? `The run is over: ${run.status}.` : link === 'lost' ? 'The connection was lost; trying again.' : run.queued ? `Waiting, place ${run.queued}.` : tool ? `Running ${tool.name}.` : 'The agent is answering.';
+  const told = !going ? `The run has ended: ${run.status}.` : link === 'lost' ? 'Connection lost. Reconnecting…' : run.queued ? `Waiting at position ${run.queued}.` : tool ? `Running ${tool.name}.` : 'The agent is answering.';
   return (
     <div class="run" aria-busy={going}>
       <Items items={run.items} />
@@ -171,7 +171,7 @@ export function Thread({ id, fresh, changed }) {
           )}
         </article>
       ))}
-      <Compose thread={id} agent={state.agent} busy={busy} started={started} label={busy ? 'Next prompt (when the run is over)' : 'Next prompt'} />
+      <Compose thread={id} agent={state.agent} busy={busy} started={started} label={busy ? 'Next prompt (after this run)' : 'Next prompt'} />
     </section>
   );
 }

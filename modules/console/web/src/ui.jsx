@@ -8,12 +8,12 @@ export class Guard extends Component {
   render({ children, instead }, { failed }) { return failed ? instead : children; }
 }
 
-export function Field({ label, hint, type = 'text', ...rest }) {
+export function Field({ label, hint, as: As = 'input', type = As === 'input' ? 'text' : undefined, ...rest }) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input id={id} type={type} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
+      <As id={id} type={type} aria-describedby={hint ? `${id}-hint` : undefined} {...rest} />
       {hint && <p class="hint" id={`${id}-hint`}>{hint}</p>}
     </div>
   );
@@ -26,6 +26,34 @@ export function Problem({ error }) {
   if (!error) return null;
   const wait = error.retryAfter ? ` Try again in ${error.retryAfter > 90 ? `${Math.ceil(error.retryAfter / 60)} minutes` : `${error.retryAfter} seconds`}.` : '';
   return <p class="problem" role="alert" tabIndex={-1} ref={at}>{error.message}{wait}</p>;
+}
+
+export const short = (id) => <code title={id}>{id.slice(-12)}</code>;
+
+// Loads again every few seconds while somebody looks.
+export function useFresh(fn, inputs = []) {
+  const [value, error, load] = useLoaded(fn, inputs);
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && load(), 5000);
+    return () => clearInterval(timer);
+  }, inputs);
+  return [value, error, load];
+}
+
+// columns: [label, of a row, whether it is a number]
+export function Rows({ label, columns, rows, none, id }) {
+  if (!rows) return <p role="status">Loading…</p>;
+  if (rows.length === 0) return <p>{none}</p>;
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label={label}>
+      <table class="cards">
+        <thead><tr>{columns.map(([name, , number]) => <th key={name} scope="col" class={number ? 'figure' : undefined}>{name}</th>)}</tr></thead>
+        <tbody>{rows.map((row) => (
+          <tr key={id(row)}>{columns.map(([name, of, number]) => <td key={name} data-label={name} class={number ? 'figure' : undefined}>{of(row)}</td>)}</tr>
+        ))}</tbody>
+      </table>
+    </div>
+  );
 }
 
 // Runs an action of a form or a button: [busy, error, act].
@@ -63,8 +91,9 @@ export const onSubmit = (fn) => (e) => {
   fn(Object.fromEntries(new FormData(e.currentTarget)));
 };
 
-const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'Gathered', sent: 'Sent', suppressed: 'Not wanted', dead: 'Given up', cancelled: 'Called off', started: 'Running', disabled: 'Off', refused: 'Refused', retired: 'Would not end', created: 'Not started' };
-export const Status = ({ of }) => <span class={`status ${of}`}>{words[of] ?? of}</span>;
+const words = { running: 'Running', completed: 'Completed', failed: 'Failed', stopped: 'Stopped', queued: 'Waiting', pending: 'Pending', successful: 'Successful', revoked: 'Revoked', void: 'Does not count', gathered: 'In a digest', sent: 'Sent', suppressed: 'Not sent', dead: 'Not delivered', cancelled: 'Cancelled', scheduled: 'Scheduled', paused: 'Paused', started: 'Running', disabled: 'Disabled', refused: 'Refused', retired: 'Did not end', created: 'Not started' };
+export const wordOf = (status) => words[status] ?? status;
+export const Status = ({ of }) => <span class={`status ${of}`}>{wordOf(of)}</span>;
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 export const Time = ({ at }) => <time dateTime={at}>{dates.format(new Date(at))}</time>;

@@ -1,0 +1,167 @@
+// Broadcasts on the page in a real browser: check, test to oneself, send, schedule, pause, resume and cancel, with the progress.
+// RY_SCREENSHOTS=DIR keeps pictures.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { phone, startBrowser } from './lib/console.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
+import { startSmtp } from './lib/smtp.mjs';
+
+let db, smtp, server, browser, boss, page;
+
+before(async () => {
+  smtp = await startSmtp({ starttls: false });
+  db = makeDatabase();
+  server = await new Server({
+    database: db,
+    set: ['deployment.mode=staging', 'accounts.local_login=false', 'http.public_url=https://app.test', 'mail.host=127.0.0.1',
+      `mail.port=${smtp.port}`, 'mail.security=none', 'mail.from=no-reply@runyard.test'],
+  }).start();
+  browser = await startBrowser();
+  boss = await server.user({ role: 'admin', email: 'boss@example.test' });
+  for (const name of ['ann', 'bob', 'cat']) await (await server.user({ email: `${name}@example.test` })).get('/account');
+  await boss.get('/account');
+  page = await browser.of(server, boss);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+  await smtp?.close();
+  db?.drop();
+});
+
+const broadcasts = async () => (await boss.get('/admin/notifications/broadcasts')).json.broadcasts;
+// Fields of the first form by their names; a value is set as a script of the page would not: by the keyboard.
+async function write(p, fields) {
+  for (const [name, text] of Object.entries(fields)) {
+    const field = await p.waitForSelector(`form [name=${name}]`);
+    await field.click({ count: 3 });
+    await field.type(text);
+  }
+}
+const setTime = (p, date) => p.evaluate((ms) => {
+  const field = document.querySelector('[name=at]');
+  const at = new Date(ms);
+  field.value = new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+}, date.getTime());
+const buttons = (p) => p.evaluate(() => [...document.querySelectorAll('main button')].map((b) => b.getAttribute('aria-label') ?? b.innerText));
+const letters = (subject) => ['ann', 'bob', 'cat', 'boss'].filter((n) => smtp.to(`${n}@example.test`).some((m) => m.parsed.subject === subject));
+
+test('nothing is sent before a preview of exactly this text', async () => {
+  await page.press('Notifications', 'link');
+  await page.sees('No broadcasts yet.');
+  assert.ok(!(await buttons(page)).some((b) => /^Send to|^Schedule/.test(b)));
+  await write(page, { title: 'Hello {{first_name}}', message: 'A new version is out.' });
+  await page.press('Preview');
+  await page.sees('There are 4 accounts.');
+  await page.sees('4 get it by e-mail, 0 by push and 4 in the inbox');
+  await page.sees('Hello boss');
+  await (await page.waitForSelector('summary')).click();
+  await page.sees('You received this e-mail because');
+  assert.ok(!(await page.text()).includes('{{unsubscribe_url}}'));
+  assert.deepEqual(await page.faults(), []);
+  assert.ok(await page.overflow() <= 0);
+  await page.shot('broadcast-check');
+  assert.ok((await buttons(page)).includes('Send to 4 accounts'));
+  await write(page, { message: 'Another text.' });
+  assert.ok(!(await buttons(page)).includes('Send to 4 accounts'), 'what was checked is not what is there');
+  assert.equal((await broadcasts()).length, 0);
+});
+
+test('a test goes to oneself only', async () => {
+  await page.press('Send a test to me');
+  await page.sees('The test message is on its way to you.');
+  await waitFor('the mail', () => letters('Hello boss').length === 1);
+  assert.equal((await broadcasts()).length, 0);
+});
+
+test('sent to all, with its progress', async () => {
+  await page.press('Preview');
+  await page.press('Send to 4 accounts');
+  await page.sees('The broadcast has started.');
+  await page.sees('4 of 4 accounts done.', 30000);
+  await waitFor('the mails', () => ['ann', 'bob', 'cat'].every((n) => letters(`Hello ${n}`).length === 1));
+  assert.equal(await page.evaluate(() => document.querySelector('progress').value), 4);
+  assert.equal(await page.evaluate(() => document.querySelector('form [name=title]').value), '', 'the form is empty again');
+  const [b] = await broadcasts();
+  assert.deepEqual([b.status, b.written], ['completed', 4]);
+  assert.ok(!(await buttons(page)).some((x) => /^(Pause|Cancel|Resume): Hello/.test(x)), 'there is nothing left to steer');
+  assert.deepEqual(await page.faults(), []);
+});
+
+test('what the server refuses is told', async () => {
+  await write(page, { title: ' ' });
+  await page.press('Preview');
+  await page.sees('produces an empty title');
+});
+
+test('scheduled, paused, resumed and cancelled', async () => {
+  await write(page, { title: 'Later', message: 'At night.' });
+  await setTime(page, new Date(Date.now() + 3600000));
+  await page.press('Preview');
+  await page.press('Schedule for 4 accounts');
+  await page.sees('The broadcast is scheduled.');
+  await page.sees('Scheduled');
+  await page.sees('No account has been reached yet.');
+  const state = async () => (await broadcasts())[0].status;
+  assert.equal(await state(), 'scheduled');
+  await page.press('Pause: Later');
+  await page.sees('Paused');
+  assert.equal(await state(), 'paused');
+  await page.press('Resume: Later');
+  await waitFor('it waits again', async () => (await state()) === 'scheduled');
+  await page.press('Cancel: Later');
+  await page.press('Keep it');
+  assert.equal(await state(), 'scheduled', 'the question was answered with no');
+  await page.press('Cancel: Later');
+  await page.shot('broadcast-cancel');
+  assert.deepEqual(await page.faults(), []);
+  await page.press('Cancel the broadcast');
+  await page.sees('Cancelled');
+  assert.equal(await state(), 'cancelled');
+  assert.deepEqual(letters('Later'), []);
+});
+
+test('a broadcast that waits in the outbox can still be cancelled', async () => {
+  smtp.faults.rcpt = () => [451, '4.3.0 Not now'];
+  await write(page, { title: 'Held', message: 'x' });
+  db.sql(`insert into notifications.preference (account_id, quiet_from, quiet_to, time_zone) select id, '00:00', '23:59', 'UTC' from accounts.ids_after(null, 100) id
+    on conflict (account_id) do update set quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to`);
+  await page.press('Preview');
+  await page.press('Send to 4 accounts');
+  await page.sees('0 of 4 accounts done.');
+  await page.sees('Waiting: 4');
+  await page.press('Cancel: Held');
+  await page.press('Cancel the broadcast');
+  await waitFor('its end', async () => (await broadcasts())[0].status === 'cancelled');
+  db.sql(`update notifications.preference set quiet_from = null, quiet_to = null`);
+  db.sql(`update core.job set run_at = now() where kind = 'notifications.deliver' and state = 3`);
+  await page.sees('Cancelled: 4');
+  delete smtp.faults.rcpt;
+  assert.deepEqual(letters('Held'), []);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('on a phone, in the dark', async () => {
+  const small = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });
+  await small.goto(`${server.url}/console#/notifications`);
+  await small.sees('Held');
+  await write(small, { title: 'Small', message: 'Screen' });
+  await small.press('Preview');
+  await small.sees('There are 4 accounts.');
+  assert.deepEqual(await small.faults(), []);
+  assert.ok(await small.overflow() <= 0);
+  await small.shot('broadcast-phone');
+  assert.deepEqual(small.complaints, []);
+  await small.leave();
+});
+
+test('others do not find it', async () => {
+  const user = await server.user({ email: 'dan@example.test' });
+  const other = await browser.of(server, user);
+  await other.waitForSelector('.bell');
+  assert.doesNotMatch(await other.evaluate(() => document.querySelector('nav').innerText), /Notifications/);
+  await other.goto(`${server.url}/console#/notifications`);
+  await waitFor('an empty page', async () => (await other.evaluate(() => document.querySelector('main').innerText.trim())) === '');
+  await other.leave();
+});
