@@ -6,6 +6,7 @@ ry_status outlet::write(std::string_view bytes) {
   if (bytes.empty()) return RY_OK;
   bytes_ += bytes.size();
   ++pieces_;
+  silent_ = false;
   return to.write(bytes);
 }
 
@@ -23,6 +24,7 @@ ry_status outlet::put(const ry::buffer& shared, std::size_t size, std::uint64_t 
   next = last + 1;
   bytes_ += size;
   ++pieces_;
+  silent_ = false;
   return to.write(shared);
 }
 

@@ -32,6 +32,12 @@ class outlet {
   // The same bytes in a buffer that several readers share; not when it merges.
   ry_status put(const ry::buffer& shared, std::size_t size, std::uint64_t last);
   ry_status flush();
+  // Nothing was written yet.
+  bool is_silent() const { return silent_; }
+  // Sends `event` if nothing was written yet.
+  void break_silence(std::string_view event) {
+    if (silent_) write(event);
+  }
   // Any length, in pieces, each when there is room for it. False: the reader is gone or called off.
   ry::task<bool> put_all(std::string_view wire, std::uint64_t last);
 
@@ -53,6 +59,7 @@ class outlet {
   const ry::metric events_;
   std::unique_ptr<chunk_merger> merger_;
   bool whole_ = true;
+  bool silent_ = true;
   std::size_t bytes_ = 0, pieces_ = 0;  // since the last confirm()
 };
 

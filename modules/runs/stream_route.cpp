@@ -11,6 +11,9 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t ping_ms = 10'000;
+// Some proxies forward the response only with the first byte of its body. A stream that has no event to send within this
+// time begins with a ping.
+constexpr std::uint64_t first_ping_ms = 250;
 // How long after the last word the log is looked into, in case that one was lost: soon as long as words are, which is
 // known when something is found that nobody announced; else a silent run costs each of its readers a query.
 constexpr std::uint64_t poll_ms = 1'000;
@@ -243,6 +246,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         if (!there) now = lost(s);
       }
       if (now == outcome::caught_up && s.out.pending()) {
+        s.out.break_silence(ping_event);
         // What comes within this time is merged with what waits.
         (void)co_await parts_.ctx.sleep(s.merge_ms);
         if (far) far->look = true;
@@ -256,6 +260,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         far = listen(s, exec);
       } else if (now == outcome::caught_up) {
         const bool due = s.watched_us == 0 || parts_.ctx.mono_us() - s.watched_us > watch_again_us;
+        if (waited) s.out.break_silence(ping_event);
         if (waited && due) co_await watch(s);
         far->learn(s.out.next);
         if (!far->heard) {
@@ -323,12 +328,16 @@ ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run
   } here(run, r);
   while (r.at == reader::state::attached) {
     if (s.out.pending()) {
+      s.out.break_silence(ping_event);
       ry::result<void> slept = co_await parts_.ctx.sleep(s.merge_ms);
       if (!slept) co_return outcome::again;
       if (r.at == reader::state::attached && s.out.flush() != RY_OK) co_return outcome::over;
     } else if (s.out.should_confirm()) {
       const bool there = co_await s.out.confirm();
       if (!there) co_return lost(s);
+    } else if (s.out.is_silent()) {
+      co_await wait_for(parts_.ctx, r.woken, first_ping_ms);
+      s.out.break_silence(ping_event);
     } else {
       ry::result<void> woken = co_await r.woken.wait();
       if (!woken) co_return outcome::again;

@@ -239,6 +239,30 @@ test('a stream that is silent is kept alive every ten seconds', async () => {
   await u.post(`/agent-run/${id}/stop`);
 });
 
+test('a stream that is resumed at its end gives its first byte at once, on every node', async () => {
+  const b = new Server({ database, llm, set: [secret] });
+  try {
+    await b.start();
+    const u = await server.user();
+    const id = await run(u, '[words 3 0] [hold] resumed');
+    const last = (await u.stream(id, { until: upTo('w2 ') })).events.at(-1).sequence;
+    for (const [node, url] of Object.entries({ here: u.url, elsewhere: b.url }))
+      for (const query of ['', '?coalesce_ms=10000', '?mode=snapshot']) {
+        const stop = new AbortController();
+        const timer = setTimeout(() => stop.abort(new Error(`no byte within 5 s: ${node}${query}`)), 5000);
+        const headers = { authorization: `Bearer ${u.token}`, 'last-event-id': String(last) };
+        const r = await fetch(`${url}/agent-run/${id}/stream${query}`, { headers, signal: stop.signal });
+        const { value } = await r.body.getReader().read();
+        clearTimeout(timer);
+        stop.abort();
+        assert.equal(Buffer.from(value).toString(), 'data: {"type": "ping"}\n\n', `${node}${query}`);
+      }
+    await u.post(`/agent-run/${id}/stop`);
+  } finally {
+    await b.close();
+  }
+});
+
 test('HEAD of a stream that goes on is answered at once, and its connection serves on', async () => {
   const u = await server.user();
   const id = await run(u, '[hold] head');
