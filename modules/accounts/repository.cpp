@@ -224,7 +224,7 @@ ry::task<std::string> repository::list_keys(ry::uuid account) const {
            "  'expires_at', to_char(expires_at at time zone 'utc', "
            "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
            "  'last_used_at', to_char(last_used_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))"
+           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
            "  order by created_at desc, id), '[]')::text"
            "  from accounts.api_key"
            " where account_id = $1 and revoked_at is null and coalesce(expires_at > now(), true)",

@@ -12,7 +12,7 @@ const good = [
   [{ $oneof: [1, 2] }, 2], [{ $least: 2 }, 2], [{ $most: 2 }, 1], [{ a: '$absent' }, {}],
 ];
 const bad = [
-  [1, 2], [1, '1'], [null, undefined], ['a', 'b'], ['$uuid', 'x'], ['$time', 'yesterday'], ['/^b/', 'ab'], ['$absent', null], ['$any', undefined],
+  [1, 2], [1, '1'], [null, undefined], ['a', 'b'], ['$uuid', 'x'], ['$time', 'yesterday'], ['$time', '2026-01-01T00:00:00Z'], ['$time', '2026-01-01T00:00:00.123456Z'], ['/^b/', 'ab'], ['$absent', null], ['$any', undefined],
   ['$text', ''], ['$positive', 0], ['$integer', 1.5], [{ a: 1 }, { b: 1 }], [{ a: 1 }, null], [{ $only: { a: 1 } }, { a: 1, b: 2 }],
   [{ $only: { a: 1, b: 2 } }, { a: 1 }], [[1], [1, 2]], [[1, 2], [2, 1]], [{ $contains: [3] }, [1, 2]], [{ $each: '$number' }, [1, 'x']],
   [{ $length: 1 }, []], [{ $not: 1 }, 1], [{ $oneof: [1] }, 2], [{ $least: 2 }, 1], [{ $most: 2 }, 3], [{ $least: 2 }, undefined],
