@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <charconv>
 #include <limits>
+#include <locale>
 
 #include "core/app/admin_database.hpp"
 #include "core/db/value.hpp"
@@ -61,7 +63,7 @@ host_answer job_routes::queues() const {
 
 host_answer job_routes::list(const ry_request_view& view) const {
   const auto query = core::sv(view.query);
-  const auto wanted = query_value(query, "state").value_or("dead");
+  const auto wanted = boost::algorithm::to_lower_copy(query_value(query, "state").value_or("dead"), std::locale::classic());
   const auto state = std::find(states.begin(), states.end(), wanted);
   if (state == states.end()) return refusal(422, "state must be one of ready, running, dead, scheduled");
   std::optional<std::int64_t> limit = default_page, before = std::numeric_limits<std::int64_t>::max();

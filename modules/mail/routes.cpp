@@ -159,7 +159,7 @@ ry::task<ry::response> routes::lift(ry::request r) {
 }
 
 ry::task<ry::response> routes::suppressions(ry::request r) {
-  suppression_filter only{r.query("reason").value_or(""), r.query("category").value_or(""), r.query("address").value_or("")};
+  suppression_filter only{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()), r.query("category").value_or(""), r.query("address").value_or("")};
   if (!only.reason.empty() && only.reason != "bounced" && only.reason != "unsubscribed" && only.reason != "operator") {
     throw invalid("reason", "must be one of bounced, unsubscribed, operator");
   }

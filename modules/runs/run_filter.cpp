@@ -37,7 +37,7 @@ std::string read_text(const std::string& name, const std::string& value) {
 
 std::string read_status(const std::string&, const std::string& value) {
   for (const char* known : {"all", "running", "completed", "failed", "stopped"})
-    if (value == known) return value;
+    if (lower(value) == known) return known;
   refuse("status must be all, running, completed, failed or stopped");
 }
 

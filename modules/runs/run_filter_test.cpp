@@ -21,6 +21,7 @@ TEST(run_filter, without_one_the_unfinished_runs_are_listed_and_with_one_all_tha
   EXPECT_EQ(read_run_filter({}).wanted_status(), "running");
   EXPECT_EQ(read_run_filter({{"limit", "5"}, {"cursor", "x"}}).wanted_status(), "running");
   EXPECT_EQ(read_run_filter({{"status", "failed"}}).wanted_status(), "failed");
+  EXPECT_EQ(read_run_filter({{"status", "FAILED"}}).wanted_status(), "failed");
   EXPECT_EQ(read_run_filter({{"status", "all"}}).wanted_status(), std::nullopt);
   EXPECT_EQ(read_run_filter({{"model", "runyard/basic"}}).wanted_status(), std::nullopt);
 }
