@@ -63,6 +63,7 @@ TEST(parse_start_test, what_is_read) {
   EXPECT_FALSE(r.agent_id);
   EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
   EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"model_name", "\xE2\x80\x8B \xC2\xA0"}}).model_name) << "blank means left out";
 }
 
 TEST(parse_start_test, bad_values_name_their_field) {

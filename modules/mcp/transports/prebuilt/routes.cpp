@@ -15,9 +15,22 @@ namespace {
 
 constexpr std::uint64_t remote_ms = 28'000;
 constexpr std::size_t most_text = 8192;
+constexpr std::size_t most_name = 200;
 
 ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.profile", std::move(sentence));
+}
+
+// The display name that a body gives; nullopt: none. Throws a 422.
+std::optional<std::string> display_name_in(const json::object& body) {
+  const auto* given = body.if_contains("display_name");
+  if (given == nullptr || given->is_null()) return std::nullopt;
+  auto name = unicode::clean_name(mcp::sv(given->get_string()));
+  if (name.empty() || name.size() > most_name) {
+    throw ry::http_error(422, RY_INVALID_ARGUMENT, "mcp.profile",
+                         "display_name must have 1 to " + std::to_string(most_name) + " bytes and must not be blank");
+  }
+  return name;
 }
 
 json::object body_of(const ry::request& r) {
@@ -108,15 +121,16 @@ ry::task<ry::response> routes::create(ry::request r) const {
   module_json::require_known_members(body, {"integration", "url", "type", "display_name", "credentials", "oauth"});
   for (const char* field : {"integration", "url", "type", "display_name"}) {
     const auto* v = body.if_contains(field);
-    if (v == nullptr) continue;
+    if (v == nullptr || v->is_null()) continue;
     if (!v->is_string()) throw invalid(std::string(field) + " must be a string");
     const auto text = mcp::sv(v->get_string());
+    if (std::string_view(field) == "display_name") continue;
     if (text.size() > most_text) throw invalid(std::string(field) + " is too long");
-    const bool is_name = std::string_view(field) == "display_name";
-    if (!is_name && std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
       throw invalid(std::string(field) + " contains control characters");
     }
   }
+  const auto name = display_name_in(body);
   const auto type = mcp::text_of(body, "type");
   if (!type.empty() && type != "http" && type != "sse") throw invalid("type must be http or sse");
   for (const char* field : {"credentials", "oauth"}) {
@@ -149,11 +163,8 @@ ry::task<ry::response> routes::create(ry::request r) const {
     p.credentials["oauth"] = settings;
     p.display_name = p.url;
   }
-  if (const auto name = unicode::clean_name(mcp::text_of(body, "display_name")); !name.empty()) p.display_name = name;
-  if (p.display_name.size() > 200) {
-    if (body.contains("display_name")) throw invalid("display_name is too long");
-    p.display_name.resize(200);
-  }
+  if (name) p.display_name = *name;
+  if (p.display_name.size() > most_name) p.display_name.resize(most_name);
   listed_profile made{"", p.integration, p.url, p.display_name};
   const auto id = co_await profiles_.add(std::move(p), most_);
   made.id = id.to_string();
