@@ -378,6 +378,27 @@ TEST_F(basic, Cors) {
                      .status);
 }
 
+// D13: a page of another origin reads only the headers named here.
+TEST_F(basic, CorsExposesTheHeadersOfTheHostAndOfTheRoute) {
+  auto s = world::defaults();
+  s.cors.origins = {"https://app.example"};
+  reset(s);
+  w->route("GET", "/replayed", [](auto&, auto* r) {
+    const auto header = [](std::string_view name, std::string_view value) { return ry_header{core::bytes(name), core::bytes(value)}; };
+    return reply(r, 200, "hi", {header("Idempotency-Replayed", "true"), header("ETag", "\"1\""), header("Cache-Control", "no-store"),
+                                header("Set-Cookie", "a=b")});
+  });
+  start();
+  client c(*w);
+  const std::string of_host = "X-Request-Id, Retry-After, Server-Timing, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
+  EXPECT_EQ(of_host, c.get("/hello", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"));
+  EXPECT_EQ(of_host + ", Idempotency-Replayed, ETag",
+            c.get("/replayed", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"));
+  EXPECT_EQ(of_host, c.get("/nowhere", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers")) << "errors too";
+  EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Expose-Headers"));
+  EXPECT_EQ("", c.get("/hello").header("Access-Control-Expose-Headers"));
+}
+
 TEST_F(basic, BasePathAndHostRoutes) {
   auto s = world::defaults();
   s.base_path = "/api/";
