@@ -183,7 +183,8 @@ test('the stream of the inbox counts up, counts down, and goes on where it was',
   const again = await listen(user, { headers: { 'last-event-id': '1' } });
   await again.until('what was missed', (e) => e.length === 2 && e.map((x) => x.notification.title).join() === 'two,three');
   again.stop();
-  const { token } = (await user.post('/notifications/inbox/stream-token')).json;
+  const { token, expires_in: seconds } = (await user.post('/notifications/inbox/stream-token')).json;
+  assert.equal(seconds, 24 * 3600, 'a browser reconnects with the same address, and an inbox has no end');
   const browser = await listen(user, { query: `?token=${token}&last_event_id=2`, token: false });
   await browser.until('the third', (e) => e.length === 1 && e[0].notification.title === 'three');
   browser.stop();

@@ -121,6 +121,17 @@ test('answers of a push service', async () => {
   service.respond = () => ({ status: 201 });
 });
 
+test('a subscription that its browser withdrew is gone without a request', async () => {
+  const d = driver({}, 'staging');
+  const b = browser();
+  for (const endpoint of ['https://permanently-removed.invalid/fcm/send/abc', 'https://Permanently-Removed.INVALID:443/fcm/send/abc']) {
+    const token = { ...b.token, token: JSON.stringify({ ...JSON.parse(b.token.token), endpoint }) };
+    const a = await d.call(note([token]));
+    assert.deepEqual(a.results.map((r) => [r.result, r.token]), [[Result.gone, token.token]], endpoint);
+  }
+  assert.equal(service.take().length, 0);
+});
+
 test('several devices at once, each with a result of its own', async () => {
   const good = browser('/good'), gone = browser('/gone');
   service.respond = (r) => (r.path === '/gone' ? { status: 410 } : r.path === '/good' ? { status: 201 } : { json: { data: [{ status: 'ok', id: 't1' }] } });
