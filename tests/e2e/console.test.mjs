@@ -397,7 +397,15 @@ describe('an invitation', () => {
     await waitFor('both have their credits', () => Number(balance('alice@example.org')) === before + 100 && Number(balance('bob@example.org')) === before + 100);
     await b.press('Referrals', 'link');
     await b.sees('Your link');
+    await b.sees('You received 100 credits for signing up with a referral code.');
+    await usable(b, 'referrals of a referee');
     await b.shot('phone-referrals');
+    const was = db.sql(`select status, settled_at, credits_awarded, referee_credits from referrals.referral`).split('|');
+    db.sql(`update referrals.referral set review = 'flagged', status = 'pending', settled_at = null, credits_awarded = 0, referee_credits = 0`);
+    await b.reload();
+    await b.sees('Your 100 credits are pending.');
+    await b.sees('Your referral is being reviewed.');
+    db.sql(`update referrals.referral set review = null, status = '${was[0]}', settled_at = '${was[1]}', credits_awarded = ${was[2]}, referee_credits = ${was[3]}`);
 
     await a.reload();
     await a.sees('Successful');
@@ -430,6 +438,9 @@ describe('an invitation', () => {
     assert.equal(await a.$eval('td.number', (td) => td.innerText), '0');
     await usable(a, 'why a referral does not count');
     await a.shot('desktop-revoked');
+    await b.reload();
+    await b.sees('it brings you no credits');
+    await b.sees('The referral code was not valid any more.');
     assert.deepEqual([...a.complaints, ...b.complaints], []);
     await a.leave();
     await b.leave();

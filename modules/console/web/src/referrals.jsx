@@ -53,6 +53,23 @@ function Invite({ sent }) {
   );
 }
 
+// Reasons why a referral brings its referee no credits.
+const never = ['same_mailbox', 'void', 'cap_reached'];
+
+// How the account itself came here, and what became of its credits.
+function Received({ received: r }) {
+  const outcome = never.includes(r.reason) ? 'You signed up with a referral code, but it brings you no credits.'
+    : r.status === 'successful' ? `You received ${credits(r.credits)} credits for signing up with a referral code.`
+    : `You signed up with a referral code. Your ${credits(r.bonus_credits)} credits are pending.`;
+  return (
+    <>
+      <h2>Your sign-up</h2>
+      <p>{outcome}</p>
+      {r.message && <p class="hint">{r.message}.</p>}
+    </>
+  );
+}
+
 // What will not change any more.
 const over = { revoked: 'revoked', code_refreshed: 'void', self_referral: 'void', disposable_address: 'void' };
 const pageOf = 50;
@@ -61,10 +78,11 @@ const historyFrom = (offset) => api.get(`/api/v1/referrals/history?limit=${pageO
 export function Referrals() {
   const [older, setOlder] = useState([]);
   const [all, error, reload] = useLoaded(async () => {
-    const [mine, stats, history] = await Promise.all([api.get('/api/v1/referrals/code'), api.get('/api/v1/referrals/stats'), historyFrom(0)]);
+    const [mine, stats, { received }, history] = await Promise.all([api.get('/api/v1/referrals/code'), api.get('/api/v1/referrals/stats'),
+      api.get('/api/v1/referrals/received'), historyFrom(0)]);
     setOlder([]);
     // A server that does not know its address is where this page is.
-    return { link: mine.referral_link ?? new URL(`auth?ref=${mine.referral_code}`, document.baseURI).href, stats, history };
+    return { link: mine.referral_link ?? new URL(`auth?ref=${mine.referral_code}`, document.baseURI).href, stats, received, history };
   }, []);
   const history = [...(all?.history ?? []), ...older.flat()];
   const [busy, problem, more] = useAction(async () => setOlder([...older, await historyFrom(history.length)]));
@@ -80,6 +98,7 @@ export function Referrals() {
           <p>{s.has_reached_limit ? 'You have reached the limit: further invitations earn no credits.'
             : 'Invite a friend: you both get credits once their sign-up qualifies.'}</p>
           <Link code={s.referral_code} link={all.link} />
+          {all.received && <Received received={all.received} />}
           <h2>Invite by e-mail</h2>
           <Invite sent={reload} />
           <h2>Your referrals</h2>
