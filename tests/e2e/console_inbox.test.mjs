@@ -113,6 +113,59 @@ test('with the thread open in a tab nothing is sent', async () => {
   assert.deepEqual(page.complaints, []);
 });
 
+// A browser opens six connections to a host over HTTP/1.1. All tabs of a person, each with what it says of the inbox.
+async function eightTabs(setUp = () => {}) {
+  const user = await server.user({ email: `tabs${Math.random()}@example.test`, tier: 'pro' });
+  const first = await browser.person();
+  const tabs = [];
+  let streams = 0;
+  for (let n = 0; n < 8; n++) {
+    const tab = n === 0 ? first : await browser.tab(first.context);
+    tab.on('request', (r) => { if (r.url().endsWith('/notifications/inbox/stream')) streams++; });
+    await setUp(tab, n);
+    await browser.logIn(tab, server, user);
+    await tab.goto(`${server.url}/console`, { timeout: 20000 });
+    tabs.push(tab);
+    await waitFor(`tab ${n + 1}`, async () => /What should the agent do/.test(await tab.text()) && (await tab.$('.bell')) !== null);
+  }
+  const say = (tab) => tab.evaluate(() => document.querySelector('.badge')?.innerText.split('\n')[0].trim() ?? '');
+  const all = (want) => waitFor(`${want} in ${tabs.length} tabs`, async () => (await Promise.all(tabs.map(say))).every((t) => t === want));
+  return { user, tabs, all, say, context: first.context, streams: () => streams };
+}
+
+test('eight tabs share one stream, and another tab goes on when the one that reads it is closed', async () => {
+  const { user, tabs, all, context, streams } = await eightTabs();
+  await run(user, { prompt: 'Count the plums' });
+  await all('1');
+  assert.equal(streams(), 1);
+  await tabs.shift().close();
+  await waitFor('another reader', () => streams() === 2);
+  await run(user, { prompt: 'Count the figs' });
+  await all('2');
+  assert.equal(streams(), 2);
+  assert.deepEqual(tabs.flatMap((t) => t.complaints), []);
+  await context.close();
+});
+
+test('without locks (http://) only tabs that are visible read the stream', async () => {
+  const { user, tabs, say, context, streams } = await eightTabs((tab, n) => tab.evaluateOnNewDocument((visible) => {
+    Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
+    let state = visible ? 'visible' : 'hidden';
+    Object.defineProperty(Document.prototype, 'visibilityState', { get: () => state });
+    window.show = (to) => { state = to; document.dispatchEvent(new Event('visibilitychange')); };
+  }, n === 7));
+  assert.equal(streams(), 1);
+  await run(user, { prompt: 'Count the quinces' });
+  await waitFor('the badge', async () => await say(tabs[7]) === '1');
+  await tabs[7].evaluate(() => window.show('hidden'));
+  await tabs[3].evaluate(() => window.show('visible'));
+  await run(user, { prompt: 'Count the medlars' });
+  await waitFor('the badge', async () => await say(tabs[3]) === '2');
+  assert.equal(streams(), 2);
+  assert.deepEqual(tabs.flatMap((t) => t.complaints), []);
+  await context.close();
+});
+
 test('an admin sends a message to one account, on a phone', async () => {
   const boss = await server.user({ role: 'admin', email: 'boss@example.test' });
   const desk = await browser.of(server, boss, { viewport: phone, scheme: 'dark' });

@@ -18,8 +18,11 @@ export async function startBrowser() {
   const it = {
     // A person with a profile of its own. What the page complains about is kept: a strict policy that is broken
     // shows up here.
-    async person({ viewport = desktop, scheme = 'light' } = {}) {
-      const context = await browser.createBrowserContext();
+    async person(options) {
+      return it.tab(await browser.createBrowserContext(), options);
+    },
+    // Another tab of the person with this context.
+    async tab(context, { viewport = desktop, scheme = 'light' } = {}) {
       const page = await context.newPage();
       await page.setViewport(viewport);
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);

@@ -2,23 +2,24 @@
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import * as browser from './browser.js';
-import { listen } from './stream.js';
+import { listenShared } from './shared.js';
 import { Field, Problem, Status, Time, Title, onSubmit, useAction, useLoaded } from './ui.jsx';
 
 // {there, unread, latest}: `latest` changes with each notification. Not there: this server has no notifications.
-export function useInbox() {
+export function useInbox(account) {
   const [state, setState] = useState({ there: false, unread: 0, latest: null });
   useEffect(() => {
+    if (!account) return undefined;
     const gone = new AbortController();
     api.get('/notifications/inbox/unread-count').then((count) => {
       setState((s) => ({ ...s, there: true, unread: count.unread_count }));
-      return listen('/notifications/inbox/stream', {
+      return listenShared('/notifications/inbox/stream', account, {
         signal: gone.signal,
         onEvent: (e) => setState((s) => ({ there: true, unread: e.unread_count, latest: e.notification?.id ?? s.latest })),
       });
     }).catch(() => {});
     return () => gone.abort();
-  }, []);
+  }, [account]);
   return state;
 }
 

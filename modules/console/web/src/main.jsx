@@ -21,7 +21,7 @@ function Console({ config, leave }) {
   const [place, setPlace] = useState(placeOf());
   const [me, setMe] = useState(null);
   const [fresh, setFresh] = useState(null);
-  const inbox = useInbox();
+  const inbox = useInbox(me?.id);
   const look = () => api.get('/account').then(setMe, () => {});
   useEffect(() => {
     look();

@@ -4,10 +4,11 @@ import * as api from './api.js';
 
 const pauses = [500, 1000, 2000, 5000];
 
-// Reads a stream of events across lost connections: calls onEvent for each event once, onState with 'live' or 'lost'.
+// Reads a stream of events across lost connections: calls onEvent with each event once and its id, onState with 'live' or 'lost'.
+// Begins after the event with the id `after`, if that is given.
 // Ends after an event for which isLast is true, when there is nothing more (204), or when `signal` is aborted.
-export async function listen(path, { onEvent, onState = () => {}, signal, isLast = () => false }) {
-  let last = null;
+export async function listen(path, { onEvent, onState = () => {}, signal, isLast = () => false, after = null }) {
+  let last = after;
   let over = false;
   for (let failures = 0; !over && !signal.aborted;) {
     try {
@@ -23,7 +24,7 @@ export async function listen(path, { onEvent, onState = () => {}, signal, isLast
           if (event.type === 'ping') return;
           if (isLast(event)) over = true;
           failures = 0;
-          onEvent(event);
+          onEvent(event, e.id);
         },
       });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
