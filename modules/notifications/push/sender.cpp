@@ -1,9 +1,11 @@
 #include "sender.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <locale>
 
 #include "expo.hpp"
 
@@ -21,10 +23,12 @@ constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
 constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
 constexpr std::uint64_t most_answer_bytes = 1024 * 1024;
 
+// In lower case, without the port.
 std::string host_of(std::string_view url) {
   std::string host = origin_of(url);
   host.erase(0, host.find("://") + 3);
   if (!host.starts_with('[')) host.erase(std::min(host.find(':'), host.size()));
+  boost::algorithm::to_lower(host, std::locale::classic());
   return host;
 }
 
