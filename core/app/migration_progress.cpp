@@ -9,6 +9,8 @@ namespace ry::app {
 
 namespace {
 
+constexpr int looks_per_interval = 5;
+
 std::string sentence(const std::string& module, const std::string& migration) {
   return migration.empty() ? "waiting for another node that migrates the database"
                            : "applying migration " + migration + " of module " + module;
@@ -30,38 +32,48 @@ migration_progress::~migration_progress() {
   thread_.join();
 }
 
-void migration_progress::waiting() { set(activity{{}, {}, clock::now()}); }
+void migration_progress::waiting() { begin({}, {}); }
 
-void migration_progress::running(const db::migration_step& step) { set(activity{step.module, step.id, clock::now()}); }
+void migration_progress::running(const db::migration_step& step) { begin(step.module, step.id); }
 
 void migration_progress::applied(const db::migration_step& step) {
-  set(std::nullopt);
+  end();
   if (on_applied_) on_applied_(step);
 }
 
-void migration_progress::failed(const db::migration_step&) { set(std::nullopt); }
+void migration_progress::failed(const db::migration_step&) { end(); }
 
-void migration_progress::set(std::optional<activity> current) {
+void migration_progress::begin(std::string module, std::string migration) {
+  const auto now = clock::now();
   std::lock_guard lock(mutex_);
-  current_ = std::move(current);
+  current_ = activity{std::move(module), std::move(migration), now, now + interval_};
+}
+
+void migration_progress::end() {
+  std::lock_guard lock(mutex_);
+  current_.reset();
 }
 
 void migration_progress::watch() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, interval_, [this] { return ended_; })) {
+  auto next_sign = clock::now() + interval_;
+  while (!changed_.wait_for(lock, interval_ / looks_per_interval, [this] { return ended_; })) {
     if (!current_) continue;
+    const auto now = clock::now();
+    const bool sign_is_due = now >= next_sign, report_is_due = now >= current_->next_report;
+    if (sign_is_due) next_sign = now + interval_;
+    if (report_is_due) current_->next_report = now + interval_;
     const activity what = *current_;
     lock.unlock();
-    report(what);
+    if (sign_is_due && alive_) alive_(sentence(what.module, what.migration));
+    if (report_is_due) report(what);
     lock.lock();
   }
 }
 
-void migration_progress::report(const activity& what) const {
-  if (alive_) alive_(sentence(what.module, what.migration));
-  const auto age = clock::now() - what.since;
-  if (age < interval_) return;
-  const auto seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count());
+void migration_progress::report(const activity& what) {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - what.since);
+  const auto seconds = std::to_string(age.count());
   if (what.migration.empty())
     observe::log(observe::level::info, "db", "still waiting for another node that migrates the database",
                  {{"seconds", seconds}});

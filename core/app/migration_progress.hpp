@@ -1,6 +1,6 @@
-// Reports migrations that take long. Every `interval` while a migration runs, or while the server waits for the migrations
-// of another node, it calls `alive`, with which the server asks its service manager for more time. If the same migration
-// has been running for that long, it also logs which one and for how long.
+// Reports migrations that take long. Every `interval` while migrations run, or while the server waits for those of another
+// node, it calls `alive`, with which the server asks its service manager for more time. For each `interval` that one
+// migration has been running, it logs which one and for how long.
 //
 // Threads: the observer's members are called by the thread that migrates; `alive` by a thread of this object.
 #pragma once
@@ -38,11 +38,12 @@ class migration_progress final : public db::migration_observer {
   using clock = std::chrono::steady_clock;
   struct activity {
     std::string module, migration;  // empty: it waits for another node
-    clock::time_point since;
+    clock::time_point since, next_report;
   };
-  void set(std::optional<activity> current);
+  void begin(std::string module, std::string migration);
+  void end();
   void watch();
-  void report(const activity& what) const;
+  static void report(const activity& what);
 
   const std::function<void(const std::string&)> alive_;
   const std::function<void(const db::migration_step&)> on_applied_;

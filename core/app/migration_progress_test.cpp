@@ -62,8 +62,8 @@ TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_lif
   std::vector<std::string> applied;
   testing::internal::CaptureStderr();
   {
-    migration_progress progress(heard.listener(), [&](const auto& s) { applied.push_back(s.id); }, 500ms);
-    for (auto until = std::chrono::steady_clock::now() + 700ms; std::chrono::steady_clock::now() < until;) {
+    migration_progress progress(heard.listener(), [&](const auto& s) { applied.push_back(s.id); }, 1s);
+    for (auto until = std::chrono::steady_clock::now() + 1300ms; std::chrono::steady_clock::now() < until;) {
       progress.running(step("0001_a"));
       std::this_thread::sleep_for(1ms);
       progress.applied(step("0001_a"));
@@ -71,7 +71,7 @@ TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_lif
       std::this_thread::sleep_for(1ms);
     }
     progress.failed(step("0002_b"));
-    EXPECT_THAT(heard.first(1), testing::SizeIs(1));
+    EXPECT_FALSE(heard.first(1).empty());
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), IsEmpty());
   EXPECT_THAT(applied, testing::AllOf(testing::Not(IsEmpty()), testing::Each("0001_a")));

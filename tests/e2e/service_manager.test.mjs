@@ -91,7 +91,7 @@ test('a long migration is logged by name and duration, and asks for more time th
       await m.start();
       const asked = m.lines.filter((l) => l.startsWith('notify EXTEND_TIMEOUT_USEC='));
       assert.match(asked.join('\n'), /^notify EXTEND_TIMEOUT_USEC=60000000\\nSTATUS=applying migration \d{4}_\w+ of module core$/m);
-      assert.match(m.log, /\[db\] a migration is still running module=core migration=\d{4}_\w+ seconds=5/);
+      assert.match(m.log, /\[db\] a migration is still running module=core migration=\d{4}_\w+ seconds=[5-9]/);
       assert.ok(m.lines.indexOf(asked.at(-1)) < m.lines.findIndex((l) => l.startsWith('notify READY=1')));
       assert.equal(await m.stop(), '0');
     });
