@@ -15,7 +15,7 @@ constexpr const char* schema_text = R"JSON({
     "mode": {"type": "string", "enum": ["local", "staging", "production"], "default": "local"}
   }},
   "brand": {"type": "object", "properties": {
-    "name": {"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[^<>\"{}@/\\t\\r\\n]+$", "form": "a name of one line without quotes and the characters < > { } @ /", "default": "Runyard"},
+    "name": {"type": "string", "minLength": 1, "maxLength": 60, "pattern": "^[^<>\"{}@/\\t\\r\\n]+$", "form": "a name of one line without quotes, angle brackets, braces, @ and /", "default": "Runyard"},
     "color": {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$", "form": "a color in the form #1d5fd1", "default": "#1d5fd1"},
     "logo_url": {"type": "string", "pattern": "^(https://[^\\s\"'<>]+)?$", "form": "a URL that begins with https://, or empty", "default": ""}
   }},
