@@ -106,18 +106,17 @@ test('each fault is named and makes the check fail', async () => {
   }
 });
 
-test('control characters of DNS and SMTP answers are shown as text, in both formats', async () => {
+test('control characters of DNS and SMTP answers are shown as text', async () => {
   good();
   records.set('mail.example.test', ['v=spf1 \x1b]0;title\x07 a -all\nok: DMARC: forged']);
   smtp.faults.auth = () => [535, '5.7.8 \x1b[2Jno'];
   try {
-    for (const flags of [[], ['--json']]) {
-      const r = await check('', flags);
-      assert.notEqual(r.code, 0);
-      assert.doesNotMatch(r.out + r.err, /[\x00-\x09\x0b-\x1f\x7f]/);
-      assert.doesNotMatch(r.out, /^ok: DMARC: forged/m);
-      assert.match(r.out, /v=spf1 \\{1,2}x1b\]0;title\\{1,2}x07 a -all\\{1,2}x0aok: DMARC: forged/);
-    }
+    const r = await check();
+    assert.notEqual(r.code, 0);
+    assert.doesNotMatch(r.out + r.err, /[\x00-\x09\x0b-\x1f\x7f]/);
+    assert.doesNotMatch(r.out, /^ok: DMARC: forged/m);
+    assert.match(r.out, /v=spf1 \\x1b\]0;title\\x07 a -all\\x0aok: DMARC: forged/);
+    assert.match(r.out, /^failure: Relay: .*535 5\.7\.8 .*\[2Jno$/m);
   } finally { delete smtp.faults.auth; }
 });
 
