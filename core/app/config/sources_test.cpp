@@ -87,8 +87,8 @@ TEST(toml, a_syntax_error_says_how_to_write_the_line) {
             "f:1:11: a backslash in double quotes begins an escape sequence: in the text of dir, write \\\\ for a backslash, or put "
             "the text into single quotes");
   EXPECT_EQ(fault("key =\n"), "f:1:6: key has no value: write key = \"...\", or remove the line");
-  EXPECT_EQ(fault("a = 1\nb = 2\na = 3\n"), "f:3:3: a is set twice; keep one of the lines");
-  EXPECT_EQ(fault("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "f:4:2: the table [a] appears twice; merge its settings into one table");
+  EXPECT_EQ(fault("a = 1\nb = 2\na = 3\n"), "f:3:5: a is set twice; keep one of the lines");
+  EXPECT_EQ(fault("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "f:4:1: the table [a] appears twice; merge its settings into one table");
   EXPECT_THAT(fault("[http\nlisten = 1\n"), ::testing::StartsWith("f:1:6: invalid TOML: "));
 }
 
