@@ -123,7 +123,9 @@ class repository {
   ry::task<void> follow_subscription(ry::uuid account, std::string category, bool subscribed) const;
   // name: the identity of the device. Returns the number of older devices of the account that were removed.
   ry::task<std::int64_t> put_token(ry::uuid account, device_wish w, std::string name) const;
-  // By the token or the device's name; provider empty: of any.
+  // The account's devices, the last registered one first; a JSON array without tokens.
+  ry::task<std::string> devices_json(ry::uuid account) const;
+  // By the token, the device's name, or its id in devices_json(); provider empty: of any.
   ry::task<void> drop_token(ry::uuid account, std::string token, std::string provider) const;
   // Encrypts rows of the former release, and renews fingerprints that were made with another key, if the row can be decrypted.
   ry::task<void> seal_devices() const;

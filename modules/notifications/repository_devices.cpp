@@ -69,11 +69,23 @@ ry::task<std::int64_t> repository::put_token(ry::uuid account, device_wish w, st
   co_return rows.front().int64(0);
 }
 
+ry::task<std::string> repository::devices_json(ry::uuid account) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select coalesce(json_agg(json_build_object('id', t.name, 'provider', t.provider,"
+                         "  'device_type', t.device_type, 'registered_at', notifications.iso(t.seen_at))"
+                         "  order by t.seen_at desc, t.name), '[]')::text"
+                         "  from notifications.device_token t where t.account_id = $1 and t.sealed is not null",
+                         account))
+                        .value();
+  co_return std::string(rows.front().text(0));
+}
+
 ry::task<void> repository::drop_token(ry::uuid account, std::string token, std::string provider) const {
   const auto mark = vault_.fingerprint(token);
   (co_await ctx_.db().query(
        "with gone as (delete from notifications.device_token t"
-       "  where t.account_id = $1 and ($2 in (t.token, t.name) or (t.sealed is null and $4 in (t.token, t.name)))"
+       "  where t.account_id = $1 and ($2 in (t.token, t.name) or $4 = t.name or (t.sealed is null and $4 = t.token))"
        "    and ($3 = '' or lower(t.provider) = $3) returning 1)"
        "select notifications.tell($1) where exists (select 1 from gone)",
        account, mark, provider, token))

@@ -39,6 +39,7 @@ void routes::add_to(ry::registrar& reg) {
     reg.route("PUT", at + "/settings", 0, this, &routes::put_settings);
     reg.route("GET", at + "/preferences", 0, this, &routes::preferences);
     reg.route("PUT", at + "/preferences", 0, this, &routes::put_preferences);
+    reg.route("GET", at + "/device-token", 0, this, &routes::devices);
     reg.route("POST", at + "/device-token", 0, this, &routes::add_device);
     reg.route("DELETE", at + "/device-token/{device_token}", 0, this, &routes::drop_device);
     reg.route("GET", at + "/deliveries", 0, this, &routes::deliveries);
@@ -111,6 +112,13 @@ ry::task<ry::response> routes::put_preferences(ry::request r) {
   const auto doc = co_await shown_preferences(me);
   co_return ry::response::json("{\"success\":true,\"message\":\"Notification preferences updated\",\"preferences\":" +
                                doc + "}");
+}
+
+ry::task<ry::response> routes::devices(ry::request r) {
+  require_open(office_);
+  const auto me = co_await office_.caller(r);
+  const auto list = co_await office_.repo.devices_json(me);
+  co_return ry::response::json("{\"devices\":" + list + "}");
 }
 
 ry::task<ry::response> routes::add_device(ry::request r) {

@@ -16,6 +16,7 @@ class routes {
   ry::task<ry::response> put_settings(ry::request r);
   ry::task<ry::response> preferences(ry::request r);
   ry::task<ry::response> put_preferences(ry::request r);
+  ry::task<ry::response> devices(ry::request r);
   ry::task<ry::response> add_device(ry::request r);
   ry::task<ry::response> drop_device(ry::request r);
   ry::task<ry::response> web_push_key(ry::request r);

@@ -88,6 +88,16 @@ test('what to be told is changed in place', async () => {
   assert.ok(!/Notifications$/m.test(await page.evaluate(() => document.querySelector('nav').innerText)), 'that is for admins');
 });
 
+test('devices are listed and removed', async () => {
+  const r = await ann.post('/notifications/device-token', { json: { device_token: 'ExponentPushToken[console]', device_type: 'mobile', provider: 'expo' } });
+  assert.equal(r.status, 200, r.text);
+  await page.sees('Devices with push messages', 15000);
+  assert.deepEqual(await page.faults(), []);
+  await page.press('Remove');
+  await page.waitForFunction(() => !document.body.innerText.includes('Devices with push messages'));
+  assert.deepEqual((await ann.get('/notifications/device-token')).json.devices, []);
+});
+
 test('with the thread open in a tab nothing is sent', async () => {
   await ann.request('PUT', '/notifications/settings', { json: { email_enabled: true } });
   await ann.request('PUT', '/notifications/preferences', { json: { workflows: { 'task-completed': null } } });

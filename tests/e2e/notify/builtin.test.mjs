@@ -110,6 +110,25 @@ test('one browser is one device, however its subscription is written, and belong
   assert.equal(devices(b), '');
 });
 
+test('an account sees its devices without their tokens, and removes them by their ids', async () => {
+  const a = await server.user(), b = await server.user();
+  const list = async (u) => (await u.get('/notifications/device-token')).json.devices;
+  assert.deepEqual(await list(a), []);
+  await add(a, browser('/push/listed').token, 'web-push');
+  await add(a, 'ExponentPushToken[listed]', 'expo');
+  const all = await list(a);
+  assert.deepEqual(all.map((d) => d.provider), ['expo', 'web-push'], 'the last registered one first');
+  assert.deepEqual((await a.get('/api/notifications/device-token')).json.devices, all);
+  assert.ok(!JSON.stringify(all).includes('listed'), 'tokens and endpoints are secrets');
+  assert.deepEqual(Object.keys(all[0]).sort(), ['device_type', 'id', 'provider', 'registered_at']);
+  assert.deepEqual(await list(b), []);
+  const drop = (u, id) => u.request('DELETE', `/notifications/device-token/${encodeURIComponent(id)}`);
+  assert.equal((await drop(b, all[1].id)).status, 200);
+  assert.equal((await list(a)).length, 2, 'not by another account');
+  assert.equal((await drop(a, all[1].id)).status, 200);
+  assert.deepEqual(await list(a), [all[0]]);
+});
+
 test('devices that could never be reached are refused, and providers are read in any case', async () => {
   const u = await server.user();
   const post = (provider, device_token) => u.post('/notifications/device-token', { json: { device_token, device_type: 'mobile', provider } });

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import * as browser from './browser.js';
 import { listenShared } from './shared.js';
-import { Field, Problem, Status, Time, Title, onSubmit, useAction, useLoaded } from './ui.jsx';
+import { Field, Problem, Status, Time, Title, onSubmit, useAction, useFresh, useLoaded } from './ui.jsx';
 
 // {there, unread, latest}: `latest` changes with each notification. Not there: this server has no notifications.
 export function useInbox(account) {
@@ -146,6 +146,28 @@ function Settings() {
   );
 }
 
+const deviceNames = { 'web-push': 'Browser', expo: 'App' };
+
+function Devices() {
+  const [list, error, reload] = useFresh(() => api.get('/notifications/device-token'));
+  const [busy, problem, remove] = useAction(async (id) => {
+    await api.remove(`/notifications/device-token/${encodeURIComponent(id)}`);
+    reload();
+  });
+  if (!list?.devices.length) return <Problem error={error} />;
+  return (
+    <>
+      <h3>Devices with push messages</h3>
+      <Problem error={error ?? problem} />
+      <ul class="plain">{list.devices.map((d) => (
+        <li key={d.id}><span class="agent">{deviceNames[d.provider] ?? d.provider}</span>
+          <span class="hint">registered <Time at={d.registered_at} /></span>
+          <button type="button" class="link" disabled={busy} onClick={() => remove(d.id)}>Remove</button></li>
+      ))}</ul>
+    </>
+  );
+}
+
 function Browser() {
   const [state, error, reload] = useLoaded(browser.look, []);
   const [busy, problem, act] = useAction(async (what) => { await what(); reload(); });
@@ -171,6 +193,7 @@ export function Inbox({ inbox }) {
       <h2>Notification settings</h2>
       <Settings />
       <Browser />
+      <Devices />
     </section>
   );
 }
