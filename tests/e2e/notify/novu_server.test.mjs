@@ -228,6 +228,24 @@ test('devices are put to Novu as a whole list; a webhook prunes what is dead', a
   await waitFor('none left', () => there() === '[]', 30000);
 });
 
+test('a provider without an integration holds up no other, and mail and push together raise no alarm', async () => {
+  const u = await person();
+  await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent', 30000);
+  for (const [provider, token] of [['apns', 'a'.repeat(64)], ['expo', 'ExponentPushToken[beside]']]) {
+    const r = await u.post('/notifications/device-token', { json: { device_token: token, device_type: 'mobile', provider } });
+    assert.equal(r.status, 200, r.text);
+  }
+  await waitFor('the other one', () => novu.subscribers.get(u.id)?.channels.expo?.length === 1, 30000);
+  await waitFor('the end', () => db.sql(`select count(*) from core.job where kind = 'notifications.subscriber' and args->>'account_id' = '${u.id}'`) === '0', 30000);
+  assert.match(server.log, /permanently rejects the devices of this provider/);
+  publish('payment.succeeded', u, paid);
+  await waitFor('both channels', () => db.sql(`select count(*) from notifications.delivery d join notifications.notification n on n.id = d.notification_id
+    where n.account_id = '${u.id}' and n.workflow = 'payment-succeeded' and d.channel in (1, 2) and d.state = 'accepted'`) === '2', 30000);
+  db.sql(`update notifications.delivery set follow_at = now() where account_id = '${u.id}' and follow_at is not null; select core.job_enqueue('notifications.follow', '{}', 'notifications')`);
+  await waitFor('the round', () => db.sql(`select count(*) from notifications.delivery where account_id = '${u.id}' and follow_at <= now()`) === '0', 30000);
+  assert.ok(!server.log.includes('channels that were not asked for'), 'each row is followed by its own channel');
+});
+
 test('what Novu has and did not send yet is withdrawn when an admin calls it off', async () => {
   const u = await person();
   await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent');
