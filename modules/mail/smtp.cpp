@@ -289,7 +289,7 @@ verdict judge(const attempt& a) noexcept {
   }
   if (a.reply_code < 500 || a.reply_code > 599) return verdict::retry;
   const auto why = classify(a.reply);
-  if (why == refusal::quota) return verdict::retry;
+  if (why == refusal::later) return verdict::retry;
   // Refused before there was talk of the recipient: the relay, our name or our sender's address.
   if (a.at < phase::rcpt) return verdict::relay_trouble;
   return why == refusal::recipient ? verdict::bounced : verdict::refused;

@@ -6,39 +6,108 @@
 namespace mail {
 namespace {
 
-// Enhanced status codes (RFC 3463, RFC 7504) that speak of the recipient's mailbox or domain itself.
+// Enhanced status codes (RFC 3463, RFC 7504) that describe the recipient's mailbox or domain itself.
 constexpr std::string_view recipient_codes[] = {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"};
-// Limits on what one sender may send.
-constexpr std::string_view quota_codes[] = {"5.4.5", "5.5.3"};
+// Codes that servers also use for a missing mailbox, beside other reasons: only the wording tells.
+constexpr std::string_view vague_codes[] = {"", "5.0.0", "5.1.0", "5.2.0", "5.3.0", "5.5.0", "5.7.1"};
+// Limits on what one sender may send. Exchange Online: 5.1.90, 5.2.121 and 5.2.122.
+constexpr std::string_view sender_limit_codes[] = {"5.4.5", "5.5.3", "5.1.90", "5.2.121", "5.2.122"};
+// A full mailbox, or a message that is too large.
+constexpr std::string_view size_codes[] = {"5.2.2", "5.2.3", "5.3.4"};
 
-// Of servers without enhanced codes.
-constexpr std::string_view unknown_user[] = {
-    "user unknown",         "unknown user",        "no such user",         "no such recipient",  "no such mailbox",
-    "no such address",      "mailbox not found",   "user not found",       "recipient not found", "address not found",
-    "user does not exist",  "mailbox does not exist", "recipient does not exist", "account does not exist", "address does not exist",
-    "user doesn't exist",   "mailbox doesn't exist", "recipient doesn't exist", "account doesn't exist", "unknown recipient",
-    "unknown mailbox",      "unknown address",     "recipient unknown",    "mailbox unknown",    "address unknown",
-    "invalid recipient",    "invalid mailbox",     "not a known user",     "no mailbox here",    "not a valid mailbox",
-    "unrouteable address",  "account is disabled", "account disabled",     "mailbox disabled",   "account has been disabled",
-    "mailbox is inactive",  "account is inactive"};
+// The following are the beginnings of words, or phrases, in the form that words_of() returns. A blank at the end: the whole word.
+constexpr std::string_view later_wording[] = {
+    "throttl",         "rate limit",     "ratelimit",         "too quickly",      "too fast",        "too frequent",    "at a rate that",
+    "unusual rate",    "unusual sending", "too many messages", "too many emails",  "too many mails",  "too many recipients",
+    "too many connections", "sent too many", "sending quota",  "sending limit",    "daily quota",     "daily limit",     "hourly quota",
+    "hourly limit",    "message limit",  "submission quota",  "storedrv submission", "sending suspended", "sending paused", "sending disabled",
+    "suspended from sending", "bad outbound sender", "temporar", "again later",   "try later",       "later time",      "try after"};
 
-// Reasons that lie with the sender, the relay or a rule: whatever code stands beside them, the mailbox may well exist.
+constexpr std::string_view limits[] = {"quota", "limit", "rate ", "rates ", "maximum", "max ", "threshold", "credits", "allowance", "allotment"};
+constexpr std::string_view exceeded[] = {"exceed", "reached", "over quota", "over limit", "over the limit", "surpass"};
+// Limits that are not about how much is sent.
+constexpr std::string_view of_size[] = {"size",  "too large", "larger", "too big", "hop ",    "hops ",   "line ", "lines ",
+                                        "header", "attachment", "nesting", "length", "storage", "disk "};
+constexpr std::string_view of_mailbox[] = {"mailbox", "inbox", "user is over", "account is over", "recipient is over"};
+constexpr std::string_view of_sending[] = {"send", "sent ", "submission", "outgoing", "outbound", "relay",   "daily", "day ",
+                                           "hour", "minute", "messages",  "emails",   "rate ",    "recipients"};
+
+// The relay refuses the sender. An "unknown user" beside these is the sender's address.
+constexpr std::string_view about_sender[] = {"sender",     "sending",     "from address", "return path", "mail from", "envelope from", "originat",
+                                             "your account", "your ip",   "your server",  "your host",   "your domain", "spf ",        "dkim ",
+                                             "dmarc "};
+
+// Reasons that lie with the relay or a rule: the mailbox may well exist.
 constexpr std::string_view elsewhere[] = {
-    "sender",  "relay",     "spf",        "dkim",       "dmarc",     "spam",        "policy",  "prohibit", "black",   "block list",
-    "blocklist", "blocked", "reputation", "not permitted", "not allowed", "authenticat", "denied",  "quota",    "full",    "over limit",
-    "rate",    "too many",  "limit exceeded", "greylist", "reverse dns", "content"};
+    "relaying",  "relay not",  "relay access", "relay denied",  "to relay",    "open relay", "spam",       "unsolicited", "virus",       "polic",
+    "prohibit",  "black",      "block",        "reputation",    "not permitted", "not allowed", "authenti", "authori",     "denied",      "quota",
+    "full ",     "over limit", "greylist",     "graylist",      "reverse dns", "rdns",       "dnsbl",      "rbl ",        "content",     "complain",
+    "abus",      "suppress",   "not verified"};
 
-constexpr std::string_view sending_limits[] = {"sending quota", "sending limit", "daily quota", "daily limit",   "hourly quota",
-                                               "hourly limit",  "rate limit",    "message limit", "submission quota", "too many messages",
-                                               "too many recipients", "sent too many"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
+constexpr std::string_view mailbox_names[] = {"user", "recipient", "mailbox", "account", "address", "addressee", "alias"};
+constexpr std::string_view missing_before[] = {"no such ", "unknown ", "invalid ", "nonexistent ", "non existent ", "unknown or illegal "};
+constexpr std::string_view missing_after[] = {" unknown ",       " is unknown ",     " not found ",      " was not found ",  " could not be found ",
+                                              " does not exist ", " doesnt exist ",  " not exist ",      " no longer exists ", " is not known ",
+                                              " is disabled ",   " disabled ",       " has been disabled ", " is inactive ", " has been deactivated "};
+constexpr std::string_view missing_otherwise[] = {"not a known user",   "no mailbox here",   "no mailbox by",        "not a valid mailbox", "unrouteable address",
+                                                  "unroutable address", "user doesnt have a", "not have an account here", "deactivated mailbox",
+                                                  "tried to reach does not exist", "not our customer", "no user record"};
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+
+// "mx.example.org", but neither "5.1.1" nor "STOREDRV.Submission.Exception".
+bool is_host_name(std::string_view s) noexcept {
+  while (!s.empty() && (s.back() == '.' || s.back() == ':')) s.remove_suffix(1);
+  const auto dot = s.rfind('.');
+  if (dot == s.npos || s.size() - dot < 3 || !is_lower(s.back())) return false;
+  return std::all_of(s.begin(), s.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; });
+}
+
+// Whether it is a name: the words in an address, a host name or a link are no reasons.
+bool is_name(std::string_view piece) noexcept {
+  return piece.find('@') != piece.npos || piece.find("://") != piece.npos || is_host_name(piece);
+}
+
+void append_words(std::string& to, std::string_view piece) {
+  char before = ' ';
+  for (const char c : piece) {
+    if (is_upper(c)) {
+      // "SubmissionQuotaExceeded" has three words.
+      if (is_lower(before) && to.back() != ' ') to += ' ';
+      to += static_cast<char>(c + 32);
+    } else if (is_lower(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80) {
+      to += c;
+    } else if (c != '\'' && to.back() != ' ') {
+      to += ' ';
+    }
+    before = c;
+  }
+  if (to.back() != ' ') to += ' ';
+}
+
+// The words of the reply in lower case, with one blank before and behind each, without addresses, host names and links.
+std::string words_of(std::string_view reply) {
+  constexpr std::string_view blanks = " \t\r\n", breaks = " \t\r\n()[]{}<>\"=,;";
+  std::string out = " ";
+  for (std::size_t at = 0; at < reply.size();) {
+    if (reply[at] == '<') {
+      const auto end = reply.find('>', at);
+      if (end != reply.npos) {
+        at = end + 1;
+        continue;
+      }
+    }
+    const auto blank = std::min(reply.find_first_of(blanks, at), reply.size());
+    const bool link = reply.substr(at, blank - at).find("://") != reply.npos;
+    const auto end = link ? blank : std::max(at + 1, std::min(reply.find_first_of(breaks, at), reply.size()));
+    const auto piece = reply.substr(at, end - at);
+    if (!is_name(piece)) append_words(out, piece);
+    at = end;
+  }
+  return out;
+}
 
 // "5.1.1" of "550 5.1.1 No such user"; empty: there is none.
 std::string_view enhanced_code(std::string_view reply) {
@@ -49,9 +118,14 @@ std::string_view enhanced_code(std::string_view reply) {
   return std::count(code.begin(), code.end(), '.') == 2 && is_digit(code.back()) ? code : std::string_view();
 }
 
-template <class Words>
-bool has_any(std::string_view text, const Words& words) {
-  return std::any_of(std::begin(words), std::end(words), [&](std::string_view w) { return text.find(w) != text.npos; });
+template <class Wordings>
+bool has_any(std::string_view words, const Wordings& all) {
+  return std::any_of(std::begin(all), std::end(all), [&](std::string_view w) {
+    for (auto at = words.find(w); at != words.npos; at = words.find(w, at + 1)) {
+      if (at != 0 && words[at - 1] == ' ') return true;
+    }
+    return false;
+  });
 }
 
 template <class Codes>
@@ -59,18 +133,39 @@ bool is_any(std::string_view code, const Codes& codes) {
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
+bool says_missing(std::string_view words) {
+  if (has_any(words, missing_otherwise)) return true;
+  for (const auto name : mailbox_names) {
+    for (const auto before : missing_before) {
+      if (words.find(' ' + std::string(before) + std::string(name)) != words.npos) return true;
+    }
+    for (const auto after : missing_after) {
+      if (words.find(' ' + std::string(name) + std::string(after)) != words.npos) return true;
+    }
+  }
+  return false;
+}
+
+bool is_sender_limit(std::string_view reply, std::string_view code, std::string_view words) {
+  if (is_any(code, sender_limit_codes) || has_any(words, later_wording)) return true;
+  if (is_any(code, size_codes) || has_any(words, of_size)) return false;
+  const bool of_recipient = reply.starts_with("552") || has_any(words, of_mailbox);
+  if (of_recipient && !has_any(words, of_sending)) return false;
+  return has_any(words, limits) && has_any(words, exceeded);
+}
+
 }  // namespace
 
 refusal classify(std::string_view reply) {
   const auto code = enhanced_code(reply);
-  const auto text = lower(reply);
-  if (is_any(code, quota_codes)) return refusal::quota;
-  const bool mailbox_full = code == "5.2.2" || text.starts_with("552");
-  if (!mailbox_full && has_any(text, sending_limits)) return refusal::quota;
-  if (has_any(text, elsewhere)) return refusal::other;
-  if (!code.empty()) return is_any(code, recipient_codes) ? refusal::recipient : refusal::other;
-  const bool of_recipient = text.starts_with("550") || text.starts_with("551") || text.starts_with("553") || text.starts_with("554");
-  return of_recipient && has_any(text, unknown_user) ? refusal::recipient : refusal::other;
+  const auto words = words_of(reply);
+  if (is_sender_limit(reply, code, words)) return refusal::later;
+  if (has_any(words, about_sender)) return refusal::other;
+  const bool missing = says_missing(words);
+  // The code and the wording agree: other words only name a table or a server.
+  if (is_any(code, recipient_codes)) return missing || !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
+  const bool of_recipient = reply.starts_with("55") || reply.starts_with("511");
+  return of_recipient && is_any(code, vague_codes) && missing && !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
 }
 
 }  // namespace mail

@@ -53,10 +53,11 @@ beforeEach(() => { for (const key of Object.keys(smtp.faults)) delete smtp.fault
 
 test('only a missing mailbox suppresses an address; quotas wait', async () => {
   const replies = { relay: [550, 'relay not permitted'], admin: [550, 'Administrative prohibition'], sender: [550, '5.1.8 Sender address rejected'],
-    verify: [550, 'Sender verify failed'], full: [552, '5.2.2 Mailbox full'], quota: [550, '5.4.5 Daily user sending quota exceeded'], many: [550, '5.5.3 Too many recipients'] };
+    verify: [550, 'Sender verify failed'], full: [552, '5.2.2 Mailbox full'], quota: [550, '5.4.5 Daily user sending quota exceeded'], many: [550, '5.5.3 Too many recipients'],
+    throttled: [554, '5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException'], relayed: [550, '5.7.1 Daily SMTP relay limit exceeded for user'] };
   smtp.faults.rcpt = ({ to }) => replies[to.split('@')[0]];
   const to = (names) => names.map((name) => enqueue(db, `${name}@refused.test`));
-  const refused = to(['relay', 'admin', 'sender', 'verify', 'full']), waiting = to(['quota', 'many']);
+  const refused = to(['relay', 'admin', 'sender', 'verify', 'full']), waiting = to(['quota', 'many', 'throttled', 'relayed']);
   await all(db, refused, 'refused');
   for (const id of waiting) assert.equal((await tried(db, id, 1)).state, 'queued');
   smtp.faults.rcpt = undefined;
