@@ -86,10 +86,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   if (account) who = co_await office_.repo.find_person(*account);
   if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = occasion_from_template(workflow, pattern, *who);
-  const auto words = office_.texts.write(workflow, what.payload, *who, office_.at);
-  if (words.title.find_first_not_of(" \t") == std::string::npos) {
-    throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
-  }
+  require_title(office_.texts.write(workflow, what.payload, *who, office_.at));
   co_return co_await notify_one(std::string(r.subject()), *account, std::move(what), *who);
 }
 
@@ -123,7 +120,7 @@ ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::obje
   person nobody;
   nobody.email = "ann@example.org";
   nobody.name = "Ann Example";
-  broadcasts_.require_words(workflow, pattern, sample.value_or(nobody));
+  broadcasts_.require_title_for(workflow, pattern, sample.value_or(nobody));
   if (dry_run) co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(nobody));
   if (!test) co_return co_await broadcasts_.create(std::string(r.subject()), std::move(workflow), std::move(pattern), std::move(at));
   if (!sample) throw ry::not_found("notifications.subscriber", "Subscriber not found");

@@ -17,8 +17,6 @@ constexpr std::uint64_t paused_ms = 15'000;
 
 ry::error nothing_there() { return ry::not_found("notifications.not_found", "Broadcast not found"); }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
-
 // What the job was given: {workflow_id, broadcast_id, payload}.
 struct order {
   std::string workflow, id;
@@ -53,10 +51,9 @@ void broadcasts::add_to(ry::registrar& reg) {
   reg.job("notifications.broadcast", this, &broadcasts::write_all, o);
 }
 
-void broadcasts::require_words(const std::string& workflow, const json::object& pattern, const person& sample) const {
+void broadcasts::require_title_for(const std::string& workflow, const json::object& pattern, const person& sample) const {
   const auto what = occasion_from_template(workflow, pattern, sample);
-  const auto words = office_.texts.write(workflow, what.payload, sample, office_.at);
-  if (is_blank(words.title)) throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
+  require_title(office_.texts.write(workflow, what.payload, sample, office_.at));
 }
 
 ry::task<ry::response> broadcasts::dry_run(std::string workflow, json::object pattern, person sample) const {

@@ -10,8 +10,8 @@ class broadcasts {
   explicit broadcasts(const office& o) : office_(o) {}
   void add_to(ry::registrar& reg);
 
-  // Throws 422 naming payload_template if the filled title is blank.
-  void require_words(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
+  // require_title() of what `sample` would receive.
+  void require_title_for(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
   // How many accounts it would reach, and what the caller would receive. Nothing is written.
   ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;
   // at: an instant of the form 2026-11-26T09:00:00Z; empty = now.

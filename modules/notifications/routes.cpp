@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <locale>
 
+#include "common/unicode.hpp"
 #include "json/known_members.hpp"
 
 namespace notifications {
@@ -31,6 +32,11 @@ void require_open(const office& o) {
   if (!o.open()) {
     throw ry::forbidden("notifications.mode", "Notifications only available in staging mode");
   }
+}
+
+void require_title(const letter& words) {
+  if (!unicode::is_blank(words.title)) return;
+  throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
 }
 
 void routes::add_to(ry::registrar& reg) {

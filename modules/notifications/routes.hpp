@@ -29,5 +29,7 @@ class routes {
 
 // 403 outside the modes that have notifications.
 void require_open(const office& o);
+// 422 naming payload_template if the filled title shows nothing.
+void require_title(const letter& words);
 
 }  // namespace notifications

@@ -54,15 +54,17 @@ test('a dry run counts the audience and shows the texts; a test goes to the call
 });
 
 test('what says nothing is refused, by name', async () => {
-  for (const payload_template of [{}, { titel: 'x', message: 'y' }, { title: '{{phone}}', message: 'y' }, { title: ' ', message: 'y' }]) {
+  for (const payload_template of [{}, { titel: 'x', message: 'y' }, { title: '{{phone}}', message: 'y' }, { title: ' ', message: 'y' }, { title: '\u200b\u00a0', message: 'y' }, { title: '\u2060{{phone}}\u3000', message: 'y' }]) {
     for (const more of [{}, { dry_run: true }]) {
       const r = await trigger({ payload_template, ...more });
       assert.equal(r.status, 422, JSON.stringify(payload_template));
       assert.match(r.json.detail, /^payload_template /);
     }
   }
-  const one = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'newsletter', subscriber_id: users[0].id, payload_template: { titel: 'x' } } });
-  assert.equal(one.status, 422);
+  for (const payload_template of [{ titel: 'x' }, { title: '\u200b\u00a0' }]) {
+    const one = await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'newsletter', subscriber_id: users[0].id, payload_template } });
+    assert.equal(one.status, 422, JSON.stringify(payload_template));
+  }
   for (const [more, field] of [[{ scheduled_at: 'tomorrow' }, 'scheduled_at'], [{ scheduled_at: '2026-13-01T00:00:00Z' }, 'scheduled_at'], [{ dry_run: true, test: true }, 'test']]) {
     const r = await trigger(more);
     assert.deepEqual([r.status, r.json.detail.split(' ')[0]], [422, field]);
