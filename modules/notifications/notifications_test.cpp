@@ -180,6 +180,21 @@ TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only
   EXPECT_NE(f.mail.find("{{unsubscribe_url}}"), f.mail.npos) << "the mail's own";
 }
 
+TEST(notifications_texts, a_line_of_text_that_introduces_an_address_goes_with_it) {
+  const auto all = texts::load("");
+  const json::object plain{{"title", "T"}, {"message", "M"}}, labelled{{"title", "T"}, {"message", "M"}, {"action_label", "Read on"}, {"action_url", ""}};
+  for (const auto& payload : {plain, labelled}) {
+    const auto l = all.write("promotional", payload, who("x"), "");
+    EXPECT_EQ(l.mail.substr(0, l.mail.find("--")), "T\n\nM\n\n");
+    EXPECT_EQ(l.html.find("Learn more"), l.html.npos);
+    EXPECT_NE(l.mail.find("Unsubscribe: {{unsubscribe_url}}"), l.mail.npos);
+  }
+  const json::object linked{{"title", "T"}, {"message", "M"}, {"action_url", "https://x.test/"}};
+  EXPECT_NE(all.write("promotional", linked, who("x"), "").mail.find("\nLearn more: https://x.test/\n"), std::string::npos);
+  const json::object failed{{"task_name", "T"}};
+  EXPECT_EQ(all.write("task-failed", failed, who("x"), "").mail.find("Open the task"), std::string::npos);
+}
+
 TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
   const fields values{{"avatar", "javascript:alert(1)"}, {"link", "data:text/html,x"}, {"good", "https://x.test/a"}, {"app_url", "my-app://open"}};
   const std::pair<const char*, const char*> rows[] = {

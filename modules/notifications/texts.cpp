@@ -157,6 +157,22 @@ bool says_nothing(std::string_view line, const fields& values, escape as) {
   return any;
 }
 
+std::string_view without_blanks_at_the_end(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
+// Whether a line of a text ends with an address that is missing, behind its label: "Learn more: {{action_url}}".
+bool lacks_its_address(std::string_view line, const fields& values) {
+  line = without_blanks_at_the_end(line);
+  const auto begin = line.rfind("{{");
+  if (begin == line.npos || line.find("}}", begin) != line.size() - 2) return false;
+  const auto name = field_name(line.substr(begin + 2, line.size() - begin - 4));
+  // The module mail fills in unsubscribe_url.
+  if (!is_address_field(name) || name == "unsubscribe_url") return false;
+  const auto found = values.find(name);
+  return (found == values.end() || found->second.empty()) && without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
+}
+
 // At most one empty line between others, none at the ends.
 std::string with_single_gaps(std::string_view text) {
   std::string out;
@@ -180,6 +196,7 @@ std::string fill_block(std::string_view block, const fields& values, escape as) 
   while (!block.empty()) {
     const auto line = block.substr(0, block.find('\n'));
     block.remove_prefix(std::min(line.size() + 1, block.size()));
+    if (as == escape::none && lacks_its_address(line, values)) continue;
     if (!says_nothing(line, values, as)) kept.append(line).append("\n");
   }
   if (as == escape::none) kept = with_single_gaps(kept);

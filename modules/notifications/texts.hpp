@@ -9,7 +9,8 @@
 //   task_title, result, stats                of a task: its name in a sentence, the first lines of its result, its duration and cost
 //   price, credits_left, action_label        of payments, low credits and offers
 // in texts of a digest also for count and items. What is put in is never looked at again; a field that is not there is empty. A line
-// of a block is left out if all its fields are empty; in HTML, addresses (fields that end in _url) do not count.
+// of a block is left out if all its fields are empty; in HTML, addresses (fields that end in _url) do not count. In text, a line that ends
+// with a colon and an address is left out if the address is empty.
 //
 // An HTML block is a fragment, which the module mail frames; see modules/mail/layout.hpp for <preheader>, <footer> and buttons.
 #pragma once
