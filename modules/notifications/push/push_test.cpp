@@ -137,6 +137,19 @@ TEST(expo, tickets_tell_each_device_apart) {
   EXPECT_EQ(read_expo_tickets(503, "{}", tokens, 0)[0].outcome, RY_NOTIFY_RETRY_NEW);
 }
 
+TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
+  for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
+           {403, ""},
+           {403, "the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions."},
+           {401, R"({"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"})"},
+           {400, R"({"reason":"VapidPkHashMismatch"})"}})
+    EXPECT_TRUE(is_of_another_key(status, body)) << status << " " << body;
+  for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
+           {403, R"({"reason":"BadJwtToken"})"}, {403, R"({"reason":"ExpiredProviderToken"})"}, {403, "<html>Access denied by the firewall</html>"},
+           {401, R"({"code":401,"errno":109,"message":"Invalid authorization: expired"})"}, {401, ""}, {400, ""}, {413, "key mismatch"}, {500, "do not correspond"}})
+    EXPECT_FALSE(is_of_another_key(status, body)) << status << " " << body;
+}
+
 TEST(expo, receipts_tell_what_became_of_it) {
   std::vector<ry::notify::sent> sent(4);
   const char* ids[] = {"r1", "r2", "r3", "r4"};

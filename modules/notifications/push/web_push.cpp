@@ -5,6 +5,9 @@
 #include <boost/json/serialize.hpp>
 #include <ry/cpp/types.hpp>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "curve.hpp"
 
 namespace notify_push {
@@ -139,6 +142,18 @@ std::string origin_of(std::string_view url) {
   const std::string_view usual = secure ? ":443" : ":80";
   if (place.ends_with(usual)) place.remove_suffix(usual.size());
   return std::string(url.substr(0, begin)) + std::string(place);
+}
+
+bool is_of_another_key(std::uint32_t status, std::string_view body) {
+  if (status != 400 && status != 401 && status != 403) return false;
+  std::string text(body);
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const auto has_any = [&text](std::initializer_list<std::string_view> all) {
+    return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return text.find(one) != text.npos; });
+  };
+  if (has_any({"do not correspond", "key mismatch", "vapidpkhashmismatch"})) return true;
+  // A token that expired because of a wrong clock says nothing about the device, a firewall's page neither.
+  return status == 403 && !has_any({"jwt", "token", "expire", "<"});
 }
 
 }  // namespace notify_push

@@ -53,6 +53,10 @@ class vapid_key {
   std::shared_ptr<void> key_;
 };
 
+// Whether a push service's refusal means that the subscription was made for another VAPID key, as after the key was replaced: it
+// never works again. Of FCM, Mozilla and Apple by their texts; any other 403 unless it speaks of the token or comes from a web page.
+bool is_of_another_key(std::uint32_t status, std::string_view body);
+
 // Scheme, host and port of a URL, as in the token's aud; empty when it is none.
 std::string origin_of(std::string_view url);
 

@@ -105,7 +105,7 @@ test('a long text is cut until it fits', async () => {
 
 test('answers of a push service', async () => {
   const d = driver();
-  for (const [status, result] of [[201, Result.accepted], [200, Result.accepted], [404, Result.gone], [410, Result.gone], [400, Result.refused], [403, Result.refused],
+  for (const [status, result] of [[201, Result.accepted], [200, Result.accepted], [404, Result.gone], [410, Result.gone], [403, Result.gone], [400, Result.refused], [401, Result.refused],
     [413, Result.refused], [302, Result.refused], [429, Result.retry], [500, Result.retry], [503, Result.retry]]) {
     service.respond = () => ({ status, headers: { 'retry-after': '17', location: `${service.url}/elsewhere` } });
     const b = browser();
@@ -114,6 +114,11 @@ test('answers of a push service', async () => {
     assert.equal(a.results[0].token, b.token.token);
     if (result === Result.retry) assert.equal(a.results[0].retry_after_s, 17);
     assert.equal(service.take().length, 1, 'redirects are not followed');
+  }
+  for (const [reason, result] of [['BadJwtToken', Result.refused], ['VapidPkHashMismatch', Result.gone]]) {
+    service.respond = () => ({ status: 403, json: { reason } });
+    assert.equal((await d.call(note([browser().token]))).results[0].result, result, reason);
+    service.take();
   }
   service.respond = () => ({ destroy: true });
   assert.equal((await d.call(note([browser().token]))).results[0].result, Result.retry);
