@@ -171,7 +171,8 @@ TEST(identity, is_not_led_astray) {
   for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})",
                           R"({"firebase":{"sign_in_provider":"anonymous"}})"})
     EXPECT_EQ(read("x", "", yes).anonymous, true) << yes;
-  for (const char* no : {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})",
+  for (const char* no : {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})", R"({"is_anonymous":"FALSE"})",
+                         R"({"is_anonymous":0})", R"({"is_anonymous":"0"})",
                          R"({"firebase":{"sign_in_provider":"password"}})", R"({"user_metadata":{"is_anonymous":true}})"})
     EXPECT_EQ(read("x", "", no).anonymous, false) << no;
   EXPECT_EQ(read("x", "", R"({"iat":1767322800})").issued_unix_us, 1'767'322'800'000'000);

@@ -24,11 +24,7 @@ std::string first_of(const json::object* o, std::initializer_list<const char*> n
 
 // Whatever is not clearly "no" counts: an anonymous user who is taken for another one costs credits.
 bool is_anonymous(const json::object& claims) {
-  if (const auto* v = claims.if_contains("is_anonymous")) {
-    const bool no = v->is_null() || (v->is_bool() && !v->get_bool()) ||
-                    (v->is_string() && ry::iequals({v->get_string().data(), v->get_string().size()}, "false"));
-    if (!no) return true;
-  }
+  if (const auto* v = claims.if_contains("is_anonymous"); v && !is_no(*v)) return true;
   return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
 }
 

@@ -33,6 +33,16 @@ bool is_true(const json::object* o, std::string_view name) {
   return v->is_string() && ry::iequals({v->get_string().data(), v->get_string().size()}, "true");
 }
 
+bool is_no(const json::value& v) {
+  if (v.is_bool()) return !v.get_bool();
+  if (v.is_string()) {
+    const std::string_view s(v.get_string().data(), v.get_string().size());
+    return s == "0" || ry::iequals(s, "false");
+  }
+  json::error_code ec;
+  return v.is_null() || (v.is_number() && v.to_number<double>(ec) == 0);
+}
+
 std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most) {
   const auto text = ry::view(who.claims_json);
   json::error_code ec;

@@ -22,7 +22,10 @@ const boost::json::object* object_member(const boost::json::object* o, std::stri
 // other value verifies anything.
 bool is_true(const boost::json::object* o, std::string_view name);
 
-// Likewise, of a token's claims.
+// Whether the member says no, in any form in which providers send booleans: false, "false" in any case, 0, "0" or null.
+bool is_no(const boost::json::value& v);
+
+// clean_member() of a token's claims.
 std::string clean_claim(const ry_principal& who, std::string_view name, std::size_t most);
 
 }  // namespace accounts

@@ -35,7 +35,7 @@ bool is_verified(const json::object& user) {
 std::optional<bool> anonymity(const json::object& user) {
   const auto* v = user.if_contains("is_anonymous");
   if (!v || v->is_null()) return std::nullopt;
-  return !(v->is_bool() && !v->get_bool());
+  return !is_no(*v);
 }
 
 struct mailbox {

@@ -305,6 +305,15 @@ TEST(identity_message_test, what_confirms_an_address) {
     EXPECT_FALSE(confirmed(no)) << no;
 }
 
+TEST(identity_message_test, who_is_anonymous) {
+  const auto anonymous = [](const std::string& value) {
+    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org","is_anonymous":)" + value + "}}").who->anonymous;
+  };
+  for (const char* no : {"false", R"("false")", R"("False")", "0", R"("0")"}) EXPECT_EQ(anonymous(no), false) << no;
+  for (const char* yes : {"true", R"("true")", "1", R"("1")", "{}", R"("yes")"}) EXPECT_EQ(anonymous(yes), true) << yes;
+  EXPECT_EQ(anonymous("null"), std::nullopt);
+}
+
 TEST(identity_message_test, hooks_of_supabase) {
   const auto before = read_identity_message(
       R"({"metadata":{"uuid":"x","name":"before-user-created","ip_address":"203.0.113.9"},
