@@ -64,6 +64,7 @@ first=$(sign_up ann "$code")
 [[ $first == *access_token*201 ]] || fail "the first account: $first"
 access=$(sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p' <<<"$first")
 [[ $(curl -s -m 10 -H "Authorization: Bearer $access" "$url/account") == *super_admin* ]] || fail 'the first account does not administer'
+[[ $(curl -s -m 10 -w '%{http_code}' -H "Authorization: Bearer $access" "$url/notifications/settings") == *'"settings"'*200 ]] || fail 'there are no notifications'
 second=$(sign_up bob '')
 [[ $second == *access_token*201 ]] || fail "the second account: $second"
 access=$(sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p' <<<"$second")
