@@ -498,7 +498,7 @@ TEST_F(notifications_sql, preferences_release_what_waits) {
 
 TEST_F(notifications_sql, unsubscribing_and_preferences_follow_each_other) {
   sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
-  EXPECT_EQ(sql("select workflows from notifications.preference"), R"({"task-completed": {"email": false}})");
+  EXPECT_EQ(sql("select workflows from notifications.preference"), R"({"task-completed": {"email": false, "unsubscribed": true}})");
   EXPECT_EQ(notify("a", "null", "false", "task-completed", 1), "suppressed The account's settings do not want it");
   sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"email\": true}, \"welcome-email\": {\"push\": true}}')");
   EXPECT_EQ(sql("select string_agg((payload->>'address') || ' ' || (payload->>'category'), ',') from core.event where kind = 'notifications.mail_preference'"),
@@ -507,6 +507,29 @@ TEST_F(notifications_sql, unsubscribing_and_preferences_follow_each_other) {
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "1");
   sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": null}')");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "2") << "the default is to send";
+}
+
+TEST_F(notifications_sql, only_the_link_or_the_verified_owner_undoes_an_unsubscription) {
+  sql("update accounts.account set verified_at = null");
+  const auto workflows = [&] { return sql("select workflows from notifications.preference"); };
+  const auto put = [&](const std::string& wish) {
+    sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": " + wish + "}')");
+    return workflows();
+  };
+  const auto asked = [&] { return sql("select count(*) from core.event where kind = 'notifications.mail_preference'"); };
+  EXPECT_EQ(put(R"({"email": false})"), R"({"task-completed": {"email": false}})");
+  EXPECT_EQ(put(R"({"email": true})"), R"({"task-completed": {"email": true}})") << "the account's own decision";
+  sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
+  EXPECT_EQ(put(R"({"email": true, "push": false})"), R"({"task-completed": {"push": false, "email": false, "unsubscribed": true}})");
+  EXPECT_EQ(put("null"), R"({"task-completed": {"email": false, "unsubscribed": true}})");
+  EXPECT_EQ(asked(), "0");
+  sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', true)");
+  EXPECT_EQ(workflows(), R"({"task-completed": {"email": true}})");
+  sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
+  sql("update accounts.account set verified_at = now()");
+  EXPECT_EQ(put(R"({"push": true})"), R"({"task-completed": {"push": true, "email": false, "unsubscribed": true}})");
+  EXPECT_EQ(put(R"({"email": true})"), R"({"task-completed": {"push": true, "email": true}})");
+  EXPECT_EQ(asked(), "1");
 }
 
 TEST_F(notifications_sql, mails_about_short_tasks_can_be_left_out) {

@@ -137,6 +137,22 @@ test('a link to unsubscribe and preferences are one', async () => {
   await waitFor('on again', wanted);
 });
 
+test('who unsubscribed without a verified address is shown as unsubscribed until the link is used again', async () => {
+  const eve = await server.user({ email: 'eve@example.test' });
+  await eve.get('/account');
+  const shown = async () => { const { email, unsubscribed } = (await eve.get('/notifications/preferences')).json.preferences.workflows.newsletter ?? {}; return `${email} ${unsubscribed}`; };
+  await admin.post('/admin/notifications/trigger', { json: { workflow_id: 'newsletter', subscriber_id: eve.id, payload_template: { title: 'To Eve', message: 'y' } } });
+  const link = (await seldom('the mail', () => smtp.to('eve@example.test').find((m) => m.parsed.subject === 'To Eve'))).parsed.headers.get('list').unsubscribe.url;
+  const at = server.url + new URL(link).pathname;
+  await fetch(at, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+  await waitFor('off', async () => (await shown()) === 'false true');
+  const put = await eve.request('PUT', '/notifications/preferences', { json: { workflows: { newsletter: { email: true } } } });
+  assert.equal(put.status, 200, put.text);
+  assert.equal(await shown(), 'false true');
+  await fetch(at, { method: 'POST', body: new URLSearchParams({ undo: '1' }) });
+  await waitFor('on', async () => (await shown()) === 'true undefined');
+});
+
 test('turning quiet hours off releases what waits, and more than the address gets is gathered', async () => {
   const [, bob] = users;
   const put = (json) => bob.request('PUT', '/notifications/preferences', { json });
