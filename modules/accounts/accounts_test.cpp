@@ -88,6 +88,8 @@ TEST(config, refuses_nonsense_naming_the_key) {
            {R"({"tiers":{"free":{"threads":"1"}}})", "accounts.tiers.free.threads"},
            {R"({"tiers":{"free":{"starting_credits":9223372036854775807}}})",
             "accounts.tiers.free.starting_credits"},
+           {R"({"tiers":{"free":{"starting_credits":0.0000001}}})", "accounts.tiers.free.starting_credits"},
+           {R"({"tiers":{"free":{"starting_credits":-1}}})", "accounts.tiers.free.starting_credits"},
            {R"({"tiers":{"pro":{"models":[1]}}})", "accounts.tiers.pro.models"},
            {R"({"tiers":{"pro":7}})", "accounts.tiers.pro"},
            {R"({"tiers":[]})", "accounts.tiers"},
@@ -97,6 +99,16 @@ TEST(config, refuses_nonsense_naming_the_key) {
     read_config(text, faults);
     ASSERT_EQ(faults.all().size(), 1u) << text;
     EXPECT_EQ("accounts." + faults.all()[0].key, key) << text;
+  }
+}
+
+TEST(config, starting_credits_may_have_decimals) {
+  for (const auto& [text, micro] : std::vector<std::pair<std::string, std::int64_t>>{
+           {"0", 0}, {"7", 7'000'000}, {"0.1", 100'000}, {"1.000001", 1'000'001}, {"123456789.654321", 123'456'789'654'321}}) {
+    ry::settings_faults faults;
+    const auto c = read_config(R"({"tiers":{"free":{"starting_credits":)" + text + "}}}", faults);
+    EXPECT_TRUE(faults.all().empty()) << text;
+    EXPECT_EQ(c.find("free").starting_micro, micro) << text;
   }
 }
 
@@ -168,7 +180,7 @@ TEST(identity, is_not_led_astray) {
   for (const char* no : {R"({"email_verified":"false"})", R"({"email_verified":"0"})", R"({"email_verified":"1"})", R"({"email_verified":1})",
                          R"({"email_verified":{}})", R"({"email_verified":[true]})"})
     EXPECT_FALSE(read("x", "", no).verified) << no;
-  for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})",
+  for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})", R"({"is_anonymous":"no"})",
                           R"({"firebase":{"sign_in_provider":"anonymous"}})"})
     EXPECT_EQ(read("x", "", yes).anonymous, true) << yes;
   for (const char* no : {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})", R"({"is_anonymous":"FALSE"})",

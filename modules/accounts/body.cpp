@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 
 #include "common/unicode.hpp"
+#include "json/credits.hpp"
 #include "json/known_members.hpp"
 
 namespace accounts {
@@ -70,6 +71,14 @@ std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t mi
         name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return v.get_int64();
+}
+
+std::optional<std::int64_t> body::credits(std::string_view name) const {
+  if (!has(name)) return std::nullopt;
+  constexpr std::int64_t most = 1'000'000'000 * RY_MICRO_PER_CREDIT;
+  const auto micro = module_json::micro_credits(object_.at(json::string_view(name.data(), name.size())), 1, most);
+  if (!micro) throw invalid(name, "must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
+  return micro;
 }
 
 std::optional<bool> body::flag(std::string_view name) const {

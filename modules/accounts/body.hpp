@@ -27,6 +27,8 @@ class body {
   std::string raw_text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
+  // An amount from 0.000001 to 1000000000 credits with at most six decimals, in micro-credits.
+  std::optional<std::int64_t> credits(std::string_view name) const;
   std::optional<bool> flag(std::string_view name) const;
   // nullptr when absent or null.
   const boost::json::object* object(std::string_view name) const;

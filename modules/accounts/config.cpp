@@ -5,6 +5,7 @@
 #include <limits>
 #include <ry/cpp/settings_check.hpp>
 
+#include "json/credits.hpp"
 #include "types.hpp"
 
 namespace accounts {
@@ -26,7 +27,7 @@ tier built_in(std::string name, std::int64_t runs, std::int64_t threads, std::in
   t.custom_mcps = mcps;
   t.upload_file_bytes = file_mib * mib;
   t.upload_files = files;
-  t.starting_credits = credits;
+  t.starting_micro = credits * RY_MICRO_PER_CREDIT;
   return t;
 }
 
@@ -41,13 +42,25 @@ void read_count(const json::object& o, const std::string& at, const char* name, 
   out = v->get_int64();
 }
 
+void read_credits(const json::object& o, const std::string& at, const char* name, std::int64_t& micro,
+                  ry::settings_faults& faults) {
+  const auto* v = o.if_contains(name);
+  if (!v) return;
+  constexpr std::int64_t most = 1'000'000'000'000 * RY_MICRO_PER_CREDIT;
+  const auto amount = module_json::micro_credits(*v, 0, most);
+  if (!amount) {
+    return faults.add(at + "." + name, "must be a number of credits from 0 to 1000000000000 with at most six decimals");
+  }
+  micro = *amount;
+}
+
 void read_tier(const json::object& o, const std::string& at, tier& t, ry::settings_faults& faults) {
   read_count(o, at, "concurrent_runs", t.concurrent_runs, faults);
   read_count(o, at, "threads", t.threads, faults);
   read_count(o, at, "custom_mcps", t.custom_mcps, faults);
   read_count(o, at, "upload_file_bytes", t.upload_file_bytes, faults);
   read_count(o, at, "upload_files", t.upload_files, faults);
-  read_count(o, at, "starting_credits", t.starting_credits, faults);
+  read_credits(o, at, "starting_credits", t.starting_micro, faults);
   read_count(o, at, "api_keys", t.api_keys, faults);
   const auto* models = o.if_contains("models");
   if (!models) return;

@@ -36,7 +36,7 @@ ry::task<account_ptr> repository::provision(identity who, const tier* first_tier
                          "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
                          "  to_timestamp($14::bigint / 1000000.0))",
                          who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
-                         first_tier->name, first_tier->starting_credits * RY_MICRO_PER_CREDIT,
+                         first_tier->name, first_tier->starting_micro,
                          who.network, who.phone, who.avatar, mailbox_text(who.email), who.anonymous, who.issued_unix_us))
                         .value();
   co_return read_account(ctx_, rows.front());

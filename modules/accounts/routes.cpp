@@ -16,7 +16,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::int64_t most_credits = 1'000'000'000;
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 200;
 
@@ -133,8 +132,8 @@ ry::task<ry::response> routes::change_account(ry::request r) {
 ry::task<ry::response> routes::move_balance(ry::request r, std::string action, std::int64_t sign) {
   const auto id = account_in_path(r);
   const body b(r.body(), {"credits", "reason", "ref"});
-  const auto credits = b.integer("credits", 1, most_credits);
-  if (!credits) throw body::invalid("credits", "is required");
+  const auto micro = b.credits("credits");
+  if (!micro) throw body::invalid("credits", "is required");
   const auto reason = b.text("reason", 0, 500);
   auto ref = b.text("ref", 1, 200);
   if (!ref && !r.header("Idempotency-Key").empty()) {
@@ -144,7 +143,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   movement m;
   m.actor = r.subject();
   m.action = action;
-  m.delta_micro = sign * *credits * RY_MICRO_PER_CREDIT;
+  m.delta_micro = sign * *micro;
   // The account is part of it: the same key on another account is another act.
   m.ref = "admin:" + id.to_string() + ":" + (ref ? *ref : ctx_.new_uuid().to_string());
   json::object note{{"actor", m.actor}};

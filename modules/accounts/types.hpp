@@ -28,7 +28,7 @@ struct tier {
   std::int64_t custom_mcps = 0;
   std::int64_t upload_file_bytes = 0;
   std::int64_t upload_files = 0;
-  std::int64_t starting_credits = 0;
+  std::int64_t starting_micro = 0;  // credits of a new account, in micro-credits
   std::int64_t api_keys = 50;
 
   std::vector<ry_str> model_views;

@@ -67,7 +67,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
       if (!micro || *micro <= 0)
-        return refuse("budget_credits must be a number greater than 0 with at most six decimals");
+        return refuse("budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;

@@ -72,8 +72,10 @@ TEST(parse_start_test, bad_values_name_their_field) {
   EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"queue", "maybe"}}).find("queue"), std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
-  for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0"})
-    EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", bad}}).find("budget_credits"), std::string::npos) << bad;
+  for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0", "99999999999"})
+    EXPECT_EQ(refused({{"prompt", "x"}, {"budget_credits", bad}}),
+              "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals")
+        << bad;
   EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "harsh"}}).find("budget_policy"),
             std::string::npos);
   EXPECT_NE(refused({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);

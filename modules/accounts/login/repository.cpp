@@ -27,7 +27,7 @@ std::vector<std::string> first_column(const ry::rows& rows) {
 }
 
 std::int64_t grant(const tier* t) {
-  return t->starting_credits * RY_MICRO_PER_CREDIT;
+  return t->starting_micro;
 }
 
 }  // namespace

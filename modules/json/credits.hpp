@@ -1,0 +1,25 @@
+// Amounts of credits in JSON documents.
+#pragma once
+#include <boost/json/value.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <ry/svc/accounts.h>
+
+namespace module_json {
+
+// A number of credits with at most six decimals, in micro-credits. nullopt: not a number, more decimals, or not within the
+// limits, which are inclusive. A double holds an amount with six decimals only approximately, so the comparison allows for
+// its rounding.
+inline std::optional<std::int64_t> micro_credits(const boost::json::value& v, std::int64_t least, std::int64_t most) {
+  boost::json::error_code ec;
+  const auto credits = v.to_number<double>(ec);
+  if (ec || !(std::abs(credits) < 9e12)) return std::nullopt;
+  const auto micro = v.is_int64() ? v.get_int64() * RY_MICRO_PER_CREDIT : std::llround(credits * RY_MICRO_PER_CREDIT);
+  const double back = static_cast<double>(micro) / RY_MICRO_PER_CREDIT;
+  if (std::abs(back - credits) > 4 * std::numeric_limits<double>::epsilon() * std::abs(credits)) return std::nullopt;
+  return micro < least || micro > most ? std::nullopt : std::optional<std::int64_t>(micro);
+}
+
+}  // namespace module_json
