@@ -1,5 +1,6 @@
 #include "core/app/config/config.hpp"
 
+#include "core/app/config/misplaced_variables.hpp"
 #include "core/app/config/name_check.hpp"
 
 #include <algorithm>
@@ -44,6 +45,7 @@ config::config(const sources& from, const environment& env, const defaults& plac
     : file_(from.file), schema_(host_schema(places)) {
   const auto keys = host_keys();
   tree_ = read(from, env, {keys, host_settings()}, faults_);
+  drop_misplaced_variables(tree_, schema_, {}, faults_);
   node host = tree_;
   std::erase_if(host.members, [&](const auto& m) {
     return std::find(keys.begin(), keys.end(), m.first) == keys.end();
@@ -226,7 +228,7 @@ void config::check_names(const std::vector<std::string>& module_names) {
 
 std::optional<std::string> config::module_settings(const std::string& name,
                                                    std::string_view schema_json) {
-  const auto* given = tree_.find(name);
+  auto* given = tree_.find(name);
   node empty;
   empty.is = node::kind::table;
   empty.where = tree_.where;
@@ -243,6 +245,7 @@ std::optional<std::string> config::module_settings(const std::string& name,
   }
   // A module without a schema has no settings: every key of its table is unknown.
   schema.as_object()["type"] = "object";
+  if (given) drop_misplaced_variables(*given, schema, {name}, faults_);
   auto value = check(given ? *given : empty, schema, {name}, faults_);
   set_warnings_aside();
   if (faults_.size() != before) return std::nullopt;

@@ -56,6 +56,30 @@ TEST(config, values_lists_and_durations) {
   EXPECT_FALSE(c.flag("http.access_log"));
 }
 
+TEST(config, variables_without_room_in_the_configuration_are_warnings) {
+  auto c = with({}, {{"RUNYARD_MODULES__FOO", "1"},
+                     {"RUNYARD_AUTH__ISSUERS__A", "1"},
+                     {"RUNYARD_LOG__LEVEL__X", "1"},
+                     {"RUNYARD_HTTP__LISTEN__0", "a"},
+                     {"RUNYARD_HTTP__TRUSTED_PROXIES__1", "1"},
+                     {"RUNYARD_MODULES__FOO2__ENABLED__X", "1"}});
+  EXPECT_THAT(faults(c), IsEmpty());
+  EXPECT_EQ(c.warnings().size(), 6u);
+  EXPECT_EQ(c.text("log.level"), "info");
+  EXPECT_EQ(c.text("http.listen"), "127.0.0.1:8080");
+  EXPECT_THAT(c.list("http.trusted_proxies"), IsEmpty());
+  EXPECT_THAT(c.names("auth.issuers"), IsEmpty());
+  EXPECT_THAT(c.modules(), IsEmpty());
+  // A module's settings are known by its schema.
+  auto m = with({}, {{"RUNYARD_STOCK__LEVELS", "1"}, {"RUNYARD_STOCK__SIZE__X", "1"}, {"RUNYARD_STOCK__SIZE2", "7"}});
+  const auto text = m.module_settings("stock", R"({"type": "object", "properties": {"size": {"type": "integer", "default": 3},
+    "size2": {"type": "integer"}, "levels": {"type": "object", "additionalProperties": {"type": "integer"}}}})");
+  EXPECT_THAT(faults(m), IsEmpty());
+  EXPECT_EQ(m.warnings().size(), 2u);
+  EXPECT_EQ(text.value_or(""), R"({"size2":7,"size":3})");
+  EXPECT_THAT(faults(with({}, {{"RUNYARD_LOG__LEVEL", "loud"}})), ElementsAre(HasSubstr("log.level: must be one of")));
+}
+
 TEST(config, a_numeric_looking_secret_stays_text) {
   const auto c =
       with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});

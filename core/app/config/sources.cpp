@@ -355,16 +355,23 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     // An existing key decides about case and about what no variable can hold: RUNYARD_RUNS__MODELS__RUNYARD_BASIC hits
     // runs.models."runyard/basic".
     const node* at = &tree;
-    std::string several;
+    std::string several, misplaced;
     for (std::size_t i = 0; at && i < path.size(); ++i) {
+      if (at->is != node::kind::table) misplaced = "names no setting: the value at " + at->where + " is no table";
       const auto keys = meant_by(*at, path[i]);
       if (keys.size() > 1)
         for (const auto& [key, value] : keys) several += (several.empty() ? "" : " and ") + to_text({key});
       at = keys.size() == 1 ? keys.front().second : nullptr;
       if (at) path[i] = keys.front().first;
     }
-    if (several.empty())
-      set(tree, path, loose_value(it->second, "environment " + it->first));
+    auto value = loose_value(it->second, "environment " + it->first);
+    if (at && at->is == node::kind::table && value.is != node::kind::table)
+      misplaced = "names no setting: there is a table at " + at->where;
+    // set() would replace what a file says.
+    if (!misplaced.empty())
+      out.push_back({value.where, "", std::move(misplaced), true});
+    else if (several.empty())
+      set(tree, path, std::move(value));
     else
       out.push_back({"environment " + it->first, "", "may mean " + several + "; use --set, which names them apart"});
   }

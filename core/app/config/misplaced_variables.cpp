@@ -1,0 +1,62 @@
+#include "core/app/config/misplaced_variables.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace ry::app::config {
+
+namespace json = boost::json;
+
+namespace {
+
+bool is_table(const node& n) { return n.is == node::kind::table; }
+
+// The schema of one key; nullptr: the table has no such key, or anything may be there.
+const json::value* schema_of(const json::value& table, std::string_view key) {
+  const auto* o = table.if_object();
+  const auto* properties = o ? o->if_contains("properties") : nullptr;
+  if (const auto* known = properties ? properties->if_object() : nullptr)
+    if (const auto* s = known->if_contains(key)) return s;
+  const auto* rest = o ? o->if_contains("additionalProperties") : nullptr;
+  return rest && rest->is_object() ? rest : nullptr;
+}
+
+// Whether a value of this kind, a table or a single value, can be where the schema is.
+bool has_room_for(const node& n, const json::value& schema) {
+  const auto* type = schema.as_object().if_contains("type");
+  if (!type) return true;
+  if (type->is_string()) return is_table(n) == (type->get_string() == "object");
+  if (!type->is_array()) return true;
+  const auto& types = type->get_array();
+  return !is_table(n) || std::find(types.begin(), types.end(), json::value("object")) != types.end();
+}
+
+void warn(const node& n, const std::string& path, const char* why, problems& out) {
+  if (!is_table(n)) return out.push_back({n.where, path, why, true});
+  for (const auto& m : n.members) warn(m.second, path, why, out);
+}
+
+}  // namespace
+
+void drop_misplaced_variables(node& table, const json::value& schema, key_path path, problems& out) {
+  std::erase_if(table.members, [&](auto& m) {
+    auto& [key, child] = m;
+    const auto* s = schema_of(schema, key);
+    if (!s) return false;
+    path.push_back(key);
+    const bool foreign = is_only_environment(child);
+    bool dropped = foreign && !has_room_for(child, *s);
+    if (dropped) {
+      warn(child, to_text(path),
+           is_table(child) ? "is no table; the variable names no setting" : "is a table; the variable names no setting", out);
+    } else if (is_table(child)) {
+      drop_misplaced_variables(child, *s, path, out);
+      dropped = foreign && child.members.empty();
+    }
+    path.pop_back();
+    return dropped;
+  });
+}
+
+}  // namespace ry::app::config
