@@ -145,14 +145,13 @@ class command_line {
                      "needs no database.",
             example("  runyard check --config conf/runyard.toml --show"),
             [this] {
-              const auto code = check(config_, show_ ? listing::yes : listing::no, as_asked());
-              return code == exit_code::ok && mail_ ? check_mail(config_, mail_check_) : code;
+              mail_check_.as = as_asked();
+              return check(config_, show_ ? listing::yes : listing::no, as_asked(), mail_ ? &mail_check_ : nullptr);
             });
     add_config(command, config_);
     command->add_flag("--json", json_, "Print the errors and warnings as one JSON object");
     command->add_flag("--mail", mail_,
-                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)")
-        ->excludes("--json");
+                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)");
     command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: the system's")
         ->type_name("ADDRESS:PORT")
         ->needs("--mail");
@@ -267,6 +266,7 @@ class command_line {
                         [this] {
                           if (forget_.module.empty())
                             return migrate(config_, action_, as_asked());
+                          forget_.as = as_asked();
                           return forget_migration(config_, forget_);
                         });
     add_config(command, config_);
@@ -288,6 +288,7 @@ class command_line {
         ->required()
         ->type_name("NUMBER");
     add_config(forget, config_);
+    forget->add_flag("--json", json_, as_json);
     forget->add_flag("--yes", forget_.agreed, "Do not ask for confirmation");
     status->callback([this] { action_ = migrate_action::status; });
     command->require_subcommand(0, 1);
@@ -298,7 +299,10 @@ class command_line {
         "token", "Creates a bearer token, signed with this deployment's own key.",
         example("  export RUNYARD_TOKEN=$(runyard token --config conf/runyard.toml \\\n"
                 "      --subject 7d444840-9dc0-11d1-b245-5ffdce74fad2 --email ann@example.org)"),
-        [this] { return mint_token(config_, token_); });
+        [this] {
+          token_.as = as_asked();
+          return mint_token(config_, token_);
+        });
     add_config(command, config_);
     command->add_option("--subject", token_.subject, "Account id of the token")
         ->required()
@@ -308,6 +312,7 @@ class command_line {
         ->type_name("R");
     command->add_option("--ttl", token_.ttl_seconds, "Lifetime in seconds; default 86400")
         ->type_name("S");
+    command->add_flag("--json", json_, "Print an object with token, subject, role and expires_in");
   }
 
   void add_run() {
@@ -425,7 +430,13 @@ class command_line {
         ->take_all();
     check->add_option("--test", check_.test, "Run one test in this process, without its time limit")
         ->type_name("TEST");
-    check->callback([this] { chosen_ = [this] { return check_module(check_); }; });
+    check->add_flag("--json", json_, "Print one JSON object when all tests have ended");
+    check->callback([this] {
+      chosen_ = [this] {
+        check_.as = as_asked();
+        return check_module(check_);
+      };
+    });
   }
 
   void add_model() {

@@ -13,6 +13,7 @@
 #include "core/app/deployment_check.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
+#include "core/app/module_command.hpp"
 #include "core/app/places.hpp"
 #include "core/app/reference.hpp"
 #include "core/app/rooms.hpp"
@@ -106,18 +107,20 @@ struct check_report {
   bool ok = false;
   std::ptrdiff_t modules = 0;
   std::vector<std::string> faults, notes, warnings;
+  boost::json::value mail;  // null: not checked
 };
 
 void print(const check_report& r, format as) {
   namespace json = boost::json;
   if (as == format::json) {
     const auto list = [](const std::vector<std::string>& lines) { return json::array(lines.begin(), lines.end()); };
-    std::printf("%s\n", json::serialize(json::object{{"ok", r.ok},
-                                                     {"modules", r.modules},
-                                                     {"faults", list(r.faults)},
-                                                     {"notes", list(r.notes)},
-                                                     {"warnings", list(r.warnings)}})
-                            .c_str());
+    json::object o{{"ok", r.ok},
+                   {"modules", r.modules},
+                   {"faults", list(r.faults)},
+                   {"notes", list(r.notes)},
+                   {"warnings", list(r.warnings)}};
+    if (!r.mail.is_null()) o["mail"] = r.mail;
+    std::printf("%s\n", json::serialize(o).c_str());
     return;
   }
   for (const auto& line : r.notes) std::printf("note: %s\n", line.c_str());
@@ -125,11 +128,9 @@ void print(const check_report& r, format as) {
   if (r.ok) std::printf("configuration and %td module%s: ok\n", r.modules, r.modules == 1 ? "" : "s");
 }
 
-}  // namespace
-
-exit_code check(const config_options& options, listing show, format as) {
+// The configuration and the modules. Prints the report, except for JSON if the findings of the mail check are still to come.
+exit_code check_configuration(const config_options& options, listing show, format as, bool mail_follows, check_report& report) {
   auto c = load_config(options);
-  check_report report;
   const auto refuse = [&] {
     for (const auto& p : c.faults()) report.faults.push_back(p.format());
     if (as == format::json) print(report, as);
@@ -154,8 +155,32 @@ exit_code check(const config_options& options, listing show, format as) {
   for (const auto& p : c.warnings()) report.warnings.push_back(p.format() + " (ignored)");
   for (auto& text : deployment_warnings(c, file, present_circumstances())) report.warnings.push_back(std::move(text));
   report.ok = true;
-  print(report, as);
+  if (as == format::text || !mail_follows) print(report, as);
+  // A module that does not end also ends the process here.
   return leave(w, exit_code::ok);
+}
+
+// The findings of the mail check as a member of the report; its output in text follows the report.
+exit_code add_mail(const config_options& options, const mail_check_options& mail, check_report& report) {
+  if (mail.as == format::text) return check_mail(options, mail, nullptr);
+  std::string text;
+  const auto code = check_mail(options, mail, &text);
+  boost::json::error_code ec;
+  const auto findings = boost::json::parse(text, ec);
+  if (!ec && findings.is_object() && findings.get_object().contains("mail")) report.mail = findings.get_object().at("mail");
+  report.ok = code == exit_code::ok;
+  return code;
+}
+
+}  // namespace
+
+exit_code check(const config_options& options, listing show, format as, const mail_check_options* mail) {
+  check_report report;
+  auto code = check_configuration(options, show, as, mail != nullptr, report);
+  if (!mail || code != exit_code::ok) return code;
+  code = add_mail(options, *mail, report);
+  if (as == format::json) print(report, as);
+  return code;
 }
 
 namespace {
@@ -357,7 +382,14 @@ exit_code mint_token(const config_options& options, const token_options& token) 
     std::fprintf(stderr, "runyard: %s\n", issued.error->message.c_str());
     return exit_code::failed;
   }
-  std::printf("%s\n", issued.token.c_str());
+  if (token.as == format::json)
+    std::printf("%s\n", boost::json::serialize(boost::json::object{{"token", issued.token},
+                                                                   {"subject", token.subject},
+                                                                   {"role", token.role},
+                                                                   {"expires_in", token.ttl_seconds}})
+                            .c_str());
+  else
+    std::printf("%s\n", issued.token.c_str());
   return exit_code::ok;
 }
 

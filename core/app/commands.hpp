@@ -19,6 +19,8 @@ struct config_options {
 
 enum class format { text, json };
 
+struct mail_check_options;
+
 // Reads the configuration and checks what the host needs of it.
 config::config load_config(const config_options& options);
 // Tells the faults on standard error; true when there are none.
@@ -27,8 +29,9 @@ bool report_faults(const config::config& c);
 exit_code serve(const config_options& options);
 
 enum class listing { no, yes };
-// format::json: one object with "ok", "faults", "notes", "warnings" and "modules" on standard output.
-exit_code check(const config_options& options, listing show, format as);
+// format::json: one object with "ok", "faults", "notes", "warnings" and "modules" on standard output, and with "mail" if
+// `mail` is given: then the relay and the DNS records are checked as well.
+exit_code check(const config_options& options, listing show, format as, const mail_check_options* mail);
 
 // Empty url: where the configuration lets the server listen. Empty token: one is made with the deployment's
 // own key.
@@ -57,12 +60,14 @@ exit_code migrate(const config_options& options, migrate_action action, format a
 struct forget_options {
   std::string module, number;
   bool agreed = false;  // without asking
+  format as = format::text;
 };
 exit_code forget_migration(const config_options& options, const forget_options& what);
 
 struct token_options {
   std::string subject, email, role = "user";
   long long ttl_seconds = 86'400;
+  format as = format::text;
 };
 exit_code mint_token(const config_options& options, const token_options& token);
 

@@ -176,7 +176,10 @@ exit_code forget_migration(const config_options& options, const forget_options& 
     return exit_code::failed;
   }
   db::migrator(connect).forget(what.module, found.id);
-  std::printf("forgotten: migration %s of module %s\n", found.id.c_str(), what.module.c_str());
+  if (what.as == format::json)
+    std::printf("%s\n", json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}).c_str());
+  else
+    std::printf("forgotten: migration %s of module %s\n", found.id.c_str(), what.module.c_str());
   return exit_code::ok;
 }
 

@@ -23,6 +23,7 @@
 #include <sstream>
 #include <thread>
 
+#include "core/app/client/run_view.hpp"
 #include "core/app/places.hpp"
 #include "core/app/trial.hpp"
 #include "core/exec/buffer.hpp"
@@ -36,6 +37,7 @@ namespace ry::app {
 
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
+namespace json = boost::json;
 using namespace std::chrono_literals;
 
 namespace {
@@ -462,6 +464,37 @@ bool chosen(const module_check& what, const std::string& name) {
   return what.only.empty() || std::find(what.only.begin(), what.only.end(), name) != what.only.end();
 }
 
+// What a child's end means: "passed", "FAILED" or "skipped". `v.said` becomes what the report shows about it.
+const char* word_of(verdict& v) {
+  const auto explain = [&v](const std::string& why) { v.said = why + (v.said.empty() ? ")" : ")\n" + v.said); };
+  if (v.late) {
+    v.said = "did not end within " + std::to_string(test_time.count()) + " seconds";
+  } else if (v.code < 0) {
+    explain("ended by signal " + std::to_string(-v.code) + " (" + ::strsignal(-v.code));
+  } else if (!v.finished) {
+    explain("the module ended the process (exit code " + std::to_string(v.code));
+  } else if (v.code == code_skipped) {
+    return "skipped";
+  } else if (v.code == 0) {
+    v.said.clear();
+    return "passed";
+  }
+  return "FAILED";
+}
+
+void print_verdict(const char* word, const std::string& name, const std::string& said) {
+  std::printf("%-8s %s\n", word, name.c_str());
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) std::printf("         %s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+json::object described(const std::string& word, const std::string& name, const std::string& said) {
+  json::object o{{"name", name}, {"result", word == "FAILED" ? "failed" : word}};
+  if (!said.empty()) o["detail"] = client::printable(said);
+  return o;
+}
+
 }  // namespace
 
 exit_code check_module(const module_check& what) {
@@ -478,38 +511,26 @@ exit_code check_module(const module_check& what) {
     return exit_code::failed;
   }
   std::size_t passed = 0, failed = 0, skipped = 0;
+  json::array tests;
   std::istringstream names(listed.said);
   for (std::string name; std::getline(names, name);) {
     if (!chosen(what, name)) continue;
     auto v = run_child(what, name);
-    const char* word = "passed";
-    if (v.late) {
-      word = "FAILED";
-      v.said = "did not end within " + std::to_string(test_time.count()) + " seconds";
-    } else if (v.code < 0) {
-      word = "FAILED";
-      v.said = std::string("ended by signal ") + std::to_string(-v.code) + " (" + ::strsignal(-v.code) +
-               (v.said.empty() ? ")" : ")\n" + v.said);
-    } else if (!v.finished) {
-      word = "FAILED";
-      v.said = "the module ended the process (exit code " + std::to_string(v.code) +
-               (v.said.empty() ? ")" : ")\n" + v.said);
-    } else if (v.code == code_skipped) {
-      word = "skipped";
-    } else if (v.code != 0) {
-      word = "FAILED";
-    }
+    const auto* word = word_of(v);
     ++(word[0] == 'p' ? passed : word[0] == 's' ? skipped : failed);
-    std::printf("%-8s %s\n", word, name.c_str());
-    std::istringstream lines(word[0] == 'p' ? std::string() : v.said);
-    for (std::string line; std::getline(lines, line);) std::printf("         %s\n", line.c_str());
-    std::fflush(stdout);
+    if (what.as == format::text)
+      print_verdict(word, name, v.said);
+    else
+      tests.push_back(described(word, name, v.said));
   }
   if (passed + failed + skipped == 0) {
     std::fprintf(stderr, "runyard: none of its tests has such a name\n");
     return exit_code::refused;
   }
-  std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
+  if (what.as == format::json)
+    std::printf("%s\n", json::serialize(json::object{{"tests", std::move(tests)}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}}).c_str());
+  else
+    std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
   return failed == 0 ? exit_code::ok : exit_code::failed;
 }
 

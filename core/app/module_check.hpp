@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/app/exit_code.hpp"
+#include "core/app/commands.hpp"
 
 namespace ry::app {
 
@@ -15,6 +15,7 @@ struct module_check {
   std::string server;               // configuration of a server that answers, for transports; JSON
   std::vector<std::string> only;    // names of tests; empty: all
   std::string test;                 // run this one here and now: the child's part
+  format as = format::text;         // json: one object with "tests", "passed", "failed" and "skipped"
 };
 
 // Prints a line for each test, with what to mend under those that fail. failed: one did.

@@ -43,10 +43,15 @@ struct outgoing {
 
 struct ended {
   std::promise<core::error> result;
+  std::string* report = nullptr;  // nullptr: standard output
   std::shared_ptr<ended> self;  // until done() has returned: whoever waits for the result is woken within it
 
-  static void print(void*, ry_str text) noexcept {
+  static void print(void* ctx, ry_str text) noexcept {
     const auto shown = client::printable(core::sv(text));
+    if (auto* report = static_cast<ended*>(ctx)->report) {
+      report->append(shown);
+      return;
+    }
     std::fwrite(shown.data(), 1, shown.size(), stdout);
     std::fflush(stdout);
   }
@@ -56,7 +61,7 @@ struct ended {
   }
 };
 
-exit_code run(workshop& w, std::string_view command, const std::string& arguments) {
+exit_code run(workshop& w, std::string_view command, const std::string& arguments, std::string* report) {
   const auto found = w.modules.find_driver(RY_COMMAND_1, command);
   if (!found) {
     std::fprintf(stderr, "runyard: no enabled module has this command; enable the module %s\n",
@@ -65,6 +70,7 @@ exit_code run(workshop& w, std::string_view command, const std::string& argument
   }
   const auto end = std::make_shared<ended>();
   end->self = end;
+  end->report = report;
   auto result = end->result.get_future();
   auto& loop = w.loops.at(0);
   loop.post([&] {
@@ -81,14 +87,15 @@ exit_code run(workshop& w, std::string_view command, const std::string& argument
   return wrong ? exit_code::refused : exit_code::failed;
 }
 
-exit_code carry_out(config::config& c, std::string_view command, const boost::json::object& arguments) {
+exit_code carry_out(config::config& c, std::string_view command, const boost::json::object& arguments,
+                    std::string* report = nullptr) {
   observe::configure_log({observe::level::error, false});
   workshop w(c, one_loop);
   exit_code code = exit_code::refused;
   {
     // Before the modules: drivers hand certificates to the client when they are opened.
     const outgoing rooms(w, c);
-    if (w.prepare()) code = run(w, command, boost::json::serialize(arguments));
+    if (w.prepare()) code = run(w, command, boost::json::serialize(arguments), report);
   }
   return leave(w, code);
 }
@@ -115,12 +122,12 @@ exit_code check_model(const config_options& options, const model_check_options& 
   return carry_out(c, RY_COMMAND_MODEL_CHECK, arguments);
 }
 
-exit_code check_mail(const config_options& options, const mail_check_options& check) {
+exit_code check_mail(const config_options& options, const mail_check_options& check, std::string* report) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   boost::json::object arguments{{"json", check.as == format::json}};
   if (!check.dns_server.empty()) arguments["dns_server"] = check.dns_server;
-  return carry_out(c, RY_COMMAND_MAIL_CHECK, arguments);
+  return carry_out(c, RY_COMMAND_MAIL_CHECK, arguments, report);
 }
 
 }  // namespace ry::app

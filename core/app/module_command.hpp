@@ -22,7 +22,8 @@ struct mail_check_options {
   std::string dns_server;  // ADDRESS:PORT; empty: those of the system
   format as = format::text;
 };
-// `runyard check --mail`: the relay and the DNS records of the sender's domain.
-exit_code check_mail(const config_options& options, const mail_check_options& check);
+// `runyard check --mail`: the relay and the DNS records of the sender's domain. The report goes to `report`, or to standard
+// output if that is nullptr.
+exit_code check_mail(const config_options& options, const mail_check_options& check, std::string* report);
 
 }  // namespace ry::app

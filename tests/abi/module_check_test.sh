@@ -44,6 +44,14 @@ fault open thrice 'descriptors open'
 fault stays life 'did not stop before the deadline'
 fault undeclared life 'not among its needs in get_interface: ry.metrics/1'
 
+# As one JSON object.
+"$runyard" module check "$dir/loopback_late.so" --server "$server" --only transport.close --only file --json >out 2>err
+[[ $? == 1 ]] || fail 'json: ended otherwise than with 1'
+node -e 'const r = JSON.parse(require("fs").readFileSync("out")); const [file, close] = r.tests;
+  if (r.passed !== 1 || r.failed !== 1 || r.skipped !== 0 || file.name !== "file" || file.result !== "passed" || "detail" in file ||
+      close.name !== "transport.close" || close.result !== "failed" || !/after close\(\) had returned/.test(close.detail)) process.exit(1)' ||
+  fail 'json: another report'
+
 # Whatever exit code it chooses: no test came to its end.
 for code in 0 3 4; do
   name=abi_exits_$code

@@ -120,6 +120,21 @@ test('control characters of DNS and SMTP answers are shown as text', async () =>
   } finally { delete smtp.faults.auth; }
 });
 
+test('--json prints one object with the report of the configuration and of the mail check', async () => {
+  good();
+  const fine = await check('', ['--json']);
+  assert.equal(fine.code, 0, fine.out + fine.err);
+  const report = JSON.parse(fine.out);
+  assert.equal(report.ok, true);
+  assert.deepEqual(report.faults, []);
+  assert.deepEqual(report.mail.map((m) => `${m.check}: ${m.result}`), ['Relay: ok', 'SPF: ok', 'DKIM s1: ok', 'DMARC: ok']);
+  records.delete('mail.example.test');
+  const faulty = await check('', ['--json']);
+  assert.notEqual(faulty.code, 0);
+  assert.equal(JSON.parse(faulty.out).ok, false);
+  assert.match(JSON.parse(faulty.out).mail.find((m) => m.check === 'SPF').detail, /there is no record/);
+});
+
 test('a wrong password and an unknown certificate fail, and the password is not shown', async () => {
   good();
   const wrong = await check('', ['--set', 'mail.password=another-one']);

@@ -130,9 +130,9 @@ test('`runyard migrate forget` removes one record, after it has asked', async ()
   assert.equal(asked.status, 1);
   assert.match(asked.stderr, /Type the name of the module[^]*nothing was changed/);
   assert.equal(applied(), '0001_articles 0002_colour');
-  const done = cli('migrate', 'forget', 'abi_stock', '2', '--yes');
+  const done = cli('migrate', 'forget', 'abi_stock', '2', '--yes', '--json');
   assert.equal(done.status, 0, done.stderr);
-  assert.equal(done.stdout, 'forgotten: migration 0002_colour of module abi_stock\n');
+  assert.deepEqual(JSON.parse(done.stdout), { forgotten: { module: 'abi_stock', id: '0002_colour' } });
   await server.start();
   assert.equal((await stock()).version, '1.0.0');
 });
