@@ -48,8 +48,9 @@ expect 2 modules reload; expect 2 migrate sideways
 
 # the reference of settings
 expect 0 settings --set modules.path=none
-in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 characters |  |'
+in_out '| `http.listen` | text | `"127.0.0.1:8080"` | at least 1 characters | Address and port'
 in_out '| `database.url` | text, secret | `""` |'; in_out '| `log.level` | text | `"info"` | `trace`, `debug`, '
+! grep -E '^\| `.*\| +\|$' out || fail 'settings of the host without a meaning'
 in_out '| `data_dir` | text | `"/var/lib/runyard"` |'; in_out '| `modules.NAME.enabled` | true or false | `false` |'
 
 # a wrong word is named, with what was probably meant
@@ -110,6 +111,10 @@ in_out 'warning: environment RUNYARD_MODULES__CART__ENABLED: modules.cart: there
 in_out 'warning: environment RUNYARD_DATABASE: names no setting'
 RUNYARD_HTTP__LISTNE=1 expect 0 check --config empty.toml
 in_out 'warning: environment RUNYARD_HTTP__LISTNE: http.listne: unknown key; did you mean "listen"? (ignored)'
+RUNYARD_MODULES__FOO=1 RUNYARD_AUTH__ISSUERS__A=1 RUNYARD_LOG__LEVEL__X=1 RUNYARD_HTTP__LISTEN__0=a RUNYARD_HTTP__TRUSTED_PROXIES__1=1 \
+  expect 0 check --config empty.toml
+in_out 'warning: environment RUNYARD_MODULES__FOO: modules.foo: is a table; the variable names no setting (ignored)'
+in_out 'warning: environment RUNYARD_LOG__LEVEL__X: log.level: is no table; the variable names no setting (ignored)'
 RUNYARD_HTTP__MAX_CONNECTIONS=many expect 2 check --config empty.toml
 in_err 'environment RUNYARD_HTTP__MAX_CONNECTIONS: http.max_connections: must be'
 expect 2 check --config empty.toml --set http.listen=nowhere; in_err '--set: http.listen: must be ADDRESS:PORT'
@@ -258,6 +263,8 @@ claims=$(base64 -d <<<"$payload")
 [[ $claims == *"\"sub\":\"$subject\""* && $claims == *'"email":"ann@example.org"'* && $claims == *admin* ]] ||
   fail "claims are $claims"
 [[ ! -e data ]] || fail 'a configured secret needs no data directory'
+expect 0 token --config empty.toml --subject $subject --ttl 60 --json
+grep -qE '^\{"token":"[A-Za-z0-9_.-]+","subject":"'$subject'","role":"user","expires_in":60\}$' out || fail 'token --json'
 expect 2 token --config empty.toml --subject ann; in_err '--subject must be a UUID'
 expect 2 token --config empty.toml --subject $subject --role king; in_err '--role must be'
 expect 2 token --config empty.toml --subject $subject --ttl 0; in_err '--ttl must be'

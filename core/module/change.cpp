@@ -82,6 +82,24 @@ void change::spread(report& out) {
   }
 }
 
+// The graph would advise the operator to enable the module that is to be disabled.
+void change::name_dependents(const change_request& request, report& out) const {
+  for (const auto& wanted : request.modules) {
+    if (wanted.spec.used != module_spec::use::disabled) continue;
+    std::string users;
+    for (const auto& [user, providers] : now_.required) {
+      if (next_.entries[user].state == module_state::disabled) continue;
+      const auto is_wanted = [&](std::size_t i) { return now_.entries[i].facts.name == wanted.name; };
+      if (std::any_of(providers.begin(), providers.end(), is_wanted))
+        users += (users.empty() ? "" : ", ") + now_.entries[user].facts.name;
+    }
+    if (users.empty()) continue;
+    out.problems = {refusal(wanted.name, "module \"" + wanted.name + "\" cannot be disabled, because these modules need it: " +
+                                             users + ". Disable them first.")};
+    return;
+  }
+}
+
 report change::prepare(const change_request& request) {
   report out;
   for (const auto& wanted : request.modules) {
@@ -89,7 +107,10 @@ report change::prepare(const change_request& request) {
     if (!out.problems.empty()) return out;
   }
   spread(out);
-  if (out.problems.empty()) next_.arrange(out);
+  if (out.problems.empty()) {
+    next_.arrange(out);
+    if (!out.problems.empty()) name_dependents(request, out);
+  }
   if (!out.problems.empty()) return out;
 
   std::erase_if(next_.drivers, [&](const auto& a) {
@@ -219,6 +240,7 @@ std::vector<module_end> change::end_leaving(clock::time_point deadline) {
       end.why = e.reason;
     } else {
       end.how = unmapped ? module_end::outcome::unloaded : module_end::outcome::still_mapped;
+      if (!unmapped) end.why = why_mapped(e.facts);
     }
     out.push_back(std::move(end));
   }

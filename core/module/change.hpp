@@ -41,6 +41,7 @@ class change {
   void apply(const module_change& wanted, report& out);
   void renew(std::size_t i, const module_spec& spec, report& out);
   void spread(report& out);
+  void name_dependents(const change_request& request, report& out) const;
   // A new generation; after commit() one that leaves.
   bool fresh(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
   void hand_over_drivers(std::size_t i, clock::time_point deadline);

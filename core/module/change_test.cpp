@@ -68,6 +68,7 @@ TEST_F(module_change_test, what_left_is_unmapped) {
   ASSERT_THAT(ends, SizeIs(1));
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   EXPECT_EQ(ends[0].how, module_end::outcome::still_mapped);
+  EXPECT_THAT(ends[0].why, HasSubstr("RY_MODULE_NO_UNLOAD"));
 #else
   EXPECT_EQ(ends[0].how, module_end::outcome::unloaded);
 #endif
@@ -152,7 +153,8 @@ TEST_F(module_change_test, modules_come_and_go) {
 
 TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
   running({"user", "provider"});
-  EXPECT_THAT(changed(to("provider", "provider", use::disabled)), HasSubstr("svc/1"));
+  EXPECT_THAT(changed(to("provider", "provider", use::disabled)),
+              HasSubstr("module \"provider\" cannot be disabled, because these modules need it: user. Disable them first."));
   EXPECT_EQ(described("provider").state, module_state::started);
   EXPECT_EQ(described("user").state, module_state::started);
   EXPECT_THAT(trace(), IsEmpty());
