@@ -56,7 +56,13 @@ std::string first_line(const std::string& text) {
 
 std::string tail(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (text.size() > tail_max) text.erase(0, text.size() - tail_max);
+  if (text.size() > tail_max) {
+    // From the beginning of a line; of a single long line, from the beginning of a word.
+    const auto cut = text.size() - tail_max;
+    auto at = text.find('\n', cut - 1);
+    if (at == std::string::npos) at = text.find(' ', cut - 1);
+    text.erase(0, at == std::string::npos ? cut : at + 1);
+  }
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -65,7 +71,8 @@ std::string tail_of(const fs::path& log) {
   std::ifstream in(log, std::ios::binary | std::ios::ate);
   if (!in) return {};
   const auto size = static_cast<std::streamoff>(in.tellg());
-  in.seekg(std::max<std::streamoff>(0, size - static_cast<std::streamoff>(tail_max)));
+  // More than tail_max, so that tail() sees where the cut is, even after it has removed empty lines from the end.
+  in.seekg(std::max<std::streamoff>(0, size - 2 * static_cast<std::streamoff>(tail_max)));
   return tail({std::istreambuf_iterator<char>(in), {}});
 }
 

@@ -31,6 +31,7 @@ ry_status invalid(const char* what, const char* how) noexcept {
 }
 
 constexpr const char* bad_answer = "the status is not between 200 and 599, or an argument has no bytes";
+constexpr const char* bad_stream = "the status is not between 200 and 599, or an argument is NULL";
 constexpr const char* bad_headers = "a header has a name or value that HTTP does not allow";
 
 template <class F>
@@ -234,9 +235,9 @@ ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_f
 ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header* headers,
                       std::size_t n, ry_stream** out) noexcept {
   return guarded([&]() -> ry_status {
-    if (!out || !valid_status(status) || (n != 0 && !headers)) return RY_INVALID_ARGUMENT;
+    if (!out || !valid_status(status) || (n != 0 && !headers)) return invalid("stream_open", bad_stream);
     std::string lines, length;
-    if (!append_module_headers(lines, headers, n, &length)) return RY_INVALID_ARGUMENT;
+    if (!append_module_headers(lines, headers, n, &length)) return invalid("stream_open", bad_headers);
     const exchange_ref ref(request);
     if (!ref.ex) return misused("stream_open", "no handle");
     auto& ex = *ref.ex;

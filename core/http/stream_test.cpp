@@ -82,6 +82,23 @@ TEST_F(streams, ContentLengthIsKeptTo) {
   EXPECT_TRUE(c.ends()) << "less than announced: only the end of the connection tells";
 }
 
+TEST_F(streams, WrongArgumentsAreRefusedAndCounted) {
+  make();
+  w->route("GET", "/wrong", [](auto&, auto* r) {
+    const ry_header split{{"x-a", 3}, {"a\r\nx-b: 1", 9}};
+    ry_stream* st = nullptr;
+    EXPECT_EQ(RY_INVALID_ARGUMENT, api().stream_open(r, 200, &split, 1, &st));
+    EXPECT_EQ(RY_INVALID_ARGUMENT, api().stream_open(r, 0, nullptr, 0, &st));
+    EXPECT_EQ(RY_INVALID_ARGUMENT, api().stream_open(r, 200, nullptr, 0, nullptr));
+    api().stream_close(open(r));
+    return RY_OK;
+  });
+  w->start();
+  client c(*w);
+  EXPECT_EQ(200u, c.get("/wrong").status);
+  EXPECT_EQ(3u, w->host.strikes.load());
+}
+
 TEST_F(streams, FromManyThreads) {
   make();
   w->start();

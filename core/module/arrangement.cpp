@@ -429,6 +429,13 @@ bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap
   return unmapped;
 }
 
+const char* why_mapped(const module_facts& facts) noexcept {
+  return facts.flags & RY_MODULE_NO_UNLOAD
+             ? "the module asks for it (RY_MODULE_NO_UNLOAD)"
+             : "the dynamic loader keeps it: thread-local variables with destructors (as in Rust's standard library), a unique "
+               "symbol, or a sanitizer";
+}
+
 bool arrangement::unload(std::size_t i, unmapping unmap) {
   module_entry& e = entries[i];
   std::unique_lock lock(mutex);
@@ -440,7 +447,7 @@ bool arrangement::unload(std::size_t i, unmapping unmap) {
     unmapped = e.gen->code().close();
   if (unmap == unmapping::unmap && !unmapped)
     observe::log(level::info, "module", "ended, but its code stays mapped",
-                 {{"module", e.facts.name}});
+                 {{"module", e.facts.name}, {"reason", why_mapped(e.facts)}});
   e.gen.reset();
   return unmapped;
 }

@@ -40,6 +40,9 @@ struct module_entry {
   }
 };
 
+// Why the code of a module that ended can stay in memory until the process ends.
+const char* why_mapped(const module_facts& facts) noexcept;
+
 class arrangement {
  public:
   using clock = std::chrono::steady_clock;

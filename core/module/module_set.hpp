@@ -147,7 +147,7 @@ struct module_end {
   std::string module, version;
   std::uint64_t generation = 0;
   outcome how = outcome::unloaded;
-  std::string why;  // of retired
+  std::string why;  // of still_mapped and retired
 };
 
 enum class unmapping {

@@ -128,7 +128,7 @@ TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
   const auto text = prepared(specs({"plain", "ambiguous", "host_route"}, on_failure::skip));
   EXPECT_THAT(text,
               HasSubstr("GET /{any}/x, which is ambiguous with /plain/{id} of module \"plain\""));
-  EXPECT_THAT(text, HasSubstr("GET /healthz, which the host has registered already"));
+  EXPECT_THAT(text, HasSubstr("GET /healthz, which the host has registered already; the module must use another path."));
   EXPECT_EQ(set.routes().size(), 1u);
 }
 

@@ -87,7 +87,7 @@ class validator {
       if (how == overlap::same)
         refuse(i, both + "which " + owner(clash->owner) + " has registered already" +
                       (clash->text == r.pattern ? "" : " as " + clash->text) +
-                      "; disable one of the two.");
+                      (clash->owner == no_module ? "; the module must use another path." : "; disable one of the two."));
       else
         refuse(i, both + "which is ambiguous with " + clash->text + " of " + owner(clash->owner) +
                       ": some paths match both and neither is the narrower one.");

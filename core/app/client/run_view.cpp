@@ -77,13 +77,15 @@ void run_view::show(std::string_view event_json) {
     const auto content = printable(text(*o, "content"));
     if (content.empty()) return;
     answer_(content);
+    answered_ = true;
     in_line_ = content.back() != '\n';
   } else if (type == "llm_response_end") {
     fresh_line();
   } else if (type == "llm_response_start") {
     const auto* attempt = o->if_contains("attempt");
-    if (attempt && attempt->is_int64() && attempt->get_int64() > 1)
-      note("* this answer begins anew; ignore its first part above");
+    const bool repeated = attempt && attempt->is_int64() && attempt->get_int64() > 1;
+    if (repeated && answered_) note("* this answer begins anew; ignore its first part above");
+    answered_ = false;
   } else if (type == "tool_call") {
     note("> " + shortened(text(*o, "name")) + " " + shortened(text(*o, "arguments")));
   } else if (type == "tool_result") {

@@ -31,6 +31,7 @@ class run_view {
   write_fn answer_, notes_;
   style style_;
   bool in_line_ = false;
+  bool answered_ = false;  // the present attempt has written a part of its answer
   std::string status_, error_;
 };
 

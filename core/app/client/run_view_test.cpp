@@ -42,8 +42,20 @@ TEST(run_view, tells_why_a_run_failed) {
 
 TEST(run_view, a_second_attempt_is_announced) {
   terminal t;
+  t.view.show(R"({"type":"llm_response_start","step":1,"attempt":1})");
+  t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
   t.view.show(R"({"type":"llm_response_start","step":1,"attempt":2})");
   EXPECT_NE(t.notes.find("begins anew"), std::string::npos);
+}
+
+TEST(run_view, a_second_attempt_after_one_that_wrote_nothing_is_not_announced) {
+  terminal t;
+  t.view.show(R"({"type":"llm_response_start","step":1,"attempt":1})");
+  t.view.show(R"({"type":"llm_response_chunk","content":"All."})");
+  t.view.show(R"({"type":"llm_response_end"})");
+  t.view.show(R"({"type":"llm_response_start","step":2,"attempt":1})");
+  t.view.show(R"({"type":"llm_response_start","step":2,"attempt":2})");
+  EXPECT_EQ(t.notes, "");
 }
 
 TEST(run_view, terminal_escapes_of_a_model_do_nothing) {
