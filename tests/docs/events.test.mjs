@@ -1,0 +1,52 @@
+// docs/events.md and sdk/README.md: what a module's author has to know of domain events and of the process, in installed documents.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { root } from '../e2e/lib/server.mjs';
+import { page } from './lib.mjs';
+
+const rows = new Map([...page('events.md').matchAll(/^\| `([a-z_.]+)` \|[^|]*\|[^|]*\| (.*) \|$/gm)].map((m) => [m[1], m[2]]));
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
+const files = (dir, form) => readdirSync(path.join(root, dir), { recursive: true }).filter((f) => form.test(f)).map((f) => `${dir}/${f}`);
+
+// Each call of core.event_publish in migrations and statements: [kinds, members of the payload].
+function published() {
+  const out = [];
+  for (const file of [...files('modules', /migrations\/.*\.sql$|repository\.cpp$/), 'core/app/admin_database.cpp'])
+    for (const call of read(file).replace(/"\s*\n\s*"/g, '').matchAll(/core\.event_publish\((?<kind>[^,]*),[^;]*?(?:jsonb_build_object\((?<payload>[^;]*?)\)\)|;)/g))
+      out.push([[...call.groups.kind.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map((m) => m[1]), [...(call.groups.payload ?? '').matchAll(/'([a-z_]+)',/g)].map((m) => m[1])]);
+  return out.filter(([kinds]) => kinds.length);
+}
+
+test('every kind of event that the modules publish is described with the members of its payload', () => {
+  const all = published(), kinds = new Set(all.flatMap(([k]) => k));
+  // By POST /admin/events, and in the transaction that ends a run.
+  for (const kind of ['payment.succeeded', 'payment.failed', 'run.completed', 'run.failed']) kinds.add(kind);
+  assert.deepEqual([...rows.keys()].sort(), [...kinds].sort());
+  assert.ok(all.length > 12, 'the calls are found');
+  for (const [names, members] of all)
+    for (const name of names)
+      for (const member of members) {
+        const text = /the members of `([^`]+)`/.exec(rows.get(name));
+        assert.ok(`${rows.get(name)} ${text ? rows.get(text[1]) : ''}`.includes(`\`${member}\``), `${name}: ${member}`);
+      }
+});
+
+test('the payload of run.completed is that of the executor', () => {
+  const source = /event_json\.emplace\([^]*?;\n/.exec(read('modules/runs/executor.cpp'))?.[0] ?? '';
+  const members = [...read('modules/runs/executor.cpp').matchAll(/[{,]\\"([a-z_]+)\\":/g)].map((m) => m[1]);
+  assert.ok(source && members.includes('run_id'));
+  for (const member of rows.get('run.completed').matchAll(/`([a-z_]+)`/g))
+    assert.ok(members.includes(member[1]), `${member[1]} is not in the payload`);
+});
+
+test('sdk/README.md says what ry_sys.rs declares, and that SIGPIPE is ignored', () => {
+  const text = read('sdk/README.md');
+  const declared = [...read('sdk/rust/ry_sys.rs').split('\n#!')[0].matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]);
+  assert.ok(declared.length >= 5);
+  const said = /`rust\/ry_sys\.rs`\s+declares[^]*?\. /.exec(text)?.[0] ?? '';
+  assert.deepEqual([...said.matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]).sort(), declared.sort());
+  assert.match(text, /ignores SIGPIPE/);
+  assert.match(text, /docs\/events\.md/);
+});
