@@ -95,7 +95,7 @@ TEST_F(streams, WrongArgumentsAreRefusedAndCounted) {
   });
   w->start();
   client c(*w);
-  EXPECT_EQ(200u, c.get("/wrong").status);
+  EXPECT_EQ(200, c.get("/wrong").status);
   EXPECT_EQ(3u, w->host.strikes.load());
 }
 
