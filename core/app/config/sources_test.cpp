@@ -221,13 +221,14 @@ TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_r
 
 TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_what_stands_above_it) {
   problems p;
-  auto tree = parse("[log]\nlevel = \"debug\"\n[http]\ntrusted_proxies = [\"10.0.0.1\"]\n[auth.issuers.a]\nissuer = \"x\"");
+  auto tree = parse_toml("[log]\nlevel = \"debug\"\n[http]\ntrusted_proxies = [\"10.0.0.1\"]\n[auth.issuers.a]\nissuer = \"x\"", "c.toml",
+                         {}, p);
   apply_environment(tree,
                     {{"RUNYARD_AUTH__ISSUERS__A", "1"}, {"RUNYARD_HTTP__TRUSTED_PROXIES__1", "10.0.0.2"}, {"RUNYARD_LOG__LEVEL__X", "1"}},
                     {{"auth", "http", "log"}, {"http.trusted_proxies", "log.level"}}, p);
-  EXPECT_EQ(at(tree, {"log", "level"})->scalar, "debug");
+  EXPECT_EQ(text(at(tree, {"log", "level"})), "debug");
   EXPECT_EQ(at(tree, {"http", "trusted_proxies"})->items.size(), 1u);
-  EXPECT_EQ(at(tree, {"auth", "issuers", "a", "issuer"})->scalar, "x");
+  EXPECT_EQ(text(at(tree, {"auth", "issuers", "a", "issuer"})), "x");
   ASSERT_EQ(p.size(), 3u);
   for (const auto& each : p) EXPECT_TRUE(each.warning) << each.format();
   EXPECT_THAT(p[0].format(), HasSubstr("RUNYARD_AUTH__ISSUERS__A: names no setting: there is a table at"));
