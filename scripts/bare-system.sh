@@ -14,7 +14,7 @@ debian_archive() {
 # make_bare_system CODENAME DIR ARCHIVE PACKAGE,...: a minimal root directory. Writes debootstrap's output to "$log".
 make_bare_system() {
   local codename=$1 dir=$2 archive=$3 packages=$4
-  timeout 400 debootstrap --variant=minbase --include="ca-certificates,$packages" "$codename" "$dir" "$archive" \
+  timeout 900 debootstrap --variant=minbase --include="ca-certificates,$packages" "$codename" "$dir" "$archive" \
     >"$log" 2>&1 || return 1
   rm -f "$dir"/var/cache/apt/archives/*.deb
   # The minimal system shares this machine's kernel: exclude a package that sets kernel parameters on installation.

@@ -1,0 +1,65 @@
+#!/bin/bash
+# A module is upgraded to a version with a migration and rolled back, as an operator does it on the packaged server, as root in
+# the system that it is installed in. scripts/check-packages sends requests meanwhile and counts those that fail.
+#   rollback.sh install VERSIONS   version 1, into the running server
+#   rollback.sh change VERSIONS    version 2 with a migration; a version whose start fails, by reload and by restart; version 1
+#   rollback.sh remove VERSIONS
+# VERSIONS: directory with v1, v2 and v2_fails, each with abi_stock.so. Prints a line per check, "ok: ..." or "FAILED: ...", and
+# at the end "done: N failures".
+set -uo pipefail
+action=${1:?} versions=${2:?}
+config=/etc/runyard/runyard.toml file=/usr/lib/runyard/modules/abi_stock.so drop_in=/etc/runyard/modules.d/abi_stock.toml
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+ok() { printf 'ok: %s\n' "$*"; }
+fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+place() { install "$versions/$1/abi_stock.so" "$file"; }
+modules() { timeout 100 runyard modules "$1" abi_stock --config "$config" >"$work/out" 2>&1; }
+serves() {  # VERSION WHAT
+  local body
+  body=$(curl -s -m 100 http://127.0.0.1:8080/abi_stock)
+  if [[ $body == *"\"version\":\"$1\""* ]]; then ok "$2"; else fail "$2: the answer is $body"; fi
+}
+active() { [[ $(systemctl show -P ActiveState runyard.service) == active ]]; }
+becomes_active() {
+  local end=$((SECONDS + 60))
+  until active; do
+    ((SECONDS < end)) || { fail "$1: the server is $(systemctl show -P ActiveState runyard.service)"; return 1; }
+    sleep 0.2
+  done
+}
+
+case $action in
+  install)
+    place v1
+    printf '[modules.abi_stock]\nenabled = true\n' >"$drop_in"
+    modules enable || fail "version 1 is not enabled: $(cat "$work/out")"
+    serves 1.0.0 'version 1 serves'
+    ;;
+  change)
+    place v2
+    modules reload || fail "version 2 is refused: $(cat "$work/out")"
+    serves 2.0.0 'version 2 serves after its migration'
+    place v2_fails
+    if modules reload; then fail 'a version whose start fails is taken'; fi
+    grep -q 'the shelves are full' "$work/out" || fail "the refusal gives no reason: $(cat "$work/out")"
+    serves 2.0.0 'version 2 goes on after a refused reload'
+    place v1
+    modules reload || fail "version 1 is refused after version 2: $(cat "$work/out")"
+    serves 1.0.0 'version 1 serves again'
+    # Requests wait at the socket while no server runs.
+    place v2_fails
+    if systemctl restart runyard.service 2>"$work/out"; then fail 'the server starts with a required module whose start fails'; fi
+    place v1
+    becomes_active 'after a refused start' && serves 1.0.0 'version 1 serves after a refused start of the server'
+    systemctl restart runyard.service || fail "a restart with version 1: $(systemctl status --no-pager runyard.service)"
+    serves 1.0.0 'version 1 starts on the newer schema'
+    ;;
+  remove)
+    modules disable || fail "it cannot be disabled: $(cat "$work/out")"
+    rm -f "$file" "$drop_in"
+    ;;
+esac
+printf 'done: %d failures\n' "$failures"
