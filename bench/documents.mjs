@@ -1,15 +1,16 @@
 // Compares the text that runyard-extract finds in documents with that of a reference tool: mammoth (docx), SheetJS (workbooks),
-// officeparser (presentations, OpenDocument text) and PDF.js. Prints a table for bench/RESULTS.md and, with --verbose, what each file lost.
+// officeparser (presentations, OpenDocument text, Rich Text), PDF.js, word-extractor (doc) and catppt (ppt). Prints a table for
+// bench/RESULTS.md and, with --verbose, what each file lost. A word that the reference tool joins from words that runyard-extract
+// separates (over the end of a paragraph or of a table cell) is not lost; the table counts such words apart.
 //
-//   npm install --prefix DIR mammoth xlsx officeparser pdfjs-dist
+//   npm install --prefix DIR mammoth xlsx officeparser pdfjs-dist word-extractor; apt-get install catdoc
 //   node bench/documents.mjs --extractor build/bin/runyard-extract --reference DIR [--verbose] FOLDER...
-import { execFileSync } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 
 const { values: options, positionals: folders } = parseArgs({
   allowPositionals: true,
@@ -19,8 +20,9 @@ if (!options.reference || folders.length === 0) {
   console.error('usage: node bench/documents.mjs --extractor PROGRAM --reference DIR [--verbose] FOLDER...');
   process.exit(2);
 }
+const seconds = 30;  // for the reference tool and one file
 const formatOf = (file) => extname(file).slice(1).toLowerCase();
-const tools = {};  // of the thread that reads with them
+const tools = {};  // of the process that reads with them
 
 const words = (text) => text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 // Programs join the pieces of a line of a PDF with different blanks.
@@ -32,12 +34,14 @@ function cellText(cell) {
     const code = cell.z === undefined ? '' : String(cell.z);
     if (tools.sheets.SSF.is_date(code)) return isoDate(cell.v, code);
     const value = /%/.test(code.replace(/"[^"]*"|\\./g, '')) ? cell.v * 100 : cell.v;
-    return String(Number(value.toPrecision(15)));
+    return decimal(Number(value.toPrecision(15)));
   }
   if (cell.t === 'b') return cell.v ? 'TRUE' : 'FALSE';
   if (cell.t === 'e') return cell.w ?? '';
   return cell.v === undefined ? '' : String(cell.v);
 }
+// Without an exponent where runyard-extract writes none.
+const decimal = (value) => Math.abs(value) >= 1e-9 && Math.abs(value) < 1e21 ? value.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 }) : String(value);
 function isoDate(serial, code) {
   const d = tools.sheets.SSF.parse_date_code(serial, { date1904: isoDate.date1904 });
   if (!d || !/[yd]/i.test(code)) return '';  // times and durations are not compared
@@ -55,6 +59,11 @@ async function pdfText(bytes) {
   return text;
 }
 const parsed = async (bytes) => (await tools.office.parseOffice(bytes)).toText();
+async function wordText(bytes) {
+  const document = await new tools.word().extract(bytes);
+  return [document.getBody(), document.getFootnotes(), document.getEndnotes(), document.getHeaders(), document.getAnnotations(), document.getTextboxes()].join('\n');
+}
+const program = (name, ...args) => async (bytes, file) => execFileSync(name, [...args, file], { encoding: 'utf8', maxBuffer: 256 << 20, timeout: seconds * 1000, stdio: ['ignore', 'pipe', 'ignore'] });
 const references = {
   docx: { tool: 'mammoth', read: async (bytes) => (await tools.mammoth.extractRawText({ buffer: bytes })).value, units: words },
   xlsx: { tool: 'SheetJS', read: workbookText, units: words },
@@ -63,31 +72,41 @@ const references = {
   pptx: { tool: 'officeparser', read: parsed, units: words },
   odt: { tool: 'officeparser', read: parsed, units: words },
   odp: { tool: 'officeparser', read: parsed, units: words },
+  doc: { tool: 'word-extractor', read: wordText, units: words },
+  dot: { tool: 'word-extractor', read: wordText, units: words },
+  xls: { tool: 'SheetJS', read: workbookText, units: words },
+  xlt: { tool: 'SheetJS', read: workbookText, units: words },
+  ppt: { tool: 'catppt', read: program('catppt', '-dutf-8'), units: words },
+  rtf: { tool: 'officeparser', read: parsed, units: words },
   pdf: { tool: 'PDF.js, letters', read: pdfText, units: letters },
 };
 
-const seconds = 30;  // for the reference tool and one file
-
-// The text of the reference tool, from a worker thread that is terminated if it hangs.
-let worker;
-const next = (event) => new Promise((done) => event.once('message', done));
+// The text of the reference tool, from a child process that is killed if it hangs.
+let child;
+const answerOf = (of, ms) => new Promise((done) => {
+  const timer = setTimeout(() => finish({ problem: `no result after ${ms / 1000} s` }), ms);
+  const finish = (answer) => {
+    clearTimeout(timer);
+    of.removeAllListeners();
+    done(answer);
+  };
+  of.once('message', finish);
+  of.once('exit', (code, signal) => finish({ problem: `it ended with ${signal ?? code}` }));
+});
 async function referenceText(file) {
-  if (!worker) {
-    worker = new Worker(fileURLToPath(import.meta.url), { argv: process.argv.slice(2), resourceLimits: { maxOldGenerationSizeMb: 2048 }, stdout: true, stderr: true });
-    worker.on('error', () => { worker = undefined; });
-    await next(worker);
+  if (!child) {
+    child = fork(fileURLToPath(import.meta.url), process.argv.slice(2), { execArgv: ['--max-old-space-size=2048'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    await answerOf(child, 60_000);
   }
-  const answer = next(worker);
-  worker.postMessage(file);
-  let timer;
-  const late = new Promise((done) => { timer = setTimeout(() => done({ problem: `no result after ${seconds} s` }), seconds * 1000); });
-  const result = await Promise.race([answer, late]);
-  clearTimeout(timer);
-  if (result.problem?.startsWith('no result')) {
-    await worker?.terminate();
-    worker = undefined;
-  }
+  const answer = answerOf(child, seconds * 1000);
+  child.send(file);
+  const result = await answer;
+  if (/^(no result|it ended)/.test(result.problem ?? '')) stopChild();
   return result;
+}
+function stopChild() {
+  child?.kill('SIGKILL');
+  child = undefined;
 }
 
 function extract(file) {
@@ -106,6 +125,10 @@ function missing(from, inside) {
   });
 }
 
+// Whether the words of a text contain this one when they are written without spaces between them.
+const isJoined = (word, squeezed) => word.length > 4 && squeezed.includes(word);
+const shortened = (word) => word.length > 40 ? `${word.slice(0, 40)}...` : word;
+
 function* files(folder) {
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
@@ -119,7 +142,7 @@ async function compare() {
   for (const file of folders.flatMap((folder) => [...files(folder)])) {
     const format = formatOf(file), reference = references[format];
     if (!reference) continue;
-    if (!rows.has(format)) rows.set(format, { files: 0, refused: 0, notCompared: 0, extracted: 0, reference: 0, lost: 0, more: 0 });
+    if (!rows.has(format)) rows.set(format, { files: 0, refused: 0, notCompared: 0, extracted: 0, reference: 0, lost: 0, joined: 0, more: 0 });
     const row = rows.get(format);
     ++row.files;
     const found = extract(file), read = found.line.startsWith('text');
@@ -131,31 +154,33 @@ async function compare() {
       continue;
     }
     const right = reference.units(result.text), ours = read ? reference.units(found.text) : [];
-    const lost = missing(right, ours);
+    const absent = missing(right, ours), squeezed = reference.units === words ? ours.join('') : '';
+    const lost = absent.filter((word) => !isJoined(word, squeezed));
+    row.joined += absent.length - lost.length;
     row.extracted += ours.length;
     row.reference += right.length;
     row.lost += lost.length;
     row.more += missing(ours, right).length;
-    if (options.verbose && (lost.length > 0 || !read)) console.log(`${file}: ${found.line}; lost ${lost.length} of ${right.length}: ${lost.slice(0, 12).join(' ')}`);
+    if (options.verbose && (lost.length > 0 || !read)) console.log(`${file}: ${found.line}; lost ${lost.length} of ${right.length}: ${lost.slice(0, 12).map(shortened).join(' ')}`);
   }
-  await worker?.terminate();
-  console.log('| format | reference tool | files | without text | not compared | words extracted | words of the reference tool | lost | only here |\n|---|---|---|---|---|---|---|---|---|');
-  for (const [format, r] of [...rows].sort()) console.log(`| ${format} | ${references[format].tool} | ${r.files} | ${r.refused} | ${r.notCompared} | ${r.extracted} | ${r.reference} | ${r.lost} | ${r.more} |`);
+  stopChild();
+  console.log('| format | reference tool | files | without text | not compared | words extracted | words of the reference tool | lost | joined by the reference tool | only here |\n|---|---|---|---|---|---|---|---|---|---|');
+  for (const [format, r] of [...rows].sort()) console.log(`| ${format} | ${references[format].tool} | ${r.files} | ${r.refused} | ${r.notCompared} | ${r.extracted} | ${r.reference} | ${r.lost} | ${r.joined} | ${r.more} |`);
 }
 
-if (!isMainThread) {
+if (process.send) {
   const require = createRequire(join(resolve(options.reference), 'package.json'));
   const load = (name) => import(pathToFileURL(require.resolve(name)).href);
-  const [{ default: mammoth }, { default: sheets }, { default: office }, pdf] = await Promise.all(['mammoth', 'xlsx', 'officeparser', 'pdfjs-dist/legacy/build/pdf.mjs'].map(load));
-  Object.assign(tools, { mammoth, sheets, office, pdf });
-  parentPort.on('message', async (file) => {
+  const [{ default: mammoth }, { default: sheets }, { default: office }, { default: word }, pdf] = await Promise.all(['mammoth', 'xlsx', 'officeparser', 'word-extractor', 'pdfjs-dist/legacy/build/pdf.mjs'].map(load));
+  Object.assign(tools, { mammoth, sheets, office, word, pdf });
+  process.on('message', async (file) => {
     try {
-      parentPort.postMessage({ text: await references[formatOf(file)].read(readFileSync(file)) });
+      process.send({ text: await references[formatOf(file)].read(readFileSync(file), file) });
     } catch (e) {
-      parentPort.postMessage({ problem: String(e.message).split('\n')[0] });
+      process.send({ problem: String(e.message).split('\n')[0] });
     }
   });
-  parentPort.postMessage('ready');
+  process.send({});
 } else {
   await compare();
 }

@@ -78,7 +78,7 @@ choose_packages() {
     "libboost$boost-dev" "libboost-json$boost-dev" "libboost-url$boost-dev" "libboost-filesystem$boost-dev"
     libsoci-dev libpq-dev libssl-dev libsodium-dev libidn2-dev libcurl4-openssl-dev zlib1g-dev
     libspdlog-dev libcli11-dev libtomlplusplus-dev prometheus-cpp-dev
-    libarchive-dev libexpat1-dev libuchardet-dev libutf8proc-dev libjpeg-dev libpng-dev libgif-dev libwebp-dev libnats-dev libseccomp-dev
+    libarchive-dev libexpat1-dev libgsf-1-dev libuchardet-dev libutf8proc-dev libjpeg-dev libpng-dev libgif-dev libwebp-dev libnats-dev libseccomp-dev
     postgresql bubblewrap poppler-utils poppler-data curl
   )
   local chromium=chromium

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { openDocument, paragraph, pdf, pdfWith, relationships, wordDocument, workbook, zip } from './lib/documents.mjs';
+import { compoundFile, oldPresentation, oldWordDocument, oldWorkbook, openDocument, paragraph, pdf, pdfWith, relationships, wordDocument, workbook, zip } from './lib/documents.mjs';
 import { startLlm } from './lib/llm.mjs';
 import { Server, makeDatabase } from './lib/server.mjs';
 import { uploadTo } from './lib/uploads.mjs';
@@ -144,6 +144,23 @@ test('a file is what its content is, not what it mentions', async () => {
   for (const name of ['attached.docx', 'junk.pdf', 'tail.pdf']) assert.match(await run.text(name), /^Quarterly plan/, name);
 });
 
+test('documents of Word, Excel and PowerPoint before 2007 and Rich Text are read', async () => {
+  const run = await upload({
+    'plan.doc': oldWordDocument('Quarterly plan\r議事録 Café\r'),
+    'plan.xls': oldWorkbook([['Zahl', 'Größe'], [{ day: 46024 }, 0.55]]),
+    'plan.ppt': oldPresentation('Überblick\r計画'),
+    'plan.rtf': Buffer.from(String.raw`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}\f0 Caf\'e9 {\b plan}\par\f1\'cf\'eb\'e0\'ed \u24180?}`),
+    'mail.msg': compoundFile({ '__properties_version1.0': Buffer.alloc(32) }),
+    'talk95.ppt': compoundFile({ PP40: Buffer.alloc(32) }),
+  });
+  assert.equal(await run.text('plan.doc'), 'Quarterly plan\n議事録 Café\n');
+  assert.deepEqual(await cells(run, 'plan.xls'), [['Zahl', 'Größe'], ['2026-01-02', '0.55']]);
+  assert.equal(await run.text('plan.ppt'), '--- Slide 1 ---\nÜberblick\n計画\n');
+  assert.equal(await run.text('plan.rtf'), 'Café plan\nПлан 年');
+  assert.match(run.prompt, /\[No text of mail\.msg: it is a message of Outlook \(msg\), which cannot be read; save it as text\]/);
+  assert.match(run.prompt, /\[No text of talk95\.ppt: it is a presentation of PowerPoint 95 or earlier, which cannot be read; save it as pptx\]/);
+});
+
 // An OLE container with the directory entries of an encrypted Office document.
 function encryptedPackage() {
   const out = Buffer.alloc(4096);
@@ -170,7 +187,7 @@ test('encrypted documents and scans are reported as such', async () => {
     'scan.pdf': pdf('q 200 0 0 200 0 0 cm Q'),
   });
   assert.match(run.prompt, /\[No text of plan\.docx: it is encrypted/);
-  assert.match(run.prompt, /\[No text of old\.doc: it is in the binary format of old office programs \(doc, xls, ppt\)\]/);
+  assert.match(run.prompt, /\[No text of old\.doc: it is in the binary format of old office programs \(doc, xls, ppt\) and damaged\]/);
   assert.match(run.prompt, /\[No text of sealed\.odt: it is encrypted\]/);
   assert.match(run.prompt, /\[No text of locked\.pdf: it is encrypted and needs a password\]/);
   assert.match(run.prompt, /\[No text of scan\.pdf: it has no text layer: it is probably a scan/);

@@ -40,4 +40,27 @@ void in_pieces(std::string_view all, std::uint32_t seed, F&& f) {
   }
 }
 
+// Without surrogates, overlong forms and what is above U+10FFFF.
+inline bool is_utf8(std::string_view s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    const std::size_t n = c < 0x80                ? 1
+                          : c >= 0xC2 && c < 0xE0 ? 2
+                          : c >= 0xE0 && c < 0xF0 ? 3
+                          : c >= 0xF0 && c < 0xF5 ? 4
+                                                  : 0;
+    if (n == 0 || i + n > s.size()) return false;
+    char32_t code = n == 1 ? c : c & (0xFFu >> (n + 1));
+    for (std::size_t k = 1; k < n; ++k) {
+      const auto next = static_cast<unsigned char>(s[i + k]);
+      if ((next & 0xC0) != 0x80) return false;
+      code = code << 6 | (next & 0x3F);
+    }
+    if ((n == 3 && code < 0x800) || (n == 4 && code < 0x10000) || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
+      return false;
+    i += n;
+  }
+  return true;
+}
+
 }  // namespace fuzz

@@ -25,29 +25,6 @@ namespace {
 
 using namespace extract;
 
-// Without surrogates, overlong forms and what is above U+10FFFF.
-bool is_utf8(std::string_view s) {
-  for (std::size_t i = 0; i < s.size();) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    const std::size_t n = c < 0x80                ? 1
-                          : c >= 0xC2 && c < 0xE0 ? 2
-                          : c >= 0xE0 && c < 0xF0 ? 3
-                          : c >= 0xF0 && c < 0xF5 ? 4
-                                                  : 0;
-    if (n == 0 || i + n > s.size()) return false;
-    char32_t code = n == 1 ? c : c & (0xFFu >> (n + 1));
-    for (std::size_t k = 1; k < n; ++k) {
-      const auto next = static_cast<unsigned char>(s[i + k]);
-      if ((next & 0xC0) != 0x80) return false;
-      code = code << 6 | (next & 0x3F);
-    }
-    if ((n == 3 && code < 0x800) || (n == 4 && code < 0x10000) || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-      return false;
-    i += n;
-  }
-  return true;
-}
-
 // "name\n" and a content up to the next line "==", stored without compression: the fuzzer can change it.
 std::string packed(std::string_view parts) {
   std::string out(parts.size() * 3 + 64 * 1024, '\0');
@@ -81,7 +58,7 @@ void check_archive(std::string_view zip, std::size_t most) {
                 "the file can be written");
   const auto path = "/proc/self/fd/" + std::to_string(fd);
   const office_text t = read_office(path, most);
-  fuzz::promise(is_utf8(t.text), "the text is UTF-8");
+  fuzz::promise(fuzz::is_utf8(t.text), "the text is UTF-8");
   fuzz::promise(!t.kind.empty() || t.text.empty(), "what is no document has no text");
   const office_text again = read_office(path, most);
   fuzz::promise(again.text == t.text && again.kind == t.kind && again.problem == t.problem,
@@ -113,12 +90,12 @@ void check_text(std::string_view bytes, std::size_t most) {
     plain_text read = read_text(bytes, of);
     std::string& text = read.text;
     fuzz::promise(read.is == plain_text::outcome::read || text.empty(), "what is no text has none");
-    fuzz::promise(is_utf8(text) && text.size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
+    fuzz::promise(fuzz::is_utf8(text) && text.size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
     const std::string before = text;
     const bool cut = cut_text(text, most);
     fuzz::promise(cut == (before.size() > most) && text.size() <= most && before.starts_with(text),
                   "a cut text is its begin");
-    fuzz::promise(is_utf8(text) && (!cut || text.size() + 3 >= most),
+    fuzz::promise(fuzz::is_utf8(text) && (!cut || text.size() + 3 >= most),
                   "no half character is left, and no other is lost");
   }
   std::string raw(bytes);  // as poppler may say it

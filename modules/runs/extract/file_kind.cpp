@@ -47,6 +47,12 @@ bool is_pdf(std::string_view head, std::string_view tail) {
   return ends_as_pdf(tail) || has_binary_bytes(head.substr(at));
 }
 
+bool is_rich_text(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  const std::size_t at = head.find_first_not_of(blanks);
+  return at != head.npos && head.substr(at).starts_with("{\\rtf");
+}
+
 std::string utf16(std::string_view ascii) {
   std::string out;
   for (char c : ascii) {
@@ -61,6 +67,8 @@ std::string utf16(std::string_view ascii) {
 file_kind kind_of(std::string_view head, std::string_view tail) {
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return file_kind::zip;
   if (head.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")) return file_kind::compound_file;
+  if (head.starts_with("\x09\x02\x06\x00"sv) || head.starts_with("\x09\x04\x06\x00"sv)) return file_kind::workbook_stream;
+  if (is_rich_text(head)) return file_kind::rich_text;
   return is_pdf(head, tail) ? file_kind::pdf : file_kind::other;
 }
 

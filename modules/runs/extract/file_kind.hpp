@@ -4,7 +4,8 @@
 
 namespace extract {
 
-enum class file_kind { pdf, zip, compound_file, other };
+// workbook_stream: of Excel 3 and 4, which did not use compound files.
+enum class file_kind { pdf, zip, compound_file, rich_text, workbook_stream, other };
 // `head`: the beginning of the file; `tail`: its last bytes, which may overlap.
 file_kind kind_of(std::string_view head, std::string_view tail);
 

@@ -1,5 +1,5 @@
 // runyard-extract MAX_BYTES FILE: tells what a file is, in one line, and writes its text after that:
-//   text <kind> [cut] [note] kind: plain, pdf, docx, xlsx, pptx, opendocument; note: about the text; the text follows
+//   text <kind> [cut] [note] kind: plain, pdf, docx, xlsx, pptx, opendocument, doc, xls, ppt, rtf; note: about the text; the text follows
 //   image <format> <width> <height>
 //   none <why>
 // runyard-extract --scale SIDE BYTES FILE: makes an image smaller; FILE "-" is the standard input. The image follows the line:
@@ -20,16 +20,19 @@
 
 #include "file_kind.hpp"
 #include "image.hpp"
+#include "legacy/legacy_office.hpp"
+#include "legacy/workbook_binary.hpp"
 #include "office.hpp"
 #include "pdf.hpp"
 #include "plain_text.hpp"
+#include "rich_text.hpp"
 #include "scale.hpp"
 
 namespace {
 
 constexpr std::size_t head_bytes = 512 * 1024;
 constexpr std::size_t tail_bytes = 4096;
-constexpr std::size_t most_compound_bytes = 256u << 20;  // that are searched for the mark of encryption
+constexpr std::size_t most_document_bytes = 64u << 20;  // pictures may be several times as large as the text
 
 void say(const std::string& line, std::string_view text = {}) {
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -75,15 +78,43 @@ int office(const char* path, std::size_t most) {
   return text(office.kind, std::move(office.text), most, !office.problem.empty());
 }
 
-int compound_file(int fd, std::string_view head) {
-  bool encrypted = extract::names_encrypted_package(head);
+// The directory may stand anywhere in the file. The pieces begin at multiples of the size of the head.
+bool names_encrypted_package(int fd, std::string_view head) {
+  bool found = extract::names_encrypted_package(head);
   std::string piece(head);
-  // The directory may stand anywhere in the file. The pieces begin at multiples of the size of the head.
-  for (std::size_t at = head.size(); !encrypted && piece.size() == head_bytes && at < most_compound_bytes; at += piece.size()) {
+  for (std::size_t at = head.size(); !found && piece.size() == head_bytes && at < most_document_bytes; at += piece.size()) {
     if (!read_up_to(fd, piece, head_bytes)) break;
-    encrypted = extract::names_encrypted_package(piece);
+    found = extract::names_encrypted_package(piece);
   }
-  return none(encrypted ? "it is encrypted and needs a password" : "it is in the binary format of old office programs (doc, xls, ppt)");
+  return found;
+}
+
+int legacy_office(const char* path, int fd, std::string_view head, std::size_t most) {
+  extract::office_text document = extract::read_legacy_office(path, most);
+  // A damaged container may still show that it was encrypted.
+  if (document.kind.empty() && names_encrypted_package(fd, head)) return none("it is encrypted and needs a password");
+  if (document.text.empty() && !document.problem.empty()) return none(document.problem);
+  return text(document.kind, std::move(document.text), most, !document.problem.empty());
+}
+
+bool read_rest(int fd, std::string& head) {
+  std::string rest;
+  if (head.size() == head_bytes && !read_up_to(fd, rest, most_document_bytes)) return false;
+  head += rest;
+  return true;
+}
+
+int workbook_stream(int fd, std::string stream, std::size_t most) {
+  if (!read_rest(fd, stream)) return none("it could not be read");
+  extract::office_text document;
+  extract::read_workbook_binary(stream, most, document);
+  return text(document.kind, std::move(document.text), most, false);
+}
+
+int rich_text(int fd, std::string head, std::size_t most) {
+  if (!read_rest(fd, head)) return none("it could not be read");
+  extract::rich_text document = extract::read_rich_text(head, most);
+  return text("rtf", std::move(document.text), most, !document.complete);
 }
 
 int plain(int fd, std::string head, std::size_t most) {
@@ -160,7 +191,9 @@ int main(int argc, char** argv) {
   switch (extract::kind_of(head, tail_of(fd))) {
     case extract::file_kind::pdf: return pdf(argv[2], most);
     case extract::file_kind::zip: return office(argv[2], most);
-    case extract::file_kind::compound_file: return compound_file(fd, head);
+    case extract::file_kind::compound_file: return legacy_office(argv[2], fd, head, most);
+    case extract::file_kind::workbook_stream: return workbook_stream(fd, std::move(head), most);
+    case extract::file_kind::rich_text: return rich_text(fd, std::move(head), most);
     case extract::file_kind::other: break;
   }
   return plain(fd, std::move(head), most);

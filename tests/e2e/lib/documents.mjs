@@ -101,3 +101,70 @@ export function pngOf(width, height, rows, { depth = 8, color = 2, interlace = 0
 }
 // All black, 8 bits of grey.
 export const png = (width, height) => pngOf(width, height, Buffer.alloc((width + 1) * height), { color: 0 });
+
+const u16 = (n) => Buffer.from([n & 0xff, n >> 8 & 0xff]);
+const u32 = (n) => Buffer.concat([u16(n & 0xffff), u16(n >>> 16)]);
+const at = (size, parts) => {
+  const out = Buffer.alloc(size);
+  for (const [offset, bytes] of parts) bytes.copy(out, offset);
+  return out;
+};
+
+// A compound file (OLE) with these streams in its root, as the programs of Office before 2007 write them. Each stream has at least 4096
+// bytes, so none is in the small sectors.
+export function compoundFile(streams) {
+  const sector = 512, none = 0xffffffff, endOfChain = 0xfffffffe, fatSector = 0xfffffffd;
+  const entry = (name, type, child, first, size) => {
+    const text = Buffer.from(`${name}\0`, 'utf16le');
+    return at(128, [[0, text], [64, u16(text.length)], [66, Buffer.from([type, 1])], [68, u32(none)], [72, u32(type === 5 ? none : child)], [76, u32(type === 5 ? child : none)], [116, u32(first)], [120, u32(size)]]);
+  };
+  const directory = [], fat = [fatSector], data = [];
+  const names = Object.keys(streams);
+  const directorySectors = Math.ceil((names.length + 1) / 4);
+  for (let i = 0; i < directorySectors; ++i) fat.push(i + 1 < directorySectors ? fat.length + 1 : endOfChain);
+  directory.push(entry('Root Entry', 5, names.length > 0 ? 1 : none, endOfChain, 0));
+  names.forEach((name, i) => {
+    const bytes = Buffer.concat([streams[name], Buffer.alloc(Math.max(0, 4096 - streams[name].length))]);
+    directory.push(entry(name, 2, i + 1 < names.length ? i + 2 : none, fat.length, bytes.length));
+    const sectors = Math.ceil(bytes.length / sector);
+    for (let n = 0; n < sectors; ++n) fat.push(n + 1 < sectors ? fat.length + 1 : endOfChain);
+    data.push(at(sectors * sector, [[0, bytes]]));
+  });
+  while (fat.length < sector / 4) fat.push(none);
+  const header = at(sector, [[0, Buffer.from('D0CF11E0A1B11AE1', 'hex')], [24, u16(0x3e)], [26, u16(3)], [28, u16(0xfffe)], [30, u16(9)], [32, u16(6)], [44, u32(1)], [48, u32(1)], [56, u32(4096)], [60, u32(endOfChain)], [68, u32(endOfChain)],
+    [76, u32(0)], [80, Buffer.alloc(432, 0xff)]]);
+  return Buffer.concat([header, ...fat.map(u32), at(directorySectors * sector, [[0, Buffer.concat(directory)]]), ...data]);
+}
+
+// A document of Word 97 to 2003; its text is Unicode.
+export function oldWordDocument(text) {
+  const bytes = Buffer.from(text, 'utf16le');
+  const pieces = Buffer.concat([u32(0), u32(text.length), u16(0), u32(2048), u16(0)]);
+  const table = Buffer.concat([Buffer.from([2]), u32(pieces.length), pieces]);
+  return compoundFile({ WordDocument: at(4096 + bytes.length, [[0, u16(0xa5ec)], [2, u16(0xc1)], [0x4c, u32(text.length)], [0x1a2, u32(0)], [0x1a6, u32(table.length)], [2048, bytes]]), '0Table': table });
+}
+
+// A workbook of Excel 97 to 2003 with one sheet: rows of texts, numbers, and dates as { day }.
+export function oldWorkbook(rows) {
+  const record = (type, ...body) => { const bytes = Buffer.concat(body); return Buffer.concat([u16(type), u16(bytes.length), bytes]); };
+  const double = (n) => { const out = Buffer.alloc(8); out.writeDoubleLE(n); return out; };
+  const cells = rows.flatMap((row, r) => row.map((value, c) => {
+    const place = [u16(r), u16(c), u16(value.day ? 1 : 0)];
+    return typeof value === 'string' ? record(0x204, ...place, u16(value.length), Buffer.from([1]), Buffer.from(value, 'utf16le')) : record(0x203, ...place, double(value.day ?? value));
+  }));
+  const begin = (type) => record(0x809, u16(0x600), u16(type), Buffer.alloc(12)), end = record(0x0a);
+  const globals = (position) => Buffer.concat([begin(5), record(0xe0, u16(0), u16(0)), record(0xe0, u16(0), u16(14)), record(0x85, u32(position), u16(0), Buffer.from([5, 0]), Buffer.from('Sheet')), end]);
+  return compoundFile({ Workbook: Buffer.concat([globals(globals(0).length), begin(0x10), ...cells, end]) });
+}
+
+// A presentation of PowerPoint 97 to 2003 with one slide.
+export function oldPresentation(text) {
+  const record = (type, content, kind = 0) => Buffer.concat([u16(kind), u16(type), u32(content.length), content]);
+  const container = (type, content, instance = 0) => record(type, content, instance << 4 | 0xf);
+  const slide = container(0x3ee, container(0x40c, container(0xf002, container(0xf00d, record(0xfa0, Buffer.from(text, 'utf16le'))))));
+  const document = container(0x3e8, container(0xff0, record(0x3f3, Buffer.concat([u32(2), u32(0), u32(0), u32(256), u32(0)]))));
+  const directory = record(0x1772, Buffer.concat([u32(1 | 2 << 20), u32(0), u32(document.length)]));
+  const place = document.length + slide.length;
+  const edit = record(0xff5, Buffer.concat([u32(0), u32(0), u32(0), u32(place), u32(1), u32(3), u32(0)]));
+  return compoundFile({ 'PowerPoint Document': Buffer.concat([document, slide, directory, edit]), 'Current User': record(0xff6, Buffer.concat([u32(20), u32(0xe391c05f), u32(place + directory.length)])) });
+}
