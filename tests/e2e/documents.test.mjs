@@ -92,6 +92,7 @@ function encode(text, label) {
     const s = decoder.decode(Uint8Array.of(a));
     if (s !== '\ufffd') table.set(s, [a]);
   }
+  if (label === 'windows-1252') table.set('€', [0x80]);  // versions of Node.js decode it as ISO 8859-1
   return Buffer.from([...text].flatMap((c) => table.get(c) ?? [0x3f]));
 }
 

@@ -134,6 +134,27 @@ TEST_F(ooxml_test, slides_are_in_the_order_of_the_presentation_with_their_own_no
   EXPECT_EQ(read().text, "--- Slide 1 ---\nshown first\n--- Slide 2 (hidden) ---\nshown second\nNotes:\nsay this\n");
 }
 
+TEST_F(ooxml_test, comments_on_slides_name_their_authors) {
+  const auto with_comments = [&](const std::string& comments, const std::string& authors_type, const std::string& authors) {
+    pack({{"_rels/.rels", relationships({{"r1", "officeDocument", "ppt/presentation.xml"}})},
+          {"ppt/presentation.xml", R"(<p:presentation xmlns:p="p" xmlns:r="r"><p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst></p:presentation>)"},
+          {"ppt/_rels/presentation.xml.rels", relationships({{"r1", "slide", "slides/slide1.xml"}, {"r2", authors_type, "people.xml"}})},
+          {"ppt/slides/slide1.xml", "<p:sld xmlns:p=\"p\" xmlns:a=\"a\"><a:p><a:r><a:t>Plan</a:t></a:r></a:p></p:sld>"},
+          {"ppt/slides/_rels/slide1.xml.rels", relationships({{"r1", "comments", "../comments/comment1.xml"}})},
+          {"ppt/comments/comment1.xml", comments},
+          {"ppt/people.xml", authors}});
+    return read().text;
+  };
+  EXPECT_EQ(with_comments(R"(<p:cmLst xmlns:p="p"><p:cm authorId="1" idx="1"><p:pos x="1" y="2"/><p:text>too
+long</p:text></p:cm><p:cm authorId="7" idx="1"><p:text>who?</p:text></p:cm><p:cm authorId="0"><p:text/></p:cm></p:cmLst>)",
+                          "commentAuthors", R"(<p:cmAuthorLst xmlns:p="p"><p:cmAuthor id="0" name="Bo"/><p:cmAuthor id="1" name="Ann Lee" initials="AL"/></p:cmAuthorLst>)"),
+            "--- Slide 1 ---\nPlan\nComments:\nAnn Lee: too long\nwho?\n");
+  EXPECT_EQ(with_comments(R"(<p188:cmLst xmlns:p188="p188" xmlns:a="a"><p188:cm id="{1}" authorId="{A}"><p188:replyLst><p188:reply id="{2}" authorId="{B}"><p188:txBody><a:p><a:r><a:t>done</a:t></a:r></a:p></p188:txBody></p188:reply></p188:replyLst>)"
+                          R"(<p188:txBody><a:p><a:r><a:t>shorten </a:t></a:r><a:r><a:t>this</a:t></a:r></a:p><a:p><a:r><a:t>please</a:t></a:r></a:p></p188:txBody></p188:cm></p188:cmLst>)",
+                          "authors", R"(<p188:authorLst xmlns:p188="p188"><p188:author id="{A}" name="Ann"/><p188:author id="{B}" name="Bo"/></p188:authorLst>)"),
+            "--- Slide 1 ---\nPlan\nComments:\nAnn: shorten this please\nBo: done\n");
+}
+
 TEST_F(ooxml_test, a_damaged_part_does_not_hide_the_others) {
   pack_sheet("<row><c><v>1</v></c></row>", "<sst><si>");
   EXPECT_EQ(rows(), "1\n");

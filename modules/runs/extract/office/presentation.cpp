@@ -40,6 +40,65 @@ class visibility final : public xml_handler {
   bool seen_ = false;
 };
 
+// The names of the authors of comments by their ids. Presentations have a part with them for comments of the old form and one for those of
+// PowerPoint 365.
+class comment_authors final : public xml_handler {
+ public:
+  std::map<std::string, std::string> names;
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "cmAuthor" || name == "author") names.emplace(attribute(with, "id"), attribute(with, "name"));
+  }
+  void text(std::string_view) override {}
+  void end(std::string_view) override {}
+};
+
+// Comments of both forms, as lines "Author: text"; replies, which stand before the text of their comment, follow it.
+class slide_comments final : public xml_handler {
+ public:
+  slide_comments(std::string& out, std::size_t most, const std::map<std::string, std::string>& authors) : out_(out), most_(most), authors_(authors) {}
+  bool full() const override { return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= most_; }
+  void begin(std::string_view name, const attributes& with) override {
+    if (name == "reply") in_reply_ = true;
+    if (name == "cm" || name == "reply") current() = {author(attribute(with, "authorId")), {}};
+    if (is_text(name)) ++in_text_;
+  }
+  void text(std::string_view text) override {
+    if (in_text_ > 0) current().text += text;
+  }
+  void end(std::string_view name) override {
+    if (is_text(name)) --in_text_;
+    if (name == "p" || name == "br") current().text += ' ';
+    if (name == "reply") {
+      replies_ += finished(std::exchange(reply_, {}));
+      in_reply_ = false;
+    }
+    if (name == "cm") out_ += finished(std::exchange(comment_, {})) + std::exchange(replies_, {});
+  }
+
+ private:
+  struct remark {
+    std::string author, text;
+  };
+  static bool is_text(std::string_view name) { return name == "text" || name == "t"; }
+  remark& current() { return in_reply_ ? reply_ : comment_; }
+  std::string author(const std::string& id) const {
+    const auto at = authors_.find(id);
+    return at == authors_.end() || at->second.empty() ? std::string() : at->second + ": ";
+  }
+  static std::string finished(remark made) {
+    std::string text = one_line(std::move(made.text));
+    while (text.ends_with(' ')) text.pop_back();
+    return text.empty() ? std::string() : made.author + text + "\n";
+  }
+  std::string& out_;
+  const std::size_t most_;
+  const std::map<std::string, std::string>& authors_;
+  remark comment_, reply_;
+  std::string replies_;
+  bool in_reply_ = false;
+  int in_text_ = 0;
+};
+
 std::size_t number_in(std::string_view text) {
   const std::size_t from = text.find_first_of("0123456789");
   std::size_t n = 0;
@@ -79,11 +138,12 @@ std::vector<relationship> relations_of_slide(const package& in, const std::strin
 
 bool is_beside(const relationship& r) { return r.type == "notesslide" || r.type == "comments" || is_drawing_type(r.type); }
 
-void read_titled(const package& in, const std::string& title, const std::string& part, std::size_t most, office_text& out) {
+bool names_authors(const relationship& r) { return r.type == "commentauthors" || r.type == "authors"; }
+
+void read_titled(const package& in, const std::string& title, const std::string& part, xml_handler& handler, office_text& out) {
   const std::size_t before = out.text.size();
   out.text += title + ":\n";
   const std::size_t begin = out.text.size();
-  ooxml_text handler(out.text, most);
   read_part(in, part, handler, out);
   if (out.text.find_first_not_of(" \n\t", begin) == out.text.npos) out.text.resize(before);
 }
@@ -92,13 +152,19 @@ void read_titled(const package& in, const std::string& title, const std::string&
 
 void read_presentation(package& in, const std::string& main, std::size_t most, office_text& out) {
   const std::vector<std::string> slides = slides_in_order(in, main, out);
+  const std::vector<relationship> of_presentation = main.empty() ? std::vector<relationship>() : in.relationships_of(main);
   std::set<std::string> wanted;
+  for (const relationship& r : of_presentation)
+    if (names_authors(r)) wanted.insert(r.part);
   for (const std::string& slide : slides) {
     wanted.insert(slide);
     for (const relationship& r : relations_of_slide(in, main, slide))
       if (is_beside(r)) wanted.insert(r.part);
   }
   in.load(wanted);
+  comment_authors authors;
+  for (const relationship& r : of_presentation)
+    if (names_authors(r)) read_part(in, r.part, authors, out);
   std::size_t n = 0;
   for (const std::string& slide : slides) {
     if (out.text.size() >= most) return;
@@ -111,8 +177,10 @@ void read_presentation(package& in, const std::string& main, std::size_t most, o
     read_drawings(in, beside, most, out);
     for (const relationship& r : beside) {
       if (out.text.size() >= most) return;
-      if (r.type == "comments") read_titled(in, "Comments", r.part, most, out);
-      if (r.type == "notesslide" && in.has(r.part)) read_titled(in, "Notes", r.part, most, out);
+      slide_comments comments(out.text, most, authors.names);
+      if (r.type == "comments") read_titled(in, "Comments", r.part, comments, out);
+      ooxml_text notes(out.text, most);
+      if (r.type == "notesslide" && in.has(r.part)) read_titled(in, "Notes", r.part, notes, out);
     }
   }
 }
