@@ -9,7 +9,7 @@
 
 #include "json/exact.hpp"
 #include "tool_files.hpp"
-#include "tools.hpp"
+#include "tool_source_text.hpp"
 
 using namespace runs;
 namespace json = boost::json;

@@ -3,7 +3,7 @@
 #pragma once
 #include "answer_outcome.hpp"
 #include "parts.hpp"
-#include "tools.hpp"
+#include "tool_catalog.hpp"
 
 namespace runs {
 

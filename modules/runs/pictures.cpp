@@ -5,8 +5,8 @@
 #include "context.hpp"
 #include "image_scaler.hpp"
 #include "llm/common/image_type.hpp"
+#include "run_workspace.hpp"
 #include "text.hpp"
-#include "tools.hpp"
 
 namespace runs {
 

@@ -8,8 +8,8 @@
 #include "llm/common/image_type.hpp"
 #include "pictures.hpp"
 #include "start_form.hpp"
+#include "run_workspace.hpp"
 #include "text.hpp"
-#include "tools.hpp"
 #include "workspace_write.hpp"
 
 namespace runs {

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "llm/common/test_images.hpp"
-#include "tools.hpp"
+#include "tool_source_text.hpp"
 
 namespace runs {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools.hpp"
+#include "tool_source_text.hpp"
 
 namespace runs {
 namespace {

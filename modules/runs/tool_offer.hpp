@@ -7,7 +7,7 @@
 
 #include "parts.hpp"
 #include "tool_search.hpp"
-#include "tools.hpp"
+#include "tool_catalog.hpp"
 
 namespace runs {
 

@@ -1,4 +1,5 @@
-// Reads what agent.tools/1 sources return: lists of tools and results of calls.
+#include "tool_source_text.hpp"
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <optional>
@@ -7,7 +8,7 @@
 #include "json_members.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
-#include "tools.hpp"
+#include "tool_catalog.hpp"
 
 namespace runs {
 

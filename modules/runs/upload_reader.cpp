@@ -10,8 +10,8 @@
 #include "image_scaler.hpp"
 #include "model_call.hpp"
 #include "pictures.hpp"
+#include "run_workspace.hpp"
 #include "text.hpp"
-#include "tools.hpp"
 #include "workspace_write.hpp"
 
 namespace runs {

@@ -1,0 +1,60 @@
+// The tools that a run offers to its model: those of the sandbox, built in, and those of the agent.tools/1 sources.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "live_run.hpp"
+#include "parts.hpp"
+#include "tool_instructions.hpp"
+
+namespace runs {
+
+// What a model may call. Immutable once made; the one without foreign tools is shared by all runs.
+struct tool_catalog {
+  struct tool {
+    std::string name, source;  // source: "sandbox", "mcp:<server>"
+    bool repeatable = false;   // read-only or idempotent
+    bool own_time_limit = false;  // its source ends each call
+    ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
+    std::size_t begin = 0, length = 0;  // of its element in `json`
+  };
+  std::vector<tool> tools;   // those built in come first
+  std::size_t built_in = 0;  // how many
+  std::string json;          // for the request, array
+  std::vector<tool_instructions> instructions;  // of the sources
+  // find_tools, under a name that no other tool has. It is called like the others; requests carry it where
+  // tool_offer.hpp says so.
+  tool search{"find_tools", "builtin", true};
+
+  const tool* find(std::string_view name) const;
+  // The element of the request's array.
+  std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }
+  // `text`: the tool's element. The name is a new one.
+  void add(tool t, std::string_view text);
+};
+using catalog_ptr = std::shared_ptr<const tool_catalog>;
+
+inline constexpr std::size_t most_result_bytes = 48 * 1024;  // of one result, for the model
+
+class toolbox {
+ public:
+  explicit toolbox(parts& p) : parts_(p) {}
+  // The sandbox's tools and those of the sources. A source that fails is left out, of which the stream informs. In chat
+  // mode there are none; without memory, none of a workspace that another thread has used.
+  ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
+
+ private:
+  enum class workspace_use { allowed, withheld };
+  ry::task<workspace_use> use_of_workspace(std::shared_ptr<live_run> run) const;
+  catalog_ptr built_in(workspace_use use);
+
+  parts& parts_;
+  std::mutex mutex_;
+  catalog_ptr with_sandbox_, empty_;
+};
+
+}  // namespace runs

@@ -1,0 +1,49 @@
+// Calls of tools of agent.tools/1 sources.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "conversation.hpp"
+#include "live_run.hpp"
+#include "parts.hpp"
+#include "tool_catalog.hpp"
+
+namespace runs {
+
+// The scope of a run in the form of agent.tools/1, with the texts that it points to.
+struct scope_texts {
+  explicit scope_texts(const live_run& run)
+      : account(run.who.account.to_string()),
+        agent(run.who.agent.to_string()),
+        project(run.who.project.to_string()),
+        thread(run.who.thread.to_string()),
+        id(run.who.run.to_string()) {
+    scope.struct_size = sizeof scope;
+    scope.agent_version = run.who.agent_version;
+    scope.account_id = ry::str(account);
+    scope.agent_id = ry::str(agent);
+    scope.project_id = ry::str(project);
+    scope.thread_id = ry::str(thread);
+    scope.run_id = ry::str(id);
+    scope.flags = run.had_worker ? RY_TOOLS_TAKEN_OVER : 0;
+  }
+  std::string account, agent, project, thread, id;
+  ry_tools_scope scope{};
+};
+
+// What the model is told of a call whose worker went away before the result was stored.
+inline constexpr std::string_view unknown_outcome =
+    "The outcome of this call is unknown: the server that ran it went away. It may or may not have taken effect.";
+// resumed: another worker made the call, which is not made again; its source may know what became of it.
+enum class call_kind { first, resumed };
+// Whether the source of the tool can take up calls of another worker.
+bool resumes_calls(const tool_catalog::tool& tool);
+// This worker has no more to do with the run.
+void tell_sources_of_end(parts& p, const live_run& run, bool finished);
+
+// Makes a call of a source's tool; on the run's executor. `unknown`: the source knows nothing of the call that is resumed.
+ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool, tool_call call, call_kind how,
+                                   bool& unknown);
+
+}  // namespace runs

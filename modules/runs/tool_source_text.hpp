@@ -1,0 +1,31 @@
+// What agent.tools/1 sources return: lists of tools and results of calls. Pure.
+#pragma once
+#include <boost/json/object.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conversation.hpp"
+#include "tool_files.hpp"
+#include "tool_instructions.hpp"
+
+namespace runs {
+
+// What an agent.tools/1 source offers.
+struct tool_listing {
+  struct tool {
+    std::string name, source;
+    bool repeatable = false, own_time_limit = false;
+    boost::json::object for_model;  // name, description, parameters
+  };
+  std::vector<tool> tools;
+  std::vector<tool_instructions> instructions;  // one text for each source
+  std::vector<std::string> left_out;  // names, "#2" for want of one: unreadable, or too deep for a request
+};
+// Of the text that `list` gave; empty when that is no array.
+std::optional<tool_listing> read_listing(std::string_view text);
+// Of the result_json of agent.tools/1. files: gets what may have to be stored, a text that is too long for the model included.
+tool_outcome read_result(std::string_view text, std::vector<result_file>* files = nullptr);
+
+}  // namespace runs

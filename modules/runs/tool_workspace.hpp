@@ -1,0 +1,17 @@
+// The tools that read, write and list files of the workspace.
+#pragma once
+#include <boost/json/object.hpp>
+#include <memory>
+
+#include "conversation.hpp"
+#include "live_run.hpp"
+#include "parts.hpp"
+
+namespace runs {
+
+// On the run's executor, with its workspace there.
+ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver, boost::json::object arguments);
+ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, boost::json::object arguments);
+ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver, boost::json::object arguments);
+
+}  // namespace runs
