@@ -24,9 +24,11 @@ const seconds = 30;  // for the reference tool and one file
 const formatOf = (file) => extname(file).slice(1).toLowerCase();
 const tools = {};  // of the process that reads with them
 
-const words = (text) => text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+// Without optional hyphens, and with one form of sigma, whose lower case depends on its place.
+const folded = (text) => text.normalize('NFKC').toLowerCase().replaceAll('\u00AD', '').replaceAll('ς', 'σ');
+const words = (text) => folded(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 // Programs join the pieces of a line of a PDF with different blanks.
-const letters = (text) => text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]/gu) ?? [];
+const letters = (text) => folded(text).match(/[\p{L}\p{N}]/gu) ?? [];
 
 // What a cell shows, in the notation of runyard-extract.
 function cellText(cell) {
@@ -109,10 +111,15 @@ function stopChild() {
   child = undefined;
 }
 
+// As on the server, for 20 s at most.
 function extract(file) {
-  const out = execFileSync(options.extractor, [String(64 << 20), file], { encoding: 'utf8', maxBuffer: 256 << 20 });
-  const end = out.indexOf('\n');
-  return { line: out.slice(0, end), text: out.slice(end + 1) };
+  try {
+    const out = execFileSync('timeout', ['20', options.extractor, String(64 << 20), file], { encoding: 'utf8', maxBuffer: 256 << 20 });
+    const end = out.indexOf('\n');
+    return { line: out.slice(0, end), text: out.slice(end + 1) };
+  } catch (e) {
+    return { line: `none it ${e.status === 124 ? 'takes too long' : `ends with ${e.signal ?? e.status}`}`, text: '' };
+  }
 }
 
 function missing(from, inside) {

@@ -134,6 +134,18 @@ TEST_F(ooxml_test, slides_are_in_the_order_of_the_presentation_with_their_own_no
   EXPECT_EQ(read().text, "--- Slide 1 ---\nshown first\n--- Slide 2 (hidden) ---\nshown second\nNotes:\nsay this\n");
 }
 
+TEST_F(ooxml_test, content_in_another_format_is_read) {
+  const auto with = [&](const std::string& name, const std::string& content) {
+    pack_word(p("before") + "<w:altChunk r:id=\"r1\"/>", {{"word/_rels/document.xml.rels", relationships({{"r1", "aFChunk", "/word/" + name}})}, {"word/" + name, content}});
+    return read().text;
+  };
+  EXPECT_EQ(with("afchunk.html", "<p>caf\u00E9</p>"), "before\n<p>caf\u00E9</p>\n");
+  EXPECT_EQ(with("afchunk.rtf", "{\\rtf1 {\\b plan}}"), "before\nplan\n");
+  EXPECT_EQ(with("afchunk.mht", "Content-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<p class=3D\"a\">a long li=\nne caf=C3=A9 =X</p>"),
+            "before\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<p class=\"a\">a long line caf\u00E9 =X</p>\n");
+  EXPECT_EQ(with("afchunk.docx", "PK\x03\x04"), "before\n");
+}
+
 TEST_F(ooxml_test, comments_on_slides_name_their_authors) {
   const auto with_comments = [&](const std::string& comments, const std::string& authors_type, const std::string& authors) {
     pack({{"_rels/.rels", relationships({{"r1", "officeDocument", "ppt/presentation.xml"}})},

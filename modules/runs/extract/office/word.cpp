@@ -1,19 +1,52 @@
 #include "word.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "ooxml_text.hpp"
+#include "plain_text.hpp"
+#include "rich_text.hpp"
 
 namespace extract {
 namespace {
 
 constexpr std::array<std::string_view, 6> text_types{"header", "", "footnotes", "endnotes", "comments", "footer"};
 
+// Content in another format that Word converts when it opens the document; the only content of documents that some programs make from HTML.
+constexpr std::string_view alternative_format = "afchunk";
+
 bool is_wanted(const relationship& r) {
   for (std::string_view type : text_types)
     if (r.type == type) return true;
-  return is_drawing_type(r.type);
+  return r.type == alternative_format || is_drawing_type(r.type);
+}
+
+// HTML as an HTML file is read: with its markup. Web archives (MHTML) are encoded for mail.
+std::string without_quoted_printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned byte = 0;
+    if (text[at] != '=') {
+      out += text[at];
+    } else if (text.substr(at + 1).starts_with("\r\n") || text.substr(at + 1).starts_with('\n')) {
+      at += text[at + 1] == '\r' ? 2 : 1;
+    } else if (at + 2 < text.size() && std::from_chars(text.data() + at + 1, text.data() + at + 3, byte, 16).ptr == text.data() + at + 3) {
+      out += static_cast<char>(byte);
+      at += 2;
+    } else {
+      out += '=';
+    }
+  }
+  return out;
+}
+
+std::string alternative_text(const std::string& content, std::size_t most) {
+  if (content.starts_with("{\\rtf")) return read_rich_text(content, most).text;
+  if (content.starts_with("PK")) return {};  // another document
+  constexpr std::string_view encoded = "Content-Transfer-Encoding: quoted-printable";
+  return read_text(content.find(encoded) == content.npos ? content : without_quoted_printable(content), part::whole).text;
 }
 
 }  // namespace
@@ -37,6 +70,9 @@ void read_word(package& in, const std::string& main, std::size_t most, office_te
     if (type.empty()) {
       read(main);
       read_drawings(in, relations, most, out);
+      for (const relationship& r : relations)
+        if (const std::string* content = r.type == alternative_format ? in.part(r.part) : nullptr; content != nullptr && out.text.size() < most)
+          if (const std::string text = alternative_text(*content, most); !text.empty()) out.text += text + "\n";
       continue;
     }
     std::set<std::string> parts;
