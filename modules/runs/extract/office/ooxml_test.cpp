@@ -173,6 +173,16 @@ TEST_F(ooxml_test, a_damaged_part_does_not_hide_the_others) {
   EXPECT_EQ(read().problem, "a part of it is damaged");
 }
 
+TEST_F(ooxml_test, sheets_are_found_without_relationships) {
+  pack({{"_rels/.rels", relationships({{"r1", "officeDocument", "xl/workbook.xml"}})},
+        {"xl/workbook.xml", "<workbook xmlns:r=\"r\"><sheets><sheet name=\"A\" r:id=\"r1\"/><sheet name=\"B\" r:id=\"r2\"/></sheets></workbook>"},
+        {"xl/_rels/workbook.xml.rels", "<Relationships"},
+        {"xl/worksheets/sheet1.xml", "<worksheet><sheetData><row><c t=\"s\"><v>0</v></c></row></sheetData></worksheet>"},
+        {"xl/worksheets/sheet2.xml", "<worksheet><sheetData><row><c><v>2</v></c></row></sheetData></worksheet>"},
+        {"xl/sharedStrings.xml", "<sst><sstItem><t>one</t></sstItem></sst>"}});
+  EXPECT_EQ(read().text, "--- Sheet: A ---\none\n--- Sheet: B ---\n2\n");
+}
+
 TEST_F(ooxml_test, hostile_cells_meet_the_limits) {
   std::string cells;
   for (int i = 0; i < 200; ++i) cells += R"(<row><c r="XFD1" t="s"><v>0</v></c></row>)";

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "cell_format.hpp"
 #include "ooxml_text.hpp"
@@ -51,7 +52,7 @@ class shared_strings final : public xml_handler {
  public:
   std::vector<std::string> all;
   void begin(std::string_view name, const attributes&) override {
-    if (name == "si") all.emplace_back();
+    if (name == "si" || name == "sstItem") all.emplace_back();  // the second one of a preview of Excel 2007
     if (name == "rPh") ++phonetic_;
     if (name == "t") ++in_text_;
   }
@@ -267,17 +268,22 @@ void read_workbook(package& in, const std::string& main, std::size_t most, offic
   std::map<std::string, std::string> parts;
   for (const relationship& r : relations) parts.emplace(r.id, r.part);
   std::set<std::string> wanted{strings, styles};
+  std::vector<std::string> part_of_sheet;
   for (const sheet_list::sheet& sheet : book.list.sheets) {
-    const std::string& part = parts[sheet.id];
+    // Without a relationship, as in a damaged file, a sheet is at the place where Excel puts it.
+    const auto named = parts.find(sheet.id);
+    const std::string& part = part_of_sheet.emplace_back(
+        named != parts.end() ? named->second : folder + "worksheets/sheet" + std::to_string(part_of_sheet.size() + 1) + ".xml");
     wanted.insert(part);
     for (const relationship& r : relations_of_sheet(in, part)) wanted.insert(r.part);
   }
   in.load(wanted);
   read_part(in, strings, book.strings, out);
   read_part(in, styles, book.formats, out);
-  for (const sheet_list::sheet& sheet : book.list.sheets) {
+  for (std::size_t n = 0; n < book.list.sheets.size(); ++n) {
     if (out.text.size() >= most) return;
-    const std::string& part = parts[sheet.id];
+    const sheet_list::sheet& sheet = book.list.sheets[n];
+    const std::string& part = part_of_sheet[n];
     if (in.part(part) == nullptr) continue;
     out.text += "--- Sheet: " + sheet.name + (sheet.hidden ? " (hidden)" : "") + " ---\n";
     sheet_cells handler(out.text, most, book);
