@@ -76,7 +76,8 @@ test('it is told when the server starts, serves and stops, in this order, and no
   await m.start();
   assert.equal((await new Client(m.server).get('/readyz')).status, 200);
   assert.equal(await m.stop(), '0');
-  const told = m.lines.filter((l) => l.startsWith('notify ')).map((l) => /^notify ([A-Z_]+=)/.exec(l)[1]);
+  // On a slow machine, the migrations of a first start may take long enough to ask for more time.
+  const told = m.lines.filter((l) => l.startsWith('notify ') && !l.startsWith('notify EXTEND_TIMEOUT_USEC=')).map((l) => /^notify ([A-Z_]+=)/.exec(l)[1]);
   assert.deepEqual(told, ['STATUS=', 'READY=', 'STOPPING=']);
 }));
 
