@@ -121,7 +121,7 @@ function Live({ runId, ended }) {
       <Problem error={problem ?? lost} />
       <div class="run-bar" ref={end}>
         <Status of={run.queued ? 'queued' : run.status} />
-        <span class="hint" role="status">{told}</span>
+        <span class={going ? 'hint' : 'unseen'} role="status">{told}</span>
         {going ? <button type="button" class="danger" disabled={stopping} onClick={stop}>{stopping ? 'Stopping…' : 'Stop'}</button>
           : <span class="hint">{run.duration !== undefined && `${(run.duration / 1000).toFixed(1)} s`}{run.credits !== undefined && ` · ${credits(run.credits)} credits`}</span>}
       </div>
