@@ -378,13 +378,13 @@ TEST_F(basic, Cors) {
                      .status);
 }
 
-// D13: a page of another origin reads only the headers named here.
+// A page of another origin reads only the headers named here.
 TEST_F(basic, CorsExposesTheHeadersOfTheHostAndOfTheRoute) {
   auto s = world::defaults();
   s.cors.origins = {"https://app.example"};
   reset(s);
   w->route("GET", "/replayed", [](auto&, auto* r) {
-    const auto header = [](std::string_view name, std::string_view value) { return ry_header{core::bytes(name), core::bytes(value)}; };
+    const auto header = [](std::string_view name, std::string_view value) { return ry_header{core::view(name), core::view(value)}; };
     return reply(r, 200, "hi", {header("Idempotency-Replayed", "true"), header("ETag", "\"1\""), header("Cache-Control", "no-store"),
                                 header("Set-Cookie", "a=b")});
   });
