@@ -17,6 +17,7 @@ class account_routes : public testing::Test {
     host_.db.on("update accounts.setting", {});
     host_.db.on("as ended_us", {});
     host_.db.on("as closed_us", {});
+    host_.db.on("token_role", {});
     host_.db.on("closed_at is null", {{"id", "subject", "tier", "role", "email", "display_name", "verified"},
                                       {{ann, ann, "free", "0", "", "", "f"}}});
     host_.db.on("accounts.provision",
