@@ -3,13 +3,14 @@
 #include <boost/json/parse.hpp>
 
 #include "common/unicode.hpp"
+#include "json/members.hpp"
 
 namespace accounts {
 
 namespace json = boost::json;
 
 std::string clean_member(const json::object* o, std::string_view name, std::size_t most) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  const auto* v = o ? module_json::member_at(*o, name) : nullptr;
   if (!v || !v->is_string()) return {};
   const std::string_view s(v->get_string().data(), v->get_string().size());
   if (s.size() > most) return {};
@@ -20,14 +21,14 @@ std::string clean_member(const json::object* o, std::string_view name, std::size
 }
 
 std::string name_member(const json::object* o, std::string_view name, std::size_t most) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  const auto* v = o ? module_json::member_at(*o, name) : nullptr;
   if (!v || !v->is_string()) return {};
   auto s = unicode::clean_name({v->get_string().data(), v->get_string().size()});
   return s.size() > most ? std::string() : s;
 }
 
 bool is_true(const json::object* o, std::string_view name) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
+  const auto* v = o ? module_json::member_at(*o, name) : nullptr;
   if (!v) return false;
   if (v->is_bool()) return v->get_bool();
   return v->is_string() && ry::iequals({v->get_string().data(), v->get_string().size()}, "true");
@@ -51,8 +52,7 @@ std::string clean_claim(const ry_principal& who, std::string_view name, std::siz
 }
 
 const json::object* object_member(const json::object* o, std::string_view name) {
-  const auto* v = o ? o->if_contains(json::string_view(name.data(), name.size())) : nullptr;
-  return v ? v->if_object() : nullptr;
+  return o ? module_json::object_at(*o, name) : nullptr;
 }
 
 }  // namespace accounts

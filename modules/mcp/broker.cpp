@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string>& names) {
 bool says_unknown_tool(const json::value& result) {
   const auto* o = result.if_object();
   const auto* failed = o != nullptr ? o->if_contains("isError") : nullptr;
-  const auto* content = o != nullptr ? array_of(*o, "content") : nullptr;
+  const auto* content = o != nullptr ? array_at(*o, "content") : nullptr;
   if (failed == nullptr || !failed->is_bool() || !failed->get_bool() || content == nullptr) return false;
   for (const auto& each : *content) {
     const auto* block = each.if_object();

@@ -235,11 +235,11 @@ std::string_view client::wanted_legacy() const {
 // What a DiscoverResult or an InitializeResult says of the server.
 void client::introduce(const json::object& result) {
   introduced_ = true;
-  if (const auto* c = object_of(result, "capabilities")) server_capabilities_ = *c;
+  if (const auto* c = object_at(result, "capabilities")) server_capabilities_ = *c;
   instructions_ = clean(text_of(result, "instructions"), most_instructions);
-  const auto* info = object_of(result, "serverInfo");
-  if (const auto* meta = object_of(result, "_meta"); info == nullptr && meta != nullptr) {
-    info = object_of(*meta, "io.modelcontextprotocol/serverInfo");
+  const auto* info = object_at(result, "serverInfo");
+  if (const auto* meta = object_at(result, "_meta"); info == nullptr && meta != nullptr) {
+    info = object_at(*meta, "io.modelcontextprotocol/serverInfo");
   }
   if (info != nullptr) server_name_ = text_of(*info, "name");
 }

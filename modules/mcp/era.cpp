@@ -52,9 +52,9 @@ std::vector<std::string> offered_revisions(const json::value& body) {
   std::vector<std::string> out;
   const auto* o = body.if_object();
   if (o == nullptr) return out;
-  const auto* list = array_of(*o, "supportedVersions");
-  if (const auto* data = object_of(*o, "data"); list == nullptr && data != nullptr) {
-    list = array_of(*data, "supported");
+  const auto* list = array_at(*o, "supportedVersions");
+  if (const auto* data = object_at(*o, "data"); list == nullptr && data != nullptr) {
+    list = array_at(*data, "supported");
   }
   if (list == nullptr) return out;
   for (const auto& v : *list) {

@@ -18,7 +18,7 @@ std::optional<json::object> answer_to(const json::value& request) {
 std::optional<json::object> answers_to(const json::value& result) {
   const auto* o = result.if_object();
   if (o == nullptr || text_of(*o, "resultType") != "input_required") return std::nullopt;
-  const auto* requests = object_of(*o, "inputRequests");
+  const auto* requests = object_at(*o, "inputRequests");
   const auto* state = o->if_contains("requestState");
   if (requests == nullptr && state == nullptr) return std::nullopt;
   json::object out;

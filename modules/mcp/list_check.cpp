@@ -8,7 +8,7 @@ ry::task<void> list_check::check(std::string account, std::string list) const {
   if (!all.is_array()) throw ry::bad_request("mcp.invalid", "custom_mcps must be a list");
   for (std::size_t i = 0; i < all.get_array().size(); ++i) {
     const auto* entry = all.get_array()[i].if_object();
-    const auto* config = entry != nullptr ? object_of(*entry, "config") : nullptr;
+    const auto* config = entry != nullptr ? object_at(*entry, "config") : nullptr;
     if (config == nullptr) continue;
     auto custom = text_of(*entry, "customType");
     if (custom.empty()) custom = text_of(*entry, "custom_type");

@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, state>, 5> names = {{{"working"
 const json::object* nested(const json::object& o, std::initializer_list<std::string_view> path) {
   const json::object* at = &o;
   for (const auto key : path) {
-    if (at != nullptr) at = object_of(*at, key);
+    if (at != nullptr) at = object_at(*at, key);
   }
   return at;
 }
@@ -41,7 +41,7 @@ std::optional<std::int64_t> positive(const json::object& o, std::string_view key
 }  // namespace
 
 task_support task_support_of(const json::object& tool) {
-  const auto* execution = object_of(tool, "execution");
+  const auto* execution = object_at(tool, "execution");
   const auto said = execution != nullptr ? text_of(*execution, "taskSupport") : std::string();
   if (said == "required") return task_support::required;
   return said == "optional" ? task_support::optional : task_support::forbidden;
@@ -59,13 +59,13 @@ bool is_created_task(const json::value& result) {
   const auto* o = result.if_object();
   if (o == nullptr) return false;
   const auto type = text_of(*o, "resultType");
-  return type == "task" || (type.empty() && !o->contains("content") && object_of(*o, "task") != nullptr);
+  return type == "task" || (type.empty() && !o->contains("content") && object_at(*o, "task") != nullptr);
 }
 
 std::optional<remote_task> read_task(const json::value& result) {
   const auto* o = result.if_object();
   if (o == nullptr) return std::nullopt;
-  if (const auto* inner = object_of(*o, "task"); inner != nullptr && !o->contains("taskId")) o = inner;
+  if (const auto* inner = object_at(*o, "task"); inner != nullptr && !o->contains("taskId")) o = inner;
   remote_task t;
   t.id = text_of(*o, "taskId");
   if (t.id.empty() || t.id.size() > most_id) return std::nullopt;

@@ -50,7 +50,7 @@ std::string line_of(const resource_entry& e) {
 std::optional<std::string> resource_collector::add_page(const json::value& result, list what) {
   const bool templates = what == list::templates;
   const auto* o = result.if_object();
-  const auto* entries = o != nullptr ? array_of(*o, templates ? "resourceTemplates" : "resources") : nullptr;
+  const auto* entries = o != nullptr ? array_at(*o, templates ? "resourceTemplates" : "resources") : nullptr;
   if (entries == nullptr) {
     throw ry::error(RY_DATA_LOSS, "mcp.malformed",
                     std::string("answered resources/") + (templates ? "templates/list" : "list") + " without a list");
@@ -127,7 +127,7 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
 
 json::value contents_as_result(const json::value& read) {
   const auto* o = read.if_object();
-  const auto* contents = o != nullptr ? array_of(*o, "contents") : nullptr;
+  const auto* contents = o != nullptr ? array_at(*o, "contents") : nullptr;
   if (contents == nullptr) {
     throw ry::error(RY_DATA_LOSS, "mcp.malformed", "answered resources/read without contents");
   }

@@ -63,7 +63,7 @@ class binary_filter {
     if (content == nullptr) return;
     for (const auto& each : *content) {
       const auto* o = each.if_object();
-      const auto* resource = o != nullptr ? object_of(*o, "resource") : nullptr;
+      const auto* resource = o != nullptr ? object_at(*o, "resource") : nullptr;
       for (const auto* place : {o, resource}) {
         for (const char* key : {"data", "blob"}) {
           const auto* v = place != nullptr ? place->if_contains(key) : nullptr;
@@ -206,7 +206,7 @@ class binary_filter {
 // Structured content that is the content once more.
 bool repeats(const json::value& structured, const json::array* content) {
   const auto* o = structured.if_object();
-  const auto* same = o != nullptr && o->size() == 1 ? array_of(*o, "content") : nullptr;
+  const auto* same = o != nullptr && o->size() == 1 ? array_at(*o, "content") : nullptr;
   return same != nullptr && content != nullptr && *same == *content;
 }
 
@@ -228,7 +228,7 @@ class writer {
       return file("audio", media_type, data);
     }
     if (type == "resource_link") return link(*o);
-    const auto* resource = object_of(*o, "resource");
+    const auto* resource = object_at(*o, "resource");
     if (type == "resource" && resource != nullptr) return embedded(*resource);
     line("[content of the kind \"" + type + "\": " + json::serialize(filter_.without_bytes(v)) + "]");
   }
@@ -312,7 +312,7 @@ class writer {
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch, std::size_t max_files_bytes) {
   json::object out;
   const auto* o = result.if_object();
-  const auto* content = o != nullptr ? array_of(*o, "content") : nullptr;
+  const auto* content = o != nullptr ? array_at(*o, "content") : nullptr;
   const binary_filter filter(content);
   writer w(max_bytes, max_files_bytes, filter);
   bool failed = false;

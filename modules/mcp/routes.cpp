@@ -176,7 +176,7 @@ struct question {
 question question_of(const json::object& body) {
   question q;
   q.type = text_of(body, "type");
-  const auto* config = object_of(body, "config");
+  const auto* config = object_at(body, "config");
   if (q.type.empty() || config == nullptr) throw invalid("type and config are required");
   q.config = *config;
   q.name = text_of(q.config, "command");
@@ -361,7 +361,7 @@ ry::task<ry::response> routes::replace(ry::request r) {
   (void)co_await read_agent(agents_, account, agent_id, 0);
   for (const auto& each : list->get_array()) {
     const auto* o = each.if_object();
-    const auto* config = o != nullptr ? object_of(*o, "config") : nullptr;
+    const auto* config = o != nullptr ? object_at(*o, "config") : nullptr;
     if (config == nullptr) continue;  // the module `agents` refuses it and names the place
     const auto type = canonical_type(text_of(*o, "type"));
     if ((type == "http" || type == "sse") && text_of(*config, "url").empty()) {
@@ -522,7 +522,7 @@ ry::task<ry::response> routes::try_call(ry::request r) {
   const auto name = text_of(body, "tool");
   if (name.empty()) throw invalid("tool is required");
   json::object arguments;
-  if (const auto* given = object_of(body, "arguments")) arguments = *given;
+  if (const auto* given = object_at(body, "arguments")) arguments = *given;
   const auto s = co_await asked_about(r, q.type, q.name, q.config);
   broker::call_request request;
   request.tool = name;

@@ -64,19 +64,6 @@ std::string envelope(json::object o) {
 
 }  // namespace
 
-std::string text_of(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(jv(key));
-  return v != nullptr && v->is_string() ? std::string(sv(v->get_string())) : std::string();
-}
-const json::object* object_of(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(jv(key));
-  return v != nullptr ? v->if_object() : nullptr;
-}
-const json::array* array_of(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(jv(key));
-  return v != nullptr ? v->if_array() : nullptr;
-}
-
 namespace {
 
 // 1e999 is read as infinite, which no JSON text can say: null, as JavaScript writes it.

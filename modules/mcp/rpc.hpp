@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "json/members.hpp"
+
 namespace mcp {
 
 namespace json = boost::json;
@@ -21,10 +23,10 @@ inline std::string_view sv(json::string_view s) noexcept {
 inline json::string_view jv(std::string_view s) noexcept {
   return {s.data(), s.size()};
 }
-// Members of an object, or what stands for their absence.
-std::string text_of(const json::object& o, std::string_view key);
-const json::object* object_of(const json::object& o, std::string_view key);
-const json::array* array_of(const json::object& o, std::string_view key);
+using module_json::array_at;
+using module_json::flag_at;
+using module_json::object_at;
+using module_json::text_of;
 
 // Parses hostile text: bounded depth, exact numbers, null for those that are too large for one. Throws ry::error "mcp.malformed".
 json::value parse(std::string_view text);

@@ -182,7 +182,7 @@ class checker {
     }
     r.type = s.if_contains("type");
     if (r.type != nullptr && r.type->is_string()) r.types = type_named(sv(r.type->get_string()));
-    if (const auto* types = array_of(s, "type")) {
+    if (const auto* types = array_at(s, "type")) {
       if (!spend(an_entry * types->size())) return nullptr;
       r.types = 0;
       for (const auto& each : *types) {
@@ -190,22 +190,22 @@ class checker {
       }
     }
     r.constant = s.if_contains("const");
-    r.choice = array_of(s, "enum");
+    r.choice = array_at(s, "enum");
     r.minimum = bound("minimum"), r.maximum = bound("maximum");
     r.above = bound("exclusiveMinimum"), r.below = bound("exclusiveMaximum");
     r.min_length = bound("minLength"), r.max_length = bound("maxLength");
     r.min_items = bound("minItems"), r.max_items = bound("maxItems");
     r.min_properties = bound("minProperties"), r.max_properties = bound("maxProperties");
-    r.required = array_of(s, "required");
-    r.properties = object_of(s, "properties");
+    r.required = array_at(s, "required");
+    r.properties = object_at(s, "properties");
     if (!s.contains("patternProperties")) r.other_properties = s.if_contains("additionalProperties");
-    r.first_items = array_of(s, "prefixItems");
+    r.first_items = array_at(s, "prefixItems");
     r.other_items = s.if_contains("items");
     if (r.other_items != nullptr && r.other_items->is_array()) {  // as it was written before 2020-12
       r.first_items = r.other_items->if_array();
       r.other_items = s.if_contains("additionalItems");
     }
-    r.all_of = array_of(s, "allOf"), r.any_of = array_of(s, "anyOf"), r.one_of = array_of(s, "oneOf");
+    r.all_of = array_at(s, "allOf"), r.any_of = array_at(s, "anyOf"), r.one_of = array_at(s, "oneOf");
     r.no = s.if_contains("not");
     return &r;
   }

@@ -78,7 +78,7 @@ std::shared_ptr<const std::vector<ry::masked_text>> mask_credentials(const ry::c
   constexpr std::size_t least = 8;
   auto out = std::make_shared<std::vector<ry::masked_text>>();
   for (const char* part : {"headers", "env"}) {
-    const auto* values = object_of(config, part);
+    const auto* values = object_at(config, part);
     if (values == nullptr) continue;
     for (const auto& member : *values) {
       if (!member.value().is_string()) continue;
@@ -189,8 +189,8 @@ std::vector<configured> read_configured(std::string_view custom_mcps_json) {
     c.name = text_of(*o, "name");
     c.type = text_of(*o, "type");
     c.custom_type = text_of(*o, "customType");
-    if (const auto* config = object_of(*o, "config")) c.config = *config;
-    if (const auto* tools = array_of(*o, "enabledTools")) {
+    if (const auto* config = object_at(*o, "config")) c.config = *config;
+    if (const auto* tools = array_at(*o, "enabledTools")) {
       for (const auto& t : *tools) {
         if (t.is_string()) c.enabled.emplace_back(sv(t.get_string()));
       }

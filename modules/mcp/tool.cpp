@@ -55,9 +55,9 @@ bool claims(const json::object* annotations, std::string_view key) {
 
 // MCP Apps: a tool may be there for the user interface alone.
 bool hidden_from_models(const json::object& tool) {
-  const auto* meta = object_of(tool, "_meta");
-  const auto* ui = meta != nullptr ? object_of(*meta, "ui") : nullptr;
-  const auto* visibility = ui != nullptr ? array_of(*ui, "visibility") : nullptr;
+  const auto* meta = object_at(tool, "_meta");
+  const auto* ui = meta != nullptr ? object_at(*meta, "ui") : nullptr;
+  const auto* visibility = ui != nullptr ? array_at(*ui, "visibility") : nullptr;
   return visibility != nullptr && !visibility->empty() &&
          std::none_of(visibility->begin(), visibility->end(),
                       [](const auto& v) { return v.is_string() && v.get_string() == "model"; });
@@ -76,7 +76,7 @@ tool_collector::tool_collector(tool_limits limits)
 
 std::optional<std::string> tool_collector::add_page(const json::value& result) {
   const auto* o = result.if_object();
-  const auto* tools = o != nullptr ? array_of(*o, "tools") : nullptr;
+  const auto* tools = o != nullptr ? array_at(*o, "tools") : nullptr;
   if (tools == nullptr) {
     throw ry::error(RY_DATA_LOSS, "mcp.malformed", "answered tools/list without a list of tools");
   }
@@ -131,7 +131,7 @@ void tool_collector::add(const json::value& v) {
   if (output != nullptr && !output->is_object()) output = nullptr;
 
   tool t;
-  const auto* annotations = object_of(*o, "annotations");
+  const auto* annotations = object_at(*o, "annotations");
   t.description = text_of(*o, "description");
   if (t.description.empty()) t.description = text_of(*o, "title");
   if (t.description.empty() && annotations != nullptr) t.description = text_of(*annotations, "title");

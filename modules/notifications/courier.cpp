@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 #include <set>
 
+#include "json/members.hpp"
 #include "sentences.hpp"
 
 namespace notifications {
@@ -25,13 +26,8 @@ std::optional<json::object> arguments(const ry::job& job) {
   return std::move(doc.get_object());
 }
 
-std::string text_of(const json::object& o, const char* name) {
-  const auto* v = o.if_contains(name);
-  return v == nullptr || !v->is_string() ? std::string() : std::string(v->get_string());
-}
-
 std::optional<ry::uuid> uuid_of(const std::optional<json::object>& o, const char* name) {
-  return o ? ry::uuid::parse(text_of(*o, name)) : std::nullopt;
+  return o ? ry::uuid::parse(module_json::text_of(*o, name)) : std::nullopt;
 }
 
 ry::job_outcome malformed() {

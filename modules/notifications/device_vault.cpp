@@ -8,6 +8,8 @@
 #include <cstring>
 #include <optional>
 
+#include "json/members.hpp"
+
 namespace notifications {
 namespace {
 
@@ -20,11 +22,6 @@ constexpr int most_tries = 5;
 std::string device_place(std::string_view provider, std::string_view name_fingerprint) {
   std::string out = "notifications.device:";
   return out.append(provider).append(":").append(name_fingerprint);
-}
-
-std::string text_in(const json::object& o, const char* name) {
-  const auto* v = o.if_contains(name);
-  return v && v->is_string() ? std::string(v->get_string()) : std::string();
 }
 
 json::string_view jv(std::string_view s) { return {s.data(), s.size()}; }
@@ -93,7 +90,7 @@ ry::result<device_secret> device_vault::open(std::string_view provider, std::str
   json::error_code bad;
   const auto doc = json::parse(jv(*plain), bad);
   if (bad || !doc.is_object()) return ry::error(RY_DATA_LOSS, "notifications.device", "a sealed device is damaged");
-  return device_secret{text_in(doc.get_object(), "name"), text_in(doc.get_object(), "token")};
+  return device_secret{module_json::text_of(doc.get_object(), "name"), module_json::text_of(doc.get_object(), "token")};
 }
 
 }  // namespace notifications

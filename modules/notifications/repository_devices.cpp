@@ -6,6 +6,8 @@
 
 #include "repository.hpp"
 
+#include "json/members.hpp"
+
 namespace notifications {
 
 namespace json = boost::json;
@@ -14,11 +16,6 @@ namespace {
 
 constexpr std::int64_t most_at_once = 100;
 constexpr std::string_view mask = "***";
-
-std::string member(const json::object& o, const char* name) {
-  const auto* v = o.if_contains(name);
-  return v == nullptr || !v->is_string() ? std::string() : std::string(v->get_string());
-}
 
 }  // namespace
 
@@ -37,8 +34,8 @@ ry::task<device_list> repository::opened(std::string tokens_json) const {
   const auto list = json::parse(tokens_json);
   for (const auto& v : list.as_array()) {
     const auto& o = v.as_object();
-    const auto provider = member(o, "provider"), name = member(o, "name"), token = member(o, "token");
-    const auto type = member(o, "device_type"), sealed = member(o, "sealed");
+    const auto provider = module_json::text_of(o, "provider"), name = module_json::text_of(o, "name"), token = module_json::text_of(o, "token");
+    const auto type = module_json::text_of(o, "device_type"), sealed = module_json::text_of(o, "sealed");
     device_secret plain{name, token};
     if (sealed.empty()) {
       co_await seal_device(provider, name, token, plain);

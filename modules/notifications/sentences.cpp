@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "json/members.hpp"
+
 namespace notifications {
 
 namespace json = boost::json;
@@ -43,11 +45,6 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-std::int64_t integer_in(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(name);
-  return v != nullptr && v->is_int64() ? v->get_int64() : -1;
-}
-
 std::string plural(std::int64_t n, std::string_view unit) {
   return (n == 0 ? "no" : std::to_string(n)) + " " + std::string(unit) + (n == 1 ? "" : "s");
 }
@@ -59,7 +56,7 @@ std::string cost_text(std::int64_t micro) {
 }
 
 std::string stats_text(const json::object& details) {
-  const auto ms = integer_in(details, "duration_ms"), micro = integer_in(details, "charged_micro");
+  const auto ms = module_json::integer_at(details, "duration_ms", -1), micro = module_json::integer_at(details, "charged_micro", -1);
   std::string out;
   if (ms >= 0) out = "Took " + duration_text(ms);
   if (micro > 0) out += (out.empty() ? "Cost " : ", cost ") + cost_text(micro);
@@ -121,7 +118,7 @@ void add_sentences(std::map<std::string, std::string, std::less<>>& values, cons
   values["result"] = result != nullptr && result->is_string() ? first_lines(std::string_view(result->get_string())) : std::string();
   values["stats"] = stats_text(details);
   values["price"] = price_text(given("amount"), given("currency"));
-  const auto credits = integer_in(payload, "remaining_credits");
+  const auto credits = module_json::integer_at(payload, "remaining_credits", -1);
   values["credits_left"] = credits >= 0 ? plural(credits, "credit") : given("remaining_credits") + " credits";
   if (given("action_url").empty()) {
     values["action_label"].clear();

@@ -2,6 +2,7 @@
 
 #include <boost/json/parse.hpp>
 
+#include "json/members.hpp"
 #include "webhook_signature.hpp"
 
 namespace notifications {
@@ -22,11 +23,6 @@ void sift(ry::notify::report& r) {
   for (auto* text : {&r.token, &r.detail}) {
     if (text->size() > longest_text || text->find('\0') != text->npos) text->clear();
   }
-}
-
-std::string text_of(const json::object& o, const char* name) {
-  const auto* v = o.if_contains(name);
-  return v == nullptr || !v->is_string() ? std::string() : std::string(v->get_string());
 }
 
 }  // namespace
@@ -54,9 +50,9 @@ std::vector<ry::notify::report> webhook_route::read(std::string_view body) const
   const auto doc = json::parse(json::string_view(body.data(), body.size()));
   if (!doc.is_object()) return out;
   ry::notify::report r;
-  r.type = text_of(doc.get_object(), "type");
-  r.key = text_of(doc.get_object(), "transactionId");
-  r.account_id = text_of(doc.get_object(), "subscriberId");
+  r.type = module_json::text_of(doc.get_object(), "type");
+  r.key = module_json::text_of(doc.get_object(), "transactionId");
+  r.account_id = module_json::text_of(doc.get_object(), "subscriberId");
   if (r.type == "notification.sent") r.outcome = RY_NOTIFY_DELIVERED;
   if (r.type == "notification.failed") r.outcome = RY_NOTIFY_REFUSED;
   out.push_back(std::move(r));

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <cmath>
 
+#include "json/members.hpp"
 #include "texts.hpp"
 
 namespace notifications {
@@ -15,22 +16,11 @@ namespace {
 
 constexpr std::int64_t micro_per_credit = 1'000'000;
 
-std::string text_in(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  if (v == nullptr || !v->is_string()) return {};
-  return std::string(v->get_string().data(), v->get_string().size());
-}
-
 // As it came; null when it is missing, no scalar, or a number that is none here.
 json::value scalar_in(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
   if (v == nullptr || v->is_structured() || (v->is_double() && !std::isfinite(v->get_double()))) return nullptr;
   return *v;
-}
-
-std::int64_t integer_in(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  return v != nullptr && v->is_int64() ? v->get_int64() : 0;
 }
 
 constexpr std::size_t longest_first_name = 60;
@@ -90,7 +80,7 @@ std::string task_url(const json::object& event, const links& to) {
   if (to.app_url.empty() && to.task_url.find("{app_url}") != to.task_url.npos) return {};
   auto out = replaced(to.task_url, "{app_url}", to.app_url);
   for (const char* id : {"thread_id", "project_id", "run_id"}) {
-    out = replaced(std::move(out), "{" + std::string(id) + "}", text_in(event, id));
+    out = replaced(std::move(out), "{" + std::string(id) + "}", module_json::text_of(event, id));
   }
   return out;
 }
@@ -98,21 +88,21 @@ std::string task_url(const json::object& event, const links& to) {
 occasion task_end(std::string_view kind, const json::object& event, const person& who, const links& to) {
   occasion out;
   const bool done = kind == "run.completed";
-  auto title = text_in(event, "title");
+  auto title = module_json::text_of(event, "title");
   out.workflow = done ? "task-completed" : "task-failed";
   out.payload = {{"first_name", who.first_name()},
                  {"task_name", title.empty() ? std::string("Your task") : std::move(title)},
                  {"task_url", task_url(event, to)}};
   if (!done) {
-    auto why = text_in(event, "error");
-    if (why.empty()) why = text_in(event, "reason");
+    auto why = module_json::text_of(event, "error");
+    if (why.empty()) why = module_json::text_of(event, "reason");
     out.payload["failure_reason"] = why;
   }
   for (const char* name : {"duration_ms", "charged_micro"}) {
     if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0) out.details[name] = *v;
   }
-  if (auto result = text_in(event, "result"); !result.empty()) out.details["result"] = std::move(result);
-  out.thread_id = text_in(event, "thread_id");
+  if (auto result = module_json::text_of(event, "result"); !result.empty()) out.details["result"] = std::move(result);
+  out.thread_id = module_json::text_of(event, "thread_id");
   const auto* viewed = event.if_contains("viewed");
   out.viewed = viewed != nullptr && viewed->is_bool() && viewed->get_bool();
   return out;
@@ -171,26 +161,26 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
     out = occasion_from_template("welcome-email", {}, who);
   } else if (kind == "payment.succeeded") {
     out.workflow = "payment-succeeded";
-    out.payload = {{"account_id", text_in(event, "account_id")},
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
                    {"amount", scalar_in(event, "amount")},
-                   {"currency", text_in(event, "currency")},
-                   {"plan_name", text_in(event, "plan_name")}};
+                   {"currency", module_json::text_of(event, "currency")},
+                   {"plan_name", module_json::text_of(event, "plan_name")}};
   } else if (kind == "payment.failed") {
     out.workflow = "payment-failed";
-    out.payload = {{"account_id", text_in(event, "account_id")},
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
                    {"amount", scalar_in(event, "amount")},
-                   {"currency", text_in(event, "currency")},
-                   {"reason", text_in(event, "reason")}};
+                   {"currency", module_json::text_of(event, "currency")},
+                   {"reason", module_json::text_of(event, "reason")}};
   } else if (kind == "credits.low") {
     out.workflow = "credits-low";
-    const auto balance = integer_in(event, "balance_micro");
-    out.payload = {{"account_id", text_in(event, "account_id")},
+    const auto balance = module_json::integer_at(event, "balance_micro");
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
                    {"remaining_credits", std::max<std::int64_t>(balance, 0) / micro_per_credit},
-                   {"threshold_percentage", integer_in(event, "threshold_percent")}};
+                   {"threshold_percentage", module_json::integer_at(event, "threshold_percent")}};
   } else if (kind == "referral.successful") {
     // For the referrer. Who the friend is stays between the friend and this server.
     out.workflow = "referral-successful";
-    out.payload = {{"account_id", text_in(event, "referrer_id")}, {"credits_awarded", integer_in(event, "credits_awarded")}};
+    out.payload = {{"account_id", module_json::text_of(event, "referrer_id")}, {"credits_awarded", module_json::integer_at(event, "credits_awarded")}};
   } else {
     return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "code.hpp"
+#include "json/members.hpp"
 
 namespace referrals {
 namespace {
@@ -15,12 +16,6 @@ namespace json = boost::json;
 
 constexpr std::int64_t batch = 200;
 constexpr std::int64_t most_told = 20;  // in one check
-
-std::string member(const json::object& o, std::string_view name) {
-  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
-  if (v == nullptr || !v->is_string()) return {};
-  return std::string(v->get_string().data(), v->get_string().size());
-}
 
 }  // namespace
 
@@ -61,9 +56,9 @@ ry::task<void> settler::welcome(ry::uuid account, std::string payload) {
   const auto doc = json::parse(payload, bad);
   if (bad || !doc.is_object()) co_return;
   std::optional<std::string> network;
-  if (auto text = member(doc.get_object(), "network"); !text.empty()) network = std::move(text);
+  if (auto text = module_json::text_of(doc.get_object(), "network"); !text.empty()) network = std::move(text);
   if (network) co_await repo_.came_from(account, *network);
-  const auto code = read_code(member(doc.get_object(), "referral_code"));
+  const auto code = read_code(module_json::text_of(doc.get_object(), "referral_code"));
   if (code.empty()) co_return;
   const auto outcome = co_await repo_.attach(account, code, std::move(network));
   metrics_.sign_up(outcome);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "json/exact.hpp"
+#include "json/members.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -24,11 +25,6 @@ constexpr std::string_view go_on_after_cut =
     "Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating anything and "
     "without an introduction.";
 constexpr std::string_view go_on = "Continue.";
-
-std::string text_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
 
 json::object parse_object(std::string_view text) {
   boost::system::error_code error;
@@ -54,7 +50,7 @@ bool holds_finish(std::string_view body) { return body.find("\"finish\":") != st
 // Of an answer that the model has not finished: length or pause. Empty for all else.
 std::string_view cause_of_end(const chat_message& m) {
   if (m.role != "assistant" || !holds_finish(m.body)) return {};
-  const std::string finish = text_of(parse_object(m.body), "finish");
+  const std::string finish = module_json::text_of(parse_object(m.body), "finish");
   return finish == finish_length ? finish_length : finish == finish_pause ? finish_pause : std::string_view();
 }
 
@@ -147,12 +143,12 @@ std::string with_reasoning(std::string body, std::string_view reasoning_json) {
 std::string content_of(std::string_view body) {
   const json::object o = parse_object(body);
   const json::value* content = o.if_contains("content");
-  if (content == nullptr || !content->is_array()) return text_of(o, "content");
+  if (content == nullptr || !content->is_array()) return module_json::text_of(o, "content");
   std::string out;
   for (const json::value& part : content->as_array()) {
-    if (!part.is_object() || text_of(part.as_object(), "type") != "text") continue;
+    if (!part.is_object() || module_json::text_of(part.as_object(), "type") != "text") continue;
     if (!out.empty()) out += '\n';
-    out += text_of(part.as_object(), "text");
+    out += module_json::text_of(part.as_object(), "text");
   }
   return out;
 }
@@ -166,7 +162,7 @@ std::vector<tool_call> calls_of(std::string_view body) {
   for (const json::value& v : calls->as_array()) {
     if (!v.is_object()) continue;
     const json::object& c = v.as_object();
-    tool_call call{text_of(c, "id"), text_of(c, "name"), "{}", false};
+    tool_call call{module_json::text_of(c, "id"), module_json::text_of(c, "name"), "{}", false};
     if (const json::value* a = c.if_contains("arguments")) call.arguments = json::serialize(*a);
     out.push_back(std::move(call));
   }
@@ -176,7 +172,7 @@ std::vector<tool_call> calls_of(std::string_view body) {
 bool is_unfinished(const chat_message& m) { return !cause_of_end(m).empty(); }
 
 std::string answered_id(const chat_message& m) {
-  return m.role == "tool" ? text_of(parse_object(m.body), "tool_call_id") : std::string();
+  return m.role == "tool" ? module_json::text_of(parse_object(m.body), "tool_call_id") : std::string();
 }
 
 

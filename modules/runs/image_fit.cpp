@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <optional>
 
+#include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 
 namespace runs {
@@ -17,11 +18,6 @@ constexpr std::uint32_t scaled_side = 2000;
 constexpr std::size_t scaled_bytes = 1536u << 10;
 constexpr std::size_t header_characters = 64u << 10;  // base64 of the beginning, which tells the size of nearly all
 
-std::string_view text_at(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
-}
-
 std::string_view payload(std::string_view data) {
   if (!data.starts_with("data:")) return data;
   const std::size_t comma = data.find(',');
@@ -31,7 +27,7 @@ std::string_view payload(std::string_view data) {
 // An image part with data; nullptr: something else.
 const json::object* image_part(const json::value& part) {
   const json::object* o = part.if_object();
-  return o != nullptr && text_at(*o, "type") == "image" && !text_at(*o, "data").empty() ? o : nullptr;
+  return o != nullptr && module_json::text_at(*o, "type") == "image" && !module_json::text_at(*o, "data").empty() ? o : nullptr;
 }
 
 json::value parse_body(const chat_message& m) {
@@ -101,7 +97,7 @@ std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>
     for (std::size_t k = 0; content != nullptr && k < content->size(); ++k) {
       const json::object* part = image_part((*content)[k]);
       if (part == nullptr) continue;
-      const std::string_view data = payload(text_at(*part, "data"));
+      const std::string_view data = payload(module_json::text_at(*part, "data"));
       const llm::image_header is = header_of(data, limits);
       if (!is.media_type.empty()) images.push_back({i, k, data, is});
     }

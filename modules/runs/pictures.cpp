@@ -4,6 +4,7 @@
 
 #include "context.hpp"
 #include "image_scaler.hpp"
+#include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "run_workspace.hpp"
 #include "text.hpp"
@@ -14,13 +15,8 @@ namespace json = boost::json;
 
 namespace {
 
-std::string text_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
-
 bool is_picture(const json::value& part) {
-  return part.is_object() && text_of(part.as_object(), "type") == "image" && part.as_object().contains("path");
+  return part.is_object() && module_json::text_of(part.as_object(), "type") == "image" && part.as_object().contains("path");
 }
 
 // The content of a body that may hold images; null for any other.
@@ -105,7 +101,7 @@ std::vector<std::string> pictures_in(std::string_view body) {
   const json::value parts = parts_of(body);
   if (!parts.is_array()) return out;
   for (const json::value& part : parts.as_array())
-    if (is_picture(part)) out.push_back(text_of(part.as_object(), "path"));
+    if (is_picture(part)) out.push_back(module_json::text_of(part.as_object(), "path"));
   return out;
 }
 
@@ -120,11 +116,11 @@ std::string resolve_pictures(std::string_view body, const std::map<std::string, 
       content.push_back(part);
       continue;
     }
-    const std::string path = text_of(part.as_object(), "path");
+    const std::string path = module_json::text_of(part.as_object(), "path");
     if (const auto found = bytes.find(path); found != bytes.end()) {
       only_text = false;
       content.push_back({{"type", "image"},
-                         {"media_type", text_of(part.as_object(), "media_type")},
+                         {"media_type", module_json::text_of(part.as_object(), "media_type")},
                          {"data", found->second}});
     }
     if (const auto note = notes.find(path); note != notes.end()) {

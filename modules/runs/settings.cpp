@@ -7,6 +7,7 @@
 #include <ry/cpp/settings_check.hpp>
 #include <stdexcept>
 
+#include "json/members.hpp"
 #include "known_models.hpp"
 #include "model_names.hpp"
 #include "webhook_signature.hpp"
@@ -16,11 +17,6 @@ namespace runs {
 namespace json = boost::json;
 
 namespace {
-
-std::string text_at(const json::object& o, std::string_view key, std::string_view otherwise = {}) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string(otherwise);
-}
 
 json::object object_at(const json::object& o, std::string_view key) {
   const json::value* v = o.if_contains(key);
@@ -117,7 +113,7 @@ void reader::read_provider(settings& out, std::string_view name, json::object co
         config.insert_or_assign(option.key(), option.value());
     }
   }
-  provider_settings p{std::string(name), text_at(config, "kind"), json::serialize(config)};
+  provider_settings p{std::string(name), module_json::text_of(config, "kind"), json::serialize(config)};
   if (p.kind.empty()) fault(key + ".kind", "is missing");
   out.providers.push_back(std::move(p));
 }
@@ -141,7 +137,7 @@ void reader::read_models(settings& out, const json::object& o) {
   for (const auto& item : downgrades)
     if (item.value().is_string())
       out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
-  out.default_model = text_at(o, "default_model", "runyard/basic");
+  out.default_model = module_json::text_of(o, "default_model", "runyard/basic");
   if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
     fault("default_model", in_quotes(out.default_model) + " is not a known model" + did_you_mean(out, out.default_model));
 
@@ -237,10 +233,10 @@ void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
 
 void reader::read_webhook(settings& out, std::string_view name, const json::object& o) {
   const std::string at = below("webhooks", name);
-  webhook_endpoint hook{std::string(name), text_at(o, "url"), {}, {}};
+  webhook_endpoint hook{std::string(name), module_json::text_of(o, "url"), {}, {}};
   if (!hook.url.starts_with("https://") && !hook.url.starts_with("http://"))
     fault(at + ".url", "must begin with https:// or http://");
-  std::optional<std::string> key = standard_webhooks::read_secret(text_at(o, "secret"));
+  std::optional<std::string> key = standard_webhooks::read_secret(module_json::text_of(o, "secret"));
   if (!key) fault(at + ".secret", "must be \"whsec_\" and 24 to 64 bytes in Base64");
   hook.key = key.value_or(std::string());
   if (const json::value* wanted = o.if_contains("statuses"); wanted != nullptr && wanted->is_array()) {
@@ -366,9 +362,9 @@ std::vector<std::string> settings::webhooks_for(std::string_view status) const {
 namespace {
 
 void reader::read_limits(settings& out, const json::object& o) {
-  out.sandbox_driver = text_at(o, "sandbox");
-  out.system_prompt = text_at(o, "system_prompt");
-  out.code_instructions = text_at(o, "code_instructions");
+  out.sandbox_driver = module_json::text_of(o, "sandbox");
+  out.system_prompt = module_json::text_of(o, "system_prompt");
+  out.code_instructions = module_json::text_of(o, "code_instructions");
   out.timeout_seconds =
       whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = whole(o, "", "max_steps", out.max_steps);
@@ -389,7 +385,7 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.upload_text_bytes = whole(o, "", "upload_text_bytes", 2 << 20);
   out.upload_read_seconds = whole(o, "", "upload_read_seconds", 60);
   out.image_cache_bytes = whole(o, "", "image_cache_bytes", 64 << 20);
-  out.extract_program = text_at(o, "extract_program");
+  out.extract_program = module_json::text_of(o, "extract_program");
   out.workspace_bytes = whole(o, "", "workspace_bytes", 2LL << 30);
   out.workspace_file_bytes = whole(o, "", "workspace_file_bytes", 512LL << 20);
   out.workspace_files = whole(o, "", "workspace_files", 20000);

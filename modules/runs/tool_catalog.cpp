@@ -9,7 +9,7 @@
 
 #include "border.hpp"
 #include "history.hpp"
-#include "json_members.hpp"
+#include "json/members.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
 #include "tool_foreign.hpp"
@@ -70,7 +70,7 @@ catalog_ptr toolbox::built_in(workspace_use use) {
   made->json = "[]";
   const json::array list = there ? json::parse(sandbox_tools).as_array() : json::array();
   for (const json::value& tool : list) {
-    std::string name = text_of(tool.as_object(), "name");
+    std::string name = module_json::text_of(tool.as_object(), "name");
     // Files are written as a whole: writing twice is writing once.
     const bool repeatable = name != "shell";
     made->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));

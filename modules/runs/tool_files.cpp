@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "pictures.hpp"
 #include "start_form.hpp"
@@ -23,11 +24,6 @@ constexpr std::size_t most_files = 20;                     // of one result
 constexpr std::size_t most_stored_bytes = 32u << 20;       // of one result
 constexpr std::uint32_t most_image_side = 8000;            // pixels; no provider takes more
 constexpr std::string_view directory = "tool_results/";
-
-std::string text_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
 
 std::string_view extension_of(std::string_view media_type) {
   static const std::map<std::string_view, std::string_view> known = {
@@ -79,9 +75,9 @@ std::vector<result_file> files_of_result(const json::object& result, std::string
     for (const json::value& v : all->as_array()) {
       if (!v.is_object()) continue;
       result_file f;
-      f.name = text_of(v.as_object(), "name");
-      f.media_type = text_of(v.as_object(), "media_type");
-      f.data = text_of(v.as_object(), "data");
+      f.name = module_json::text_of(v.as_object(), "name");
+      f.media_type = module_json::text_of(v.as_object(), "media_type");
+      f.data = module_json::text_of(v.as_object(), "data");
       f.is = purpose;
       if (f.data.empty()) continue;
       if (f.name.empty()) f.name = purpose == result_file::purpose::image ? "image" : "file";

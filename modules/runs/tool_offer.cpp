@@ -7,6 +7,7 @@
 #include "border.hpp"
 #include "history.hpp"
 #include "json/exact.hpp"
+#include "json/members.hpp"
 #include "pictures.hpp"
 #include "text.hpp"
 
@@ -23,18 +24,13 @@ constexpr std::size_t most_description_bytes = 400;  // of one tool, in a result
 constexpr std::size_t most_parameters = 12;          // the same
 constexpr std::size_t most_sources = 30;             // in the description of find_tools
 
-std::string text_of(const json::object& o, std::string_view key) {
-  const json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : std::string();
-}
-
 searchable_tool searchable(const tool_catalog& catalog, const tool_catalog::tool& tool) {
   searchable_tool out;
   out.name = tool.name;
   boost::system::error_code bad;
   const json::value v = module_json::parse_exactly(catalog.text_of(tool), body_options().max_depth, bad);
   if (bad || !v.is_object()) return out;
-  out.description = text_of(v.as_object(), "description");
+  out.description = module_json::text_of(v.as_object(), "description");
   const json::value* schema = v.as_object().if_contains("parameters");
   const json::value* properties =
       schema != nullptr && schema->is_object() ? schema->as_object().if_contains("properties") : nullptr;
@@ -132,7 +128,7 @@ std::string find_tools_json(const tool_catalog& catalog) {
 }
 
 tool_outcome find_tools(const tool_catalog& catalog, const json::object& arguments) {
-  std::string query = text_of(arguments, "query");
+  std::string query = module_json::text_of(arguments, "query");
   query.resize(whole_characters(std::string_view(query).substr(0, most_query_bytes)));
   std::vector<std::string> names;
   if (const json::value* given = arguments.if_contains("names"); given != nullptr && given->is_array())

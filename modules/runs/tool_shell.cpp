@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "account_limits.hpp"
-#include "json_members.hpp"
+#include "json/members.hpp"
 #include "output_stream.hpp"
 #include "text.hpp"
 #include "tool_catalog.hpp"
@@ -66,7 +66,7 @@ struct command_run : abortable {
 ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
                                  ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string id,
                                  json::object arguments) {
-  const std::string command = text_of(arguments, "command");
+  const std::string command = module_json::text_of(arguments, "command");
   if (command.empty()) co_return tool_outcome{"the argument \"command\" is missing", true};
   if (command.find('\0') != std::string::npos)
     co_return tool_outcome{"the command contains a NUL character", true};
@@ -80,7 +80,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   spec.struct_size = sizeof spec;
   spec.argv = argv;
   spec.n_argv = 3;
-  const std::int64_t seconds = std::clamp<std::int64_t>(int_of(arguments, "timeout_seconds", 0), 0,
+  const std::int64_t seconds = std::clamp<std::int64_t>(module_json::integer_at(arguments, "timeout_seconds", 0), 0,
                                                         p.config.tool_timeout_seconds);
   spec.wall_ms = static_cast<std::uint64_t>(seconds) * 1000;
   ry_sandbox_sink sink{};

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "json/exact.hpp"
-#include "json_members.hpp"
+#include "json/members.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
 #include "tool_catalog.hpp"
@@ -63,9 +63,9 @@ std::optional<std::vector<std::string_view>> elements_of(std::string_view text) 
 
 // Of the source of a tool, which any of its tools may carry.
 void add_instructions(const json::object& tool, std::vector<tool_instructions>& to) {
-  std::string text = text_of(tool, "source_instructions");
+  std::string text = module_json::text_of(tool, "source_instructions");
   if (text.empty()) return;
-  std::string source = text_of(tool, "source");
+  std::string source = module_json::text_of(tool, "source");
   for (const tool_instructions& known : to)
     if (known.source == source) return;
   to.push_back({std::move(source), std::move(text)});
@@ -85,7 +85,7 @@ std::optional<tool_listing> read_listing(std::string_view text) {
     boost::system::error_code bad;
     const json::value v = module_json::parse_exactly(element, most_source_depth, bad);
     const json::object* o = v.if_object();
-    std::string name = o != nullptr ? text_of(*o, "name") : std::string();
+    std::string name = o != nullptr ? module_json::text_of(*o, "name") : std::string();
     if (o != nullptr) add_instructions(*o, out.instructions);
     if (name.empty() || depth_of(v) > most_depth) {
       out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
@@ -93,9 +93,9 @@ std::optional<tool_listing> read_listing(std::string_view text) {
     }
     tool_listing::tool& tool = out.tools.emplace_back();
     tool.name = std::move(name);
-    tool.source = text_of(*o, "source");
-    tool.repeatable = bool_of(*o, "read_only") || bool_of(*o, "idempotent");
-    tool.own_time_limit = bool_of(*o, "own_time_limit");
+    tool.source = module_json::text_of(*o, "source");
+    tool.repeatable = module_json::flag_at(*o, "read_only") || module_json::flag_at(*o, "idempotent");
+    tool.own_time_limit = module_json::flag_at(*o, "own_time_limit");
     for (const char* key : {"name", "description", "parameters"})
       if (const json::value* part = o->if_contains(key)) tool.for_model.emplace(key, *part);
   }
@@ -109,9 +109,9 @@ tool_outcome read_result(std::string_view text, std::vector<result_file>* files)
   const json::value v = json::parse(text, bad, {}, options);
   if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
   tool_outcome out;
-  std::string content = text_of(v.as_object(), "content");
+  std::string content = module_json::text_of(v.as_object(), "content");
   out.content = shorten(content, most_result_bytes);
-  out.is_error = bool_of(v.as_object(), "is_error");
+  out.is_error = module_json::flag_at(v.as_object(), "is_error");
   std::vector<result_file> beside = files_of_result(v.as_object(), out.images);
   if (files == nullptr) return out;
   *files = std::move(beside);

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "json_members.hpp"
+#include "json/members.hpp"
 #include "path_lookup.hpp"
 #include "text.hpp"
 #include "tool_catalog.hpp"
@@ -42,10 +42,10 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run,
     std::uint64_t total = 0;
   };
   const std::string project = run->who.project.to_string();
-  std::string path = relative_path(text_of(arguments, "path"));
-  const auto offset = static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "offset", 0), 0));
+  std::string path = relative_path(module_json::text_of(arguments, "path"));
+  const auto offset = static_cast<std::uint64_t>(std::max<std::int64_t>(module_json::integer_at(arguments, "offset", 0), 0));
   const auto limit = std::min<std::uint64_t>(
-      static_cast<std::uint64_t>(std::max<std::int64_t>(int_of(arguments, "limit", most_read_bytes), 1)),
+      static_cast<std::uint64_t>(std::max<std::int64_t>(module_json::integer_at(arguments, "limit", most_read_bytes), 1)),
       most_read_bytes);
   const auto read_it = [&] {
     return ry::call<read, ry_bytes, std::uint64_t>(
@@ -76,7 +76,7 @@ ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, json::
   const json::value* content = arguments.if_contains("content");
   if (content == nullptr || !content->is_string())
     co_return tool_outcome{"the argument \"content\" is missing", true};
-  std::string path = relative_path(text_of(arguments, "path"));
+  std::string path = relative_path(module_json::text_of(arguments, "path"));
   const auto driver = p.sandbox();
   if (driver && may_be_typed_differently(path)) {
     ry::result<std::string> similar = co_await find_path(lister_of(driver, run->who.project.to_string()), path, path_use::may_be_new);
@@ -93,7 +93,7 @@ ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, json::
 ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run,
                                 ry::drivers<ry_sandbox_driver_v1>::entry driver,
                                 json::object arguments) {
-  const std::string path = relative_path(text_of(arguments, "path"));
+  const std::string path = relative_path(module_json::text_of(arguments, "path"));
   const directory_lister list = lister_of(driver, run->who.project.to_string());
   ry::result<std::string> entries = co_await list(path);
   if (entries.status() == RY_NOT_FOUND && !path.empty()) {
@@ -109,10 +109,10 @@ ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run,
     for (const json::value& v : parsed.as_array()) {
       if (!v.is_object()) continue;
       const json::object& e = v.as_object();
-      const std::string kind = text_of(e, "kind");
-      text += text_of(e, "name") + (kind == "dir" ? "/" : "");
+      const std::string kind = module_json::text_of(e, "kind");
+      text += module_json::text_of(e, "name") + (kind == "dir" ? "/" : "");
       if (kind == "file")
-        text += "  " + size_text(static_cast<std::uint64_t>(int_of(e, "size", 0)));
+        text += "  " + size_text(static_cast<std::uint64_t>(module_json::integer_at(e, "size", 0)));
       text += "\n";
     }
   }

@@ -41,17 +41,12 @@ json::object object_in(std::string_view body, std::string_view what) {
 
 std::vector<std::string> texts_in(const json::object& o, std::string_view key, std::size_t most) {
   std::vector<std::string> out;
-  const auto* list = array_of(o, key);
+  const auto* list = array_at(o, key);
   if (list == nullptr) return out;
   for (const auto& v : *list) {
     if (v.is_string() && out.size() < most) out.emplace_back(sv(v.get_string()));
   }
   return out;
-}
-
-bool says_true(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(jv(key));
-  return v != nullptr && v->is_bool() && v->get_bool();
 }
 
 std::string_view without_root(std::string_view url) {
@@ -211,8 +206,8 @@ server_metadata server_metadata_from(const json::object& o) {
   m.revocation_endpoint = text_of(o, "revocation_endpoint");
   m.auth_methods = texts_in(o, "token_endpoint_auth_methods_supported", most_methods);
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
-  m.client_documents = says_true(o, "client_id_metadata_document_supported");
-  m.names_issuer = says_true(o, "authorization_response_iss_parameter_supported");
+  m.client_documents = flag_at(o, "client_id_metadata_document_supported");
+  m.names_issuer = flag_at(o, "authorization_response_iss_parameter_supported");
   return m;
 }
 

@@ -9,6 +9,8 @@
 #include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
+#include "json/members.hpp"
+
 namespace mcp_json {
 
 namespace json = boost::json;
@@ -20,8 +22,7 @@ std::string text(const json::value& v) {
 }
 
 std::uint64_t number(const json::object& o, const char* key, std::uint64_t otherwise) {
-  const auto* v = o.if_contains(key);
-  return v != nullptr && v->is_int64() ? static_cast<std::uint64_t>(v->get_int64()) : otherwise;
+  return static_cast<std::uint64_t>(module_json::integer_at(o, key, static_cast<std::int64_t>(otherwise)));
 }
 
 std::vector<std::string> words(const std::string& line) {

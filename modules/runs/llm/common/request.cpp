@@ -24,26 +24,6 @@ json::object parse_request(std::string_view text) {
   return o;
 }
 
-std::string_view text_at(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(key);
-  return v && v->is_string() ? std::string_view(v->get_string()) : std::string_view();
-}
-
-const json::array* array_at(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(key);
-  return v ? v->if_array() : nullptr;
-}
-
-const json::object* object_at(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(key);
-  return v ? v->if_object() : nullptr;
-}
-
-bool flag_at(const json::object& o, std::string_view key) {
-  const auto* v = o.if_contains(key);
-  return v && v->is_bool() && v->get_bool();
-}
-
 std::string content_text(const json::object& message) {
   const auto* content = message.if_contains("content");
   if (!content) return {};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/unicode.hpp"
+#include "json/members.hpp"
 
 namespace llm {
 
@@ -34,12 +35,10 @@ struct notice {
 // a known role.
 boost::json::object parse_request(std::string_view json);
 
-// A member as text; empty when it is missing or no string.
-std::string_view text_at(const boost::json::object& o, std::string_view key);
-const boost::json::array* array_at(const boost::json::object& o, std::string_view key);
-const boost::json::object* object_at(const boost::json::object& o, std::string_view key);
-bool flag_at(const boost::json::object& o, std::string_view key);
-
+using module_json::array_at;
+using module_json::flag_at;
+using module_json::object_at;
+using module_json::text_at;
 using unicode::is_blank;
 
 // The text of a message's content: a string, or the text parts of an array joined by newlines.

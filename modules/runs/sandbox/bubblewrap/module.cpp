@@ -20,6 +20,7 @@
 #include "command_runner.hpp"
 #include "diagnosis.hpp"
 #include "disk_guard.hpp"
+#include "json/members.hpp"
 #include "memory_guard.hpp"
 #include "processes.hpp"
 #include "project_users.hpp"
@@ -33,36 +34,30 @@
 namespace bubblewrap {
 namespace {
 
-std::uint64_t setting(const boost::json::object& o, const char* key, std::uint64_t otherwise) {
-  const boost::json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_int64() ? static_cast<std::uint64_t>(v->as_int64()) : otherwise;
-}
-
-std::string setting(const boost::json::object& o, const char* key, const char* otherwise) {
-  const boost::json::value* v = o.if_contains(key);
-  return v != nullptr && v->is_string() ? std::string(v->as_string()) : otherwise;
+std::uint64_t count_setting(const boost::json::object& o, std::string_view key, std::int64_t otherwise) {
+  return static_cast<std::uint64_t>(module_json::integer_at(o, key, otherwise));
 }
 
 command_settings read_command_settings(const boost::json::object& o) {
   command_settings out;
-  out.bwrap_path = setting(o, "bwrap_path", "/usr/bin/bwrap");
-  out.exec_path = setting(o, "exec_path", "");
+  out.bwrap_path = module_json::text_of(o, "bwrap_path", "/usr/bin/bwrap");
+  out.exec_path = module_json::text_of(o, "exec_path", "");
   if (out.exec_path.empty()) {
     std::error_code unreadable;
     out.exec_path = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("runyard-sandbox-exec");
   }
-  out.wall_ms = setting(o, "wall_seconds", 120) * 1000;
-  out.max_wall_ms = setting(o, "max_wall_seconds", 900) * 1000;
-  out.output_bytes = setting(o, "output_kb", 1024) << 10;
-  out.limit.memory_bytes = setting(o, "memory_mb", 4096) << 20;
-  out.limit.processes = setting(o, "processes", 128);
-  out.limit.file_bytes = setting(o, "file_mb", 512) << 20;
-  out.limit.open_files = setting(o, "open_files", 512);
-  out.limit.tmp_bytes = setting(o, "tmp_mb", 256) << 20;
-  out.workspace_bytes = setting(o, "workspace_mb", 4096) << 20;
-  out.workspace_files = setting(o, "workspace_files", 200000);
-  out.nice = static_cast<std::uint32_t>(setting(o, "nice", 19));
-  out.warm = {setting(o, "warm", 2), setting(o, "warm_total", 16), std::chrono::seconds(setting(o, "warm_seconds", 60))};
+  out.wall_ms = count_setting(o, "wall_seconds", 120) * 1000;
+  out.max_wall_ms = count_setting(o, "max_wall_seconds", 900) * 1000;
+  out.output_bytes = count_setting(o, "output_kb", 1024) << 10;
+  out.limit.memory_bytes = count_setting(o, "memory_mb", 4096) << 20;
+  out.limit.processes = count_setting(o, "processes", 128);
+  out.limit.file_bytes = count_setting(o, "file_mb", 512) << 20;
+  out.limit.open_files = count_setting(o, "open_files", 512);
+  out.limit.tmp_bytes = count_setting(o, "tmp_mb", 256) << 20;
+  out.workspace_bytes = count_setting(o, "workspace_mb", 4096) << 20;
+  out.workspace_files = count_setting(o, "workspace_files", 200000);
+  out.nice = static_cast<std::uint32_t>(count_setting(o, "nice", 19));
+  out.warm = {count_setting(o, "warm", 2), count_setting(o, "warm_total", 16), std::chrono::seconds(count_setting(o, "warm_seconds", 60))};
   return out;
 }
 
@@ -90,14 +85,14 @@ class module {
                                                              : boost::json::parse(std::string(ctx.settings()));
     const boost::json::object& o = parsed.as_object();
     settings_ = read_command_settings(o);
-    users_.uid_base = static_cast<std::uint32_t>(setting(o, "uid_base", 61184));
-    users_.uid_count = static_cast<std::uint32_t>(setting(o, "uid_count", 4096));
-    disk_.emplace(ctx, setting(o, "min_free_mb", 1024) << 20);
-    memory_.emplace(ctx, setting(o, "min_available_mb", 256) << 20);
-    groups_.emplace(ctx, setting(o, "control_groups", "auto"),
-                    group_settings{{setting(o, "account_memory_mb", 16384) << 20, setting(o, "account_processes", 4096)},
-                                   setting(o, "cpu_weight", 20), setting(o, "io_weight", 20), setting(o, "total_memory_percent", 75),
-                                   setting(o, "total_processes_percent", 75)});
+    users_.uid_base = static_cast<std::uint32_t>(count_setting(o, "uid_base", 61184));
+    users_.uid_count = static_cast<std::uint32_t>(count_setting(o, "uid_count", 4096));
+    disk_.emplace(ctx, count_setting(o, "min_free_mb", 1024) << 20);
+    memory_.emplace(ctx, count_setting(o, "min_available_mb", 256) << 20);
+    groups_.emplace(ctx, module_json::text_of(o, "control_groups", "auto"),
+                    group_settings{{count_setting(o, "account_memory_mb", 16384) << 20, count_setting(o, "account_processes", 4096)},
+                                   count_setting(o, "cpu_weight", 20), count_setting(o, "io_weight", 20), count_setting(o, "total_memory_percent", 75),
+                                   count_setting(o, "total_processes_percent", 75)});
     fill_table();
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
     reg.contribute(RY_MCP_SANDBOX_1, "bubblewrap", &table_, this);
