@@ -1,5 +1,6 @@
 #include "cell_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -130,17 +131,19 @@ std::string elapsed_text(double days, const number_format& format) {
   return out;
 }
 
-}  // namespace
-
-number_format parse_number_format(std::string_view code) {
-  // The first section; a semicolon may stand in a quotation.
+// Where the first section of a code ends; a semicolon may stand in a quotation.
+std::size_t end_of_section(std::string_view code) {
   shown ignored;
   std::size_t end = 0;
   while (end < code.size() && code[end] != ';') {
     const std::size_t next = skip_literal(code, end, ignored);
     end = next == end ? end + 1 : next;
   }
-  const shown is = read_letters(code.substr(0, end));
+  return std::min(end, code.size());
+}
+
+number_format format_of_section(std::string_view section) {
+  const shown is = read_letters(section);
   number_format out;
   out.seconds = is.second;
   const bool time = is.hour || is.second || is.minute;
@@ -154,6 +157,27 @@ number_format parse_number_format(std::string_view code) {
     out.kind = date ? number_kind::date : number_kind::time;
   } else if (is.percent) {
     out.kind = number_kind::percent;
+  }
+  return out;
+}
+
+// "[<0]\"\"": a section for some values only.
+bool is_conditional(std::string_view section) {
+  for (const std::string_view begin : {"[<", "[>", "[="})
+    if (section.find(begin) != section.npos) return true;
+  return false;
+}
+
+}  // namespace
+
+number_format parse_number_format(std::string_view code) {
+  constexpr int most_sections = 4;
+  number_format out;
+  for (int n = 0; n < most_sections; ++n) {
+    const std::string_view section = code.substr(0, end_of_section(code));
+    out = format_of_section(section);
+    if (out.kind != number_kind::number || !is_conditional(section) || section.size() == code.size()) break;
+    code.remove_prefix(section.size() + 1);
   }
   return out;
 }

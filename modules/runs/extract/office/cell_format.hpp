@@ -12,7 +12,8 @@ struct number_format {
   bool seconds = false;       // a time has them
   char largest_elapsed = 'h'; // of "[h]:mm": h, m or s
 };
-// Of a format code (ECMA-376 part 1, 18.8.31). Only its first section counts.
+// Of a format code (ECMA-376 part 1, 18.8.31). Its first section counts, or the first one without a condition
+// if that has no kind of its own.
 number_format parse_number_format(std::string_view code);
 // Of a format that every workbook has (18.8.30).
 number_format builtin_number_format(unsigned id);

@@ -10,6 +10,14 @@ std::string shown(const char* stored, const char* code, date_system system = dat
   return show_number(stored, parse_number_format(code), system);
 }
 
+TEST(cell_format_test, a_section_with_a_condition_gives_way_to_the_next) {
+  EXPECT_EQ(shown("0.9983", "[<0]\"\";0%"), "99.83%");
+  EXPECT_EQ(shown("0.0625", "[=0]?;[<4.16666666666667][hh]:mm:ss;[hh]:mm"), "1:30:00");
+  EXPECT_EQ(shown("5551234", "[<=9999999]###-####;(###) ###-####"), "5551234");
+  EXPECT_EQ(shown("0.5", "[Red]0;0%"), "0.5") << "a color is no condition";
+  EXPECT_EQ(shown("7", "[<1];[<1];[<1];[<1];[<1];0%"), "7") << "no more than Excel has";
+}
+
 TEST(cell_format_test, dates_and_times) {
   EXPECT_EQ(shown("46024", "dd/mm/yyyy"), "2026-01-02");
   EXPECT_EQ(shown("46024", "yyyy\\-mm\\-dd"), "2026-01-02");
