@@ -1,7 +1,9 @@
 // Every kind of e-mail as a person sees it: rendered in Chromium in light and dark mode and at the width of a phone. RY_SCREENSHOTS=DIR
 // keeps the pictures.
 import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { startBrowser } from './lib/console.mjs';
@@ -9,12 +11,14 @@ import { startLlm } from './lib/llm.mjs';
 import { password } from './lib/login.mjs';
 import { Client, Server, freePort, makeDatabase, waitFor } from './lib/server.mjs';
 import { startSmtp } from './lib/smtp.mjs';
+import { webhookHeaders } from './lib/tokens.mjs';
 
 const views = [
   { name: 'light', width: 1000, scheme: 'light' }, { name: 'dark', width: 1000, scheme: 'dark' },
   { name: 'phone', width: 390, scheme: 'light' }, { name: 'phone-dark', width: 390, scheme: 'dark' },
 ];
-let db, smtp, llm, server, browser, app;
+const hook = `whsec_${randomBytes(24).toString('base64')}`;
+let db, smtp, llm, server, browser, app, provider;
 const mails = new Map();  // by kind
 
 before(async () => {
@@ -37,6 +41,8 @@ local_login = true
 [accounts.login]
 hash_memory_mib = 8
 attempts_per_network = 10000
+[accounts.identity_webhook]
+secrets = ["${hook}"]
 [notifications]
 allowed_modes = ["local"]
 [referrals]
@@ -44,8 +50,12 @@ app_url = "${app}"
 ` });
   await server.start();
   browser = await startBrowser();
+  provider = createServer((_, reply) => reply.end('confirmed'));
+  await new Promise((resolve) => provider.listen(0, '127.0.0.1', resolve));
 });
 after(async () => {
+  provider?.close();
+  provider?.closeAllConnections();
   await browser?.close();
   await server?.close();
   await llm?.close();
@@ -105,7 +115,26 @@ test('each of them is written', async () => {
     payload_template: { title: 'News for {{first_name}}', message: 'Agents are faster now.\nTry it with a long task.', action_url: `${app}/` } } });
   assert.equal(sent.status, 200, sent.text);
   await keep('broadcast', email, /^News for/);
-  assert.equal(mails.size, 14);
+  assert.equal((await zoe.post('/api-keys', { json: { name: 'Laptop' } })).status, 201);
+  await keep('new-key', email, /^A new API key/);
+  assert.ok((await zoe.request('DELETE', '/auth/sessions')).status < 300);
+  await keep('ended', email, /^You were logged out everywhere/);
+  assert.equal(mails.size, 16);
+});
+
+test('so are those of an identity provider', async () => {
+  const kinds = { signup: /^Confirm your e-mail address/, invite: /^You have been invited/, magiclink: /^Your log-in link/, recovery: /^Choose a new password/,
+    email_change: /^Confirm your new e-mail address/, reauthentication: /^Confirm that it is you/ };
+  for (const [action, pattern] of Object.entries(kinds)) {
+    const email = `${action}@example.org`;
+    const body = JSON.stringify({ user: { id: randomUUID(), email, user_metadata: {} }, email_data: { token: '305805', token_hash: '7d5b7b1964cf5d388340', token_new: '',
+      token_hash_new: '', redirect_to: `${app}/`, email_action_type: action, site_url: `http://127.0.0.1:${provider.address().port}` } });
+    const told = await new Client(server).post('/auth/webhooks/identity', { body, headers: webhookHeaders(body, hook) });
+    assert.equal(told.status, 200, told.text);
+    await keep(`provider-${action}`, email, pattern);
+  }
+  assert.match(mails.get('provider-reauthentication').parsed.text, /305805/);
+  assert.equal(mails.size, 22);
 });
 
 // What can be seen wrong with the page: empty, serif letters, little contrast, links without words.
