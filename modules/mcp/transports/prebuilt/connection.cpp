@@ -4,7 +4,7 @@ namespace mcp_prebuilt {
 namespace {
 
 json::object part(const json::object& o, std::string_view key) {
-  const auto* p = mcp::object_of(o, key);
+  const auto* p = mcp::object_at(o, key);
   return p != nullptr ? *p : json::object();
 }
 

@@ -40,7 +40,7 @@ std::string profile_store::seal(std::string place, std::string plain) const {
 void profile_store::fill(profile& p, const std::string& integration,
                          const json::object& credentials) const {
   if (integration.empty()) {
-    const auto* o = mcp::object_of(credentials, "oauth");
+    const auto* o = mcp::object_at(credentials, "oauth");
     if (o != nullptr) p.oauth = oauth::read_settings(*o, "oauth");
     return;
   }
