@@ -302,8 +302,13 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   auto with = options_;
   auto wishes = wishes_;
   wishes[name] = what != action::disable;
+  // A disabled module whose file and settings the operator has removed: the configuration would refuse its name.
+  const auto configured = load_config(options_);
+  if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
+  const auto entries = configured.modules();
   for (const auto& [module, on] : wishes)
-    with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
+    if (on || std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.name == module; }))
+      with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
   auto fresh = load_config(with);
   if (!fresh.faults().empty()) return fail(409, fresh.faults().front().format());
   std::string error;

@@ -2,7 +2,7 @@
 // across restarts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { Client, Server, binary, build, makeDatabase, modulesOn, sleep } from './lib/server.mjs';
@@ -135,6 +135,20 @@ test('`runyard migrate forget` removes one record, after it has asked', async ()
   assert.deepEqual(JSON.parse(done.stdout), { forgotten: { module: 'abi_stock', id: '0002_colour' } });
   await server.start();
   assert.equal((await stock()).version, '1.0.0');
+});
+
+test('a disabled module whose file and settings are gone prevents no other change', async () => {
+  await server.stop();
+  server.set = server.set.filter((s) => !s.includes('abi_stock')).concat(`modules.path=${build}/modules:${path.dirname(file)}`);
+  const settings = path.join(server.dir, 'modules.d/abi_stock.toml');
+  mkdirSync(path.dirname(settings));
+  writeFileSync(settings, '[modules.abi_stock]\nenabled = true\n');
+  await server.start();
+  assert.equal((await stock()).version, '1.0.0');
+  assert.equal((await admin().post('/admin/modules/abi_stock/disable')).status, 200);
+  for (const gone of [file, settings]) rmSync(gone);
+  const reloaded = await admin().post('/admin/modules/accounts/reload');
+  assert.equal(reloaded.status, 200, reloaded.text);
 });
 
 test('a module that crashes the server in start is skipped or named at the next start, and tried again when asked', async () => {

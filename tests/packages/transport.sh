@@ -8,6 +8,7 @@ page=${1:?}
 failures=0
 work=$(mktemp -d)
 cd "$work" || exit 1
+export PATH=/usr/local/bin:$PATH  # where npx is
 
 ok() { printf 'ok: %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
