@@ -85,7 +85,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (name == "agent_id") out.agent_id = value;
       if (name == "model_name") {
         if (value.size() > 200) return refuse("model_name must have at most 200 bytes");
-        out.model_name = value;
+        if (!is_blank(value)) out.model_name = value;
       }
       if (name == "mode") {
         const auto mode = run_mode_of(value);
