@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads to the console */
+        /**
+         * Redirect to the console
+         * @description Redirects browsers from the root path to the web console.
+         */
         get: operations["console.first"];
         put?: never;
         post?: never;
@@ -25,15 +28,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's account
-         * @description It is made when its owner comes for the first time.
+         * Get the caller's account
+         * @description Returns the account of the caller, with its plan limits and balance. The account is created when its owner sends the first request.
          */
         get: operations["accounts.own"];
         put?: never;
         post?: never;
         /**
          * Delete the caller's account
-         * @description Ends its sessions, revokes its API keys and deletes its agents, credentials, threads, runs and files. All tokens that were issued until now are refused at once. An API key cannot do it. The ledger stays, without name and address.
+         * @description Deletes the account with its agents, credentials, threads, runs and files, ends its sessions and revokes its API keys. All tokens issued so far are refused at once. The ledger is kept, without name and address. 403: the caller authenticated with an API key.
          */
         delete: operations["accounts.close_own"];
         options?: never;
@@ -48,17 +51,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Any account */
+        /**
+         * Get an account
+         * @description Returns any account. Requires an admin.
+         */
         get: operations["accounts.show"];
         /**
-         * Change tier or role
-         * @description A role only by a super admin.
+         * Update an account
+         * @description Changes the plan or the role of an account. At least one of the two is required. Requires an admin; changing the role requires a super admin.
          */
         put: operations["accounts.change"];
         post?: never;
         /**
          * Delete an account
-         * @description As `DELETE /account`. An account with a role only by a super admin.
+         * @description Deletes any account, in the same way as `DELETE /account`. Requires an admin; deleting an account that has a role requires a super admin.
          */
         delete: operations["accounts.close"];
         options?: never;
@@ -75,7 +81,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give credits */
+        /**
+         * Grant credits
+         * @description Adds credits to the balance of an account. Requires an admin.
+         */
         post: operations["accounts.grant"];
         delete?: never;
         options?: never;
@@ -90,7 +99,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An account's ledger, newest first */
+        /**
+         * List ledger entries
+         * @description Lists the credit movements of an account, newest first. Requires an admin.
+         */
         get: operations["accounts.ledger"];
         put?: never;
         post?: never;
@@ -109,7 +121,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take credits */
+        /**
+         * Revoke credits
+         * @description Removes credits from the balance of an account. The balance cannot become negative. Requires an admin.
+         */
         post: operations["accounts.revoke"];
         delete?: never;
         options?: never;
@@ -124,7 +139,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What admins did, newest first */
+        /**
+         * List audit log entries
+         * @description Lists actions of admins and changes of API keys, newest first. Requires an admin.
+         */
         get: operations["accounts.audit"];
         put?: never;
         post?: never;
@@ -144,8 +162,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Publish an event about an account
-         * @description For a billing system. `payment.succeeded` needs `account_id`, `amount`, `currency` and `plan_name`; `payment.failed` needs `reason` instead of `plan_name`. The users are notified. A repeat with the same kind and key publishes nothing; with another payload it is 409 `IDEMPOTENCY_KEY_REUSED`. Keys are remembered for 90 days.
+         * Publish a payment event
+         * @description Publishes an event about an account, for use by a billing system. The owner of the account is notified. `payment.succeeded` requires `account_id`, `amount`, `currency` and `plan_name` in `payload`; `payment.failed` requires `reason` instead of `plan_name`. A request with the same `kind` and `key` as an earlier one publishes nothing; with a different payload it returns 409 `IDEMPOTENCY_KEY_REUSED`. Keys are remembered for 90 days. Requires an admin.
          */
         post: operations["accounts.publish_event"];
         delete?: never;
@@ -161,7 +179,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Jobs in one state, newest first */
+        /**
+         * List jobs
+         * @description Lists the jobs in one state, newest first. Requires an admin.
+         */
         get: operations["host.list_jobs"];
         put?: never;
         post?: never;
@@ -181,8 +202,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Remove a job that was given up
-         * @description Its work is not done. Stands in the audit.
+         * Discard a dead job
+         * @description Removes a job whose attempts all failed, without executing it. The removal is recorded in the audit log. Requires an admin. 404: there is no dead job with this id.
          */
         post: operations["host.discard_job"];
         delete?: never;
@@ -201,8 +222,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a job again that was given up
-         * @description With all its attempts, as soon as a node is free. Stands in the audit.
+         * Retry a dead job
+         * @description Returns a job whose attempts all failed to its queue, with its full number of attempts. It runs as soon as a node is free. The retry is recorded in the audit log. Requires an admin. 404: there is no dead job with this id. 409: an identical job is already queued or running.
          */
         post: operations["host.retry_job"];
         delete?: never;
@@ -218,7 +239,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Mail that has ended, newest first */
+        /**
+         * List e-mails
+         * @description Lists e-mails that are no longer in the outbox, newest first, without subjects and bodies. Requires an admin.
+         */
         get: operations["mail.list"];
         put?: never;
         post?: never;
@@ -238,8 +262,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a message again
-         * @description One that was given up or refused; its address is allowed again if it bounced.
+         * Retry an e-mail
+         * @description Queues a `dead` or `refused` e-mail again. If its address is suppressed because of a bounce, the suppression is lifted. Requires an admin. 404: there is no such `dead` or `refused` e-mail.
          */
         post: operations["mail.requeue"];
         delete?: never;
@@ -255,7 +279,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Addresses that get no mail, newest first */
+        /**
+         * List suppressed addresses
+         * @description Lists the addresses that get no e-mail, newest first. Requires an admin.
+         */
         get: operations["mail.suppressions"];
         put?: never;
         post?: never;
@@ -275,7 +302,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Allow mail to an address again */
+        /**
+         * Lift a suppression
+         * @description Allows e-mail to an address again. Requires an admin. 404: the address is not suppressed.
+         */
         delete: operations["mail.lift"];
         options?: never;
         head?: never;
@@ -292,8 +322,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Allow mail to many addresses again
-         * @description For example to all that bounced while the relay was misconfigured. Members that are given narrow it together. Recipients who unsubscribed are lifted one by one.
+         * Lift many suppressions
+         * @description Allows e-mail to many addresses again, for example to all that bounced while the relay was misconfigured. An address must match all given members. Suppressions of recipients who unsubscribed can only be lifted one at a time. Requires an admin.
          */
         post: operations["mail.lift_many"];
         delete?: never;
@@ -311,7 +341,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call a tool of any MCP server */
+        /**
+         * Call a tool of any MCP server
+         * @description Calls a tool of an MCP server that need not belong to an agent. Used by `runyard mcp`. Requires an admin.
+         */
         post: operations["mcp.try_call"];
         delete?: never;
         options?: never;
@@ -328,7 +361,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The tools of any MCP server */
+        /**
+         * List the tools of any MCP server
+         * @description Queries an MCP server that need not belong to an agent, without the cache. Used by `runyard mcp`. Requires an admin.
+         */
         post: operations["mcp.try_tools"];
         delete?: never;
         options?: never;
@@ -343,7 +379,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The modules that were found */
+        /**
+         * List modules
+         * @description Lists all modules that the server has found, including those that are disabled or could not be loaded. Requires an admin.
+         */
         get: operations["host.list_modules"];
         put?: never;
         post?: never;
@@ -363,8 +402,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a module out
-         * @description Until the server starts again; the configuration stays as it is. Refused while a required module needs it.
+         * Disable a module
+         * @description Unloads a module. It stays disabled until the server restarts; the configuration does not change. 409: a required module depends on it. Requires an admin.
          */
         post: operations["host.disable_module"];
         delete?: never;
@@ -383,8 +422,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Load a module that is disabled
-         * @description Until the server starts again; the configuration stays as it is. Needs a file in `modules.path`.
+         * Enable a module
+         * @description Loads a module that is disabled. It stays enabled until the server restarts; the configuration does not change. The module's file must be in `modules.path`. Requires an admin.
          */
         post: operations["host.enable_module"];
         delete?: never;
@@ -403,8 +442,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Load a module's file anew
-         * @description The new library is loaded beside the old one, created, migrated and started; then the routes change at once and the old one drains and ends. Modules that use it are made anew with it. Answers when the old ones have ended, which takes as long as what they still do, at most `reload.drain_seconds`. Whatever fails before the change leaves everything as it was.
+         * Reload a module
+         * @description Loads the module's file again. The new version is loaded beside the old one, its database schema is migrated, and it is started. Then it takes over the routes, and the old version finishes its work and ends. Modules that use it are restarted with it. Returns when the old versions have ended, which takes at most `reload.drain_seconds`. If a step before the takeover fails, nothing changes. Requires an admin.
          */
         post: operations["host.reload_module"];
         delete?: never;
@@ -421,8 +460,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The nodes of the deployment
-         * @description All that share the database, as of their last sign of life. For admins.
+         * List nodes
+         * @description Lists all nodes that share the database, with their state as of their latest heartbeat. Requires an admin.
          */
         get: operations["host.list_nodes"];
         put?: never;
@@ -443,8 +482,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask a node to take no more jobs
-         * @description It takes nothing more from the queue; within a second runs that are started there wait for another node, and within a quarter of `jobs.lease_seconds` its `/readyz` is 503. What it runs goes on, and it answers requests. A node that starts again takes jobs.
+         * Drain a node
+         * @description Stops a node from taking jobs. Within a second, runs that are started on the node are queued for other nodes; within a quarter of `jobs.lease_seconds`, its `/readyz` returns 503. The node finishes its jobs and continues to serve requests. A restart of the node ends the drain. Requires an admin.
          */
         post: operations["host.drain_node"];
         delete?: never;
@@ -462,7 +501,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a node take jobs again */
+        /**
+         * Undrain a node
+         * @description Lets a drained node take jobs again. Requires an admin.
+         */
         post: operations["host.undrain_node"];
         delete?: never;
         options?: never;
@@ -477,7 +519,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All notifications, newest first */
+        /**
+         * List all notifications
+         * @description Lists the notifications of all accounts, newest first. Requires an admin.
+         */
         get: operations["notifications.all"];
         put?: never;
         post?: never;
@@ -494,7 +539,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One notification with its deliveries */
+        /**
+         * Get a notification
+         * @description Returns any notification with its deliveries. Requires an admin.
+         */
         get: operations["notifications.one"];
         put?: never;
         post?: never;
@@ -513,7 +561,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call it off while it waits, or take it back from the orchestrator where that can */
+        /**
+         * Cancel a notification
+         * @description Cancels a notification that has not been delivered. If the orchestrator already has it, it is withdrawn from there, if the orchestrator supports this. Requires an admin. 409: it is too late to cancel the notification.
+         */
         post: operations["notifications.cancel"];
         delete?: never;
         options?: never;
@@ -530,7 +581,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try it again */
+        /**
+         * Retry a notification
+         * @description Queues a `failed` or `dead` notification again. Requires an admin. 404: there is no such `failed` or `dead` notification.
+         */
         post: operations["notifications.requeue"];
         delete?: never;
         options?: never;
@@ -545,7 +599,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Broadcasts, newest first */
+        /**
+         * List broadcasts
+         * @description Lists broadcasts, newest first. Requires an admin.
+         */
         get: operations["notifications.broadcasts"];
         put?: never;
         post?: never;
@@ -562,7 +619,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One broadcast, with the number of its notifications by state */
+        /**
+         * Get a broadcast
+         * @description Returns a broadcast with the number of its notifications in each state. Requires an admin.
+         */
         get: operations["notifications.broadcast"];
         put?: never;
         post?: never;
@@ -583,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a broadcast
-         * @description What was not delivered yet is withdrawn, also e-mails in the outbox. Entries of inboxes stay.
+         * @description Cancels a broadcast. Notifications that have not been delivered are withdrawn, including e-mails in the outbox; inbox entries stay. Requires an admin. 409: the broadcast has ended.
          */
         post: operations["notifications.cancel_broadcast"];
         delete?: never;
@@ -603,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a broadcast
-         * @description Nothing more of it is written or delivered, and its e-mails in the outbox wait.
+         * @description Pauses a scheduled or running broadcast: no further notifications are written or delivered, and its e-mails in the outbox wait. Requires an admin. 409: the broadcast has ended, or its state does not allow this.
          */
         post: operations["notifications.pause_broadcast"];
         delete?: never;
@@ -622,8 +682,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Continue a paused broadcast
-         * @description The broadcast continues after the last notified account.
+         * Resume a broadcast
+         * @description Resumes a paused broadcast after the account that was notified last. Requires an admin. 409: the broadcast is not paused.
          */
         post: operations["notifications.resume_broadcast"];
         delete?: never;
@@ -642,8 +702,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell somebody, or everybody
-         * @description Exactly one of subscriber_id, subscriber_email and broadcast.
+         * Trigger a notification
+         * @description Sends a notification to one account, or to all accounts. Exactly one of `subscriber_id`, `subscriber_email` and `broadcast` is required. Requires an admin. 404: the account does not exist. 422: the rendered title is empty.
          */
         post: operations["notifications.trigger"];
         delete?: never;
@@ -660,8 +720,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much waits in each queue, and the nodes
-         * @description Of all nodes together, as it is now. The same figures are in `/metrics`, some seconds old.
+         * Get queue statistics
+         * @description Returns the current number of jobs in each queue, and the nodes, for the whole deployment. `/metrics` contains the same numbers, a few seconds old. Requires an admin.
          */
         get: operations["host.queues"];
         put?: never;
@@ -679,7 +739,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Referrals that wait for a review */
+        /**
+         * List referrals under review
+         * @description Lists referrals that are held back for a review, newest first. Requires an admin.
+         */
         get: operations["referrals.flagged"];
         put?: never;
         post?: never;
@@ -698,7 +761,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hold a referral back */
+        /**
+         * Hold a referral back
+         * @description Marks a pending referral for review, so that it earns no credits until it is released. Requires an admin. 409: the referral is not pending, or it is void.
+         */
         post: operations["referrals.flag"];
         delete?: never;
         options?: never;
@@ -715,7 +781,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a referral that is held back count */
+        /**
+         * Release a referral
+         * @description Releases a referral that is held back, so that it can earn credits. Requires an admin. 409: the referral is not held back.
+         */
         post: operations["referrals.release"];
         delete?: never;
         options?: never;
@@ -732,7 +801,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take a referral and its credits back */
+        /**
+         * Revoke a referral
+         * @description Revokes a referral and the credits that it earned on both sides. Balances can become negative by this. Requires an admin. 409: the referral is void or already revoked.
+         */
         post: operations["referrals.revoke"];
         delete?: never;
         options?: never;
@@ -749,7 +821,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a suspended code count again */
+        /**
+         * Resume a referral code
+         * @description Resumes a suspended code. Requires an admin. 404: the code does not exist or is no longer valid.
+         */
         post: operations["referrals.resume"];
         delete?: never;
         options?: never;
@@ -766,7 +841,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a code count no more */
+        /**
+         * Suspend a referral code
+         * @description Suspends a code. Its referrals, including new ones, earn no credits until the code is resumed. Requires an admin. 404: the code does not exist or is no longer valid.
+         */
         post: operations["referrals.suspend"];
         delete?: never;
         options?: never;
@@ -782,8 +860,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Runs of all accounts, newest first
-         * @description Without a filter: those that have not ended. With filters: all runs that match each of them. A parameter that does not exist is an error.
+         * List the runs of all accounts
+         * @description Lists runs of all accounts, newest first. Requires an admin. Without filters, only runs in progress are returned. With filters, all runs that match every filter are returned. An unknown parameter returns 422.
          */
         get: operations["runs.live"];
         put?: never;
@@ -801,7 +879,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run of any account, with the causes of its failure */
+        /**
+         * Get a run of any account
+         * @description Returns one run, including the provider and server errors that its owner does not see. Requires an admin.
+         */
         get: operations["runs.adminRun"];
         put?: never;
         post?: never;
@@ -818,7 +899,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is told of events, and how they fare */
+        /**
+         * List webhook receivers
+         * @description Lists the configured receivers of event webhooks with their delivery status. Requires an admin.
+         */
         get: operations["webhooks.list"];
         put?: never;
         post?: never;
@@ -837,7 +921,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tells a receiver again that was disabled */
+        /**
+         * Enable a webhook receiver
+         * @description Enables a receiver that was disabled because its deliveries failed or it responded with 410. Requires an admin.
+         */
         post: operations["webhooks.enable"];
         delete?: never;
         options?: never;
@@ -854,7 +941,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a message of the type webhook.test */
+        /**
+         * Send a test message
+         * @description Sends a message of the type `webhook.test` to a receiver. Requires an admin. 409: the receiver is disabled.
+         */
         post: operations["webhooks.test"];
         delete?: never;
         options?: never;
@@ -869,7 +959,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run */
+        /**
+         * Get a run
+         * @description Returns the run's status, outcome and usage.
+         */
         get: operations["runs.get"];
         put?: never;
         post?: never;
@@ -886,7 +979,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run */
+        /**
+         * Get a run
+         * @description Alias of `GET /agent-run/{id}`.
+         */
         get: operations["runs.status"];
         put?: never;
         post?: never;
@@ -907,7 +1003,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Answers when it has ended, and how. A run that has ended stays as it is.
+         * @description Stops the run and returns its final status as soon as it has ended, usually within a second, even in the middle of a model answer or tool call. A run that is still waiting for a slot can be stopped, too. If the run had already ended, its status is returned unchanged.
          */
         post: operations["runs.stop"];
         delete?: never;
@@ -924,8 +1020,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in a run, as it happens
-         * @description Server-Sent Events: `id` is the event's number, `data` one of the schema Event. All from the first, or from the one after `Last-Event-ID`; live until the terminal event (`status` other than `running`), after which the server closes. A client that was cut off comes back with the last id and misses and repeats nothing. An id that no event of a live run has had yet counts as its present end; the first event is then a `gap` with all numbers up to there.
+         * Stream the events of a run
+         * @description Returns the run's events as Server-Sent Events. Each event has one `data:` line with a JSON object of the schema `Event` and, except for `ping` and `server_draining`, an `id:` line with its sequence number. The stream begins with the first event, or with the event after `Last-Event-ID`, and continues live until the terminal event (a `status` event whose status is not `running`); then the server closes the connection. A client that reconnects with the id of the last event it received misses no event and receives none twice. An id that is greater than that of any event of a run in progress is treated as its latest event; the first event is then a `gap` that covers all earlier events. Authenticate with a bearer token, or with a token from `POST /agent-run/{id}/stream-token` in the query parameter `token`.
          */
         get: operations["runs.stream"];
         put?: never;
@@ -946,8 +1042,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token for the run's stream
-         * @description For a browser's EventSource, which cannot set headers. The token is valid for this stream for `expires_in` seconds: as long as a run may take, and ten minutes. A browser that reconnects later gets 401 and needs a new token.
+         * Create a stream token
+         * @description Creates a token for the event stream of this run, for the browser's `EventSource`, which cannot set headers. Pass it in the query parameter `token`. The token is valid for this stream only and expires after `expires_in` seconds: the longest time that the run may take plus 10 minutes. When a browser reconnects after that, it gets a 401 and needs a new token.
          */
         post: operations["runs.stream_token"];
         delete?: never;
@@ -963,7 +1059,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's runs, newest first */
+        /**
+         * List runs
+         * @description Lists the account's runs, newest first.
+         */
         get: operations["runs.list"];
         put?: never;
         post?: never;
@@ -980,7 +1079,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run (the same by its other name) */
+        /**
+         * Get a run
+         * @description Alias of `GET /agent-run/{id}`.
+         */
         get: operations["runs.get_alias"];
         put?: never;
         post?: never;
@@ -997,7 +1099,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run (the same by its other name) */
+        /**
+         * Get a run
+         * @description Alias of `GET /agent-run/{id}`.
+         */
         get: operations["runs.status_alias"];
         put?: never;
         post?: never;
@@ -1017,8 +1122,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop a run (the same by its other name)
-         * @description Answers when it has ended, and how. A run that has ended stays as it is.
+         * Stop a run
+         * @description Alias of `POST /agent-run/{id}/stop`.
          */
         post: operations["runs.stop_alias"];
         delete?: never;
@@ -1034,7 +1139,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs that have not ended */
+        /**
+         * List active runs
+         * @description Lists the account's runs that have not ended, newest first. At most 1000 runs are returned, without paging.
+         */
         get: operations["runs.active"];
         put?: never;
         post?: never;
@@ -1055,7 +1163,7 @@ export interface paths {
         put?: never;
         /**
          * Start an agent run
-         * @description Answers when the run is durable; its progress is in the stream. A new thread needs a prompt. With `Idempotency-Key` a repeat with the same fields answers the first run, with the header `Idempotency-Replayed`.
+         * @description Starts an agent run in a new or existing thread. Returns as soon as the run is stored; follow its progress with `GET /agent-run/{id}/stream`. A new thread requires `prompt`; an existing thread continues without one. If a client repeats a start with the same `Idempotency-Key` and the same fields, the first response is returned with the header `Idempotency-Replayed: true`, and no second run starts. Unknown form fields are ignored. A refused start leaves nothing behind.
          */
         post: operations["runs.start"];
         delete?: never;
@@ -1071,10 +1179,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's agents, newest first */
+        /**
+         * List agents
+         * @description Lists the account's agents, newest first.
+         */
         get: operations["agents.list"];
         put?: never;
-        /** Make an agent */
+        /**
+         * Create an agent
+         * @description Creates an agent. 402: the account has as many agents (`AGENT_LIMIT_EXCEEDED`) or MCP servers (`CUSTOM_WORKER_LIMIT_EXCEEDED`) as its plan allows.
+         */
         post: operations["agents.create"];
         delete?: never;
         options?: never;
@@ -1090,15 +1204,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tools of one MCP server
-         * @description Asks the server, or answers what it said within the last day. A server that the agent has is asked with its stored headers unless `X-MCP-Headers` gives others; one of type `json` is named by its configuration's name, a command is never taken from a header.
+         * Discover the tools of an MCP server
+         * @description Lists the tools of one MCP server. The list is cached for 24 hours; `Cache-Control: no-cache` refreshes it. If the agent already has the server, its stored headers are used, unless `X-MCP-Headers` gives others. A server of type `json` is identified by the name of its configuration; commands are never taken from headers. 400: a header is missing or invalid, or the address is refused. 502 and 504: the server cannot be reached, breaks the protocol, or does not answer within 30 seconds.
          */
         get: operations["mcp.discover"];
-        /** Replace the agent's MCP servers */
+        /**
+         * Replace the MCP servers of an agent
+         * @description Replaces the whole list of MCP servers of the agent; an empty list removes all. A masked value of `headers` or `env` (`********`) keeps the value that is stored for the server of the same type and URL.
+         */
         put: operations["mcp.replace"];
         /**
-         * Choose the tools of one MCP server
-         * @description The server is added to the agent's when it is not among them.
+         * Enable tools of an MCP server
+         * @description Sets which tools of one MCP server the agent may use. If the agent does not have the server yet, it is added. Unknown tool names are refused with 400 once the server's tools are known.
          */
         post: operations["mcp.enable"];
         delete?: never;
@@ -1115,12 +1232,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tools whose definitions changed
-         * @description Enabled tools of servers with `on_tool_change` `ask` or `block` whose definition differs from the accepted one: the definition that runs saw first, or the one that was approved last. They cannot be called until the change is approved.
+         * List changed tool definitions
+         * @description Lists enabled tools whose definition has changed, for servers with `on_tool_change` set to `ask` or `block`. The current definition differs from the accepted one, which is the definition that runs saw first or that was approved last. These tools cannot be called until the change is approved.
          */
         get: operations["mcp.changed_definitions"];
         put?: never;
-        /** Approve the changed definition of a tool */
+        /**
+         * Approve a changed tool definition
+         * @description Accepts the current definition of a tool, for all agents of the account that use this server.
+         */
         post: operations["mcp.approve_definition"];
         delete?: never;
         options?: never;
@@ -1135,15 +1255,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One agent */
+        /**
+         * Get an agent
+         * @description Returns the current version of an agent.
+         */
         get: operations["agents.get"];
         /**
-         * Change an agent
-         * @description What is named changes and makes a new version; what is left out or null stays. What GET shows may be sent back as it is. A masked value of `headers` or `env` keeps what is stored for the server of that name and type.
+         * Update an agent
+         * @description Changes the given members and creates a new version of the agent; members that are absent or null do not change, except `model_name`. The body may be the response of `GET /agents/{id}` with changes. In `custom_mcps`, a masked value of `headers` or `env` keeps the value that is stored for the MCP server of the same type and URL.
          */
         put: operations["agents.update"];
         post?: never;
-        /** Remove an agent */
+        /**
+         * Delete an agent
+         * @description Deletes an agent with its versions. The default agent cannot be deleted.
+         */
         delete: operations["agents.delete"];
         options?: never;
         head?: never;
@@ -1157,7 +1283,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An agent's versions, newest first */
+        /**
+         * List the versions of an agent
+         * @description Lists the versions of an agent, newest first.
+         */
         get: operations["agents.versions"];
         put?: never;
         post?: never;
@@ -1174,12 +1303,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's API keys */
+        /**
+         * List API keys
+         * @description Lists the account's API keys. The keys themselves are not included.
+         */
         get: operations["accounts.list_keys"];
         put?: never;
         /**
-         * Make an API key
-         * @description Only this response contains the key. An e-mail announces it to the owner of the account. An API key cannot create keys. Over the limit of the plan: 409 `API_KEY_LIMIT_EXCEEDED`; too many within an hour: 429.
+         * Create an API key
+         * @description Creates an API key for the account. Only this response contains the key. The owner of the account is informed by e-mail. 403: the caller authenticated with an API key. 409: the account has as many keys as its plan allows (`API_KEY_LIMIT_EXCEEDED`). 429: the account has created too many keys within an hour.
          */
         post: operations["accounts.create_key"];
         delete?: never;
@@ -1198,7 +1330,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key */
+        /**
+         * Revoke an API key
+         * @description Revokes an API key of the account at once. 403: the caller authenticated with an API key. 404: the account has no such key.
+         */
         delete: operations["accounts.revoke_key"];
         options?: never;
         head?: never;
@@ -1212,7 +1347,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of the caller's notifications, newest first (the same under /api) */
+        /**
+         * List notification deliveries
+         * @description Alias of `GET /notifications/deliveries`.
+         */
         get: operations["notifications.deliveries_alias"];
         put?: never;
         post?: never;
@@ -1229,9 +1367,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the caller's push devices
+         * @description Alias of `GET /notifications/device-token`.
+         */
+        get: operations["notifications.devices_alias"];
         put?: never;
-        /** Register a device for push (the same under /api) */
+        /**
+         * Register a device for push notifications
+         * @description Alias of `POST /notifications/device-token`.
+         */
         post: operations["notifications.add_device_alias"];
         delete?: never;
         options?: never;
@@ -1249,7 +1394,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forget a device (the same under /api) */
+        /**
+         * Unregister a device
+         * @description Alias of `DELETE /notifications/device-token/{device_token}`.
+         */
         delete: operations["notifications.drop_device_alias"];
         options?: never;
         head?: never;
@@ -1263,7 +1411,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox, newest first (the same under /api) */
+        /**
+         * List inbox notifications
+         * @description Alias of `GET /notifications/inbox`.
+         */
         get: operations["notifications.inbox_alias"];
         put?: never;
         post?: never;
@@ -1282,7 +1433,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark one as read (the same under /api) */
+        /**
+         * Mark a notification as read
+         * @description Alias of `POST /notifications/inbox/{id}/read`.
+         */
         post: operations["notifications.read_alias"];
         delete?: never;
         options?: never;
@@ -1299,7 +1453,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark all as read (the same under /api) */
+        /**
+         * Mark all notifications as read
+         * @description Alias of `POST /notifications/inbox/read-all`.
+         */
         post: operations["notifications.read_all_alias"];
         delete?: never;
         options?: never;
@@ -1314,7 +1471,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox as it changes (the same under /api) */
+        /**
+         * Stream the inbox
+         * @description Alias of `GET /notifications/inbox/stream`. Tokens for the query parameter `token` come from `POST /api/notifications/inbox/stream-token`.
+         */
         get: operations["notifications.inbox_stream_alias"];
         put?: never;
         post?: never;
@@ -1334,8 +1494,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token for the inbox stream (the same under /api)
-         * @description For a browser's EventSource, which cannot set headers.
+         * Create an inbox stream token
+         * @description Creates a token for `GET /api/notifications/inbox/stream`, in the same way as `POST /notifications/inbox/stream-token`.
          */
         post: operations["notifications.inbox_stream_token_alias"];
         delete?: never;
@@ -1351,7 +1511,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many were not read (the same under /api) */
+        /**
+         * Get the number of unread notifications
+         * @description Alias of `GET /notifications/inbox/unread-count`.
+         */
         get: operations["notifications.unread_count_alias"];
         put?: never;
         post?: never;
@@ -1368,11 +1531,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Quiet hours, and wishes for each workflow (the same under /api) */
+        /**
+         * Get notification preferences
+         * @description Alias of `GET /notifications/preferences`.
+         */
         get: operations["notifications.preferences_alias"];
         /**
-         * Change quiet hours and wishes (the same under /api)
-         * @description Merged with what is there; null takes back.
+         * Update notification preferences
+         * @description Alias of `PUT /notifications/preferences`.
          */
         put: operations["notifications.put_preferences_alias"];
         post?: never;
@@ -1389,11 +1555,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which channels the caller wants (the same under /api) */
+        /**
+         * Get notification settings
+         * @description Alias of `GET /notifications/settings`.
+         */
         get: operations["notifications.settings_alias"];
         /**
-         * Switch channels on and off (the same under /api)
-         * @description What is left out stays.
+         * Update notification settings
+         * @description Alias of `PUT /notifications/settings`.
          */
         put: operations["notifications.put_settings_alias"];
         post?: never;
@@ -1410,7 +1579,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The key with which pages subscribe to Web Push (the same under /api) */
+        /**
+         * Get the Web Push key
+         * @description Alias of `GET /notifications/web-push-key`.
+         */
         get: operations["notifications.web_push_key_alias"];
         put?: never;
         post?: never;
@@ -1429,7 +1601,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the orchestrator tells (the same under /api) */
+        /**
+         * Receive an orchestrator webhook
+         * @description Alias of `POST /notifications/webhooks/{orchestrator}`.
+         */
         post: operations["notifications.webhook_alias"];
         delete?: never;
         options?: never;
@@ -1447,8 +1622,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the caller looks at (the same under /api)
-         * @description Who looks at a thread is not told what happens in it.
+         * Report presence
+         * @description Alias of `POST /presence/update`.
          */
         post: operations["notifications.presence_alias"];
         delete?: never;
@@ -1464,7 +1639,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's code */
+        /**
+         * Get the caller's referral code
+         * @description Returns the caller's referral code and link. The code is created if the caller has none yet.
+         */
         get: operations["referrals.code"];
         put?: never;
         post?: never;
@@ -1481,7 +1659,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's referrals, newest first */
+        /**
+         * List referrals
+         * @description Lists the accounts that have used the caller's code, newest first.
+         */
         get: operations["referrals.history"];
         put?: never;
         post?: never;
@@ -1499,8 +1680,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The referral through which the caller came
-         * @description When the referred account receives its credits, and why they are delayed.
+         * Get the referral that brought the caller
+         * @description Returns when the caller receives the credits for signing up with a referral code, and why they are delayed.
          */
         get: operations["referrals.received"];
         put?: never;
@@ -1521,8 +1702,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Another code in the place of the present one
-         * @description Pending referrals of the old code are not credited.
+         * Refresh the referral code
+         * @description Replaces the caller's code with a new one. The old code becomes invalid, and its pending referrals are not credited. 403: the code is suspended. 429: the code was refreshed too often today.
          */
         post: operations["referrals.refresh"];
         delete?: never;
@@ -1540,7 +1721,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Invite somebody by mail */
+        /**
+         * Send an invitation
+         * @description Sends an invitation e-mail with the caller's referral link. 429: the caller has sent too many invitations.
+         */
         post: operations["referrals.send"];
         delete?: never;
         options?: never;
@@ -1557,7 +1741,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Invite up to fifty people by mail */
+        /**
+         * Send several invitations
+         * @description Sends invitation e-mails to up to 50 addresses. The response reports the result for each address.
+         */
         post: operations["referrals.send_bulk"];
         delete?: never;
         options?: never;
@@ -1572,7 +1759,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the caller's referrals have earned */
+        /**
+         * Get referral statistics
+         * @description Returns how many accounts have used the caller's code, and how many credits they have earned.
+         */
         get: operations["referrals.stats"];
         put?: never;
         post?: never;
@@ -1592,8 +1782,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Is this somebody's code?
-         * @description Also without a log-in, so that a sign-up page can ask. The caller's own code is not valid.
+         * Validate a referral code
+         * @description Checks a code, for example for a sign-up page. Authentication is optional; requests are rate limited. The caller's own code is not valid.
          */
         post: operations["referrals.validate"];
         delete?: never;
@@ -1609,7 +1799,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page for logging in and signing up */
+        /**
+         * Get the log-in page
+         * @description Returns the page for logging in and signing up. Referral links open this page.
+         */
         get: operations["console.auth_page"];
         put?: never;
         post?: never;
@@ -1626,7 +1819,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one logs in here */
+        /**
+         * Get the log-in configuration
+         * @description Returns what a log-in page needs to know. Requires no authentication.
+         */
         get: operations["accounts.login_config"];
         put?: never;
         post?: never;
@@ -1645,7 +1841,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log in */
+        /**
+         * Log in
+         * @description Returns tokens for an e-mail address and a password. 401: the address or the password is wrong (`WRONG_LOGIN`).
+         */
         post: operations["accounts.log_in"];
         delete?: never;
         options?: never;
@@ -1663,8 +1862,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End this session
-         * @description By the refresh token, the cookie, or the access token alone.
+         * Log out
+         * @description Ends the session that is identified by the refresh token, by the cookie or, without them, by the access token.
          */
         post: operations["accounts.log_out"];
         delete?: never;
@@ -1682,7 +1881,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change the password */
+        /**
+         * Change the password
+         * @description Changes the caller's password. All other sessions end, and all API keys are revoked unless `keep_api_keys` is true; an e-mail lists them. 403: the current password is wrong, or the caller authenticated with an API key. 409: the account has no password.
+         */
         post: operations["accounts.change_password"];
         delete?: never;
         options?: never;
@@ -1700,8 +1902,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * New tokens for a refresh token
-         * @description A refresh token is valid for one use.
+         * Refresh tokens
+         * @description Exchanges a refresh token for a new access token and a new refresh token. A refresh token can be used once. After that it is accepted for another 20 seconds, for example after a lost response; a later use ends the session.
          */
         post: operations["accounts.refresh"];
         delete?: never;
@@ -1719,7 +1921,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Forgotten password */
+        /**
+         * Request a password reset
+         * @description Sends an e-mail with a link to set a new password, if the address has an account.
+         */
         post: operations["accounts.ask_for_reset"];
         delete?: never;
         options?: never;
@@ -1737,8 +1942,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a new password with the link from an e-mail
-         * @description All other sessions are ended and all API keys are revoked; an e-mail lists them.
+         * Reset the password
+         * @description Sets a new password with the token from the link in the e-mail, and logs in. All other sessions end and all API keys are revoked; an e-mail lists them.
          */
         post: operations["accounts.finish_reset"];
         delete?: never;
@@ -1754,13 +1959,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's sessions */
+        /**
+         * List sessions
+         * @description Lists the sessions of the caller's account, most recently used first.
+         */
         get: operations["accounts.list_sessions"];
         put?: never;
         post?: never;
         /**
          * End all sessions
-         * @description API keys remain valid unless `revoke_api_keys` is true; an e-mail lists them.
+         * @description Ends all sessions of the caller's account, including the current one. API keys remain valid unless `revoke_api_keys` is true; an e-mail lists them.
          */
         delete: operations["accounts.end_sessions"];
         options?: never;
@@ -1778,7 +1986,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End a session */
+        /**
+         * End a session
+         * @description Ends one session of the caller's account.
+         */
         delete: operations["accounts.end_session"];
         options?: never;
         head?: never;
@@ -1796,7 +2007,7 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description The account is created when the link in the confirmation e-mail is opened; if the server does not verify addresses, at once (201).
+         * @description Signs up with e-mail address and password. The response is 202, and the account is created when the link in the confirmation e-mail is opened. If the server does not verify addresses, the account is created at once, and the response is 201 with tokens.
          */
         post: operations["accounts.sign_up"];
         delete?: never;
@@ -1815,8 +2026,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Open the link of a sign-up
-         * @description Requires the proof from the response to the sign-up, or its password.
+         * Confirm a sign-up
+         * @description Creates the account with the token from the link in the confirmation e-mail, and logs in. Requires the `proof` from the response to the sign-up, or the password of the sign-up.
          */
         post: operations["accounts.verify"];
         delete?: never;
@@ -1835,8 +2046,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the identity provider tells of its users
-         * @description Signed as in Standard Webhooks, within 300 s; each id counts once. A sender that cannot sign sends a secret in `X-Webhook-Token` instead. Types that are not known are logged. `user.deleted` deletes the account. Events of Clerk, hooks of Supabase Auth and database webhooks of Supabase are understood.
+         * Receive an identity provider webhook
+         * @description Receives messages of the identity provider about its users: events of Clerk, hooks of Supabase Auth, and database webhooks of Supabase. They create and update accounts; `user.deleted` deletes the account. Other types are only logged. Messages are signed according to Standard Webhooks; the timestamp may differ by at most 300 seconds, and each message id is processed once. A sender that cannot sign its messages sends a secret in `X-Webhook-Token` instead.
          */
         post: operations["accounts.identity_webhook"];
         delete?: never;
@@ -1852,7 +2063,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The web page */
+        /**
+         * Get the console
+         * @description Returns the web console.
+         */
         get: operations["console.page"];
         put?: never;
         post?: never;
@@ -1869,7 +2083,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A file of the page */
+        /**
+         * Get a console asset
+         * @description Returns a script, style sheet or image of the console.
+         */
         get: operations["console.asset"];
         put?: never;
         post?: never;
@@ -1886,7 +2103,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The page's service worker, for Web Push */
+        /**
+         * Get the service worker
+         * @description Returns the service worker of the console, which shows Web Push notifications.
+         */
         get: operations["console.worker"];
         put?: never;
         post?: never;
@@ -1904,8 +2124,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Does the process live?
-         * @description Answers while the event loops turn, whatever the state of the database. For a liveness probe.
+         * Check liveness
+         * @description Returns 200 as long as the process handles requests, regardless of the state of the database. Use it as a liveness probe.
          */
         get: operations["host.healthz"];
         put?: never;
@@ -1924,14 +2144,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A page with a button
-         * @description Nothing happens by a GET, because mail scanners open links.
+         * Show the unsubscribe page
+         * @description Returns a page with a button to unsubscribe. The request itself changes nothing, because mail scanners open links.
          */
         get: operations["mail.ask_unsubscribe"];
         put?: never;
         /**
-         * End mail of this kind to this address
-         * @description RFC 8058; also what a mail program sends by itself. With the form field `undo`, mail of this kind comes again.
+         * Unsubscribe
+         * @description Unsubscribes the address from this category of e-mail. Mail programs use this for one-click unsubscribing (RFC 8058). With the form field `undo`, the address is subscribed again.
          */
         post: operations["mail.unsubscribe"];
         delete?: never;
@@ -1948,8 +2168,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect URI of the authorization server
-         * @description Completes the connection in the browser that confirmed it.
+         * Complete a connection
+         * @description Redirect URI of the authorization server. Completes the connection in the browser that confirmed it.
          */
         get: operations["mcp_prebuilt.callback"];
         put?: never;
@@ -1968,8 +2188,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The client metadata document
-         * @description For authorization servers that take its address as a client's id.
+         * Get the client metadata document
+         * @description Returns the OAuth client metadata of this server, for authorization servers that accept the URL of this document as client id. Requires no authentication.
          */
         get: operations["mcp_prebuilt.client_document"];
         put?: never;
@@ -1988,12 +2208,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Confirmation page of a connection
-         * @description Opened by `connect_url`. The page names the MCP server, the account that gets access and the authorization server, and sets a cookie. Only the browser that confirms can complete the connection.
+         * Show the confirmation page
+         * @description Returns the page that `connect_url` opens. It names the MCP server, the account that gets access and the authorization server, and sets a cookie. Only the browser that confirms can complete the connection.
          */
         get: operations["mcp_prebuilt.ask_to_confirm"];
         put?: never;
-        /** Confirm a connection */
+        /**
+         * Confirm a connection
+         * @description Confirms the connection and redirects the browser to the authorization server. Called by the form of the confirmation page.
+         */
         post: operations["mcp_prebuilt.confirm"];
         delete?: never;
         options?: never;
@@ -2008,12 +2231,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's profiles, and what can be had */
+        /**
+         * List integration profiles
+         * @description Lists the account's profiles, and the integrations that the operator offers.
+         */
         get: operations["mcp_prebuilt.list"];
         put?: never;
         /**
-         * Make a profile
-         * @description Of something the operator offers (`integration`, `credentials`), or of a server of the account's own that wants OAuth (`url`, `oauth`).
+         * Create an integration profile
+         * @description Creates a profile, either for an integration that the operator offers (`integration`, `credentials`), or for an MCP server of your own that requires OAuth (`url`, `oauth`). Connect a profile that uses OAuth with `POST /mcp/profiles/{id}/connect`. 409: the account has too many profiles.
          */
         post: operations["mcp_prebuilt.create"];
         delete?: never;
@@ -2032,7 +2258,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a profile and its tokens */
+        /**
+         * Delete an integration profile
+         * @description Deletes a profile with its credentials and tokens.
+         */
         delete: operations["mcp_prebuilt.delete"];
         options?: never;
         head?: never;
@@ -2049,8 +2278,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a link for the user's consent
-         * @description The link is valid for one use and ten minutes, and until the next link is created. It opens the confirmation page of this server, or with `mcp_prebuilt.redirect_url` the authorization server.
+         * Create a consent link
+         * @description Creates a link where the user grants access to the MCP server. The link can be used once. It expires after 10 minutes, or when the next link is created. It opens the confirmation page of this server or, if `mcp_prebuilt.redirect_url` is set, the authorization server.
          */
         post: operations["mcp_prebuilt.connect"];
         delete?: never;
@@ -2066,7 +2295,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for Prometheus */
+        /**
+         * Get metrics
+         * @description Returns the metrics of this node for Prometheus.
+         */
         get: operations["host.metrics"];
         put?: never;
         post?: never;
@@ -2083,7 +2315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of the caller's notifications, newest first */
+        /**
+         * List notification deliveries
+         * @description Lists the deliveries of the caller's notifications on each channel, newest first.
+         */
         get: operations["notifications.deliveries"];
         put?: never;
         post?: never;
@@ -2100,9 +2335,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List the caller's push devices
+         * @description Lists the caller's devices, the most recently registered first. Tokens are not returned.
+         */
+        get: operations["notifications.devices"];
         put?: never;
-        /** Register a device for push */
+        /**
+         * Register a device for push notifications
+         * @description Registers a device of the caller. A device belongs to the account that registered it last. 422: the provider is unknown, or the token is invalid for this provider.
+         */
         post: operations["notifications.add_device"];
         delete?: never;
         options?: never;
@@ -2120,7 +2362,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forget a device */
+        /**
+         * Unregister a device
+         * @description Removes a device of the caller. The request succeeds even if the device is not registered.
+         */
         delete: operations["notifications.drop_device"];
         options?: never;
         head?: never;
@@ -2134,7 +2379,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox, newest first */
+        /**
+         * List inbox notifications
+         * @description Lists the notifications in the caller's inbox, newest first.
+         */
         get: operations["notifications.inbox"];
         put?: never;
         post?: never;
@@ -2153,7 +2401,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark one as read */
+        /**
+         * Mark a notification as read
+         * @description Marks one notification in the caller's inbox as read.
+         */
         post: operations["notifications.read"];
         delete?: never;
         options?: never;
@@ -2170,7 +2421,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Mark all as read */
+        /**
+         * Mark all notifications as read
+         * @description Marks all notifications in the caller's inbox as read.
+         */
         post: operations["notifications.read_all"];
         delete?: never;
         options?: never;
@@ -2185,7 +2439,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox as it changes */
+        /**
+         * Stream the inbox
+         * @description Returns changes of the caller's inbox as Server-Sent Events of the schema `InboxEvent`: new notifications, with an id, and changes of the number of unread notifications. Authenticate with a bearer token, or with a token from `POST /notifications/inbox/stream-token` in the query parameter `token`.
+         */
         get: operations["notifications.inbox_stream"];
         put?: never;
         post?: never;
@@ -2205,8 +2462,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token for the inbox stream
-         * @description For a browser's EventSource, which cannot set headers.
+         * Create an inbox stream token
+         * @description Creates a token for the inbox stream, for the browser's `EventSource`, which cannot set headers. Pass it in the query parameter `token`. It is valid for 24 hours.
          */
         post: operations["notifications.inbox_stream_token"];
         delete?: never;
@@ -2222,7 +2479,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many were not read */
+        /**
+         * Get the number of unread notifications
+         * @description Returns the number of unread notifications in the caller's inbox.
+         */
         get: operations["notifications.unread_count"];
         put?: never;
         post?: never;
@@ -2239,11 +2499,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Quiet hours, and wishes for each workflow */
+        /**
+         * Get notification preferences
+         * @description Returns the caller's quiet hours and the preferences for each workflow.
+         */
         get: operations["notifications.preferences"];
         /**
-         * Change quiet hours and wishes
-         * @description Merged with what is there; null takes back.
+         * Update notification preferences
+         * @description Changes quiet hours and workflow preferences. The body is merged with the current preferences; `null` for `quiet_hours` or a workflow restores the default.
          */
         put: operations["notifications.put_preferences"];
         post?: never;
@@ -2260,11 +2523,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which channels the caller wants */
+        /**
+         * Get notification settings
+         * @description Returns which channels the caller has enabled.
+         */
         get: operations["notifications.settings"];
         /**
-         * Switch channels on and off
-         * @description What is left out stays.
+         * Update notification settings
+         * @description Enables or disables channels. Members that are absent or null do not change.
          */
         put: operations["notifications.put_settings"];
         post?: never;
@@ -2281,7 +2547,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The key with which pages subscribe to Web Push */
+        /**
+         * Get the Web Push key
+         * @description Returns the public key that web pages need to subscribe to Web Push. 404: Web Push is not available.
+         */
         get: operations["notifications.web_push_key"];
         put?: never;
         post?: never;
@@ -2300,7 +2569,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the orchestrator tells */
+        /**
+         * Receive an orchestrator webhook
+         * @description Receives events of the notification orchestrator, such as `notification.sent` and `notification.failed`. If a secret is configured, messages must be signed according to Standard Webhooks. The response is `ok` for all types of events. 401: the signature is invalid.
+         */
         post: operations["notifications.webhook"];
         delete?: never;
         options?: never;
@@ -2316,8 +2588,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document
-         * @description It follows the modules; after one was reloaded, enabled or disabled it is another one.
+         * Get the OpenAPI document
+         * @description Returns this document. It describes the loaded modules, and changes when a module is reloaded, enabled or disabled.
          */
         get: operations["host.openapi"];
         put?: never;
@@ -2338,8 +2610,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the caller looks at
-         * @description Who looks at a thread is not told what happens in it.
+         * Report presence
+         * @description Reports which thread the caller is viewing. While a thread is being viewed, notifications about its runs are suppressed. While the thread is open, repeat the request before `notifications.presence_seconds` (120 by default) have passed.
          */
         post: operations["notifications.presence"];
         delete?: never;
@@ -2355,7 +2627,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What lies in a directory of a project's workspace */
+        /**
+         * List workspace files
+         * @description Lists the entries of one directory of the project's workspace.
+         */
         get: operations["runs.files"];
         put?: never;
         post?: never;
@@ -2373,8 +2648,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of a project's workspace
-         * @description At most 16 MiB at once; of larger ones parts, by `offset` and `limit`.
+         * Download a workspace file
+         * @description Returns the content of a file in the project's workspace. A file of more than 16 MiB must be requested in parts with `offset` and `limit`; otherwise the response is 413.
          */
         get: operations["runs.file_content"];
         put?: never;
@@ -2393,8 +2668,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Can it serve?
-         * @description For a load balancer. 503 names every reason, also while the server starts and while it drains.
+         * Check readiness
+         * @description Returns 200 if this node can serve requests. Otherwise, also during startup and shutdown, returns 503 with the reasons. Use it as the health check of a load balancer.
          */
         get: operations["host.readyz"];
         put?: never;
@@ -2412,7 +2687,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The reference of all operations */
+        /**
+         * Get the API reference page
+         * @description Returns a page that shows all operations of this server.
+         */
         get: operations["console.reference"];
         put?: never;
         post?: never;
@@ -2429,7 +2707,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A thread's runs, newest first */
+        /**
+         * List the runs of a thread
+         * @description Alias of `GET /threads/{id}/agent-runs`.
+         */
         get: operations["runs.of_thread_alias"];
         put?: never;
         post?: never;
@@ -2446,7 +2727,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The account's threads, newest first */
+        /**
+         * List threads
+         * @description Lists the account's threads, newest first.
+         */
         get: operations["runs.list_threads"];
         put?: never;
         post?: never;
@@ -2463,13 +2747,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One thread */
+        /**
+         * Get a thread
+         * @description Returns a thread, with the agent, model and status of its latest run.
+         */
         get: operations["runs.get_thread"];
         put?: never;
         post?: never;
         /**
-         * Remove a thread and all of it
-         * @description With the last thread of a project, its files are deleted too. Idempotency keys of its starts stay valid for 24 hours.
+         * Delete a thread
+         * @description Deletes the thread with its messages, runs and events. If it was the last thread of its project, the workspace files of the project are deleted, too. The idempotency keys of its starts remain valid for 24 hours.
          */
         delete: operations["runs.delete_thread"];
         options?: never;
@@ -2484,7 +2771,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A thread's runs, newest first */
+        /**
+         * List the runs of a thread
+         * @description Lists the runs of one thread, newest first.
+         */
         get: operations["runs.of_thread"];
         put?: never;
         post?: never;
@@ -2501,7 +2791,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A thread's messages */
+        /**
+         * List the messages of a thread
+         * @description Lists the messages of a thread. A page ends after about 4 MB, even if it contains fewer than `limit` messages.
+         */
         get: operations["runs.messages"];
         put?: never;
         post?: never;
@@ -2518,70 +2811,97 @@ export interface components {
         "accounts.Account": {
             /**
              * Format: uuid
-             * @description The same
+             * @description Same as `id`.
              */
             account_id: string;
-            /** @description An exact decimal; 100 credits make a dollar */
+            /** @description Balance in credits, with up to six decimals. 100 credits are one dollar. */
             balance_credits: number;
-            /** @description The same in millionths of a credit */
+            /** @description Balance in millionths of a credit. */
             balance_micro: number;
             /** Format: date-time */
             created_at: string;
+            /** @description Name of the account's owner. */
             display_name: string | null;
             email: string | null;
+            /** @description Whether the e-mail address is confirmed. */
             email_verified: boolean;
             /** Format: uuid */
             id: string;
+            /** @description Limits of the account's plan. */
             limits: {
+                /** @description Whether the account may use all models. */
                 all_models: boolean;
+                /** @description Maximum number of concurrent runs. */
                 concurrent_runs: number;
+                /** @description Maximum number of MCP servers. */
                 custom_mcps: number;
+                /** @description Models that the account may use, unless `all_models` is true. */
                 models: string[];
+                /** @description Maximum number of threads. */
                 threads: number;
+                /** @description Maximum size of an uploaded file, in bytes. */
                 upload_file_bytes: number;
+                /** @description Maximum number of files per start. */
                 upload_files: number;
             };
             /** @enum {unknown} */
             role: "user" | "admin" | "super_admin";
+            /** @description Plan of the account. */
             tier: string;
         };
         "accounts.ApiKey": {
             /** Format: date-time */
             created_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the key expires. Null if it does not expire.
+             */
             expires_at: string | null;
+            /** @description Id of the key. */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the key was last used. Null if it has not been used.
+             */
             last_used_at: string | null;
             name: string;
         };
         "accounts.Balance": {
             /** Format: uuid */
             account_id: string;
+            /** @description Balance in credits, with up to six decimals. */
             balance_credits: number;
+            /** @description Balance in millionths of a credit. */
             balance_micro: number;
-            /** @description It was done before; nothing has moved */
+            /** @description Whether an earlier request with the same reference made this change. If true, nothing was moved. */
             replayed: boolean;
         };
         "accounts.Entry": {
             /** Format: date-time */
             at: string;
-            /** @description After it */
+            /** @description Balance after the entry, in credits. */
             balance_credits: number;
+            /** @description Balance after the entry, in millionths of a credit. */
             balance_micro: number;
+            /** @description Change of the balance in credits; negative for charges and revocations. */
             delta_credits: number;
+            /** @description Change of the balance in millionths of a credit. */
             delta_micro: number;
             id: number;
+            /** @description `grant`, `charge`, `revoke`, `referral` or `adjust`. */
             kind: string;
-            /** @description By the kind */
+            /** @description Details, which depend on the kind. */
             note: unknown;
+            /** @description Reference, unique per kind. */
             ref: string;
         };
         "accounts.Refused": {
             detail: {
+                /** @description Balance in credits. */
                 balance_credits?: number;
+                /** @description Balance in millionths of a credit. */
                 balance_micro?: number;
-                /** @description What was moved under that key */
+                /** @description Credits that were moved under that reference. */
                 credits?: number;
                 /** @enum {unknown} */
                 error_code: "IDEMPOTENCY_KEY_REUSED" | "BALANCE_TOO_LOW";
@@ -2589,13 +2909,14 @@ export interface components {
             };
         };
         "accounts.Tokens": {
+            /** @description Token to be sent as `Authorization: Bearer`. */
             access_token: string;
             /** Format: uuid */
             account_id: string;
             email: string;
-            /** @description Seconds */
+            /** @description Time until the access token expires, in seconds. */
             expires_in: number;
-            /** @description Unless it is in the cookie */
+            /** @description Token for `POST /auth/refresh`. Absent if it is set as a cookie. */
             refresh_token?: string;
             /** @constant */
             token_type: "Bearer";
@@ -2603,84 +2924,106 @@ export interface components {
         "agents.Agent": {
             /** Format: uuid */
             agent_id: string;
-            /** @description MCP servers; values of `headers` and `env` are masked as `********` */
+            /** @description MCP servers. Values of `headers` and `env` are masked as `********`. */
             custom_mcps: components["schemas"]["agents.Mcp"][];
+            /** @description Description for the account's users; not sent to the model. */
             description: string;
-            /** @description Used where no agent is named; an account has exactly one */
+            /** @description Whether this is the account's default agent, which is used if a start names none. Each account has exactly one. */
             is_default: boolean;
-            /** @description null: the model of the deployment */
+            /** @description Model of the agent: an alias, or `<provider>/<model>`. Null: the default model of the deployment. */
             model_name: string | null;
             name: string;
+            /** @description Instructions for the model. */
             system_prompt: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description Version number, starting at 1. Each change creates a new version. */
             version: number;
         };
         "agents.Change": {
-            /** @description Taken as GET shows it and not looked at */
+            /** @description Ignored, so that the response of `GET /agents/{id}` can be sent back. */
             agent_id?: unknown;
-            /** @description Not looked at */
+            /** @description Ignored. */
             created_at?: unknown;
-            /** @description As the agent shows them; `custom_type` and `enabled_tools` are taken too */
+            /** @description MCP servers, which replace the current list. `custom_type` and `enabled_tools` are accepted as synonyms of `customType` and `enabledTools`. */
             custom_mcps?: {
                 [key: string]: unknown;
             }[] | null;
+            /** @description Description, at most 2000 bytes. */
             description?: string | null;
-            /** @description The change is refused with 409 when the agent has another version */
+            /** @description The version that the client has read. If the agent has a different one, the response is 409 and nothing changes. */
             expected_version?: number | null;
+            /** @description `true` makes this the account's default agent. */
             is_default?: boolean | null;
-            /** @description null: the model of the deployment */
+            /** @description Model of the agent: an alias, or `<provider>/<model>`. Null: the default model of the deployment. Absent: no change. */
             model_name?: string | null;
+            /** @description Name, 1 to 100 bytes. */
             name?: string | null;
+            /** @description Instructions for the model, at most 64 KiB. */
             system_prompt?: string | null;
-            /** @description Not looked at */
+            /** @description Ignored. */
             updated_at?: unknown;
-            /** @description Not looked at */
+            /** @description Ignored. */
             version?: unknown;
         };
         "agents.Mcp": {
-            /** @description `url` and `headers`, `profile_id`, or `command`, `args` and `env`, by the type; `reuse`, `session`, `revision`, `tasks`, `timeout_seconds`, `instructions`, `resources`, `on_tool_change` */
+            /** @description Configuration, which depends on the type: `url` and `headers` (`http`, `sse`); `profile_id` (`prebuilt`); `command`, `args` and `env` (`json`). All types: `reuse`, `session`, `revision`, `tasks`, `timeout_seconds`, `instructions`, `resources` and `on_tool_change`. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The name of another transport */
+            /** @description Type identifier of a server that is not prebuilt. */
             customType?: string;
+            /** @description Names of the tools that the agent may use. */
             enabledTools: string[];
-            /** @description Display name */
+            /** @description Display name, also used in the names of the server's tools. */
             name: string;
-            /** @enum {unknown} */
+            /**
+             * @description Type of the server. `composio` is a synonym of `prebuilt`.
+             * @enum {unknown}
+             */
             type: "http" | "sse" | "prebuilt" | "composio" | "json";
         };
         "agents.New": {
-            /** @description Not looked at */
+            /** @description Ignored. */
             agent_id?: unknown;
-            /** @description Not looked at */
+            /** @description Ignored. */
             created_at?: unknown;
+            /** @description MCP servers. `custom_type` and `enabled_tools` are accepted as synonyms of `customType` and `enabledTools`. */
             custom_mcps?: {
                 [key: string]: unknown;
             }[] | null;
+            /** @description Description, at most 2000 bytes. */
             description?: string | null;
-            /** @description Not looked at */
+            /** @description Ignored. */
             expected_version?: unknown;
-            /** @description In the place of the present default agent */
+            /** @description `true` makes this the account's default agent, in place of the current one. */
             is_default?: boolean | null;
+            /** @description Model of the agent: an alias, or `<provider>/<model>`. Default: the default model of the deployment. */
             model_name?: string | null;
+            /** @description Name, 1 to 100 bytes. */
             name: string;
+            /** @description Instructions for the model, at most 64 KiB. */
             system_prompt?: string | null;
-            /** @description Not looked at */
+            /** @description Ignored. */
             updated_at?: unknown;
-            /** @description Not looked at */
+            /** @description Ignored. */
             version?: unknown;
         };
-        /** @description For the next page; null on the last one */
+        /** @description Value for `cursor` to get the next page. Null on the last page. */
         "agents.NextCursor": string | null;
         "agents.TooManyServers": {
             detail: {
+                /** @description Number of agents or MCP servers of the account. */
                 current_count: number;
-                /** @enum {unknown} */
+                /**
+                 * @description `CUSTOM_WORKER_LIMIT_EXCEEDED`: too many MCP servers. `AGENT_LIMIT_EXCEEDED`: too many agents.
+                 * @enum {unknown}
+                 */
                 error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED" | "AGENT_LIMIT_EXCEEDED";
+                /** @description Limit of the account's plan. */
                 limit: number;
                 message: string;
+                /** @description The account's plan. */
                 tier_name: string;
             };
         };
@@ -2689,17 +3032,20 @@ export interface components {
             agent_id: string;
             /** Format: date-time */
             created_at: string;
+            /** @description MCP servers. Values of `headers` and `env` are masked as `********`. */
             custom_mcps: components["schemas"]["agents.Mcp"][];
             description: string;
+            /** @description Whether this is the current version. */
             is_current: boolean;
+            /** @description Model of the agent. Null: the default model of the deployment. */
             model_name: string | null;
             name: string;
             system_prompt: string;
             version: number;
         };
-        /** @description The body of every error */
+        /** @description The body of every error response. */
         "host.Error": {
-            /** @description A sentence, or an object with at least a message */
+            /** @description An error message, or an object with at least `message`. */
             detail: string | ({
                 message: string;
             } & {
@@ -2712,126 +3058,173 @@ export interface components {
         };
         "host.Jobs": {
             jobs: {
+                /** @description Number of attempts so far. */
                 attempts: number;
-                /** @description Attempts whose node vanished */
+                /** @description Number of attempts whose node crashed or disappeared. */
                 crashes: number;
                 /** Format: date-time */
                 enqueued_at: string;
                 id: number;
+                /** @description Kind of the job, such as `runs.execute`. */
                 kind: string;
+                /** @description Error of the latest failed attempt. */
                 last_error: string | null;
+                /** @description Maximum number of attempts. */
                 max_attempts: number;
                 /**
                  * Format: uuid
-                 * @description Which works on it
+                 * @description Id of the node that executes the job. Null if it is not running.
                  */
                 node: string | null;
                 queue: string;
                 /**
                  * Format: date-time
-                 * @description Not before; of one that is dead, when it was given up
+                 * @description Time from which on the job may run. For dead jobs: the time at which the last attempt failed.
                  */
                 run_at: string;
             }[];
+            /** @description Value for `cursor` to get the next page. Null on the last page. */
             next_cursor: string | null;
         };
         "host.LeftModule": {
+            /** @description Number of the instance. */
             generation: number;
             module: string;
-            /** @enum {unknown} */
+            /**
+             * @description `unloaded`: removed from memory. `ended (still mapped)`: ended, but its library stays in memory. `retired (still mapped)`: did not end in time.
+             * @enum {unknown}
+             */
             outcome: "unloaded" | "ended (still mapped)" | "retired (still mapped)";
-            /** @description Why it would not end */
+            /** @description Why the instance did not end. */
             reason?: string;
             version: string;
         };
         "host.Module": {
+            /** @description Major version of the module ABI that the module was built for. */
             abi_major: number;
+            /** @description Minor version of the module ABI that the module was built for. */
             abi_minor: number;
+            /** @description Event consumers of the module, with the kinds of events. */
             consumers: components["schemas"]["host.Names"];
+            /** @description Drivers that the module has registered for extension points. */
             drivers: {
+                /** @description The driver's name. */
                 name: string;
+                /** @description The extension point. */
                 point: string;
             }[];
+            /** @description Path of the module's file. */
             file: string;
+            /** @description Flags from the module's manifest. */
             flags: number;
-            /** @description Which library of it this is, counted over all modules; 0 while none lives */
+            /** @description Number of the loaded instance of the module, counted over all modules. 0 if the module is not loaded. */
             generation: number;
+            /** @description Kinds of jobs that the module executes. */
             jobs: components["schemas"]["host.Names"];
+            /** @description Description of the latest exception or incorrect call. */
             last_strike?: string;
-            /** @description Generations of it that were replaced or taken out and stay in memory: the latest ten */
+            /** @description The latest ten replaced or removed instances of the module that are still in memory. */
             left?: components["schemas"]["host.LeftModule"][];
+            /** @description Ids of the module's database migrations. */
             migrations: components["schemas"]["host.Names"];
+            /** @description Oldest minor version of the host's ABI that the module works with. */
             min_host_minor: number;
             name: string;
+            /** @description Services that the module uses. */
             needs: {
+                /** @description Id of the service, such as `accounts/1`. */
                 id: string;
+                /** @description Smallest size of the service's function table that the module works with, in bytes. */
                 min_size: number;
+                /** @description Whether the module works without the service. */
                 optional: boolean;
             }[];
-            /** @description What it has begun and not ended */
+            /** @description Number of requests, jobs and calls that the module has begun and not finished. */
             outstanding: number;
+            /** @description Extension points that the module defines. */
             points: components["schemas"]["host.Names"];
+            /** @description Services that the module provides. */
             provides: components["schemas"]["host.Names"];
-            /** @description Why it is refused or retired */
+            /** @description Why the module was refused or retired. */
             reason?: string;
-            /** @description The server does not start without it */
+            /** @description Whether the server refuses to start without the module. */
             required: boolean;
+            /** @description Routes of the module, such as `GET /threads/{id}`. */
             routes: components["schemas"]["host.Names"];
+            /** @description Services that the module has registered. */
             services: components["schemas"]["host.Names"];
-            /** @description JSON Schema of its settings */
+            /** @description JSON Schema of the module's settings. Null if it has none. */
             settings_schema: {
                 [key: string]: unknown;
             } | null;
+            /** @description SHA-256 hash of the module's file. */
             sha256: string;
-            /** @description Callbacks that held an event loop for longer than 50 ms */
+            /** @description Number of callbacks that blocked an event loop for longer than 50 ms. */
             slow_callbacks: number;
-            /** @enum {unknown} */
+            /**
+             * @description `disabled`: disabled by the configuration or an admin. `refused`: could not be loaded. `created` and `started`: steps of the startup. `stopped`: ended. `retired`: did not stop, and stays in memory.
+             * @enum {unknown}
+             */
             state: "disabled" | "refused" | "created" | "started" | "stopped" | "retired";
-            /** @description Exceptions that left a callback, and wrong uses of the tables of the host */
+            /** @description Number of exceptions that escaped from callbacks, and of incorrect calls of the host. */
             strikes: number;
             version: string;
         };
         "host.ModuleChange": {
-            /** @enum {unknown} */
+            /**
+             * @description What was done.
+             * @enum {unknown}
+             */
             change: "reload" | "enable" | "disable";
-            /** @description Requests that did not end in time */
+            /** @description Number of requests that were aborted because they did not end in time. */
             cut_requests: number;
+            /** @description Module instances that were replaced or removed. */
             left: components["schemas"]["host.LeftModule"][];
+            /** @description Name of the module. */
             module: string;
-            /** @description New libraries that serve now; those of modules that depend on it are among them */
+            /** @description Module instances that were started, including those of modules that depend on this one. */
             started: {
+                /** @description Number of the instance. */
                 generation: number;
                 module: string;
                 version: string;
             }[];
+            /** @description Time until the new instances had taken over, in milliseconds. */
             swap_ms: number;
+            /** @description Time until the old instances had ended, in milliseconds. */
             total_ms: number;
+            /** @description Names of running modules whose settings in the configuration have changed; a reload of each applies them */
+            unapplied_settings: string[];
         };
         "host.Names": string[];
         "host.Node": {
             /** Format: uuid */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the node's lease expires if it is not renewed.
+             */
             lease_until: string;
-            /** @description Of its machine */
+            /** @description Host name of the node's machine. */
             name: string;
-            /** @description Jobs, runs among them */
+            /** @description Number of jobs in progress, including runs. */
             running: number;
             /** Format: date-time */
             started_at: string;
             /**
-             * @description `silent`: its lease is over, the others take its jobs
+             * @description `active`: takes jobs. `draining`: takes no more jobs. `silent`: its lease has expired, and other nodes take over its jobs.
              * @enum {unknown}
              */
             state: "active" | "draining" | "silent";
-            /** @description It is the one that answers */
+            /** @description Whether this node answered the request. */
             this: boolean;
-            /** @description `jobs.weight` */
+            /** @description Share of the jobs that the node takes, compared with other nodes: the setting `jobs.weight`. */
             weight: number;
         };
         "host.NodeChange": {
             /** Format: uuid */
             id: string;
+            /** @description Number of jobs in progress on the node. */
             running: number;
             /** @enum {unknown} */
             state: "active" | "draining";
@@ -2840,96 +3233,107 @@ export interface components {
             nodes: {
                 /** Format: uuid */
                 id: string;
-                /** @description Jobs that it works on */
+                /** @description Number of jobs in progress. */
                 running: number;
                 /** Format: date-time */
                 started_at: string;
-                /** @description The one that answers */
+                /** @description Whether this node answered the request. */
                 this: boolean;
             }[];
             queues: {
-                /** @description Given up after the last attempt */
+                /** @description Jobs whose attempts all failed. */
                 dead: number;
+                /** @description Time that the oldest ready job has waited, in seconds. */
                 oldest_ready_seconds: number;
                 queue: string;
-                /** @description Nobody has taken them yet */
+                /** @description Jobs that wait for a node. */
                 ready: number;
+                /** @description Jobs in progress. */
                 running: number;
-                /** @description For later, or waiting for the next attempt */
+                /** @description Jobs that are due later or wait for their next attempt. */
                 scheduled: number;
             }[];
         };
         "host.Readiness": {
-            /** @description What is amiss and keeps nobody from being served; absent when nothing is */
+            /** @description Problems that do not keep the node from serving requests. Absent if there are none. */
             degraded?: components["schemas"]["host.Trouble"][];
+            /** @description Why the node is not ready. */
             reasons: components["schemas"]["host.Trouble"][];
             /** @enum {unknown} */
             status: "ready" | "not_ready";
         };
         "host.Trouble": {
+            /** @description Description of the problem. */
             message: string;
-            /** @description A part of the host, or a module */
+            /** @description The component of the server, or the module. */
             room: string;
         };
         "mcp_prebuilt.Profile": {
-            /** @description There where OAuth is wanted */
+            /** @description Whether the profile has access to the server. Present only if the profile uses OAuth. */
             connected?: boolean;
             display_name: string;
+            /** @description Name of the integration. Null for a server of the account's own. */
             integration: string | null;
             /** Format: uuid */
             profile_id: string;
             url?: string;
         };
         "mcp.Call": {
+            /** @description Arguments of the call. */
             arguments?: {
                 [key: string]: unknown;
             };
             config: components["schemas"]["mcp.Config"];
+            /** @description Name of the tool. */
             tool: string;
+            /** @description Type of the server: `http`, `sse`, `prebuilt` or `json`. */
             type: string;
         };
-        /** @description By the type */
+        /** @description Configuration of an MCP server. The required members depend on the type of the server. */
         "mcp.Config": {
+            /** @description Arguments of the command (`json`). */
             args?: string[] | null;
-            /** @description json */
+            /** @description Command to run. Required for `json`; must be on the operator's list of allowed commands. */
             command?: string;
+            /** @description Environment variables of the command (`json`). */
             env?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Headers to send to the server (`http` and `sse`). */
             headers?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description The server's instructions go into the system prompt
+             * @description Whether the server's instructions are added to the system prompt.
              * @default true
              */
             instructions: boolean | null;
             /**
-             * @description What happens when the server changes the definition of an enabled tool. `log`: the change is logged. `ask`: calls fail until the change is approved. `block`: the tool is not offered until the change is approved
+             * @description What happens when the server changes the definition of an enabled tool. `log`: the change is logged. `ask`: calls fail until the change is approved. `block`: the tool is not offered until the change is approved.
              * @default log
              * @enum {unknown}
              */
             on_tool_change: "log" | "ask" | "block" | null;
-            /** @description prebuilt */
+            /** @description Id of the integration profile. Required for `prebuilt`. */
             profile_id?: string;
-            /** @description Whether runs can list and read the server's resources. Default: if a tool of the server is enabled */
+            /** @description Whether runs can list and read the server's resources. Default: true if a tool of the server is enabled. */
             resources?: boolean | null;
-            /** @description Keep connections for later calls */
+            /** @description Whether the connection is kept for later calls. */
             reuse?: boolean | null;
             /**
-             * @description Protocol revision; `auto`: detected
+             * @description Revision of the MCP protocol; `auto` detects it.
              * @default auto
              * @enum {unknown}
              */
             revision: "auto" | "2026-07-28" | "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07" | null;
             /**
-             * @description Scope of a session with the server: one call, all calls of a run, or all calls of a thread. Default: `run` if the server keeps a session, else `call`
+             * @description Calls that share a session with the server: `call` (none), `run` (all calls of a run), or `thread` (all calls of a thread). Default: `run` if the server keeps a session, otherwise `call`.
              * @enum {unknown}
              */
             session?: "call" | "run" | "thread" | null;
-            /** @description How long a tool call may take without a result or increasing progress */
+            /** @description Time limit of a tool call in seconds; progress that increases restarts it. */
             timeout_seconds?: number | null;
-            /** @description http and sse */
+            /** @description URL of the server. Required for `http` and `sse`. */
             url?: string;
         } & {
             [key: string]: unknown;
@@ -2937,113 +3341,157 @@ export interface components {
         "mcp.Names": string[];
         "mcp.Question": {
             config: components["schemas"]["mcp.Config"];
+            /** @description Type of the server: `http`, `sse`, `prebuilt` or `json`. */
             type: string;
         };
         "mcp.Server": {
             config: components["schemas"]["mcp.Config"];
+            /** @description Type identifier of a server that is not prebuilt. */
             customType?: string;
+            /** @description Names of the tools that the agent may use. */
             enabledTools: components["schemas"]["mcp.Names"];
+            /** @description Display name, also used in the names of the server's tools. */
             name: string;
+            /** @description Type of the server: `http`, `sse`, `prebuilt` or `json`. */
             type: string;
         };
         "mcp.ServerFailed": {
             detail: {
-                /** @enum {unknown} */
+                /**
+                 * @description `MCP_CONNECT_FAILED`: the server cannot be reached. `MCP_PROTOCOL_ERROR`: the server breaks the protocol. `MCP_TIMEOUT`: the server did not answer in time.
+                 * @enum {unknown}
+                 */
                 error_code: "MCP_CONNECT_FAILED" | "MCP_PROTOCOL_ERROR" | "MCP_TIMEOUT";
-                /** @description Names the server and the cause */
+                /** @description Names the server and the cause. */
                 message: string;
             } | string;
         };
         "mcp.ServerIn": {
             config: components["schemas"]["mcp.Config"];
+            /** @description Type identifier of a server that is not prebuilt. */
             customType?: string | null;
+            /** @description Names of the tools that the agent may use. */
             enabledTools?: components["schemas"]["mcp.Names"];
+            /** @description Display name, also used in the names of the server's tools. */
             name: string;
+            /** @description Type of the server: `http`, `sse`, `prebuilt` or `json`. */
             type: string;
         };
         "mcp.TooManyServers": {
             detail: {
+                /** @description Number of MCP servers of the account. */
                 current_count: number;
                 /** @constant */
                 error_code: "CUSTOM_WORKER_LIMIT_EXCEEDED";
+                /** @description Limit of the account's plan. */
                 limit: number;
                 message: string;
+                /** @description The account's plan. */
                 tier_name: string;
             };
         };
         /**
+         * @description Type of an MCP server. `composio` is a synonym of `prebuilt`.
          * @default sse
          * @enum {unknown}
          */
         "mcp.Type": "http" | "sse" | "prebuilt" | "composio" | "json";
-        /** @description Accounts, and those that the broadcast would reach on each channel by their settings */
+        /** @description Number of accounts, and of those that the broadcast would reach on each channel according to their settings. */
         "notifications.Audience": {
+            /** @description Number of accounts. */
             accounts: number;
+            /** @description Accounts that would be reached by e-mail. */
             email: number;
+            /** @description Accounts that would be reached in the inbox. */
             in_app: number;
+            /** @description Accounts that would be reached by push notification. */
             push: number;
         };
         "notifications.Broadcast": {
             /** Format: date-time */
             created_at: string;
+            /** @description Subject of the token of the admin who created the broadcast. */
             created_by: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the broadcast ended. Null if it has not ended.
+             */
             ended_at: string | null;
             /** Format: uuid */
             id: string;
-            /** @description By state */
+            /** @description Number of notifications by state. */
             notifications?: {
                 [key: string]: number;
             };
             payload_template: {
                 [key: string]: unknown;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the broadcast starts. Null: at once.
+             */
             scheduled_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the broadcast started. Null if it has not started.
+             */
             started_at: string | null;
             /** @enum {unknown} */
             status: "scheduled" | "running" | "paused" | "cancelled" | "completed";
             workflow_id: string;
-            /** @description Accounts for which a notification was written */
+            /** @description Number of accounts for which a notification has been written. */
             written: number;
         };
         "notifications.Delivery": {
             /** Format: date-time */
             at: string;
-            /** @enum {unknown} */
+            /**
+             * @description Channel of the delivery. Null if the notification was suppressed on all channels.
+             * @enum {unknown}
+             */
             channel: "email" | "push" | "in_app" | null;
+            /** @description Details, such as the reason of a failure. */
             detail: string | null;
             /** Format: uuid */
             notification_id: string;
+            /** @description Provider that delivered the notification. */
             provider: string | null;
+            /** @description Result of the delivery. */
             status: string;
             workflow_id: string;
         };
         "notifications.Entry": {
+            /** @description Link to open. Null if there is none. */
             action_url: string | null;
             body: string;
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
             id: string;
+            /** @description Data of the notification. */
             payload: {
                 [key: string]: unknown;
             };
             read: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the notification was marked as read. Null if it is unread.
+             */
             read_at: string | null;
             title: string;
             workflow_id: string;
         };
+        /** @description One event of the inbox stream. */
         "notifications.InboxEvent": {
             notification: components["schemas"]["notifications.Entry"];
             /** @constant */
             type: "notification";
+            /** @description Number of unread notifications in the inbox. */
             unread_count: number;
         } | {
             /** @constant */
             type: "unread_count";
+            /** @description Number of unread notifications in the inbox. */
             unread_count: number;
         } | {
             /** @constant */
@@ -3052,33 +3500,52 @@ export interface components {
         "notifications.Notification": {
             /** Format: uuid */
             account_id: string;
+            /** @description Number of delivery attempts. */
             attempts: number;
             /** Format: date-time */
             created_at: string;
             deliveries?: components["schemas"]["notifications.Delivery"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the notification reached its final state. Null if it has not.
+             */
             ended_at: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time after which delivery is no longer attempted.
+             */
             expires_at: string | null;
             /** Format: uuid */
             id: string;
+            /** @description Whether the recipient may have received the notification twice. */
             maybe_duplicate: boolean;
             payload?: {
                 [key: string]: unknown;
             };
+            /** @description Channels on which the notification has not been delivered yet. */
             pending: string[];
+            /** @description Why the notification was suppressed or failed. */
             reason: string | null;
-            /** @enum {unknown} */
+            /**
+             * @description `queued`: waiting for delivery. `gathered`: waiting for a digest. `sent`: accepted on at least one channel. `suppressed`: not sent because of settings or presence. `failed`: permanently refused. `dead`: all delivery attempts failed. `cancelled`: cancelled by an admin.
+             * @enum {unknown}
+             */
             status: "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled";
+            /** @description Id under which the orchestrator knows the notification. */
             transaction_id: string;
             workflow_id: string;
         };
         "notifications.Preferences": {
+            /** @description Daily time range in which e-mails and push messages wait. Null if there are no quiet hours. */
             quiet_hours: {
+                /** @description Start of the quiet hours, such as `22:00`. */
                 from: string;
+                /** @description End of the quiet hours, such as `07:00`. */
                 to: string;
             } | null;
+            /** @description Time zone of the quiet hours, from the IANA time zone database. */
             time_zone: string;
+            /** @description Preferences by workflow id. */
             workflows: {
                 [key: string]: components["schemas"]["notifications.Wish"];
             };
@@ -3086,198 +3553,269 @@ export interface components {
         "notifications.Settings": {
             /** Format: uuid */
             account_id: string;
+            /** @description Whether e-mails are sent. */
             email_enabled: boolean;
+            /** @description Whether notifications are added to the inbox. */
             in_app_enabled: boolean;
+            /** @description Whether push notifications are sent. */
             push_enabled: boolean;
         };
+        /** @description Preferences for one workflow. */
         "notifications.Wish": {
+            /** @description Minutes for which notifications are collected into one digest. 0: each is sent at once. */
             digest_minutes: number;
+            /** @description Whether e-mails are sent. */
             email: boolean;
+            /** @description Whether notifications are added to the inbox. */
             in_app: boolean;
-            /** @description Wishes do not count */
+            /** @description Whether the notifications are sent regardless of the preferences. */
             mandatory: boolean;
-            /** @description Absent: notifications.task_email_minutes of the server */
+            /** @description For workflows about tasks: e-mails are sent only for runs that took at least this many minutes. Absent: the server's setting `notifications.task_email_minutes`. */
             min_minutes?: number;
+            /** @description Whether push notifications are sent. */
             push: boolean;
-            /** @description Waits for no quiet hours */
+            /** @description Present and true if the recipient unsubscribed with the link in an e-mail. `email` is false until the recipient subscribes again with that link, or the owner of the verified address turns `email` on. */
+            unsubscribed?: boolean;
+            /** @description Whether the notifications are sent during quiet hours. */
             urgent: boolean;
         };
         "referrals.Referral": {
-            /** @description 0 while it is pending */
+            /** @description Credits awarded to the code's owner. 0 while the referral is pending. */
             credits_awarded: number;
             /** Format: uuid */
             id: string;
-            /** @description The same as a sentence */
+            /** @description The reason as a sentence. */
             message: string | null;
             /**
-             * @description Why it has not earned
+             * @description Why the referral has not earned credits. Null if it has.
              * @enum {unknown}
              */
             reason: "not_qualified" | "on_hold" | "under_review" | "code_suspended" | "cap_reached" | "code_refreshed" | "self_referral" | "disposable_address" | "same_mailbox" | "account_deleted" | "revoked" | null;
             referral_code: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Account that used the code.
+             */
             referred_account_id: string;
             /** Format: date-time */
             referred_at: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Account that owns the code.
+             */
             referrer_id: string;
-            /** @enum {unknown} */
+            /**
+             * @description `pending`: the referral has not earned credits yet. `successful`: it has.
+             * @enum {unknown}
+             */
             status: "pending" | "successful";
         };
         "referrals.Sent": {
-            /** @description What became of it */
+            /** @description Result as a sentence. */
             message: string;
             success: boolean;
         };
-        /** @description Text of the answer */
+        /** @description A piece of the model's answer. */
         "runs.Chunk": {
+            /** @description Text to append to the answer. */
             content: string;
-            /** @description Merged: the first of them */
+            /** @description With `coalesce_ms`: sequence number of the first of the merged chunks. Absent if nothing was merged. */
             from_sequence?: number;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "llm_response_chunk";
         };
-        /** @description Older messages became a summary for the model */
+        /** @description Older messages were replaced by a summary in the requests to the model, because the conversation exceeds its context window. */
         "runs.Compacted": {
+            /** @description Credits charged for the summary. */
             credits: number;
+            /** @description Number of messages that the summary replaces. */
             messages: number;
+            /** @description Model that wrote the summary. */
             model: string;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Number of the model answer before which the summary was made. */
             step: number;
             /** @constant */
             type: "context_compacted";
+            /** @description Tokens used for the summary. */
             usage: components["schemas"]["runs.Usage"];
         };
-        /** @description This server stops; come back with the last id; without a number */
+        /** @description The server is shutting down. Reconnect with the id of the last event received. Has no `sequence`. */
         "runs.Draining": {
             /** @constant */
             type: "server_draining";
         };
-        /** @description One event of a run's stream */
+        /** @description One event of the run's event stream. Every event has a `type`; all except `ping` and `server_draining` have a `sequence`, which starts at 1 and increases without gaps over the whole run. */
         "runs.Event": components["schemas"]["runs.Running"] | components["schemas"]["runs.Queued"] | components["schemas"]["runs.ResponseStart"] | components["schemas"]["runs.Chunk"] | components["schemas"]["runs.ReasoningChunk"] | components["schemas"]["runs.ResponseEnd"] | components["schemas"]["runs.TurnAborted"] | components["schemas"]["runs.MessageEvent"] | components["schemas"]["runs.ToolCall"] | components["schemas"]["runs.ToolOutput"] | components["schemas"]["runs.ToolProgress"] | components["schemas"]["runs.ToolResult"] | components["schemas"]["runs.RunError"] | components["schemas"]["runs.Notice"] | components["schemas"]["runs.Compacted"] | components["schemas"]["runs.Gap"] | components["schemas"]["runs.Snapshot"] | components["schemas"]["runs.Ping"] | components["schemas"]["runs.Draining"];
         "runs.File": {
-            /** @enum {unknown} */
+            /**
+             * @description Type of the entry; `link` is a symbolic link.
+             * @enum {unknown}
+             */
             kind: "file" | "dir" | "link" | "other";
-            /** @description Microseconds since 1970 */
+            /** @description Time of the last modification, in microseconds since 1970-01-01T00:00:00Z. */
             modified_unix_us: number;
+            /** @description Name of the entry. */
             name: string;
+            /** @description Size in bytes. */
             size: number;
         };
-        /** @description true, false, 1, 0 or empty, in any case */
+        /** @description `true`, `1`, `false`, `0` or empty. Case-insensitive. */
         "runs.Flag": string;
-        /** @description These numbers do not come on this stream: their events were deleted, or the client asked for events after a number that the run has not reached */
+        /** @description The events of this range are not sent on this stream: they were deleted, or the client asked for events after a sequence number that the run has not reached. */
         "runs.Gap": {
+            /** @description First sequence number of the range. */
             from: number;
+            /** @description Sequence number of the event; same as `to`. */
             sequence: number;
+            /** @description Last sequence number of the range. */
             to: number;
             /** @constant */
             type: "gap";
         };
         "runs.Message": {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Run that the message belongs to.
+             */
             agent_run_id: string;
-            /** @description A text or parts of several kinds */
+            /** @description A string, or an array of parts, such as text and images. */
             content: unknown;
             /** Format: date-time */
             created_at: string;
             /**
-             * @description Set if the model did not finish the answer. After `length` and `pause` the next assistant message continues this one
+             * @description Present if the model did not finish the answer. After `length` and `pause`, the next assistant message continues this one.
              * @enum {unknown}
              */
             finish?: "length" | "pause" | "content_filter" | "refusal";
+            /** @description In a message with the role `tool`: whether the call failed. */
             is_error?: boolean;
-            /** @description In a result of find_tools: the found tools, which later requests contain */
+            /** @description In the result of `find_tools`: the tools it found, which later requests to the model contain. */
             loaded_tools?: string[];
             /** Format: uuid */
             message_id: string;
+            /** @description In a message with the role `tool`: name of the tool. */
             name?: string;
-            /** @enum {unknown} */
+            /**
+             * @description Author of the message; `tool` is the result of a tool call.
+             * @enum {unknown}
+             */
             role: "user" | "assistant" | "tool";
             /** Format: uuid */
             thread_id: string;
+            /** @description In a message with the role `tool`: id of the tool call that this is the result of. */
             tool_call_id?: string;
+            /** @description Tool calls that the model made in this message. */
             tool_calls?: {
+                /** @description Arguments of the call. */
                 arguments: unknown;
+                /** @description Id of the tool call; the `tool_call_id` of its result. */
                 id: string;
+                /** @description Name of the tool. */
                 name: string;
             }[];
         };
-        /** @description A message was added to the thread */
+        /** @description A message was added to the thread. */
         "runs.MessageEvent": {
+            /** @description Text of the message. */
             content: string;
             /** Format: uuid */
             message_id: string;
+            /** @description Author of the message: `user`, `assistant` or `tool`. */
             role: string;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "message";
         };
         "runs.NotAllowed": {
             detail: {
+                /** @description Number of threads of the account. Present with `THREAD_LIMIT_EXCEEDED`. */
                 current_count?: number;
                 /** @enum {unknown} */
                 error_code: "INSUFFICIENT_CREDITS" | "MODEL_ACCESS_DENIED" | "AGENT_RUN_LIMIT_EXCEEDED" | "THREAD_LIMIT_EXCEEDED";
+                /** @description The limit of the account's plan. */
                 limit?: number;
                 message: string;
+                /** @description Number of runs in progress. Present with `AGENT_RUN_LIMIT_EXCEEDED`. */
                 running_count?: number;
+                /** @description Threads with runs in progress. Present with `AGENT_RUN_LIMIT_EXCEEDED`. */
                 running_thread_ids?: string[];
+                /** @description The account's plan. Present with `MODEL_ACCESS_DENIED`. */
                 tier_name?: string;
             };
         };
-        /** @description Part of a request was left out or changed to meet the provider's limits; the run continues */
+        /** @description Part of a request was left out or changed to meet the provider's limits. The run continues. */
         "runs.Notice": {
-            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and find_tools to find the others), `workspace_withheld` (`memory_enabled` is false, and another thread has used the workspace), or another code of a driver */
+            /** @description `tool_skipped`, `image_skipped`, `parameter_skipped`, `tool_search` (requests contain only some of the tools, and `find_tools` to find the others), `workspace_withheld` (`memory_enabled` is `false`, and another thread has used the workspace), or another code of a provider driver. */
             code: string;
+            /** @description Message that explains the notice. */
             message: string;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "notice";
         };
-        /** @description Nothing happened for a while; without a number */
+        /** @description Keep-alive after 10 seconds without events. Has no `sequence`. */
         "runs.Ping": {
             /** @constant */
             type: "ping";
         };
-        /** @description It waits; its place */
+        /** @description The run is waiting for a slot or for an earlier run of its thread. Sent each time its position changes. */
         "runs.Queued": {
+            /** @description Position in the queue, starting at 1. */
             position: number;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "queued";
         };
         /**
-         * @description Why a run ended. `length`: the answer was truncated at the model's output limit, even after it was continued; `content_filter`: the provider withheld the answer; `refusal`: the model declined to answer; `no_answer`: the model gave an empty answer twice
+         * @description Why a run ended. `ok`: the model finished its answer. `user_stop`: a client stopped the run. `timeout`: the run exceeded its time limit. `step_limit`: the run reached the maximum number of model answers. `budget`: the budget of the run was used up. `credits`: the account had no credits left. `llm_error`: the model provider failed. `tool_error`: the agent kept repeating the same tool call. `crashed`: an internal error, or the nodes that executed the run crashed too often. `length`: the answer was truncated at the model's output limit, even after it was continued. `content_filter`: the provider withheld the answer. `refusal`: the model declined to answer. `no_answer`: the model gave an empty answer twice.
          * @enum {unknown}
          */
         "runs.Reason": "ok" | "user_stop" | "timeout" | "step_limit" | "budget" | "credits" | "llm_error" | "tool_error" | "crashed" | "length" | "content_filter" | "refusal" | "no_answer";
-        /** @description What a model thinks aloud */
+        /** @description A piece of the model's reasoning. */
         "runs.ReasoningChunk": {
+            /** @description Text to append to the reasoning. */
             content: string;
+            /** @description With `coalesce_ms`: sequence number of the first of the merged chunks. Absent if nothing was merged. */
             from_sequence?: number;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "reasoning_chunk";
         };
-        /** @description An answer of the model has ended. After `length` and `pause` the text continues with the chunks of the next answer */
+        /** @description The model's answer has ended. After `length` and `pause`, the text continues with the chunks of the next answer. */
         "runs.ResponseEnd": {
+            /** @description Credits charged for this answer. */
             credits: number;
             /**
-             * @description How the answer ended; absent if the run was stopped before
+             * @description How the answer ended. Absent if the run was stopped before the answer ended.
              * @enum {unknown}
              */
             finish?: "stop" | "tool_calls" | "length" | "content_filter" | "refusal" | "pause" | "error";
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Number of the model answer within the run. */
             step: number;
             /** @constant */
             type: "llm_response_end";
+            /** @description Tokens used by this answer. */
             usage: components["schemas"]["runs.Usage"];
         };
-        /** @description A model begins to answer; what an earlier attempt of this step said does not count */
+        /** @description The model starts to answer. If `attempt` is greater than 1, discard what earlier attempts of this step streamed. */
         "runs.ResponseStart": {
+            /** @description Number of the attempt at this answer, starting at 1. */
             attempt: number;
+            /** @description Model that answers, in the form `<provider>/<model>`. */
             model: string;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Number of the model answer within the run, starting at 1. */
             step: number;
             /** @constant */
             type: "llm_response_start";
@@ -3287,87 +3825,125 @@ export interface components {
             agent_id: string | null;
             /**
              * Format: uuid
-             * @description The same
+             * @description Same as `id`.
              */
             agent_run_id: string;
             /** Format: date-time */
             completed_at: string | null;
+            /** @description Duration of the run from its start to its end, in milliseconds. Null while the run is in progress. */
             duration_ms: number | null;
+            /** @description Error message of a failed run. */
             error: string | null;
+            /** @description Error code of a failed run, such as `RUN_TIMEOUT`. */
             error_code: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the run.
+             */
             id: string;
+            /** @description Whether the agent gets information from outside the thread. */
             memory_enabled: boolean;
-            /** @description `agent`, `chat` or `code` */
+            /** @description Execution mode: `agent`, `chat` or `code`. */
             mode: string;
+            /** @description Model in the form `<provider>/<model>`. */
             model_name: string | null;
             /** Format: uuid */
             project_id: string;
-            /** @description While it waits */
+            /** @description Position in the queue, starting at 1. Null unless the run is waiting. */
             queue_position: number | null;
+            /** @description Time that the run waited before it began, in milliseconds. */
             queue_wait_ms: number | null;
-            /** @description Null while the run is active */
+            /** @description Why the run ended. Null while the run is in progress. */
             reason: components["schemas"]["runs.Reason"] | null;
             /** Format: date-time */
             started_at: string;
             status: components["schemas"]["runs.Status"];
             /** Format: uuid */
             thread_id: string;
-            /** @description Null if no text was streamed yet, or if a worker that streamed the first text ended before it was recorded when */
+            /** @description Time from the start of the run to the first text of the model, in milliseconds. Null if no text has been streamed yet, or if the worker that streamed the first text ended before it recorded the time. */
             time_to_first_token_ms: number | null;
+            /** @description Tokens and credits used by the run so far. */
             usage: {
-                /** @description Absent if 0 */
+                /** @description Input tokens written to the provider's cache; included in `input_tokens`. Absent if 0. */
                 cache_write_tokens?: number;
+                /** @description Input tokens read from the provider's cache; included in `input_tokens`. */
                 cached_tokens: number;
-                /** @description An exact decimal */
+                /** @description Credits charged for the run, with up to six decimals. */
                 credits: number;
+                /** @description Tokens sent to models. */
                 input_tokens: number;
+                /** @description Tokens generated by models. */
                 output_tokens: number;
             };
         };
-        /** @description Something went wrong; `recoverable`: the run goes on */
+        /** @description An error that does not end the stream. A failed run also sends the terminal event. */
         "runs.RunError": {
+            /** @description Error code, such as `RUN_TIMEOUT`. */
             error_code: string;
+            /** @description Error message. */
             message: string;
+            /** @description Whether the run continues. */
             recoverable: boolean;
+            /** @description Sequence number of the event. */
             sequence: number;
             /** @constant */
             type: "error";
         };
-        /** @description How the run stands; any status but `running` is the end of the stream */
+        /** @description The status of the run. Any status but `running` makes this the terminal event, after which the server closes the stream. Only the terminal event has the members from `reason` on. */
         "runs.Running": {
+            /** @description Credits charged for the run. */
             credits?: number;
+            /** @description Duration of the run from its start to its end, in milliseconds. */
             duration_ms?: number;
+            /** @description Error message. Present if the status is `failed`. */
             error?: string;
+            /** @description Error code, such as `RUN_TIMEOUT`. Present if the status is `failed`. */
             error_code?: string;
+            /** @description Time that the run waited before it began, in milliseconds. */
             queue_wait_ms?: number | null;
+            /** @description Why the run ended. */
             reason?: components["schemas"]["runs.Reason"];
+            /** @description Sequence number of the event. */
             sequence: number;
             status: components["schemas"]["runs.Status"];
+            /** @description Time from the start of the run to the first text of the model, in milliseconds. Null if there was none. */
             time_to_first_token_ms?: number | null;
+            /** @description Sum of input and output tokens. */
             tokens?: number;
             /** @constant */
             type: "status";
+            /** @description Tokens used by the run. */
             usage?: components["schemas"]["runs.Usage"];
         };
-        /** @description With `mode=snapshot`: everything up to its number */
+        /** @description The state of the run up to its sequence number. Sent first with `mode=snapshot`. */
         "runs.Snapshot": {
+            /** @description Aborted attempts whose events precede the snapshot: a client that resumes discards what it has of them. */
             aborted: {
                 [key: string]: unknown;
             }[];
+            /** @description Text of the model's answers, without aborted attempts. */
             content: string;
+            /** @description All other events, unchanged. */
             events: {
                 [key: string]: unknown;
             }[];
+            /** @description First sequence number that the snapshot covers. */
             from_sequence: number;
+            /** @description Ids of the messages that were added to the thread. */
             message_ids: string[];
+            /** @description The part of `content` and `reasoning` that a later `turn_aborted` or attempt would void, with `step`, `attempt` and `from_sequence`. Null if there is none. */
             open_turn: {
                 [key: string]: unknown;
             } | null;
+            /** @description Reasoning of the model, without aborted attempts. */
             reasoning: string;
+            /** @description Sequence number of the event; same as `to_sequence`. */
             sequence: number;
+            /** @description Status of the run. */
             status: string;
+            /** @description Last sequence number that the snapshot covers. */
             to_sequence: number;
+            /** @description Tool calls with their arguments, output and results. */
             tool_calls: {
                 [key: string]: unknown;
             }[];
@@ -3375,168 +3951,225 @@ export interface components {
             type: "snapshot";
         };
         "runs.Started": {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the run.
+             */
             agent_run_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the project that contains the thread.
+             */
             project_id: string;
-            /** @description When it waits */
+            /** @description Position in the queue, starting at 1. Present only if the run is waiting. */
             queue_position?: number;
             /**
              * Format: uuid
-             * @description When files were sent or the project has a sandbox
+             * @description Id of the project's sandbox. Present only if files were uploaded or the project has a sandbox.
              */
             sandbox_id?: string;
-            /** @constant */
+            /**
+             * @description Always `running`, also if the run is waiting for a slot.
+             * @constant
+             */
             status: "running";
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the thread, new or existing.
+             */
             thread_id: string;
+            /** @description Present only for super admins that set `X-Emit-Timing: true`. */
             timing_breakdown?: {
+                /** @description Time spent on setup and validation, in milliseconds. */
                 setup_ms: number;
             };
         };
         "runs.StartForm": {
-            /** @description Else the default agent */
+            /** @description UUID of the agent. Default: the account's default agent, also for an existing thread. */
             agent_id?: string;
-            /** @description Credits that the run may cost; at most six digits after the point */
+            /** @description Maximum cost of the run in credits: from 0.000001 to 1000000000, with at most six decimals. Default: no budget. */
             budget_credits?: string;
-            /** @description In any case */
+            /** @description What happens when the budget is used up; requires `budget_credits`. `hard` (default): end the run before the next tool call or model answer. `finish_turn`: make the tool calls of the current answer, then end the run. `soft`: send a warning event and continue. Case-insensitive. */
             budget_policy?: ("" | "hard" | "soft" | "finish_turn") | string;
-            /** @description Put under `/workspace/uploads`; the part may be repeated */
+            /** @description Files to upload to `/workspace/uploads`. Repeat the part for each file. The number and size of files depend on the account's plan. */
             files?: string[];
-            /** @description Limit of one model answer, 1 to 10000000 */
+            /** @description Maximum number of tokens of one model answer, from 1 to 10000000. Default: the value configured for the model. */
             max_output_tokens?: string;
-            /** @description `false`: the agent gets nothing from outside the thread. It cannot use the workspace if another thread has used it. Default: true */
+            /** @description `false`: the agent gets no information from outside the thread, and cannot use the workspace if another thread has used it. Default: `true`. */
             memory_enabled?: components["schemas"]["runs.Flag"];
-            /** @description In any case. `agent` (default): with tools. `chat`: without tools. `code`: with tools and instructions for working on software */
+            /** @description Execution mode. `agent` (default): with tools. `chat`: without tools. `code`: with tools and instructions for working on software. Case-insensitive. */
             mode?: ("" | "agent" | "chat" | "code") | string;
-            /** @description An alias, or `<provider>/<model>` */
+            /** @description Model to use instead of the agent's model: an alias, or `<provider>/<model>`. The models that an account may use depend on its plan. */
             model_name?: string;
-            /** @description When the thread has a run; in any case */
+            /** @description What to do if the thread has a run in progress. `reject` (default): return 409. `enqueue`: wait until the thread's earlier runs have ended. `interrupt`: stop those runs, then start. Case-insensitive. */
             on_busy?: ("" | "reject" | "enqueue" | "interrupt") | string;
-            /** @description `thread_id` and `project_id` are the client's */
+            /** @description `true`: the client chooses `thread_id` and `project_id`, and both are required. Default: `false`. */
             optimistic?: components["schemas"]["runs.Flag"];
+            /** @description UUID of the project for a new thread. Required with `optimistic`, which creates a project that does not exist under this id; without it, the project must exist. Default: a new project. */
             project_id?: string;
-            /** @description Needed for a new thread */
+            /** @description The user's message. Required for a new thread. */
             prompt?: string;
-            /** @description At the limit of concurrent runs wait for a slot */
+            /** @description `true`: at the account's limit of concurrent runs, wait for a slot instead of returning 402. Default: `false`. */
             queue?: components["schemas"]["runs.Flag"];
-            /** @description In any case */
+            /** @description How much the model reasons before it answers. Case-insensitive. Default: the value configured for the model, otherwise the provider's default. */
             reasoning_effort?: ("" | "none" | "minimal" | "low" | "medium" | "high") | string;
-            /** @description 0 to 2. Default: the value configured for the model, else the provider's default */
+            /** @description Sampling temperature, from 0 to 2. Default: the value configured for the model, otherwise the provider's default. */
             temperature?: string;
-            /** @description A thread to go on with; with `optimistic` also one to be made under this id */
+            /** @description UUID of the thread to continue. With `optimistic`, also the id of a thread to create. Default: a new thread. */
             thread_id?: string;
-            /** @description `auto`, `none`, `required` or `{"name":"<tool>"}`; the last two apply only to the first answer of the run */
+            /** @description Which tool the model calls: `auto` (the model decides), `none`, `required` (any tool), or `{"name":"<tool>"}` (this tool). `required` and a named tool apply only to the first answer of the run. */
             tool_choice?: string;
-            /** @description 0 to 1 */
+            /** @description Nucleus sampling probability, from 0 to 1. Default: the value configured for the model, otherwise the provider's default. */
             top_p?: string;
         };
-        /** @enum {unknown} */
+        /**
+         * @description Status of a run. `running` includes runs that are waiting for a slot. The other values are final.
+         * @enum {unknown}
+         */
         "runs.Status": "running" | "completed" | "failed" | "stopped";
         "runs.Thread": {
             /**
              * Format: uuid
-             * @description Agent of the latest run. A start without `agent_id` uses the default agent, also on an existing thread; send this to continue with the same agent
+             * @description Agent of the latest run. A start without `agent_id` uses the default agent, also on an existing thread; send this value to continue with the same agent.
              */
             agent_id: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @description The latest run of the thread. Null if it has none. */
             latest_run: {
                 /** Format: uuid */
                 agent_id: string;
                 /** Format: uuid */
                 agent_run_id: string;
+                /** @description Whether the agent gets information from outside the thread. */
                 memory_enabled: boolean;
-                /** @description `agent`, `chat` or `code` */
+                /** @description Execution mode: `agent`, `chat` or `code`. */
                 mode: string;
+                /** @description Model in the form `<provider>/<model>`. */
                 model_name: string;
                 status: components["schemas"]["runs.Status"];
             } | null;
-            /** @description Model of the latest run */
+            /** @description Model of the latest run. */
             model_name: string | null;
             /** Format: uuid */
             project_id: string;
             /** Format: uuid */
             thread_id: string;
+            /** @description Title, made from the first prompt. Null if there is none. */
             title: string | null;
         };
-        /** @description The agent calls a tool */
+        /** @description The agent calls a tool. */
         "runs.ToolCall": {
+            /** @description Arguments of the call. */
             arguments: unknown;
+            /** @description Name of the tool. */
             name: string;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Where the tool comes from, such as `sandbox` or `mcp:<server>`. */
             source: string;
+            /** @description Id of the tool call, which its later events repeat. */
             tool_call_id: string;
             /** @constant */
             type: "tool_call";
         };
-        /** @description Output of a tool while it runs */
+        /** @description Output of a tool while it runs. */
         "runs.ToolOutput": {
+            /** @description Text to append to the output. */
             content: string;
+            /** @description With `coalesce_ms`: sequence number of the first of the merged chunks. Absent if nothing was merged. */
             from_sequence?: number;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Id of the tool call. */
             tool_call_id: string;
             /** @constant */
             type: "tool_output_chunk";
         };
-        /** @description Progress of a tool call, reported by the tool source, such as `3/10: step` or the status of a task of an MCP server. The same text follows as `tool_output_chunk` */
+        /** @description Progress of a tool call as its source reports it, such as `3/10: step` or the status of a task of an MCP server. The same text follows as `tool_output_chunk`. */
         "runs.ToolProgress": {
+            /** @description Progress as text. */
             message: string;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Id of the tool call. */
             tool_call_id: string;
             /** @constant */
             type: "tool_progress";
         };
-        /** @description What a tool answered */
+        /** @description Result of a tool call. */
         "runs.ToolResult": {
+            /** @description Result as the model gets it. */
             content: string;
+            /** @description Whether the call failed. */
             is_error: boolean;
+            /** @description Name of the tool. */
             name: string;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Id of the tool call. */
             tool_call_id: string;
             /** @constant */
             type: "tool_result";
         };
-        /** @description The events of this range are void: discard their content. The usage of the failed attempt is reported, but not charged */
+        /** @description The events of this range are void: discard their content. The usage of the failed attempt is reported, but not charged. */
         "runs.TurnAborted": {
+            /** @description Number of the aborted attempt. */
             attempt: number;
+            /** @description Credits charged for the failed attempt. */
             credits?: number;
+            /** @description First sequence number of the void range. */
             from_sequence: number;
+            /** @description Sequence number of the event. */
             sequence: number;
+            /** @description Number of the model answer within the run. */
             step: number;
+            /** @description Last sequence number of the void range. */
             to_sequence: number;
             /** @constant */
             type: "turn_aborted";
+            /** @description Tokens used by the failed attempt. */
             usage?: components["schemas"]["runs.Usage"];
         };
         "runs.Usage": {
-            /** @description Written to the provider's cache; part of the input. Absent if 0 */
+            /** @description Input tokens written to the provider's cache; included in `input_tokens`. Absent if 0. */
             cache_write_tokens?: number;
-            /** @description Read from the provider's cache; part of the input */
+            /** @description Input tokens read from the provider's cache; included in `input_tokens`. */
             cached_tokens: number;
+            /** @description Tokens sent to the model. */
             input_tokens: number;
+            /** @description Tokens generated by the model. */
             output_tokens: number;
         };
         "webhooks.Endpoint": {
+            /** @description Number of delivered messages. */
             delivered: number;
             /**
              * Format: date-time
-             * @description Nothing is sent from here on
+             * @description Time at which the receiver was disabled. Null if it is enabled.
              */
             disabled_at: string | null;
+            /** @description Types of events that the receiver gets. */
             events: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time since which all deliveries have failed. Null if the latest one succeeded.
+             */
             failing_since: string | null;
+            /** @description Error of the latest failed delivery. */
             last_error: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the latest successful delivery. Null if there was none.
+             */
             last_success_at: string | null;
             name: string;
-            /** @description Without its query */
+            /** @description URL without its query. */
             url: string;
         };
     };
     responses: {
-        /** @description The account */
+        /** @description The account. */
         "accounts.Account": {
             headers: {
                 [name: string]: unknown;
@@ -3570,7 +4203,7 @@ export interface components {
                 "application/json": components["schemas"]["accounts.Account"];
             };
         };
-        /** @description The link is unknown, used or too old */
+        /** @description The link is unknown, expired or already used (`LINK_NOT_VALID`). */
         "accounts.LinkNotValid": {
             headers: {
                 [name: string]: unknown;
@@ -3579,7 +4212,7 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": {
-                 *         "message": "This link is not valid any more",
+                 *         "message": "This link is no longer valid",
                  *         "error_code": "LINK_NOT_VALID"
                  *       }
                  *     }
@@ -3587,7 +4220,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Not by an API key */
+        /** @description The caller authenticated with an API key, which cannot do this. */
         "accounts.NeedsToken": {
             headers: {
                 [name: string]: unknown;
@@ -3601,10 +4234,10 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Logged in */
+        /** @description The tokens of the new session. */
         "accounts.Tokens": {
             headers: {
-                /** @description With `session=cookie` */
+                /** @description The refresh token, with `session: "cookie"`. */
                 "Set-Cookie"?: string;
                 [name: string]: unknown;
             };
@@ -3622,7 +4255,7 @@ export interface components {
                 "application/json": components["schemas"]["accounts.Tokens"];
             };
         };
-        /** @description Not with this password or by this caller */
+        /** @description The credentials are wrong, or the caller may not do this. */
         "accounts.Wrong": {
             headers: {
                 [name: string]: unknown;
@@ -3631,7 +4264,7 @@ export interface components {
                 /**
                  * @example {
                  *       "detail": {
-                 *         "message": "E-mail address or password is wrong",
+                 *         "message": "Wrong e-mail address or password",
                  *         "error_code": "WRONG_LOGIN"
                  *       }
                  *     }
@@ -3639,7 +4272,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description `custom_mcps` adds a server, and this deployment offers none */
+        /** @description `custom_mcps` adds an MCP server, and MCP integrations are not enabled on this server. */
         "agents.NoServers": {
             headers: {
                 [name: string]: unknown;
@@ -3653,7 +4286,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description More agents or MCP servers than the plan allows */
+        /** @description The account has as many agents or MCP servers as its plan allows. */
         "agents.TooManyServers": {
             headers: {
                 [name: string]: unknown;
@@ -3673,7 +4306,7 @@ export interface components {
                 "application/json": components["schemas"]["agents.TooManyServers"];
             };
         };
-        /** @description No such agent of this account */
+        /** @description The agent does not exist or belongs to another account. */
         "agents.Unknown": {
             headers: {
                 [name: string]: unknown;
@@ -3687,7 +4320,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The request is not as described */
+        /** @description The request is malformed; `detail` says why. */
         "host.BadRequest": {
             headers: {
                 [name: string]: unknown;
@@ -3695,13 +4328,13 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "detail": "limit must be between 1 and 100"
+                 *       "detail": "limit must be a whole number from 1 to 100"
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The body arrived too slowly or took too long */
+        /** @description The body arrived too slowly or took too long. */
         "host.BodyTooSlow": {
             headers: {
                 [name: string]: unknown;
@@ -3715,7 +4348,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Not in the present state */
+        /** @description The request conflicts with the current state of the object. */
         "host.Conflict": {
             headers: {
                 [name: string]: unknown;
@@ -3723,13 +4356,13 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "detail": "Another change of modules is under way"
+                 *       "detail": "Another module change is in progress"
                  *     }
                  */
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description It is done */
+        /** @description Done. */
         "host.Done": {
             headers: {
                 [name: string]: unknown;
@@ -3746,7 +4379,7 @@ export interface components {
                 };
             };
         };
-        /** @description Only for admins */
+        /** @description The caller's role does not allow this operation. */
         "host.Forbidden": {
             headers: {
                 [name: string]: unknown;
@@ -3760,7 +4393,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description In local mode, and where `http.public_url` is set: the `Host` is not a name of the server (`HOST_NOT_ALLOWED`), or a page of another origin sent a change (`ORIGIN_NOT_ALLOWED`) */
+        /** @description In local mode, and if `http.public_url` is set: the `Host` header is not a name of this server (`HOST_NOT_ALLOWED`), or a page of another origin sent a request that changes something (`ORIGIN_NOT_ALLOWED`). */
         "host.ForeignSite": {
             headers: {
                 [name: string]: unknown;
@@ -3777,7 +4410,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description A fault of the server; the log has the reason under the request id */
+        /** @description Internal error. The server's log contains the cause, under the request id. */
         "host.InternalError": {
             headers: {
                 [name: string]: unknown;
@@ -3791,7 +4424,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description No token, or one that is not valid */
+        /** @description The token is missing or invalid. */
         "host.NotAuthenticated": {
             headers: {
                 "WWW-Authenticate"?: "Bearer";
@@ -3806,7 +4439,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description There is no such thing, or it is of another account */
+        /** @description The object does not exist or belongs to another account. */
         "host.NotFound": {
             headers: {
                 [name: string]: unknown;
@@ -3820,7 +4453,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description It took too long */
+        /** @description The server did not finish the request in time. */
         "host.TimedOut": {
             headers: {
                 [name: string]: unknown;
@@ -3834,7 +4467,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The body is larger than this route takes */
+        /** @description The body exceeds the limit of this route. */
         "host.TooLarge": {
             headers: {
                 [name: string]: unknown;
@@ -3848,16 +4481,16 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Too many requests or event streams, or too many (`UPLOAD_LIMIT`) or too large (`UPLOAD_SPACE_LIMIT`) uploads of this caller in progress; retry after `Retry-After` */
+        /** @description The caller has sent too many requests, has too many open event streams, or has too many (`UPLOAD_LIMIT`) or too large (`UPLOAD_SPACE_LIMIT`) uploads in progress. Retry after the time in `Retry-After`. */
         "host.TooManyRequests": {
             headers: {
-                /** @description How many may come at once; on every answer while a limit is set */
+                /** @description Maximum number of requests in a burst. Sent with every response while a rate limit is configured. */
                 "RateLimit-Limit"?: string;
-                /** @description How many would be taken now */
+                /** @description Number of requests that are allowed at the moment. */
                 "RateLimit-Remaining"?: string;
-                /** @description Seconds until all of them would be */
+                /** @description Time until the full number of requests is allowed again, in seconds. */
                 "RateLimit-Reset"?: string;
-                /** @description Seconds */
+                /** @description Time after which to retry, in seconds. */
                 "Retry-After"?: string;
                 [name: string]: unknown;
             };
@@ -3870,10 +4503,10 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The server is stopping, has no database, or is busy: connections (`CONNECTION_LIMIT`), unread responses (`RESPONSE_BUFFER_LIMIT`) or uploads (`UPLOAD_LIMIT`, `UPLOAD_SPACE_LIMIT`) have reached their limit; retry after `Retry-After` */
+        /** @description The server is shutting down, cannot reach its database, or is at a limit: connections (`CONNECTION_LIMIT`), unread responses (`RESPONSE_BUFFER_LIMIT`) or uploads (`UPLOAD_LIMIT`, `UPLOAD_SPACE_LIMIT`). Retry after the time in `Retry-After`. */
         "host.Unavailable": {
             headers: {
-                /** @description Seconds */
+                /** @description Time after which to retry, in seconds. */
                 "Retry-After"?: string;
                 [name: string]: unknown;
             };
@@ -3886,7 +4519,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description A value is not valid; the sentence names its field */
+        /** @description A value is invalid; `detail` names its field. */
         "host.Unprocessable": {
             headers: {
                 [name: string]: unknown;
@@ -3900,7 +4533,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The body is of another type than this route takes */
+        /** @description The route does not accept this content type. */
         "host.UnsupportedMediaType": {
             headers: {
                 [name: string]: unknown;
@@ -3914,7 +4547,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Not on this server */
+        /** @description MCP integrations are not enabled on this server. */
         "mcp_prebuilt.Disabled": {
             headers: {
                 [name: string]: unknown;
@@ -3928,7 +4561,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The authorization server failed or took too long */
+        /** @description The authorization server failed or took too long. */
         "mcp_prebuilt.Failed": {
             headers: {
                 [name: string]: unknown;
@@ -3942,7 +4575,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Not on this server */
+        /** @description MCP integrations are not enabled on this server. */
         "mcp.Disabled": {
             headers: {
                 [name: string]: unknown;
@@ -3956,7 +4589,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description What is wrong with the request, an address that is refused included */
+        /** @description The request is invalid, or it names an address or a command that is not allowed; `detail` says why. */
         "mcp.Invalid": {
             headers: {
                 [name: string]: unknown;
@@ -3970,7 +4603,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description The MCP server failed, or took longer than 30 seconds */
+        /** @description The MCP server failed, or did not answer within 30 seconds. */
         "mcp.ServerFailed": {
             headers: {
                 [name: string]: unknown;
@@ -3987,7 +4620,7 @@ export interface components {
                 "application/json": components["schemas"]["mcp.ServerFailed"];
             };
         };
-        /** @description More MCP servers than the plan allows */
+        /** @description The account has as many MCP servers as its plan allows. */
         "mcp.TooManyServers": {
             headers: {
                 [name: string]: unknown;
@@ -4007,7 +4640,7 @@ export interface components {
                 "application/json": components["schemas"]["mcp.TooManyServers"];
             };
         };
-        /** @description No such agent of this account */
+        /** @description The agent does not exist or belongs to another account. */
         "mcp.UnknownAgent": {
             headers: {
                 [name: string]: unknown;
@@ -4021,7 +4654,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description Done */
+        /** @description The new state of the notification. */
         "notifications.Again": {
             headers: {
                 [name: string]: unknown;
@@ -4041,7 +4674,7 @@ export interface components {
                 };
             };
         };
-        /** @description A page */
+        /** @description One page of notifications. */
         "notifications.All": {
             headers: {
                 [name: string]: unknown;
@@ -4069,12 +4702,13 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Value for `cursor` to get the next page. Null on the last page. */
                     next_cursor: string | null;
                     notifications: components["schemas"]["notifications.Notification"][];
                 };
             };
         };
-        /** @description The broadcast */
+        /** @description The broadcast. */
         "notifications.Broadcast": {
             headers: {
                 [name: string]: unknown;
@@ -4104,7 +4738,7 @@ export interface components {
                 "application/json": components["schemas"]["notifications.Broadcast"];
             };
         };
-        /** @description A page */
+        /** @description One page of broadcasts. */
         "notifications.Broadcasts": {
             headers: {
                 [name: string]: unknown;
@@ -4134,11 +4768,12 @@ export interface components {
                  */
                 "application/json": {
                     broadcasts: components["schemas"]["notifications.Broadcast"][];
+                    /** @description Value for `cursor` to get the next page. Null on the last page. */
                     next_cursor: string | null;
                 };
             };
         };
-        /** @description The preferences now */
+        /** @description The new notification preferences. */
         "notifications.ChangedPreferences": {
             headers: {
                 [name: string]: unknown;
@@ -4175,7 +4810,7 @@ export interface components {
                 };
             };
         };
-        /** @description The settings now */
+        /** @description The new notification settings. */
         "notifications.ChangedSettings": {
             headers: {
                 [name: string]: unknown;
@@ -4201,7 +4836,7 @@ export interface components {
                 };
             };
         };
-        /** @description Not in this mode of deployment, or not by this caller */
+        /** @description Notifications are not available in this deployment mode, or the caller's role does not allow this operation. */
         "notifications.Closed": {
             headers: {
                 [name: string]: unknown;
@@ -4215,7 +4850,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description A page */
+        /** @description One page of deliveries. */
         "notifications.Deliveries": {
             headers: {
                 [name: string]: unknown;
@@ -4239,11 +4874,45 @@ export interface components {
                  */
                 "application/json": {
                     deliveries: components["schemas"]["notifications.Delivery"][];
+                    /** @description Value for `cursor` to get the next page. Null on the last page. */
                     next_cursor: string | null;
                 };
             };
         };
-        /** @description Done */
+        /** @description Registered devices, without their tokens. */
+        "notifications.Devices": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "devices": [
+                 *         {
+                 *           "id": "fp:3c9d1e5b7a20c4f86e1d3b5a79c2e4f60817a9b3c5d7e9f10213243546576879",
+                 *           "provider": "expo",
+                 *           "device_type": "mobile",
+                 *           "registered_at": "2026-11-21T11:00:00.000Z"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    devices: {
+                        device_type: string;
+                        /** @description Id of the device; `DELETE /notifications/device-token/{device_token}` accepts it instead of the token. */
+                        id: string;
+                        provider: string;
+                        /**
+                         * Format: date-time
+                         * @description When the device was last registered.
+                         */
+                        registered_at: string;
+                    }[];
+                };
+            };
+        };
+        /** @description Done. */
         "notifications.Done": {
             headers: {
                 [name: string]: unknown;
@@ -4260,7 +4929,7 @@ export interface components {
                 };
             };
         };
-        /** @description A page */
+        /** @description One page of notifications. */
         "notifications.Inbox": {
             headers: {
                 [name: string]: unknown;
@@ -4288,13 +4957,15 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Value for `cursor` to get the next page. Null on the last page. */
                     next_cursor: string | null;
                     notifications: components["schemas"]["notifications.Entry"][];
+                    /** @description Number of unread notifications in the inbox. */
                     unread_count: number;
                 };
             };
         };
-        /** @description Marked */
+        /** @description The notifications were marked as read. */
         "notifications.Marked": {
             headers: {
                 [name: string]: unknown;
@@ -4308,14 +4979,16 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Number of notifications that this request marked as read. */
                     marked: number;
                     /** @constant */
                     success: true;
+                    /** @description Number of unread notifications that remain. */
                     unread_count: number;
                 };
             };
         };
-        /** @description Taken */
+        /** @description The event was processed. */
         "notifications.Ok": {
             headers: {
                 [name: string]: unknown;
@@ -4332,7 +5005,7 @@ export interface components {
                 };
             };
         };
-        /** @description The notification */
+        /** @description The notification. */
         "notifications.One": {
             headers: {
                 [name: string]: unknown;
@@ -4371,7 +5044,7 @@ export interface components {
                 "application/json": components["schemas"]["notifications.Notification"];
             };
         };
-        /** @description The preferences */
+        /** @description The notification preferences. */
         "notifications.Preferences": {
             headers: {
                 [name: string]: unknown;
@@ -4406,7 +5079,7 @@ export interface components {
                 };
             };
         };
-        /** @description Done */
+        /** @description Done. */
         "notifications.Said": {
             headers: {
                 [name: string]: unknown;
@@ -4425,7 +5098,7 @@ export interface components {
                 };
             };
         };
-        /** @description The settings */
+        /** @description The notification settings. */
         "notifications.Settings": {
             headers: {
                 [name: string]: unknown;
@@ -4449,7 +5122,7 @@ export interface components {
                 };
             };
         };
-        /** @description The new state */
+        /** @description The new state of the broadcast. */
         "notifications.Steered": {
             headers: {
                 [name: string]: unknown;
@@ -4469,7 +5142,7 @@ export interface components {
                 };
             };
         };
-        /** @description Events */
+        /** @description The event stream. */
         "notifications.Stream": {
             headers: {
                 [name: string]: unknown;
@@ -4479,7 +5152,7 @@ export interface components {
                 "text/event-stream": string;
             };
         };
-        /** @description For `?token=` */
+        /** @description The token. */
         "notifications.Token": {
             headers: {
                 [name: string]: unknown;
@@ -4492,13 +5165,14 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    /** @description Seconds */
+                    /** @description Time until the token expires, in seconds. */
                     expires_in: number;
+                    /** @description Value for the query parameter `token` of the stream. */
                     token: string;
                 };
             };
         };
-        /** @description What became of it */
+        /** @description The result. For one account: `notification_id`, `status` and, if the notification is not sent, `reason`. For a broadcast: `broadcast_id`. For a dry run: `audience` and `sample`. */
         "notifications.Triggered": {
             headers: {
                 [name: string]: unknown;
@@ -4513,30 +5187,42 @@ export interface components {
                  */
                 "application/json": {
                     audience?: components["schemas"]["notifications.Audience"];
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description Id of the broadcast.
+                     */
                     broadcast_id?: string;
-                    /** @constant */
+                    /**
+                     * @description Present if the request was a dry run.
+                     * @constant
+                     */
                     dry_run?: true;
                     /** Format: uuid */
                     notification_id?: string;
+                    /** @description Why the notification is not sent. */
                     reason?: string;
-                    /** @description The texts as the caller would receive them */
+                    /** @description The rendered texts as the caller would receive them. */
                     sample?: {
                         action_url: string;
                         body: string;
-                        /** @description Without the frame that the module mail adds */
+                        /** @description HTML of the e-mail, without the layout that is added to all e-mails. */
                         mail_html: string;
                         mail_text: string;
                         title: string;
                     };
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Time at which the broadcast starts. Present if it was given in the request.
+                     */
                     scheduled_at?: string;
+                    /** @description State of the notification. */
                     status?: string;
+                    /** @description Whether the notification was accepted. If false, `reason` says why. */
                     success: boolean;
                 };
             };
         };
-        /** @description The number */
+        /** @description The number of unread notifications. */
         "notifications.UnreadCount": {
             headers: {
                 [name: string]: unknown;
@@ -4551,11 +5237,12 @@ export interface components {
                 "application/json": {
                     /** @constant */
                     success: true;
+                    /** @description Number of unread notifications in the inbox. */
                     unread_count: number;
                 };
             };
         };
-        /** @description applicationServerKey of pushManager.subscribe, in base64url */
+        /** @description The public key. */
         "notifications.WebPushKey": {
             headers: {
                 [name: string]: unknown;
@@ -4567,11 +5254,12 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description `applicationServerKey` for `pushManager.subscribe()`, in base64url. */
                     public_key: string;
                 };
             };
         };
-        /** @description Done */
+        /** @description The action was carried out. */
         "referrals.Reviewed": {
             headers: {
                 [name: string]: unknown;
@@ -4585,7 +5273,10 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {unknown} */
+                    /**
+                     * @description The action that was carried out.
+                     * @enum {unknown}
+                     */
                     action: "flag" | "release" | "revoke";
                     /** Format: uuid */
                     referral_id: string;
@@ -4594,7 +5285,7 @@ export interface components {
                 };
             };
         };
-        /** @description The run */
+        /** @description The run. */
         "runs.Run": {
             headers: {
                 [name: string]: unknown;
@@ -4603,7 +5294,7 @@ export interface components {
                 "application/json": components["schemas"]["runs.Run"];
             };
         };
-        /** @description A page */
+        /** @description One page of runs. */
         "runs.Runs": {
             headers: {
                 [name: string]: unknown;
@@ -4611,11 +5302,12 @@ export interface components {
             content: {
                 "application/json": {
                     agent_runs: components["schemas"]["runs.Run"][];
+                    /** @description Value for `cursor` to get the next page. Null on the last page. */
                     next_cursor: string | null;
                 };
             };
         };
-        /** @description How it ended */
+        /** @description The run has ended. */
         "runs.Stopped": {
             headers: {
                 [name: string]: unknown;
@@ -4627,11 +5319,12 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Final status of the run: `stopped`, or the status with which it had already ended. */
                     status: components["schemas"]["runs.Status"];
                 };
             };
         };
-        /** @description No such project or file */
+        /** @description The project or the path does not exist, or the project belongs to another account. */
         "runs.UnknownFile": {
             headers: {
                 [name: string]: unknown;
@@ -4645,7 +5338,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description No such run of this account */
+        /** @description The run does not exist or belongs to another account. */
         "runs.UnknownRun": {
             headers: {
                 [name: string]: unknown;
@@ -4659,7 +5352,7 @@ export interface components {
                 "application/json": components["schemas"]["host.Error"];
             };
         };
-        /** @description No such thread of this account */
+        /** @description The thread does not exist or belongs to another account. */
         "runs.UnknownThread": {
             headers: {
                 [name: string]: unknown;
@@ -4675,98 +5368,98 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `next_cursor` of the page before */
+        /** @description `next_cursor` of the previous page. */
         "accounts.Cursor": string;
         /**
-         * @description Id of the account: the `sub` of its tokens
+         * @description Id of the account.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "accounts.Id": string;
-        /** @description Makes a repeat harmless, unless the body has a `ref` */
+        /** @description Unique key that makes a repeated request safe. Ignored if the body contains `ref`. */
         "accounts.IdempotencyKey": string;
         /**
-         * @description How many of them the answer holds at most
+         * @description Maximum number of items per page.
          * @example 20
          */
         "accounts.Limit": number;
-        /** @description `next_cursor` of the page before */
+        /** @description `next_cursor` of the previous page. */
         "agents.Cursor": string;
         /**
-         * @description Id of the agent, as the list of agents shows it
+         * @description Id of the agent.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "agents.Id": string;
         /**
-         * @description How many of them the answer holds at most
+         * @description Maximum number of items per page.
          * @example 20
          */
         "agents.Limit": number;
         /**
-         * @description Number of the job, as the list shows it
+         * @description Id of the job, from the list of jobs.
          * @example 4711
          */
         "host.JobId": string;
         /**
-         * @description Name of the module, as the list shows it
+         * @description Name of the module, from the list of modules.
          * @example referrals
          */
         "host.ModuleName": string;
         /**
-         * @description The node's id, as in the list
+         * @description Id of the node, from the list of nodes.
          * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
          */
         "host.NodeId": string;
         /**
-         * @description Id of the profile, as the list of profiles shows it
+         * @description Id of the profile.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "mcp_prebuilt.Id": string;
         /**
-         * @description `broadcast_id` of the answer that began it
+         * @description Id of the broadcast: `broadcast_id` in the response of the trigger.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "notifications.BroadcastId": string;
-        /** @description `next_cursor` of the page before */
+        /** @description `next_cursor` of the previous page. */
         "notifications.Cursor": string;
         /**
-         * @description Id of the notification, as its list shows it
+         * @description Id of the notification.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "notifications.Id": string;
         /**
-         * @description How many of them the answer holds at most
+         * @description Maximum number of items per page.
          * @example 20
          */
         "notifications.Limit": number;
         /**
-         * @description Id of the referral, as its list shows it
+         * @description Id of the referral, from the list of referrals under review.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "referrals.Id": string;
         /**
-         * @description How many of them the answer holds at most
+         * @description Maximum number of items per page.
          * @example 20
          */
         "referrals.Limit": number;
-        /** @description `next_cursor` of the page before */
+        /** @description `next_cursor` of the previous page. */
         "runs.Cursor": string;
         /**
-         * @description How many of them the answer holds at most
+         * @description Maximum number of items per page.
          * @example 20
          */
         "runs.Limit": number;
         /**
-         * @description Id of the project: `project_id` of the start that began it
+         * @description Id of the project: `project_id` in the response of a start.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.ProjectId": string;
         /**
-         * @description Id of the run: `agent_run_id` of its start
+         * @description Id of the run: `agent_run_id` in the response of its start.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.RunId": string;
         /**
-         * @description Id of the thread: `thread_id` of the start that began it
+         * @description Id of the thread: `thread_id` in the response of the start that created it.
          * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
          */
         "runs.ThreadId": string;
@@ -4782,9 +5475,11 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Number of credits, with at most six decimals. */
                     credits: number;
+                    /** @description Reason, recorded in the ledger. */
                     reason?: string | null;
-                    /** @description Makes a repeat harmless */
+                    /** @description Unique reference that makes a repeated request safe: with the same `ref`, nothing is moved again. Default: the header `Idempotency-Key`. */
                     ref?: string | null;
                 };
             };
@@ -4821,9 +5516,11 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Token of the device from the push provider; for Web Push, the subscription as JSON. */
                     device_token: string;
+                    /** @description Type of the device, such as `mobile`. */
                     device_type: string;
-                    /** @description In any case. One to which the orchestrator can send: `expo` and `web-push` for the built-in one */
+                    /** @description Name of the push provider, case-insensitive: one that the orchestrator supports. The built-in orchestrator supports `expo` and `web-push`. */
                     provider: string;
                 };
             };
@@ -4844,18 +5541,27 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Daily time range in which e-mails and push messages wait. `null` turns quiet hours off. */
                     quiet_hours?: {
+                        /** @description Start of the quiet hours, such as `22:00`. */
                         from: string;
+                        /** @description End of the quiet hours, such as `07:00`. */
                         to: string;
                     } | null;
+                    /** @description Time zone of the quiet hours: a name from the IANA time zone database, such as `Europe/Berlin`. */
                     time_zone?: string | null;
+                    /** @description Preferences by workflow id. `null` for a workflow restores its default. */
                     workflows?: {
                         [key: string]: {
+                            /** @description Collect notifications for this many minutes and send them as one digest. 0: send each at once. */
                             digest_minutes?: number;
+                            /** @description Whether to send e-mails. */
                             email?: boolean;
+                            /** @description Whether to add notifications to the inbox. */
                             in_app?: boolean;
-                            /** @description Of workflows about tasks: e-mails are sent only for runs that took at least so many minutes */
-                            min_minutes?: number;
+                            /** @description For workflows about tasks: send e-mails only for runs that took at least this many minutes. `null`: the server's setting `notifications.task_email_minutes`. */
+                            min_minutes?: number | null;
+                            /** @description Whether to send push notifications. */
                             push?: boolean;
                         } | null;
                     } | null;
@@ -4871,9 +5577,12 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description Thread that the caller is viewing. `null`: none.
+                     */
                     active_thread_id?: string | null;
-                    /** @description The tab or device */
+                    /** @description Id of the browser tab or device, chosen by the client. */
                     session_id: string;
                 };
             };
@@ -4886,8 +5595,11 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Whether to send e-mails. */
                     email_enabled?: boolean | null;
+                    /** @description Whether to add notifications to the inbox. */
                     in_app_enabled?: boolean | null;
+                    /** @description Whether to send push notifications. */
                     push_enabled?: boolean | null;
                 };
             };
@@ -4905,22 +5617,29 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description `true` notifies all accounts. */
                     broadcast?: boolean | null;
-                    /** @description Of a broadcast: send nothing, answer with the audience and a sample */
+                    /** @description For broadcasts: send nothing, and return the size of the audience and a sample. */
                     dry_run?: boolean | null;
+                    /** @description Payload of the notification, at most 64 KiB. `{{email}}`, `{{name}}`, `{{first_name}}`, `{{phone}}` and `{{avatar}}` are replaced with the recipient's values; missing values become empty. */
                     payload_template?: {
                         [key: string]: unknown;
                     } | null;
                     /**
                      * Format: date-time
-                     * @description Of a broadcast: when it begins, in UTC; absent = at once
+                     * @description For broadcasts: time in UTC at which the broadcast starts. Default: at once.
                      */
                     scheduled_at?: string | null;
+                    /** @description E-mail address of the account to notify. */
                     subscriber_email?: string | null;
-                    /** Format: uuid */
+                    /**
+                     * Format: uuid
+                     * @description Id of the account to notify.
+                     */
                     subscriber_id?: string | null;
-                    /** @description Of a broadcast: send it to the caller only */
+                    /** @description For broadcasts: send the notification only to the caller. */
                     test?: boolean | null;
+                    /** @description Workflow of the notification, such as `promotional`. */
                     workflow_id: string;
                 };
             };
@@ -4935,8 +5654,11 @@ export interface components {
                  *     }
                  */
                 "application/json": {
+                    /** @description Id of the account that the notification is for. */
                     subscriberId?: unknown;
+                    /** @description Id of the notification's transaction. */
                     transactionId?: unknown;
+                    /** @description Type of the event. */
                     type?: unknown;
                 } | unknown[] | string | number | boolean | null;
             };
@@ -4949,7 +5671,7 @@ export interface components {
                  *     }
                  */
                 "application/json": {
-                    /** @description For the audit */
+                    /** @description Reason, recorded in the audit log. */
                     reason?: string;
                 };
             };
@@ -4969,10 +5691,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the console */
+            /** @description Redirect to `/console`. */
             303: {
                 headers: {
-                    /** @example console */
+                    /**
+                     * @description Address of the console.
+                     * @example console
+                     */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -5012,7 +5737,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted */
+            /** @description The account was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5035,7 +5760,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5062,7 +5787,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5077,9 +5802,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @enum {unknown} */
+                    /**
+                     * @description Role of the account.
+                     * @enum {unknown}
+                     */
                     role?: "user" | "admin" | "super_admin" | null;
-                    /** @description One of the configured ones */
+                    /** @description Plan of the account: the name of a configured tier. */
                     tier?: string | null;
                 };
             };
@@ -5105,7 +5833,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5120,13 +5848,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description For the audit */
+                    /** @description Reason, recorded in the audit log. */
                     reason?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Deleted */
+            /** @description The account was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5150,12 +5878,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeat harmless, unless the body has a `ref` */
+                /** @description Unique key that makes a repeated request safe. Ignored if the body contains `ref`. */
                 "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5164,7 +5892,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["accounts.Movement"];
         responses: {
-            /** @description The balance after it */
+            /** @description The new balance. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5186,7 +5914,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The key was used with another amount, or the balance is too low */
+            /** @description The same `ref` or `Idempotency-Key` was used before with a different amount (`IDEMPOTENCY_KEY_REUSED`). */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5216,10 +5944,10 @@ export interface operations {
     "accounts.ledger": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["accounts.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["accounts.Limit"];
@@ -5227,7 +5955,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5236,7 +5964,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of ledger entries. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5264,6 +5992,7 @@ export interface operations {
                      */
                     "application/json": {
                         entries: components["schemas"]["accounts.Entry"][];
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                     };
                 };
@@ -5283,12 +6012,12 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repeat harmless, unless the body has a `ref` */
+                /** @description Unique key that makes a repeated request safe. Ignored if the body contains `ref`. */
                 "Idempotency-Key"?: components["parameters"]["accounts.IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Id of the account: the `sub` of its tokens
+                 * @description Id of the account.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["accounts.Id"];
@@ -5297,7 +6026,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["accounts.Movement"];
         responses: {
-            /** @description The balance after it */
+            /** @description The new balance. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5319,7 +6048,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The key was used with another amount, or the balance is too low */
+            /** @description The same `ref` or `Idempotency-Key` was used before with a different amount (`IDEMPOTENCY_KEY_REUSED`), or the balance is too low (`BALANCE_TOO_LOW`). */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5349,19 +6078,19 @@ export interface operations {
     "accounts.audit": {
         parameters: {
             query?: {
-                /** @description Only what was done to this account */
+                /** @description Return only actions on this account. */
                 account_id?: string;
                 /**
-                 * @description Only actions of this name
+                 * @description Return only actions with this name, such as `grant` or `api_key.create`.
                  * @example grant
                  */
                 action?: string;
-                /** @description The subject of who did it */
+                /** @description Return only actions by this actor: the subject (`sub`) of the actor's token. */
                 actor?: string;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["accounts.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["accounts.Limit"];
@@ -5372,7 +6101,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of audit log entries. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5399,17 +6128,24 @@ export interface operations {
                      */
                     "application/json": {
                         entries: {
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Account that the action concerned. Null if it concerned none.
+                             */
                             account_id: string | null;
+                            /** @description Name of the action. */
                             action: string;
+                            /** @description Subject of the token of the account that acted, or `host:file_change` or `host:SIGHUP` if the server acted by itself. */
                             actor: string;
                             /** Format: date-time */
                             at: string;
-                            /** @description By the action */
+                            /** @description Details, which depend on the action. */
                             detail: unknown;
                             id: number;
+                            /** @description Subject of the account that the action concerned. Null if it concerned none. */
                             subject: string | null;
                         }[];
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                     };
                 };
@@ -5446,25 +6182,34 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The payment's id in the billing system */
+                    /** @description Unique key of the event, such as the payment's id in the billing system. */
                     key: string;
-                    /** @enum {unknown} */
+                    /**
+                     * @description Kind of the event.
+                     * @enum {unknown}
+                     */
                     kind: "payment.succeeded" | "payment.failed";
+                    /** @description Data of the event. */
                     payload: {
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description Account that the payment belongs to.
+                         */
                         account_id: string;
-                        /** @description From 0 to 1000000000 with at most six decimals */
+                        /** @description Amount from 0 to 1000000000, with at most six decimals, as a number or a string. */
                         amount: number | string;
-                        /** @description Code of ISO 4217 */
+                        /** @description Three-letter currency code (ISO 4217). */
                         currency: string;
+                        /** @description Name of the plan that was paid for. */
                         plan_name?: string;
+                        /** @description Why the payment failed. */
                         reason?: string;
                     };
                 };
             };
         };
         responses: {
-            /** @description Published, now or before */
+            /** @description The event was published, by this or an earlier request. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5482,10 +6227,11 @@ export interface operations {
                     "application/json": {
                         /** Format: uuid */
                         account_id: string;
+                        /** @description Id of the event. */
                         event_id: number;
                         key: string;
                         kind: string;
-                        /** @description The key was used before with the same payload */
+                        /** @description Whether an earlier request with the same key and payload published the event. */
                         replayed: boolean;
                     };
                 };
@@ -5495,7 +6241,7 @@ export interface operations {
             403: components["responses"]["host.Forbidden"];
             404: components["responses"]["host.NotFound"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The key was used before with another payload */
+            /** @description The key was used before with a different payload. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5524,17 +6270,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `next_cursor` of the page before
+                 * @description `next_cursor` of the previous page.
                  * @example 4711
                  */
                 cursor?: string;
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description `dead`: given up after the last attempt
+                 * @description State of the jobs. `ready`: waiting for a node. `running`: in progress. `scheduled`: due later, or waiting for the next attempt. `dead`: all attempts failed.
                  * @example dead
                  */
                 state?: "ready" | "running" | "dead" | "scheduled";
@@ -5545,7 +6291,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page */
+            /** @description One page of jobs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5589,7 +6335,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Number of the job, as the list shows it
+                 * @description Id of the job, from the list of jobs.
                  * @example 4711
                  */
                 id: components["parameters"]["host.JobId"];
@@ -5617,7 +6363,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Number of the job, as the list shows it
+                 * @description Id of the job, from the list of jobs.
                  * @example 4711
                  */
                 id: components["parameters"]["host.JobId"];
@@ -5643,15 +6389,15 @@ export interface operations {
     "mail.list": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description What became of the messages: taken by the relay, refused by it for good, given up after many attempts, or not sent because the address is suppressed
+                 * @description State of the e-mails, case-insensitive. `sent`: accepted by the mail relay. `refused`: permanently rejected by the relay. `dead`: all delivery attempts failed. `suppressed`: not sent, because the address is suppressed.
                  * @example dead
                  */
                 state?: ("sent" | "refused" | "dead" | "suppressed") | string;
@@ -5662,7 +6408,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, without subjects and bodies */
+            /** @description One page of e-mails. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5689,7 +6435,9 @@ export interface operations {
                     "application/json": {
                         messages: {
                             address: string;
+                            /** @description Number of delivery attempts. */
                             attempts: number;
+                            /** @description Category of the e-mail; recipients unsubscribe per category. */
                             category: string;
                             /** Format: date-time */
                             created_at: string;
@@ -5697,13 +6445,14 @@ export interface operations {
                             ended_at: string | null;
                             /** Format: uuid */
                             id: string;
-                            /** @description The connection was cut after the whole message was sent */
+                            /** @description Whether the recipient may have received the e-mail twice, because the connection was lost after the whole message had been sent. */
                             maybe_duplicate: boolean;
-                            /** @description What the relay said last */
+                            /** @description The relay's latest reply. */
                             reply: string | null;
                             /** @enum {unknown} */
                             state: "sent" | "refused" | "dead" | "suppressed";
                         }[];
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                     };
                 };
@@ -5724,7 +6473,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description A message that was given up or refused
+                 * @description Id of the e-mail.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: string;
@@ -5733,7 +6482,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is tried at once */
+            /** @description The e-mail was queued and is sent at once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5768,24 +6517,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only of this address
+                 * @description Return only suppressions of this address.
                  * @example ann@example.org
                  */
                 address?: string;
                 /**
-                 * @description Only of this kind of mail; `*` = of all mail
+                 * @description Return only suppressions of this category of e-mail; `*` means all e-mail.
                  * @example *
                  */
                 category?: string;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description Only those: the relay reported the address as unknown, its owner unsubscribed, or an operator blocked it
+                 * @description Return only addresses that are suppressed for this reason. `bounced`: the relay reported that the address does not exist. `unsubscribed`: the recipient unsubscribed. `operator`: an operator blocked the address.
                  * @example bounced
                  */
                 reason?: "bounced" | "unsubscribed" | "operator";
@@ -5796,7 +6545,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of suppressed addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5818,13 +6567,18 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                         suppressions: {
                             address: string;
+                            /** @description Suppressed category; `*` means all e-mail. */
                             category: string;
-                            /** @description The relay's reply */
+                            /** @description The relay's reply. */
                             detail: string | null;
-                            /** Format: date-time */
+                            /**
+                             * Format: date-time
+                             * @description Time at which the suppression ends by itself. Null if it does not.
+                             */
                             expires_at: string | null;
                             /** @enum {unknown} */
                             reason: "bounced" | "unsubscribed" | "operator";
@@ -5850,7 +6604,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The mail address that gets messages again
+                 * @description The e-mail address.
                  * @example ann@example.org
                  */
                 address: string;
@@ -5859,7 +6613,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Allowed */
+            /** @description E-mail to the address is allowed again. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5894,23 +6648,31 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Lift only suppressions of these addresses, at most 1000. */
                     addresses?: string[] | null;
-                    /** @description Addresses of this domain and of those below it */
+                    /** @description Lift only suppressions of addresses in this domain and its subdomains. */
                     domain?: string | null;
                     /**
+                     * @description Lift only suppressions with this reason.
                      * @default bounced
                      * @enum {unknown}
                      */
                     reason?: "bounced" | "operator" | null;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Lift only suppressions created at or after this time.
+                     */
                     since?: string | null;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description Lift only suppressions created before this time.
+                     */
                     until?: string | null;
                 };
             };
         };
         responses: {
-            /** @description How many were lifted */
+            /** @description The suppressions were lifted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5922,6 +6684,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Number of suppressions that were lifted. */
                         lifted: number;
                     };
                 };
@@ -5963,7 +6726,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The result as the server sent it */
+            /** @description The result as the server sent it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6019,7 +6782,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What it offers, and what of it cannot be used */
+            /** @description The tools of the server. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6044,16 +6807,20 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The server's instructions for the model */
+                        /** @description The server's instructions for the model. */
                         instructions: string;
+                        /** @description Tools that cannot be used, and were left out. */
                         left_out: components["schemas"]["mcp.Names"];
+                        /** @description Name of the server, as it states it. */
                         server_name: string;
                         tools: {
                             description: string;
+                            /** @description Hash of the tool's definition. */
                             hash: string;
                             name: string;
-                            /** @description JSON Schema, as the server says */
+                            /** @description JSON Schema of the arguments, as the server sent it. */
                             parameters: unknown;
+                            /** @description Whether the server states that the tool changes nothing. */
                             read_only: boolean;
                         }[];
                     };
@@ -6081,7 +6848,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In order of their start, the disabled and the refused last */
+            /** @description Loaded modules in order of their start, then disabled and refused ones. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6104,7 +6871,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the module, as the list shows it
+                 * @description Name of the module, from the list of modules.
                  * @example referrals
                  */
                 name: components["parameters"]["host.ModuleName"];
@@ -6113,7 +6880,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The modules have changed */
+            /** @description The module was disabled. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6140,7 +6907,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the module, as the list shows it
+                 * @description Name of the module, from the list of modules.
                  * @example referrals
                  */
                 name: components["parameters"]["host.ModuleName"];
@@ -6149,7 +6916,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The modules have changed */
+            /** @description The module was enabled. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6176,7 +6943,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the module, as the list shows it
+                 * @description Name of the module, from the list of modules.
                  * @example referrals
                  */
                 name: components["parameters"]["host.ModuleName"];
@@ -6185,7 +6952,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The modules have changed */
+            /** @description The module was reloaded. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6215,7 +6982,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The longest running first */
+            /** @description The nodes, longest running first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +7005,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The node's id, as in the list
+                 * @description Id of the node, from the list of nodes.
                  * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
                  */
                 id: components["parameters"]["host.NodeId"];
@@ -6247,7 +7014,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It will */
+            /** @description The node will take no more jobs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6281,7 +7048,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The node's id, as in the list
+                 * @description Id of the node, from the list of nodes.
                  * @example 0190f6a1-3c5b-7d2e-9a41-6f0c2b8e5d11
                  */
                 id: components["parameters"]["host.NodeId"];
@@ -6290,7 +7057,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It will */
+            /** @description The node will take jobs again. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6321,17 +7088,17 @@ export interface operations {
     "notifications.all": {
         parameters: {
             query?: {
-                /** @description Only those to this account */
+                /** @description Return only notifications to this account. */
                 account_id?: string;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
                 /**
-                 * @description Only notifications in this state; empty: in any
+                 * @description Return only notifications in this state. Case-insensitive. Empty or absent: all notifications.
                  * @example dead
                  */
                 status?: ("" | "queued" | "gathered" | "sent" | "suppressed" | "failed" | "dead" | "cancelled") | string;
@@ -6359,7 +7126,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the notification, as its list shows it
+                 * @description Id of the notification.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.Id"];
@@ -6386,7 +7153,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the notification, as its list shows it
+                 * @description Id of the notification.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.Id"];
@@ -6415,7 +7182,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the notification, as its list shows it
+                 * @description Id of the notification.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.Id"];
@@ -6441,10 +7208,10 @@ export interface operations {
     "notifications.broadcasts": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
@@ -6472,7 +7239,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description `broadcast_id` of the answer that began it
+                 * @description Id of the broadcast: `broadcast_id` in the response of the trigger.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.BroadcastId"];
@@ -6499,7 +7266,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description `broadcast_id` of the answer that began it
+                 * @description Id of the broadcast: `broadcast_id` in the response of the trigger.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.BroadcastId"];
@@ -6529,7 +7296,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description `broadcast_id` of the answer that began it
+                 * @description Id of the broadcast: `broadcast_id` in the response of the trigger.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.BroadcastId"];
@@ -6559,7 +7326,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description `broadcast_id` of the answer that began it
+                 * @description Id of the broadcast: `broadcast_id` in the response of the trigger.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.BroadcastId"];
@@ -6615,7 +7382,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Queues by name, nodes by their start */
+            /** @description Queues in order of their names, nodes in order of their start. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6657,10 +7424,10 @@ export interface operations {
     "referrals.flagged": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["referrals.Limit"];
@@ -6671,7 +7438,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, newest first */
+            /** @description One page of referrals. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6695,18 +7462,25 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                         referrals: {
                             /** Format: uuid */
                             id: string;
                             referral_code: string;
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Account that used the code.
+                             */
                             referred_account_id: string;
                             /** Format: date-time */
                             referred_at: string;
-                            /** Format: uuid */
+                            /**
+                             * Format: uuid
+                             * @description Account that owns the code.
+                             */
                             referrer_id: string;
-                            /** @description What made it suspicious */
+                            /** @description Indications of abuse that caused the review. */
                             signals: unknown;
                         }[];
                     };
@@ -6728,7 +7502,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the referral, as its list shows it
+                 * @description Id of the referral, from the list of referrals under review.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["referrals.Id"];
@@ -6758,7 +7532,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the referral, as its list shows it
+                 * @description Id of the referral, from the list of referrals under review.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["referrals.Id"];
@@ -6788,7 +7562,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the referral, as its list shows it
+                 * @description Id of the referral, from the list of referrals under review.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["referrals.Id"];
@@ -6818,7 +7592,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description A referral code
+                 * @description The referral code.
                  * @example K7QX4MPA
                  */
                 code: string;
@@ -6827,7 +7601,7 @@ export interface operations {
         };
         requestBody?: components["requestBodies"]["referrals.Reason"];
         responses: {
-            /** @description Done */
+            /** @description The code was resumed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6869,7 +7643,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description A referral code
+                 * @description The referral code.
                  * @example K7QX4MPA
                  */
                 code: string;
@@ -6878,7 +7652,7 @@ export interface operations {
         };
         requestBody?: components["requestBodies"]["referrals.Reason"];
         responses: {
-            /** @description Done */
+            /** @description The code was suspended. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6917,30 +7691,30 @@ export interface operations {
     "runs.live": {
         parameters: {
             query?: {
-                /** @description Only runs of this account */
+                /** @description Return only runs of this account. */
                 account_id?: string;
-                /** @description Only runs of this agent */
+                /** @description Return only runs of this agent. */
                 agent_id?: string;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
-                /** @description Only runs that ended with this error code */
+                /** @description Return only runs that ended with this error code, such as `RUN_TIMEOUT`. */
                 error_code?: string;
-                /** @description Started at this time or later: 2026-11-20 or 2026-11-20T09:30:00Z */
+                /** @description Return only runs that started at or after this time: a date (`2026-11-20`) or a time (`2026-11-20T09:30:00Z`). */
                 from?: string;
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
-                /** @description Only runs with this model */
+                /** @description Return only runs that use this model. */
                 model?: string;
-                /** @description Only runs that ended for this reason */
+                /** @description Return only runs that ended for this reason, such as `llm_error`. */
                 reason?: string;
-                /** @description Only runs with this status; all: with any */
+                /** @description Return only runs with this status; `all` returns runs with any status. */
                 status?: "all" | "running" | "completed" | "failed" | "stopped";
-                /** @description Only runs of this thread */
+                /** @description Return only runs of this thread. */
                 thread_id?: string;
-                /** @description Started before this time */
+                /** @description Return only runs that started before this time, in the format of `from`. */
                 to?: string;
             };
             header?: never;
@@ -6949,7 +7723,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page */
+            /** @description One page of runs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6980,6 +7754,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                         runs: {
                             /** Format: uuid */
@@ -6990,27 +7765,30 @@ export interface operations {
                             agent_run_id: string;
                             /** Format: date-time */
                             completed_at: string | null;
-                            /** @description Nodes that vanished while they worked on it */
+                            /** @description Number of nodes that crashed or disappeared while they executed the run. */
                             crashes: number;
-                            /** @description As its owner sees it */
+                            /** @description Error message as the owner of the run sees it. */
                             error: string | null;
+                            /** @description Error code of a failed run, such as `RUN_TIMEOUT`. */
                             error_code: string | null;
+                            /** @description Model in the form `<provider>/<model>`. */
                             model: string;
                             /**
                              * Format: uuid
-                             * @description Which works on it; null: none at this moment
+                             * @description Id of the node that executes the run. Null if no node is executing it at the moment.
                              */
                             node: string | null;
+                            /** @description Why the run ended; see the schema `Reason`. Null while the run is in progress. */
                             reason: string | null;
                             /** Format: date-time */
                             started_at: string;
                             /** @enum {unknown} */
                             status: "running" | "completed" | "failed" | "stopped";
-                            /** @description Answers of the model that are persisted */
+                            /** @description Number of completed model answers. */
                             steps: number;
                             /** Format: uuid */
                             thread_id: string;
-                            /** @description For a free slot, or for the thread's earlier run */
+                            /** @description Whether the run is waiting for a free slot or for an earlier run of its thread. */
                             waiting: boolean;
                         }[];
                     };
@@ -7032,7 +7810,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run
+                 * @description Id of the run.
                  * @example 0190b1e4-0000-7000-8000-000000000001
                  */
                 id: string;
@@ -7041,7 +7819,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The run */
+            /** @description The run. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7087,53 +7865,76 @@ export interface operations {
                         agent_id: string;
                         /** Format: uuid */
                         agent_run_id: string;
-                        /** @description The last errors of providers and of the server, at most ten, which only operators see */
+                        /** @description The last errors of providers and of the server, at most ten. Only admins see them. */
                         causes: {
                             /** Format: date-time */
                             at: string;
+                            /** @description Step of the run in which the error occurred. */
                             step: number;
+                            /** @description Error message with internal details. */
                             text: string;
                         }[];
                         /** Format: date-time */
                         completed_at: string | null;
+                        /** @description Number of nodes that crashed or disappeared while they executed the run. */
                         crashes: number;
+                        /** @description Duration of the run from its start to its end, in milliseconds. Null while the run is in progress. */
                         duration_ms?: number | null;
-                        /** @description As its owner sees it */
+                        /** @description Error message as the owner of the run sees it. */
                         error: string | null;
+                        /** @description Error code of a failed run, such as `RUN_TIMEOUT`. */
                         error_code: string | null;
                         /**
                          * Format: uuid
-                         * @description The same as agent_run_id
+                         * @description Same as `agent_run_id`.
                          */
                         id?: string;
+                        /** @description Whether the agent gets information from outside the thread. */
                         memory_enabled?: boolean;
-                        /** @enum {unknown} */
+                        /**
+                         * @description Execution mode of the run.
+                         * @enum {unknown}
+                         */
                         mode?: "agent" | "chat" | "code";
+                        /** @description Model in the form `<provider>/<model>`. */
                         model: string;
-                        /** @description The same as model */
+                        /** @description Same as `model`. */
                         model_name?: string;
-                        /** Format: uuid */
+                        /**
+                         * Format: uuid
+                         * @description Id of the node that executes the run. Null if no node is executing it at the moment.
+                         */
                         node: string | null;
-                        /** @description Model parameters given at the start */
+                        /** @description Model parameters given at the start, such as `temperature`. Null if there were none. */
                         parameters?: Record<string, never> | null;
                         /** Format: uuid */
                         project_id?: string;
+                        /** @description Position in the queue, starting at 1. Null unless the run is waiting. */
                         queue_position?: number | null;
+                        /** @description Time that the run waited before it began, in milliseconds. */
                         queue_wait_ms?: number | null;
+                        /** @description Why the run ended; see the schema `Reason`. Null while the run is in progress. */
                         reason: string | null;
                         /** Format: date-time */
                         started_at: string;
                         /** @enum {unknown} */
                         status: "running" | "completed" | "failed" | "stopped";
+                        /** @description Number of completed model answers. */
                         steps: number;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Time at which the stop of the run was requested. Null if it was not.
+                         */
                         stop_requested_at: string | null;
                         /** Format: uuid */
                         thread_id: string;
+                        /** @description Time from the start of the run to the first text of the model, in milliseconds. Null if there was none. */
                         time_to_first_token_ms?: number | null;
+                        /** @description Time limit of the run, in seconds. */
                         timeout_seconds: number;
+                        /** @description Tokens and credits used by the run so far. */
                         usage: Record<string, never>;
-                        /** @description For a free slot, or for the thread's earlier run */
+                        /** @description Whether the run is waiting for a free slot or for an earlier run of its thread. */
                         waiting?: boolean;
                     };
                 };
@@ -7158,7 +7959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The receivers of the configuration */
+            /** @description The receivers. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7201,7 +8002,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The receiver's name in the settings
+                 * @description Name of the receiver in the settings.
                  * @example billing
                  */
                 name: string;
@@ -7210,7 +8011,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is told from now on */
+            /** @description The receiver is enabled. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7245,7 +8046,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The receiver's name in the settings
+                 * @description Name of the receiver in the settings.
                  * @example billing
                  */
                 name: string;
@@ -7254,7 +8055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It will be sent; the id is its webhook-id */
+            /** @description The message will be sent. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7266,6 +8067,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Id of the message: its `webhook-id` header. */
                         id: string;
                     };
                 };
@@ -7289,7 +8091,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7316,7 +8118,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7343,7 +8145,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7369,25 +8171,25 @@ export interface operations {
     "runs.stream": {
         parameters: {
             query?: {
-                /** @description Neighbouring chunks wait so long and come as one event */
+                /** @description Merge consecutive chunks of the same kind that arrive within this time into one event. In milliseconds; 0 sends each chunk at once. */
                 coalesce_ms?: number;
-                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
+                /** @description Same as the `Last-Event-ID` header, for clients that cannot set headers. The header takes precedence. */
                 last_event_id?: number;
-                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
+                /** @description Alias of `last_event_id`. */
                 last_id?: number;
-                /** @description In any case. snapshot: first one event in the place of everything so far */
+                /** @description `events`: send every event. `snapshot`: send one event that contains the state so far, then live events. Case-insensitive. */
                 mode?: ("events" | "snapshot") | string;
             };
             header?: {
                 /**
-                 * @description The last event that the client has
+                 * @description Sequence number of the last event that the client has received. Default: 0, which returns all events.
                  * @example 41
                  */
                 "Last-Event-ID"?: number;
             };
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7396,7 +8198,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events */
+            /** @description The event stream. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7412,7 +8214,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The client has the terminal event */
+            /** @description The run has ended and the client has already received the terminal event. `EventSource` stops reconnecting. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7435,7 +8237,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7444,7 +8246,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description For `?token=` */
+            /** @description The token. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7457,8 +8259,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Seconds */
+                        /** @description Time until the token expires, in seconds. */
                         expires_in: number;
+                        /** @description Value for the query parameter `token` of the stream. */
                         token: string;
                     };
                 };
@@ -7479,15 +8282,15 @@ export interface operations {
     "runs.list": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
                 /**
-                 * @description Only runs with this status, in any case; empty: with any
+                 * @description Return only runs with this status. Case-insensitive. Empty or absent: all runs.
                  * @example running
                  */
                 status?: ("" | "running" | "completed" | "failed" | "stopped") | string;
@@ -7515,7 +8318,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7542,7 +8345,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7569,7 +8372,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the run: `agent_run_id` of its start
+                 * @description Id of the run: `agent_run_id` in the response of its start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.RunId"];
@@ -7601,7 +8404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Newest first, a thousand at most */
+            /** @description The active runs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7630,16 +8433,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description A name for this start, chosen by the client. A start that is sent again under the same name within a day is answered as the first was, and begins nothing
+                 * @description Unique key for this start, chosen by the client: UTF-8, at most 255 bytes. The key is valid for 24 hours, even if the thread is deleted. Using it again with different fields returns 409.
                  * @example 5b0e1f9c-start-1
                  */
                 "Idempotency-Key"?: string;
-                /** @description `true` of a super admin: `timing_breakdown` is in the answer */
+                /** @description `true` adds `timing_breakdown` to the response. Only super admins can use it; the header has no effect for other callers. */
                 "X-Emit-Timing"?: string;
             };
             path?: never;
             cookie?: never;
         };
+        /** @description The form fields of the start. Send `multipart/form-data` to upload files. */
         requestBody: {
             content: {
                 /**
@@ -7658,10 +8462,12 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, or waits for a slot */
+            /** @description The run has started, or it is waiting for a slot (see `queue_position`). */
             200: {
                 headers: {
+                    /** @description Present if this is the response of an earlier start with the same `Idempotency-Key`. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Time spent on setup and validation, in milliseconds: `setup;dur=12.3`. */
                     "Server-Timing"?: string;
                     [name: string]: unknown;
                 };
@@ -7679,7 +8485,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
-            /** @description Credits, plan or limits do not allow it */
+            /** @description The account's credits, plan or limits do not allow the run. `error_code` is `INSUFFICIENT_CREDITS`, `MODEL_ACCESS_DENIED`, `AGENT_RUN_LIMIT_EXCEEDED` or `THREAD_LIMIT_EXCEEDED`. */
             402: {
                 headers: {
                     [name: string]: unknown;
@@ -7689,7 +8495,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            /** @description Thread, project or agent are not the caller's */
+            /** @description The thread, project or agent does not exist or belongs to another account. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7704,7 +8510,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The thread has a run, or the key was used before */
+            /** @description The thread already has a run in progress (`THREAD_BUSY`), or the `Idempotency-Key` was used before with different fields. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7722,7 +8528,7 @@ export interface operations {
                     "application/json": components["schemas"]["host.Error"];
                 };
             };
-            /** @description Files beyond the plan's limits */
+            /** @description The uploaded files exceed the limits of the account's plan or of the server (`UPLOAD_TOO_LARGE`). */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -7731,8 +8537,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "detail": {
-                     *         "message": "report.pdf is larger than 10 MiB",
-                     *         "limit": 10485760
+                     *         "message": "A file is larger than your plan allows (10.0 MB)",
+                     *         "limit": 10485760,
+                     *         "error_code": "UPLOAD_TOO_LARGE"
                      *       }
                      *     }
                      */
@@ -7742,7 +8549,7 @@ export interface operations {
             415: components["responses"]["host.UnsupportedMediaType"];
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
-            /** @description It could not be started */
+            /** @description The run could not be started because of an internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7758,7 +8565,7 @@ export interface operations {
             };
             503: components["responses"]["host.Unavailable"];
             504: components["responses"]["host.TimedOut"];
-            /** @description No room for the upload */
+            /** @description The server has no disk space to store the upload. */
             507: {
                 headers: {
                     [name: string]: unknown;
@@ -7766,7 +8573,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "No room to store the upload"
+                     *       "detail": "No disk space to store the upload"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -7777,10 +8584,10 @@ export interface operations {
     "agents.list": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["agents.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["agents.Limit"];
@@ -7791,7 +8598,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of agents. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7822,7 +8629,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["agents.New"];
         responses: {
-            /** @description Made */
+            /** @description The new agent. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7849,29 +8656,29 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description `no-cache` asks the server anew
+                 * @description `no-cache` queries the server instead of using the cached list.
                  * @example no-cache
                  */
                 "Cache-Control"?: string;
                 /**
-                 * @description A JSON object of headers for the server
+                 * @description JSON object of headers to send to the server.
                  * @example {"Authorization": "Bearer abc"}
                  */
                 "X-MCP-Headers"?: string;
                 /**
-                 * @description The kind of the server; `sse` when it is left out
+                 * @description Type of the server. Default: `sse`.
                  * @example http
                  */
                 "X-MCP-Type"?: components["schemas"]["mcp.Type"];
                 /**
-                 * @description The server's URL, or the id of a profile
+                 * @description URL of the server, or the id of an integration profile. For `json`: the name of the agent's configuration.
                  * @example https://mcp.example.org/mcp
                  */
                 "X-MCP-URL": string;
             };
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -7880,7 +8687,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What it offers */
+            /** @description The tools of the server. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7901,12 +8708,14 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The agent has this server */
+                        /** @description Whether the agent already has this server. */
                         has_mcp_config: boolean;
                         server_type: components["schemas"]["mcp.Type"];
+                        /** @description URL or identifier from the request. */
                         server_url: string;
                         tools: {
                             description: string;
+                            /** @description Whether the tool is enabled for this agent. */
                             enabled: boolean;
                             name: string;
                         }[];
@@ -7931,7 +8740,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -7960,14 +8769,15 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description The new list of MCP servers. */
                     custom_mcps?: components["schemas"]["mcp.ServerIn"][];
-                    /** @description The same */
+                    /** @description Alias of `custom_mcps`. */
                     customMcps?: components["schemas"]["mcp.ServerIn"][];
                 } | unknown | unknown;
             };
         };
         responses: {
-            /** @description The list as it is now */
+            /** @description The new list. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7998,7 +8808,9 @@ export interface operations {
                      */
                     "application/json": {
                         data: {
+                            /** @description The MCP servers, with masked secrets. */
                             custom_mcps: components["schemas"]["mcp.Server"][];
+                            /** @description Number of enabled tools of all servers. */
                             total_enabled_tools: number;
                         };
                         /** @constant */
@@ -8026,7 +8838,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -8045,21 +8857,23 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Names of the tools to enable. They replace the enabled tools of this server. */
                     enabled_tools?: components["schemas"]["mcp.Names"];
-                    /** @description The same */
+                    /** @description Alias of `enabled_tools`. */
                     enabledTools?: components["schemas"]["mcp.Names"];
-                    /** @description Headers for the requests to the server, stored encrypted. Default: those of `X-MCP-Headers`. */
+                    /** @description Headers for the requests to the server, stored encrypted. Default: those of the request header `X-MCP-Headers`. */
                     headers?: {
                         [key: string]: string;
                     };
+                    /** @description Type of the server. Default: `sse`. */
                     type?: components["schemas"]["mcp.Type"];
-                    /** @description The server's URL, or the id of a profile */
+                    /** @description URL of the server, or the id of an integration profile. */
                     url: string;
                 } | unknown | unknown;
             };
         };
         responses: {
-            /** @description Enabled */
+            /** @description The tools were enabled. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8075,10 +8889,11 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Names of the tools that are now enabled. */
                         enabled_tools: components["schemas"]["mcp.Names"];
                         /** @constant */
                         success: true;
-                        /** @description How many are enabled of this server */
+                        /** @description Number of enabled tools of this server. */
                         total_tools: number;
                     };
                 };
@@ -8103,7 +8918,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -8112,7 +8927,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The changes */
+            /** @description The changed definitions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8141,21 +8956,24 @@ export interface operations {
                      */
                     "application/json": {
                         changes: {
+                            /** @description Parts of the definition that have changed. */
                             changed: ("description" | "parameters" | "result" | "annotations")[];
-                            /** @description The current description of the tool */
+                            /** @description Current description of the tool. */
                             description: string;
-                            /** @description Fingerprint of this definition; approve it with this value */
+                            /** @description Fingerprint of the current definition; send it to approve this definition. */
                             fingerprint: string;
                             /** @enum {unknown} */
                             on_tool_change: "ask" | "block";
-                            /** @description The current JSON Schema of the arguments */
+                            /** @description Current JSON Schema of the tool's arguments. */
                             parameters: unknown;
+                            /** @description Whether the server states that the tool changes nothing. */
                             read_only: boolean;
-                            /** @description Name of the server in the agent's list */
+                            /** @description Name of the server in the agent's list. */
                             server: string;
+                            /** @description Name of the tool. */
                             tool: string;
                         }[];
-                        /** @description Servers that could not be reached */
+                        /** @description Servers that could not be reached. */
                         unreachable: string[];
                     };
                 };
@@ -8176,7 +8994,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 agent_id: string;
@@ -8193,15 +9011,17 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Value from the list of changes */
+                    /** @description `fingerprint` from the list of changes. */
                     fingerprint: string;
+                    /** @description Name of the server in the agent's list. */
                     server: string;
+                    /** @description Name of the tool. */
                     tool: string;
                 };
             };
         };
         responses: {
-            /** @description Approved for all agents of the account with this server */
+            /** @description The definition was approved. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8223,7 +9043,7 @@ export interface operations {
             403: components["responses"]["mcp.Disabled"];
             404: components["responses"]["mcp.UnknownAgent"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The definition has changed again since it was shown */
+            /** @description The definition has changed again since the list of changes was requested. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8231,7 +9051,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "fingerprint: the definition of the tool has changed again, or is not the one of this server"
+                     *       "detail": "fingerprint does not match the current definition of the tool; request the list of changes again"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -8252,7 +9072,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["agents.Id"];
@@ -8261,7 +9081,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As it is now */
+            /** @description The agent. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8287,7 +9107,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["agents.Id"];
@@ -8296,7 +9116,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["agents.Change"];
         responses: {
-            /** @description As it is now */
+            /** @description The updated agent. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8311,7 +9131,7 @@ export interface operations {
             403: components["responses"]["agents.NoServers"];
             404: components["responses"]["agents.Unknown"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The agent has another version than `expected_version` */
+            /** @description The agent's current version is not `expected_version`. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8319,7 +9139,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "The agent was changed meanwhile"
+                     *       "detail": "The agent was changed meanwhile: its version is 4"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -8339,7 +9159,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["agents.Id"];
@@ -8348,7 +9168,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description The agent was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8360,7 +9180,7 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["agents.Unknown"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description The default agent stays */
+            /** @description The agent is the account's default agent. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8368,7 +9188,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "The default worker cannot be deleted"
+                     *       "detail": "The default agent cannot be deleted"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -8385,10 +9205,10 @@ export interface operations {
     "agents.versions": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["agents.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["agents.Limit"];
@@ -8396,7 +9216,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent, as the list of agents shows it
+                 * @description Id of the agent.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["agents.Id"];
@@ -8405,7 +9225,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of versions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8455,7 +9275,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Without the keys themselves */
+            /** @description The API keys. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8503,14 +9323,18 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Number of days after which the key expires. Default: it does not expire. */
                     expires_in_days?: number | null;
-                    /** @default API key */
+                    /**
+                     * @description Name of the key.
+                     * @default API key
+                     */
                     name?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Made */
+            /** @description The API key was created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8528,10 +9352,14 @@ export interface operations {
                     "application/json": {
                         /** Format: date-time */
                         created_at: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Time at which the key expires. Null if it does not expire.
+                         */
                         expires_at: string | null;
+                        /** @description Id of the key, used to revoke it. */
                         id: string;
-                        /** @description For `Authorization: Bearer` */
+                        /** @description The key, to be sent as `Authorization: Bearer`. */
                         key: string;
                         name: string;
                     };
@@ -8556,7 +9384,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The id that the list of keys shows; not the key itself
+                 * @description Id of the key, from the list of keys; not the key itself.
                  * @example 4f2a9c0d1e3b5a67
                  */
                 id: string;
@@ -8565,7 +9393,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Good for nothing from now on */
+            /** @description The key was revoked. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8587,10 +9415,10 @@ export interface operations {
     "notifications.deliveries_alias": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
@@ -8606,6 +9434,24 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.devices_alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Devices"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -8638,7 +9484,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description In any case. Else whichever it is
+                 * @description Name of the push provider, case-insensitive. Default: the device is removed for every provider.
                  * @example expo
                  */
                 provider?: string;
@@ -8646,7 +9492,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The token as it was registered, percent-encoded
+                 * @description The registered device token, or the `id` of a listed device, percent-encoded.
                  * @example ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]
                  */
                 device_token: string;
@@ -8670,14 +9516,14 @@ export interface operations {
     "notifications.inbox_alias": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
-                /** @description Only what was not read */
+                /** @description `true` returns only unread notifications. Case-insensitive. */
                 unread?: ("true" | "false") | string;
             };
             header?: never;
@@ -8703,7 +9549,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the notification, as its list shows it
+                 * @description Id of the notification.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.Id"];
@@ -8749,11 +9595,11 @@ export interface operations {
     "notifications.inbox_stream_alias": {
         parameters: {
             query?: {
-                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
+                /** @description Same as the `Last-Event-ID` header, for clients that cannot set headers. */
                 last_event_id?: number;
             };
             header?: {
-                /** @description Goes on after it; without it from now on */
+                /** @description Resume after the event with this id. Default: send only new events. */
                 "Last-Event-ID"?: number;
             };
             path?: never;
@@ -8913,7 +9759,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of the driver, or `orchestrator`
+                 * @description Name of the orchestrator driver, or `orchestrator`.
                  * @example orchestrator
                  */
                 orchestrator: string;
@@ -8967,7 +9813,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Made when it is asked for the first time */
+            /** @description The referral code. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8981,7 +9827,7 @@ export interface operations {
                      */
                     "application/json": {
                         referral_code: string;
-                        /** @description Null where the deployment has no public address */
+                        /** @description Link to the sign-up page with the code. Null if the deployment has no public URL. */
                         referral_link: string | null;
                     };
                 };
@@ -8998,12 +9844,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["referrals.Limit"];
                 /**
-                 * @description How many of the newest are passed over
+                 * @description Number of referrals to skip, counted from the newest.
                  * @example 0
                  */
                 offset?: number;
@@ -9014,7 +9860,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description At most `limit` of them */
+            /** @description The referrals. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9057,7 +9903,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `received` is null for an account that came by itself */
+            /** @description The referral, or null if the account did not use a code. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9076,13 +9922,15 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The referral through which the caller signed up. Null if there is none. */
                         received: {
-                            /** @description To be received when the referral counts */
+                            /** @description Credits that the caller will receive when the referral succeeds. */
                             bonus_credits?: number;
-                            /** @description Received so far */
+                            /** @description Credits received so far. */
                             credits?: number;
+                            /** @description The reason as a sentence. */
                             message?: string | null;
-                            /** @description not_qualified, on_hold, under_review, cap_reached, same_mailbox or void; null: it has counted */
+                            /** @description Why the credits are not received yet, or will not be: `not_qualified`, `on_hold`, `under_review`, `cap_reached`, `same_mailbox` or `void`. Null if the referral was successful. */
                             reason?: string | null;
                             /** Format: date-time */
                             referred_at?: string;
@@ -9109,7 +9957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Refreshed */
+            /** @description The code was replaced. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9133,7 +9981,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["host.NotAuthenticated"];
-            /** @description The code is suspended */
+            /** @description The caller's code is suspended. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9170,12 +10018,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description E-mail address to invite. */
                     email: string;
                 };
             };
         };
         responses: {
-            /** @description Sent or queued, or why not. `success` is true if the mail server accepted the e-mail or has not answered yet (`Referral email queued: ...`). If it refused the e-mail for good, `message` is `Failed to send email` */
+            /** @description The result. `success` is true if the mail server accepted the e-mail, or has not answered yet (`Referral email queued: ...`). If it permanently rejected the e-mail, `message` is `Failed to send email`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9192,7 +10041,7 @@ export interface operations {
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
-            /** @description The code is suspended */
+            /** @description The caller's code is suspended. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9233,12 +10082,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description E-mail addresses to invite. */
                     emails: string[];
                 };
             };
         };
         responses: {
-            /** @description How it went with each address */
+            /** @description The result for each address. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9265,22 +10115,26 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Summary of how many e-mails were sent or queued. */
                         message: string;
                         results: {
                             email: string;
+                            /** @description Result for this address. */
                             message: string;
                             success: boolean;
                         }[];
-                        /** @description At least one was sent or queued */
+                        /** @description Whether at least one e-mail was sent or queued. */
                         success: boolean;
+                        /** @description Number of e-mails that were sent or queued. */
                         success_count: number;
+                        /** @description Number of addresses in the request. */
                         total_count: number;
                     };
                 };
             };
             400: components["responses"]["host.BadRequest"];
             401: components["responses"]["host.NotAuthenticated"];
-            /** @description The code is suspended */
+            /** @description The caller's code is suspended. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9312,7 +10166,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Platform credits; 100 make a dollar */
+            /** @description The statistics. Amounts are platform credits; 100 credits are one dollar. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9332,16 +10186,25 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Whether the cap is reached. */
                         has_reached_limit: boolean;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Time of the latest referral. Null if there is none.
+                         */
                         last_referral_at: string | null;
+                        /** @description Cap on the credits that an account can earn. */
                         max_earnable_credits: number;
                         referral_code: string | null;
+                        /** @description Credits that can still be earned before the cap. */
                         remaining_earnable_credits: number;
+                        /** @description Credits that were revoked. */
                         revoked_credits: number;
+                        /** @description Number of referrals that earned credits. */
                         successful_referrals: number;
+                        /** @description Credits earned so far. */
                         total_credits_earned: number;
-                        /** @description Pending ones included */
+                        /** @description Number of referrals, including pending ones. */
                         total_referrals: number;
                     };
                 };
@@ -9369,13 +10232,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description In any case */
+                    /** @description The code, case-insensitive. */
                     code: string;
                 };
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description The result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9389,15 +10252,16 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description Only if the owner of the code has reached the limit: a friend receives none
+                         * @description Present if the owner of the code has reached the cap: a new account receives no credits.
                          * @constant
                          */
                         credits?: 0;
                         /**
                          * Format: uuid
-                         * @description The account of the code's owner; for anonymous clients an id derived from the code instead of the account id
+                         * @description Account of the code's owner. For unauthenticated requests, an id derived from the code instead of the account id. Null if the code is invalid.
                          */
                         referrer_id: string | null;
+                        /** @description Whether the code can be used to sign up. */
                         valid: boolean;
                     };
                 };
@@ -9422,7 +10286,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
+            /** @description The page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9432,7 +10296,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The page is the one that the caller has */
+            /** @description The page has not changed since the version that the client has cached. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -9455,7 +10319,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description For a log-in page */
+            /** @description The log-in configuration. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9469,14 +10333,19 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Whether accounts can sign up and log in with e-mail address and password. */
                         local_login: boolean;
+                        /** @description Minimum length of a password in characters. */
                         min_password?: number;
                         /**
-                         * @description No account exists yet; the first sign-up requires the setup code
+                         * @description Present if no account exists yet: the first sign-up requires the setup code.
                          * @constant
                          */
                         setup?: true;
-                        /** @enum {unknown} */
+                        /**
+                         * @description Whether an e-mail address must be confirmed after a sign-up.
+                         * @enum {unknown}
+                         */
                         verify?: "email" | "none";
                     };
                 };
@@ -9504,10 +10373,12 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description E-mail address. */
                     email: string;
+                    /** @description Password. */
                     password: string;
                     /**
-                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
@@ -9540,12 +10411,13 @@ export interface operations {
             content: {
                 /** @example {} */
                 "application/json": {
+                    /** @description Refresh token. Default: the one in the cookie. */
                     refresh_token?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Ended */
+            /** @description The session has ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9580,18 +10452,20 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Current password. */
                     current_password: string;
                     /**
-                     * @description false: all API keys are revoked. An e-mail lists them in both cases
+                     * @description `false` revokes all API keys of the account.
                      * @default false
                      */
                     keep_api_keys?: boolean;
+                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
                     new_password: string;
                 };
             };
         };
         responses: {
-            /** @description Changed. All other sessions are ended; API keys are revoked unless `keep_api_keys` is true */
+            /** @description The password was changed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9628,7 +10502,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Default: the refresh token of the cookie */
+                    /** @description Refresh token. Default: the one in the cookie. */
                     refresh_token?: string | null;
                 };
             };
@@ -9663,12 +10537,13 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description E-mail address. */
                     email: string;
                 };
             };
         };
         responses: {
-            /** @description Accepted. Only the e-mail says whether the account exists */
+            /** @description The request was accepted. The response does not reveal whether the account exists. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9688,7 +10563,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             403: components["responses"]["host.ForeignSite"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description This server sends no e-mail */
+            /** @description The server cannot send e-mail. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9696,7 +10571,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "This server sends no mail: an administrator must help"
+                     *       "detail": "This server cannot send e-mail; ask an administrator for help"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -9727,12 +10602,14 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description New password: at least `min_password` characters (see `GET /auth/config`). */
                     password: string;
                     /**
-                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
+                    /** @description Token from the link. */
                     token: string;
                 };
             };
@@ -9760,7 +10637,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest first */
+            /** @description The sessions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9787,8 +10664,9 @@ export interface operations {
                             id: string;
                             /** Format: date-time */
                             last_used_at: string;
-                            /** @description This one */
+                            /** @description Whether this is the session of the request. */
                             present: boolean | null;
+                            /** @description `User-Agent` header of the log-in. */
                             user_agent: string | null;
                         }[];
                     };
@@ -9805,7 +10683,7 @@ export interface operations {
     "accounts.end_sessions": {
         parameters: {
             query?: {
-                /** @description true: also revokes all API keys */
+                /** @description `true` also revokes all API keys. */
                 revoke_api_keys?: boolean;
             };
             header?: never;
@@ -9814,7 +10692,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended */
+            /** @description The sessions have ended. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9838,7 +10716,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description A session of the caller, as the list of sessions shows it
+                 * @description Id of the session, from the list of sessions.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: string;
@@ -9847,7 +10725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended, or it was no session of this account */
+            /** @description The session has ended, or the account has no such session. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9883,23 +10761,27 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description E-mail address. */
                     email: string;
+                    /** @description Name of the account's owner. */
                     name?: string | null;
+                    /** @description Password: at least `min_password` characters (see `GET /auth/config`). */
                     password: string;
+                    /** @description Referral code with which the user signs up. */
                     referral_code?: string | null;
                     /**
-                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
-                    /** @description Required if `/auth/config` contains `setup`: the setup code from the server's operator. The account becomes `super_admin` */
+                    /** @description Setup code from the server's operator. Required if `GET /auth/config` contains `setup`. The account becomes `super_admin`. */
                     setup_code?: string | null;
                 };
             };
         };
         responses: {
             201: components["responses"]["accounts.Tokens"];
-            /** @description Accepted. Only the e-mail says whether the account exists */
+            /** @description A confirmation e-mail will be sent. The response does not reveal whether the account exists; only the e-mail does. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9912,7 +10794,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description For /auth/verify */
+                        /** @description Proof for `POST /auth/verify`: shows that the sign-up was made by the same client. */
                         proof?: string;
                         /** @constant */
                         status: "check_mail";
@@ -9922,7 +10804,7 @@ export interface operations {
             400: components["responses"]["host.BadRequest"];
             403: components["responses"]["accounts.Wrong"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description An account with this address exists; only if the server does not verify addresses */
+            /** @description An account with this address exists. Returned only if the server does not verify addresses. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9961,14 +10843,16 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Password of the sign-up. Required unless `proof` is given. */
                     password?: string | null;
+                    /** @description `proof` from the response to the sign-up. Required unless `password` is given. */
                     proof?: string | null;
                     /**
-                     * @description cookie: the refresh token is set as an HttpOnly cookie, which scripts cannot read
+                     * @description `body` (default): return the refresh token in the response. `cookie`: set it as an HttpOnly cookie, which scripts cannot read.
                      * @enum {unknown}
                      */
                     session?: "body" | "cookie" | null;
-                    /** @description From the link */
+                    /** @description Token from the link. */
                     token: string;
                 };
             };
@@ -9991,13 +10875,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Id of the message, the same in every attempt; `svix-id` is taken as well */
+                /** @description Id of the message, the same in every delivery attempt. `svix-id` is accepted as well. */
                 "webhook-id"?: string;
-                /** @description `v1,` and a signature, several of them with spaces between; `svix-signature` is taken as well */
+                /** @description One or more signatures, separated by spaces, each in the form `v1,<base64>`. `svix-signature` is accepted as well. */
                 "webhook-signature"?: string;
-                /** @description When the attempt was made, in Unix seconds; `svix-timestamp` is taken as well */
+                /** @description Time of the delivery attempt in Unix seconds. `svix-timestamp` is accepted as well. */
                 "webhook-timestamp"?: string;
-                /** @description One of `accounts.identity_webhook.tokens`, instead of a signature */
+                /** @description A value of the setting `accounts.identity_webhook.tokens`, instead of a signature. */
                 "X-Webhook-Token"?: string;
             };
             path?: never;
@@ -10015,7 +10899,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description Data of the message. */
                     data?: unknown;
+                    /** @description Type of the message. */
                     type?: unknown;
                 } & {
                     [key: string]: unknown;
@@ -10023,7 +10909,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken */
+            /** @description The message was processed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10041,7 +10927,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["host.BadRequest"];
-            /** @description The signature is wrong or too old */
+            /** @description The signature is invalid or too old. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10061,7 +10947,7 @@ export interface operations {
             422: components["responses"]["host.Unprocessable"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
-            /** @description An e-mail is to be sent and this server sends none */
+            /** @description The message requests an e-mail, and the server cannot send e-mail. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10069,7 +10955,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "This server sends no mail: configure the module mail"
+                     *       "detail": "This server cannot send e-mail: configure the module mail"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -10087,7 +10973,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
+            /** @description The page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10097,7 +10983,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The page is the one that the caller has */
+            /** @description The page has not changed since the version that the client has cached. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -10117,7 +11003,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description With a digest of its content
+                 * @description Name of the file, which contains a hash of its content.
                  * @example app.0123456789ab.js
                  */
                 name: string;
@@ -10126,7 +11012,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file */
+            /** @description The file. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10138,7 +11024,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The file is the one that the caller has */
+            /** @description The file has not changed since the version that the client has cached. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -10163,7 +11049,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The script */
+            /** @description The script. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10173,7 +11059,7 @@ export interface operations {
                     "text/javascript": string;
                 };
             };
-            /** @description The script is the one that the caller has */
+            /** @description The script has not changed since the version that the client has cached. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -10196,7 +11082,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It lives */
+            /** @description The process is alive. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10223,7 +11109,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description From the mail's link
+                 * @description Token from the link in the e-mail.
                  * @example 0191f2c0-7d5a-4b7e-9d2b-3c1f5a0e4b11
                  */
                 token: string;
@@ -10232,7 +11118,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
+            /** @description The page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10243,7 +11129,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            /** @description A page that says that the link is unknown */
+            /** @description The link is unknown; a page that says so. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10266,7 +11152,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description From the mail's link
+                 * @description Token from the link in the e-mail.
                  * @example 0191f2c0-7d5a-4b7e-9d2b-3c1f5a0e4b11
                  */
                 token: string;
@@ -10287,7 +11173,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the page offers the way back */
+            /** @description The address was unsubscribed. The page offers to undo this. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10298,7 +11184,7 @@ export interface operations {
                 };
             };
             403: components["responses"]["host.ForeignSite"];
-            /** @description A page that says that the link is unknown */
+            /** @description The link is unknown; a page that says so. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10320,13 +11206,13 @@ export interface operations {
     "mcp_prebuilt.callback": {
         parameters: {
             query?: {
-                /** @description Authorization code, which the server exchanges for tokens */
+                /** @description Authorization code, which the server exchanges for tokens. */
                 code?: string;
-                /** @description Error of the authorization server, instead of a code */
+                /** @description Error from the authorization server, instead of a code. */
                 error?: string;
-                /** @description Issuer (RFC 9207); must be the authorization server of the request */
+                /** @description Issuer (RFC 9207); must be the authorization server of the request. */
                 iss?: string;
-                /** @description State of the authorization request; identifies the profile */
+                /** @description `state` of the authorization request; identifies the profile. */
                 state?: string;
             };
             header?: never;
@@ -10335,7 +11221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Connected */
+            /** @description The profile is connected. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10345,7 +11231,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Not connected; the page states the reason */
+            /** @description The profile was not connected; the page states the reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10357,7 +11243,7 @@ export interface operations {
             };
             403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
-            /** @description Internal error of this server */
+            /** @description Internal error. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10380,7 +11266,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document */
+            /** @description The client metadata document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10411,7 +11297,7 @@ export interface operations {
     "mcp_prebuilt.ask_to_confirm": {
         parameters: {
             query?: {
-                /** @description Ticket from `connect_url` */
+                /** @description `ticket` from `connect_url`. */
                 ticket?: string;
             };
             header?: never;
@@ -10420,7 +11306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The confirmation page */
+            /** @description The confirmation page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10430,7 +11316,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The link is no longer valid */
+            /** @description The link is invalid or expired. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10450,9 +11336,9 @@ export interface operations {
     "mcp_prebuilt.confirm": {
         parameters: {
             query?: {
-                /** @description Token from the form of the confirmation page; bound to the cookie of the browser */
+                /** @description Token from the form of the confirmation page; bound to the cookie of the browser. */
                 confirm?: string;
-                /** @description Ticket from `connect_url` */
+                /** @description `ticket` from `connect_url`. */
                 ticket?: string;
             };
             header?: never;
@@ -10461,7 +11347,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the authorization server */
+            /** @description Redirect to the authorization server. */
             303: {
                 headers: {
                     Location?: string;
@@ -10472,7 +11358,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The link is no longer valid */
+            /** @description The link is invalid or expired. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10482,7 +11368,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The browser did not open the confirmation page, or the token is wrong */
+            /** @description The browser did not open the confirmation page, or the token is wrong. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10509,7 +11395,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Without any credentials */
+            /** @description The profiles, without credentials. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10532,7 +11418,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description What the operator offers */
+                        /** @description Names of the integrations that the operator offers. */
                         integrations: string[];
                         profiles: components["schemas"]["mcp_prebuilt.Profile"][];
                     };
@@ -10556,49 +11442,65 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description As the integration asks for them; never shown again */
+                    /** @description Credentials that the integration requires. They are stored encrypted and never returned. */
                     credentials?: {
                         [key: string]: unknown;
                     } | null;
+                    /** @description Display name. Default: the name of the integration, or the URL. */
                     display_name?: string;
+                    /** @description Name of an offered integration. Required unless `url` is given. */
                     integration?: string;
-                    /** @description All may be left out */
+                    /** @description OAuth settings for the server in `url`. All members are optional. */
                     oauth?: {
+                        /** @description Client id at the authorization server. Default: the client registers itself. */
                         client_id?: string;
+                        /** @description Client secret. Requires `issuer`. */
                         client_secret?: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description How access tokens are obtained. `authorization_code` (default): with the user's consent. `client_credentials`: with the credentials of the client alone. `id_jag`: with an identity assertion of the user's identity provider.
+                         * @enum {unknown}
+                         */
                         grant?: "authorization_code" | "client_credentials" | "id_jag";
-                        /** @description id_jag: client id of this server at the identity provider */
+                        /** @description For `id_jag`: client id of this server at the identity provider. */
                         idp_client_id?: string;
+                        /** @description For `id_jag`: client secret of this server at the identity provider. */
                         idp_client_secret?: string;
-                        /** @description id_jag: the identity provider of the user's organization */
+                        /** @description For `id_jag`: identity provider of the user's organization. */
                         idp_issuer?: string;
+                        /** @description The only authorization server that may be used. Default: the one that the MCP server names. */
                         issuer?: string;
+                        /** @description Id of the private key (`kid`). */
                         key_id?: string;
+                        /** @description Private key in PEM format for client authentication with a signed JWT. Requires `issuer`. */
                         private_key?: string;
+                        /** @description Scopes to request, instead of those that the server asks for. */
                         scope?: string;
-                        /** @description id_jag: the user's identity token from the identity provider */
+                        /** @description For `id_jag`: the user's identity token from the identity provider. Required for `id_jag`. */
                         subject_token?: string;
                         /**
+                         * @description For `id_jag`: type of `subject_token`.
                          * @default id_token
                          * @enum {unknown}
                          */
                         subject_token_type?: "id_token" | "saml2" | "refresh_token";
+                        /** @description Client authentication at the token endpoint. Default: chosen from the methods that the authorization server supports. */
                         token_endpoint_auth_method?: string;
                     } & {
                         [key: string]: unknown;
                     };
                     /**
+                     * @description Transport of the server in `url`.
                      * @default http
                      * @enum {unknown}
                      */
                     type?: "http" | "sse";
+                    /** @description URL of an MCP server. Required unless `integration` is given. */
                     url?: string;
                 } | unknown | unknown;
             };
         };
         responses: {
-            /** @description Made */
+            /** @description The new profile. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10633,7 +11535,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the profile, as the list of profiles shows it
+                 * @description Id of the profile.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["mcp_prebuilt.Id"];
@@ -10642,7 +11544,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description The profile was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -10668,7 +11570,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the profile, as the list of profiles shows it
+                 * @description Id of the profile.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["mcp_prebuilt.Id"];
@@ -10677,7 +11579,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A link */
+            /** @description The link. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10690,9 +11592,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** Format: uri */
+                        /**
+                         * Format: uri
+                         * @description Link to open in the user's browser.
+                         */
                         connect_url: string;
-                        /** @description Seconds */
+                        /** @description Time until the link expires, in seconds. */
                         expires_in: number;
                     };
                 };
@@ -10721,7 +11626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Text format 0.0.4 */
+            /** @description Metrics in the Prometheus text format, version 0.0.4. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10741,10 +11646,10 @@ export interface operations {
     "notifications.deliveries": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
@@ -10760,6 +11665,24 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["notifications.Closed"];
             422: components["responses"]["host.Unprocessable"];
+            429: components["responses"]["host.TooManyRequests"];
+            500: components["responses"]["host.InternalError"];
+            503: components["responses"]["host.Unavailable"];
+            504: components["responses"]["host.TimedOut"];
+        };
+    };
+    "notifications.devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["notifications.Devices"];
+            401: components["responses"]["host.NotAuthenticated"];
+            403: components["responses"]["notifications.Closed"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
             503: components["responses"]["host.Unavailable"];
@@ -10792,7 +11715,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description In any case. Else whichever it is
+                 * @description Name of the push provider, case-insensitive. Default: the device is removed for every provider.
                  * @example expo
                  */
                 provider?: string;
@@ -10800,7 +11723,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The token as it was registered, percent-encoded
+                 * @description The registered device token, or the `id` of a listed device, percent-encoded.
                  * @example ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]
                  */
                 device_token: string;
@@ -10824,14 +11747,14 @@ export interface operations {
     "notifications.inbox": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["notifications.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["notifications.Limit"];
-                /** @description Only what was not read */
+                /** @description `true` returns only unread notifications. Case-insensitive. */
                 unread?: ("true" | "false") | string;
             };
             header?: never;
@@ -10857,7 +11780,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the notification, as its list shows it
+                 * @description Id of the notification.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["notifications.Id"];
@@ -10903,11 +11826,11 @@ export interface operations {
     "notifications.inbox_stream": {
         parameters: {
             query?: {
-                /** @description As the header `Last-Event-ID`, for clients that cannot set one */
+                /** @description Same as the `Last-Event-ID` header, for clients that cannot set headers. */
                 last_event_id?: number;
             };
             header?: {
-                /** @description Goes on after it; without it from now on */
+                /** @description Resume after the event with this id. Default: send only new events. */
                 "Last-Event-ID"?: number;
             };
             path?: never;
@@ -11067,7 +11990,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of the driver, or `orchestrator`
+                 * @description Name of the orchestrator driver, or `orchestrator`.
                  * @example orchestrator
                  */
                 orchestrator: string;
@@ -11099,7 +12022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OpenAPI 3.1 */
+            /** @description The OpenAPI 3.1 document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11153,7 +12076,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Of the file or directory, relative to /workspace. If there is no such path, names that look the same are accepted: another Unicode normalization, special spaces. Several of them are a 400 that names them.
+                 * @description Path of the directory, relative to `/workspace`. Default: `/workspace` itself. If the path does not exist, a name that differs only in Unicode normalization or in special spaces is accepted. If several names match, the response is a 400 that lists them.
                  * @example uploads
                  */
                 path?: string;
@@ -11161,7 +12084,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the project: `project_id` of the start that began it
+                 * @description Id of the project: `project_id` in the response of a start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ProjectId"];
@@ -11170,7 +12093,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries */
+            /** @description The entries of the directory. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11191,6 +12114,7 @@ export interface operations {
                      */
                     "application/json": {
                         files: components["schemas"]["runs.File"][];
+                        /** @description Path of the directory, relative to `/workspace`. */
                         path: string;
                     };
                 };
@@ -11209,12 +12133,12 @@ export interface operations {
     "runs.file_content": {
         parameters: {
             query: {
-                /** @description At most so many bytes; as many as one answer holds when it is left out */
+                /** @description Maximum number of bytes to return, at most 16 MiB. Default: 16 MiB. */
                 limit?: number;
-                /** @description The first byte of the file that the answer holds */
+                /** @description Position of the first byte to return. */
                 offset?: number;
                 /**
-                 * @description Of the file or directory, relative to /workspace. If there is no such path, names that look the same are accepted: another Unicode normalization, special spaces. Several of them are a 400 that names them.
+                 * @description Path of the file, relative to `/workspace`. If the path does not exist, a name that differs only in Unicode normalization or in special spaces is accepted. If several names match, the response is a 400 that lists them.
                  * @example uploads/report.pdf
                  */
                 path: string;
@@ -11222,7 +12146,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the project: `project_id` of the start that began it
+                 * @description Id of the project: `project_id` in the response of a start.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ProjectId"];
@@ -11231,10 +12155,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The bytes */
+            /** @description The requested bytes, as an attachment. */
             200: {
                 headers: {
-                    /** @description Of the whole file */
+                    /** @description Size of the whole file in bytes. */
                     "X-File-Size"?: string;
                     [name: string]: unknown;
                 };
@@ -11247,7 +12171,7 @@ export interface operations {
             401: components["responses"]["host.NotAuthenticated"];
             403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownFile"];
-            /** @description The file is larger than one response may be; request parts of it */
+            /** @description The file is larger than 16 MiB. Request it in parts with `offset` and `limit`. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -11255,7 +12179,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "The file is larger than 16 MiB: request parts of it with offset and limit"
+                     *       "detail": "The file is larger than 16.0 MB: request parts of it with offset and limit"
                      *     }
                      */
                     "application/json": components["schemas"]["host.Error"];
@@ -11277,7 +12201,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It serves */
+            /** @description The node is ready. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11295,7 +12219,7 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
-            /** @description It does not serve now */
+            /** @description The node cannot serve requests at the moment. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11327,7 +12251,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page */
+            /** @description The page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11337,7 +12261,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The page is the one that the caller has */
+            /** @description The page has not changed since the version that the client has cached. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -11354,10 +12278,10 @@ export interface operations {
     "runs.of_thread_alias": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
@@ -11365,7 +12289,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @description Id of the thread: `thread_id` in the response of the start that created it.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ThreadId"];
@@ -11389,10 +12313,10 @@ export interface operations {
     "runs.list_threads": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
@@ -11403,7 +12327,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of threads. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11433,6 +12357,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                         threads: components["schemas"]["runs.Thread"][];
                     };
@@ -11454,7 +12379,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @description Id of the thread: `thread_id` in the response of the start that created it.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ThreadId"];
@@ -11463,7 +12388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The thread */
+            /** @description The thread. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11497,13 +12422,13 @@ export interface operations {
     "runs.delete_thread": {
         parameters: {
             query?: {
-                /** @description Stop runs of the thread first, instead of a 409 */
+                /** @description `true` stops the runs of the thread first, instead of returning 409. Case-insensitive. */
                 force?: boolean;
             };
             header?: never;
             path: {
                 /**
-                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @description Id of the thread: `thread_id` in the response of the start that created it.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ThreadId"];
@@ -11512,7 +12437,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removed */
+            /** @description The thread was deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -11524,7 +12449,7 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             404: components["responses"]["runs.UnknownThread"];
             408: components["responses"]["host.BodyTooSlow"];
-            /** @description It has a run in progress */
+            /** @description The thread has a run in progress. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11549,10 +12474,10 @@ export interface operations {
     "runs.of_thread": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["runs.Limit"];
@@ -11560,7 +12485,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @description Id of the thread: `thread_id` in the response of the start that created it.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ThreadId"];
@@ -11584,15 +12509,15 @@ export interface operations {
     "runs.messages": {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: components["parameters"]["runs.Cursor"];
                 /**
-                 * @description How many of them the answer holds at most
+                 * @description Maximum number of items per page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description Oldest or newest first; in any case
+                 * @description `asc`: oldest first. `desc`: newest first. Case-insensitive.
                  * @example asc
                  */
                 order?: string;
@@ -11600,7 +12525,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the thread: `thread_id` of the start that began it
+                 * @description Id of the thread: `thread_id` in the response of the start that created it.
                  * @example 0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11
                  */
                 id: components["parameters"]["runs.ThreadId"];
@@ -11609,7 +12534,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page */
+            /** @description One page of messages. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11632,6 +12557,7 @@ export interface operations {
                      */
                     "application/json": {
                         messages: components["schemas"]["runs.Message"][];
+                        /** @description Value for `cursor` to get the next page. Null on the last page. */
                         next_cursor: string | null;
                     };
                 };
