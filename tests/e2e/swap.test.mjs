@@ -268,7 +268,7 @@ test('a change names the running modules whose changed settings it does not appl
 test('a module goes and comes back; one that others need stays', async () => {
   let r = await change('disable', 'accounts');
   assert.equal(r.code, 1);
-  assert.match(r.err, /needs accounts\/1/);
+  assert.match(r.err, /because these modules need it: agents, .*runs/);
   const user = await server.user();
   assert.equal((await user.get('/mcp/profiles')).status, 200);
   r = await change('disable', 'mcp_prebuilt');

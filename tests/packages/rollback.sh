@@ -23,6 +23,7 @@ serves() {  # VERSION WHAT
   if [[ $body == *"\"version\":\"$1\""* ]]; then ok "$2"; else fail "$2: the answer is $body"; fi
 }
 active() { [[ $(systemctl show -P ActiveState runyard.service) == active ]]; }
+last_log() { journalctl --no-pager -u runyard.service -o cat -n 8 | tr '\n' '|'; }
 becomes_active() {
   local end=$((SECONDS + 60))
   until active; do
@@ -54,7 +55,9 @@ case $action in
     if systemctl restart runyard.service 2>"$work/out"; then fail 'the server starts with a required module whose start fails'; fi
     place v1
     becomes_active 'after a refused start' && serves 1.0.0 'version 1 serves after a refused start of the server'
-    systemctl restart runyard.service || fail "a restart with version 1: $(systemctl status --no-pager runyard.service)"
+    # The starts above count towards systemd's start limit.
+    systemctl reset-failed runyard.service
+    systemctl restart runyard.service || fail "a restart with version 1: $(last_log)"
     serves 1.0.0 'version 1 starts on the newer schema'
     ;;
   remove)
