@@ -31,6 +31,8 @@ void must(CURLcode code, const char* what) {
   }
 }
 
+std::size_t discard(char*, std::size_t size, std::size_t n, void*) noexcept { return size * n; }
+
 template <class Value>
 void set_option(CURL* h, CURLoption o, Value value) {
   must(curl_easy_setopt(h, o, value), "option");
@@ -205,6 +207,8 @@ void smtp::prepare(void* curl, watcher& w) const {
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &watcher::on_progress);
   set(CURLOPT_XFERINFODATA, &w);
+  // By default libcurl writes replies, such as the one to NOOP, to standard output.
+  set(CURLOPT_WRITEFUNCTION, &discard);
 }
 
 attempt smtp::probe() {
