@@ -53,8 +53,10 @@ void directory::note_closing(const std::string& subject, std::int64_t closed_uni
 bool directory::is_current(const known& k, const ry_principal& who) const {
   const account& a = *k.who;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
-  // Noted at once: who may delete the account depends on it.
-  if (who.role > std::max(a.role, k.token_role) && ry::view(who.auth_kind) == "jwt") return false;
+  // Noted at once: who may delete the account depends on it. The role in a token of a local session is that of the account,
+  // maybe from before a demotion, and is not noted.
+  const auto noted = std::max(a.role, k.token_role);
+  if (who.role > noted && ry::view(who.auth_kind) == "jwt" && read_identity(who).role > noted) return false;
   // That an address is verified counts at once, and is written at most once.
   if (!a.verified && !k.by_verified && says_verified(who)) return false;
   // A token that says something new about its bearer; looked into at most every few seconds, so

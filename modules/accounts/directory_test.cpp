@@ -139,6 +139,22 @@ TEST_F(directory_test, a_role_of_a_token_is_noted_once) {
   EXPECT_EQ(host_.db.calls.size(), 4u) << "API keys have the role of their account";
 }
 
+TEST_F(directory_test, a_session_from_before_a_demotion_asks_the_database_once) {
+  auto plain = row("a@b");
+  plain.rows[0][3] = "0";
+  host_.db.on("accounts.provision", plain);
+  host_.db.on("token_role", {});
+  auto session = who({}, RY_ROLE_ADMIN);
+  session.auth_kind = ry::str("jwt");
+  session.claims_json = ry::str(R"({"iss":"runyard","sid":"s"})");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(session).st, RY_OK);
+  EXPECT_EQ(host_.db.calls.size(), 1u);
+  auto token = session;
+  token.claims_json = ry::str("{}");
+  ask(token);
+  EXPECT_EQ(host_.db.calls.size(), 3u) << "a role that the identity provider names is noted";
+}
+
 TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_are_not) {
   host_.db.on("accounts.provision", row("a@b"));
   auto old = who(), later = who(), key = who();
