@@ -315,6 +315,20 @@ TEST_F(accounts_sql, old_entries_of_the_audit_are_deleted_in_batches) {
   EXPECT_EQ(state_of("delete from accounts.audit"), "23001");
 }
 
+TEST_F(accounts_sql, closings_stay_in_the_audit_while_stream_tokens_live) {
+  sql("update accounts.setting set audit_days = 1");
+  for (const char* hours : {"36", "193", "217"}) {
+    for (const char* action : {"account.delete", "tier"}) {
+      sql("insert into accounts.audit (at, actor, action, detail) values (now() - interval '" + std::string(hours) +
+          " hours', 'a', '" + action + "', jsonb_build_object('hours', " + hours + "))");
+    }
+  }
+  EXPECT_EQ(state_of("delete from accounts.audit where action = 'account.delete'"), "23001");
+  EXPECT_EQ(sql("select accounts.tidy_audit(10)"), "4");
+  EXPECT_EQ(sql("select string_agg(action || ' ' || (detail->>'hours'), ',' order by at) from accounts.audit"),
+            "account.delete 193,account.delete 36");
+}
+
 TEST_F(accounts_sql, a_repeated_revocation_of_a_key_leaves_one_entry) {
   provision(ann, ann);
   provision(bob, bob);

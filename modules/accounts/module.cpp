@@ -68,7 +68,7 @@ constexpr std::string_view settings_schema = R"({
       }
     },
     "audit_days": {"type": "integer", "minimum": 0, "maximum": 36500, "default": 365,
-      "description": "Days after which entries of the audit log are deleted; 0: never",
+      "description": "Days after which entries of the audit log are deleted, those about deleted accounts after at least 9; 0: never",
       "limit": {"resource": "Age of audit entries, days", "per": "deployment", "answer": "older entries are deleted"}},
     "new_api_keys_hour": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 60,
       "description": "API keys that one account may create per hour",
