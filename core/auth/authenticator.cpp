@@ -452,7 +452,13 @@ void authenticator::refuse_session(std::string_view subject, std::string_view se
   // In this order: what is decided after the cache was cleared sees the session's end.
   const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
   if (session.empty()) {
-    state_->end_session(state::all_of(subject), until, state_->now());
+    const auto at = state_->now();
+    if (until_unix_us < at) {
+      const auto longest = std::chrono::duration_cast<std::chrono::microseconds>(max_query_ttl).count();
+      state_->end_session(state::all_of(subject), until + longest, until_unix_us);
+    } else {
+      state_->end_session(state::all_of(subject), until, at);
+    }
   } else {
     state_->end_session(std::string(session), until, state::any_issue_time);
   }

@@ -110,7 +110,8 @@ class authenticator {
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
   // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
-  // query tokens that were minted from them. An empty session: everything of the subject that was issued until now. [any]
+  // query tokens that were minted from them. An empty session: everything of the subject that was issued until now; with a time
+  // in the past, what was issued until then, for the longest life of a query token. [any]
   void refuse_session(std::string_view subject, std::string_view session,
                       std::int64_t until_unix_us);
   // Whether refuse_session() ended the session of this accepted principal. [any]

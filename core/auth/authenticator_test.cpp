@@ -138,6 +138,37 @@ TEST_F(auth_test, tokens_of_an_ended_session_are_refused_at_once) {
   EXPECT_EQ(ask(*a, ended).status, RY_UNAUTHENTICATED) << "kept until the token expires";
 }
 
+TEST_F(auth_test, all_tokens_of_a_subject_that_were_issued_until_a_past_time_are_refused) {
+  const auto a = make();
+  const auto of = [&](const char* claims) { return a->mint(claims, 24h * 10).token; };
+  const auto old = of(R"({"sub":"u","role":"admin"})");
+  const auto other = of(R"({"sub":"u2"})");
+  const auto query = [&](const std::string& bearer) {
+    return a->mint_query_token(ask(*a, bearer).who->view(), "/p", 24h * 8).token;
+  };
+  const auto old_query = query(old);
+  const auto closed = now_ + 1 * second;
+  now_ += 10 * second;
+  const auto later = of(R"({"sub":"u"})");
+  const auto later_query = query(later);
+  ASSERT_EQ(ask(*a, old).status, RY_OK);
+
+  const auto before = a->ended_sessions();
+  a->refuse_session("u", "", closed);
+  EXPECT_GT(a->ended_sessions(), before) << "open streams are looked at";
+  EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED);
+  EXPECT_EQ(a->authenticate_query(old_query, "/p").status, RY_UNAUTHENTICATED);
+  EXPECT_EQ(ask(*a, later).status, RY_OK);
+  EXPECT_EQ(a->authenticate_query(later_query, "/p").status, RY_OK);
+  EXPECT_EQ(ask(*a, other).status, RY_OK);
+  now_ += 8 * 86'400 * second - 20 * second;
+  a->refuse_session("u3", "", now_ + second);
+  EXPECT_EQ(ask(*a, old).status, RY_UNAUTHENTICATED) << "for as long as a query token may live";
+
+  a->refuse_session("u", "", now_ + second);
+  EXPECT_EQ(ask(*a, later).status, RY_UNAUTHENTICATED) << "a time in the future: all issued until now";
+}
+
 TEST_F(auth_test, shared_secret_with_issuer_and_audience) {
   settings_.main.hs256_secret = shared_secret;
   settings_.main.issuer = "https://id";

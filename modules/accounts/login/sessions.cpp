@@ -109,11 +109,9 @@ ry::task<void> sessions::learn_ended() {
   const auto now = ctx_.mono_us();
   const auto life = std::max(cfg_.access_seconds, query_token_life_s);
   std::int64_t window = life;
-  bool first = true;
   {
     std::lock_guard lock(mutex_);
-    first = learned_us_ == 0;
-    if (!first) window = std::min(window, (now - learned_us_) / 1'000'000);
+    if (learned_us_ != 0) window = std::min(window, (now - learned_us_) / 1'000'000);
   }
   const auto all = co_await repo_.ended_lately(window + overlap_s);
   for (const auto& s : all) {
@@ -128,10 +126,11 @@ ry::task<void> sessions::learn_ended() {
     }
     // Tokens that were issued before the closing, by any issuer.
     people_.note_closing(c.subject, c.closed_unix_us, (life + overlap_s) * 1'000'000);
-    // The host refuses all that were issued until this call. After a restart these include tokens of the new account, and
-    // there are no streams that it would have to close.
-    if (first && c.returned) continue;
-    ry::auth(ctx_).refuse_session(c.subject, {}, c.closed_unix_us + (life + overlap_s) * 1'000'000);
+    // A time in the future refuses all that were issued until this call, which may include tokens of a new account of the
+    // subject; one in the past refuses those that were issued until then. The database's clock may be ahead of this node's.
+    const auto until = c.returned ? std::min(c.closed_unix_us, ctx_.now_unix_us() - 1)
+                                  : c.closed_unix_us + (life + overlap_s) * 1'000'000;
+    ry::auth(ctx_).refuse_session(c.subject, {}, until);
   }
   std::lock_guard lock(mutex_);
   learned_us_ = std::max(learned_us_, now);
