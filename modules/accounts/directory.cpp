@@ -28,7 +28,8 @@ ry::error anonymous_refused() {
 
 }  // namespace
 
-// Only tokens: API keys of a closed account are revoked one by one.
+// Only JWTs: API keys of a closed account are revoked one by one, and the host, which alone knows the time of issue of query
+// tokens, refuses those from before the closing (refuse_session).
 bool directory::ended_with_account(const ry_principal& who) const {
   std::int64_t closed_us = 0;
   {
@@ -37,7 +38,7 @@ bool directory::ended_with_account(const ry_principal& who) const {
     if (it == closings_.end() || it->second.until_us < ctx_.mono_us()) return false;
     closed_us = it->second.at_unix_us;
   }
-  if (const auto kind = ry::view(who.auth_kind); kind != "jwt" && kind != "query_token") return false;
+  if (ry::view(who.auth_kind) != "jwt") return false;
   return read_identity(who).issued_unix_us.value_or(0) <= closed_us;
 }
 

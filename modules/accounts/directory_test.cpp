@@ -157,7 +157,8 @@ TEST_F(directory_test, a_session_from_before_a_demotion_asks_the_database_once) 
 
 TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_are_not) {
   host_.db.on("accounts.provision", row("a@b"));
-  auto old = who(), later = who(), key = who();
+  auto old = who(), later = who(), key = who(), query = who();
+  query.auth_kind = ry::str("query_token");
   old.auth_kind = later.auth_kind = ry::str("jwt");
   key.auth_kind = ry::str("api_key");
   old.claims_json = ry::str(R"({"iat":1000})");
@@ -168,6 +169,7 @@ TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_a
   EXPECT_EQ(ask(old).st, RY_UNAUTHENTICATED) << "the subject has an account again";
   EXPECT_EQ(ask(later).st, RY_OK);
   EXPECT_EQ(ask(key).st, RY_OK);
+  EXPECT_EQ(ask(query).st, RY_OK) << "the host refuses the old ones";
   auto unknown = old;
   unknown.claims_json = ry::str("{}");
   EXPECT_EQ(ask(unknown).st, RY_UNAUTHENTICATED) << "nobody knows when it was issued";

@@ -215,16 +215,31 @@ describe('deleted accounts', () => {
   });
   test('after a restart, tokens of the new account work and tokens of the old one do not', async () => {
     const id = randomUUID(), at = Math.floor(Date.now() / 1000);
-    const old = user({ sub: id, iat: at - 10 });
+    const old = user({ sub: id, iat: at - 10, role: 'admin' });
+    assert.equal((await old.get('/admin/jobs')).status, 200);
     const first = (await old.get('/account')).json.id;
     assert.equal((await old.request('DELETE', '/account')).status, 204);
     await sleep(1100);
     const again = user({ sub: id, iat: Math.floor(Date.now() / 1000) });
     const second = (await again.get('/account')).json.id;
     assert.notEqual(second, first);
+    assert.equal((await admin.post(`/admin/accounts/${second}/grant`, { json: { credits: 5 } })).status, 200);
+    const started = await again.start({ prompt: 'hello' });
+    assert.equal(started.status, 200, started.text);
+    const run = started.json.agent_run_id;
+    const { token } = (await again.post(`/agent-run/${run}/stream-token`)).json;
+    const streamed = async () => {
+      const r = await fetch(`${server.url}/agent-run/${run}/stream?token=${token}`);
+      await r.body?.cancel();
+      return r.status;
+    };
+    assert.equal(await streamed(), 200);
     await server.stop();
     await server.start({ timeout: 90000 });
     assert.equal((await again.get('/account')).json.id, second);
+    assert.equal(await streamed(), 200);
+    assert.equal((await again.get('/admin/jobs')).status, 403);
+    assert.equal((await old.get('/admin/jobs')).status, 401, 'a route that does not look up the account');
     assert.equal((await old.get('/account')).status, 401);
     assert.equal((await old.get('/threads')).status, 401);
   });
