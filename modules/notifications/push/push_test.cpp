@@ -139,15 +139,20 @@ TEST(expo, tickets_tell_each_device_apart) {
 
 TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
   for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
-           {403, ""},
            {403, "the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions."},
+           {403, "the key in the authorization header does not correspond to the sender ID used to subscribe this user."},
+           {403, "<HTML>\n<HEAD>\n<TITLE>MismatchSenderId</TITLE>\n</HEAD>"},
            {401, R"({"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"})"},
            {400, R"({"reason":"VapidPkHashMismatch"})"}})
     EXPECT_TRUE(is_of_another_key(status, body)) << status << " " << body;
   for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
            {403, R"({"reason":"BadJwtToken"})"}, {403, R"({"reason":"ExpiredProviderToken"})"}, {403, "<html>Access denied by the firewall</html>"},
-           {401, R"({"code":401,"errno":109,"message":"Invalid authorization: expired"})"}, {401, ""}, {400, ""}, {413, "key mismatch"}, {500, "do not correspond"}})
+           {403, ""}, {403, "Forbidden"}, {403, "Access denied: the names of certificate and host do not correspond"}, {403, "TLS key mismatch"},
+           {401, R"({"code":401,"errno":109,"message":"Invalid authorization: expired"})"}, {401, ""}, {400, ""}, {413, "key mismatch"}, {500, R"({"reason":"VapidPkHashMismatch"})"}})
     EXPECT_FALSE(is_of_another_key(status, body)) << status << " " << body;
+  EXPECT_TRUE(is_of_another_key(401, "", "The public key of the token does not match that of the channel Url"));
+  EXPECT_FALSE(is_of_another_key(401, "", "JWT Authentication Failed, unable to validate token signature"));
+  EXPECT_FALSE(is_of_another_key(403, "", "The channel does not belong to this application"));
 }
 
 TEST(expo, receipts_tell_what_became_of_it) {

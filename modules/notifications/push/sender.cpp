@@ -256,7 +256,7 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
     out.push_back(web_result(token, RY_NOTIFY_ACCEPTED));
   } else if (status == 404 || status == 410) {
     out.push_back(web_result(token, RY_NOTIFY_GONE, text));
-  } else if (is_of_another_key(status, got->body)) {
+  } else if (is_of_another_key(status, got->body, got->header("X-WNS-Error-Description"))) {
     out.push_back(web_result(token, RY_NOTIFY_GONE, text + ": the subscription belongs to another VAPID key"));
   } else if (status == 408 || status == 429 || status >= 500) {
     out.push_back(web_result(token, RY_NOTIFY_RETRY, text));

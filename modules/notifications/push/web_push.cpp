@@ -6,7 +6,7 @@
 #include <ry/cpp/types.hpp>
 
 #include <algorithm>
-#include <initializer_list>
+#include <iterator>
 
 #include "curve.hpp"
 
@@ -28,6 +28,12 @@ std::string text_member(const json::object& o, const char* key, const std::strin
   const auto* v = o.if_contains(key);
   if (v == nullptr || !v->is_string()) throw wrong(where + " is missing");
   return std::string(v->get_string());
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
 }
 
 // HKDF (RFC 5869) of one block at most.
@@ -144,16 +150,19 @@ std::string origin_of(std::string_view url) {
   return std::string(url.substr(0, begin)) + std::string(place);
 }
 
-bool is_of_another_key(std::uint32_t status, std::string_view body) {
+bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_view wns_error) {
   if (status != 400 && status != 401 && status != 403) return false;
-  std::string text(body);
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const auto has_any = [&text](std::initializer_list<std::string_view> all) {
-    return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return text.find(one) != text.npos; });
+  const std::string text = lower_case(body);
+  constexpr std::string_view known[] = {
+      "do not correspond to the credentials used to create the subscription",  // FCM
+      "does not correspond to the sender id used to subscribe",                // FCM, former texts
+      "mismatchsenderid",
+      "vapid public key mismatch",  // Mozilla autopush
+      "vapidpkhashmismatch",        // Apple
   };
-  if (has_any({"do not correspond", "key mismatch", "vapidpkhashmismatch"})) return true;
-  // A token that expired because of a wrong clock says nothing about the device, a firewall's page neither.
-  return status == 403 && !has_any({"jwt", "token", "expire", "<"});
+  if (std::any_of(std::begin(known), std::end(known), [&](std::string_view one) { return text.find(one) != text.npos; })) return true;
+  const std::string wns = lower_case(wns_error);
+  return wns.find("public key") != wns.npos && wns.find("channel") != wns.npos;
 }
 
 }  // namespace notify_push

@@ -54,8 +54,9 @@ class vapid_key {
 };
 
 // Whether a push service's refusal means that the subscription was made for another VAPID key, as after the key was replaced: it
-// never works again. Of FCM, Mozilla and Apple by their texts; any other 403 unless it speaks of the token or comes from a web page.
-bool is_of_another_key(std::uint32_t status, std::string_view body);
+// never works again. Only the known texts of FCM, Mozilla, Apple and WNS count (wns_error: the header X-WNS-Error-Description): any other
+// 403 may come from a proxy and end.
+bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_view wns_error = {});
 
 // Scheme, host and port of a URL, as in the token's aud; empty when it is none.
 std::string origin_of(std::string_view url);

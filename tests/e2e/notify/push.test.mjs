@@ -33,10 +33,10 @@ async function startService() {
       if (req.headers['content-encoding'] === 'gzip') body = zlib.gunzipSync(body);
       const r = { method: req.method, path: req.url, headers: req.headers, body };
       got.push(r);
-      const { status = 200, headers = {}, json, destroy } = out.respond(r);
+      const { status = 200, headers = {}, json, text = '', destroy } = out.respond(r);
       if (destroy) return res.destroy();
       res.writeHead(status, { ...(json ? { 'content-type': 'application/json' } : {}), ...headers });
-      res.end(json ? JSON.stringify(json) : '');
+      res.end(json ? JSON.stringify(json) : text);
     });
   });
   await new Promise((r) => server.listen(0, '127.0.0.1', r));
@@ -105,7 +105,7 @@ test('a long text is cut until it fits', async () => {
 
 test('answers of a push service', async () => {
   const d = driver();
-  for (const [status, result] of [[201, Result.accepted], [200, Result.accepted], [404, Result.gone], [410, Result.gone], [403, Result.gone], [400, Result.refused], [401, Result.refused],
+  for (const [status, result] of [[201, Result.accepted], [200, Result.accepted], [404, Result.gone], [410, Result.gone], [403, Result.refused], [400, Result.refused], [401, Result.refused],
     [413, Result.refused], [302, Result.refused], [429, Result.retry], [500, Result.retry], [503, Result.retry]]) {
     service.respond = () => ({ status, headers: { 'retry-after': '17', location: `${service.url}/elsewhere` } });
     const b = browser();
@@ -115,9 +115,12 @@ test('answers of a push service', async () => {
     if (result === Result.retry) assert.equal(a.results[0].retry_after_s, 17);
     assert.equal(service.take().length, 1, 'redirects are not followed');
   }
-  for (const [reason, result] of [['BadJwtToken', Result.refused], ['VapidPkHashMismatch', Result.gone]]) {
-    service.respond = () => ({ status: 403, json: { reason } });
-    assert.equal((await d.call(note([browser().token]))).results[0].result, result, reason);
+  const otherKey = 'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.';
+  for (const [answer, result] of [[{ status: 403, json: { reason: 'BadJwtToken' } }, Result.refused], [{ status: 403, text: 'Forbidden' }, Result.refused],
+    [{ status: 400, json: { reason: 'VapidPkHashMismatch' } }, Result.gone], [{ status: 403, text: otherKey }, Result.gone],
+    [{ status: 401, headers: { 'x-wns-error-description': 'The public key does not belong to this channel Url' } }, Result.gone]]) {
+    service.respond = () => answer;
+    assert.equal((await d.call(note([browser().token]))).results[0].result, result, JSON.stringify(answer));
     service.take();
   }
   service.respond = () => ({ destroy: true });
