@@ -125,6 +125,50 @@ TEST_F(digests_sql, entries_outlive_a_carrier_that_is_too_late) {
   EXPECT_EQ(attempt("b2"), "send b2");
 }
 
+TEST_F(digests_sql, entries_of_a_carrier_that_is_too_late_are_sent_on_pending_channels_only) {
+  EXPECT_EQ(notify("a1"), "queued");
+  EXPECT_EQ(notify("a2"), "gathered");
+  EXPECT_EQ(attempt("a1"), "send a1,a2");
+  EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "retry", "t") + "]", 2), "queued");
+  expires("a1", "-1 second");
+  EXPECT_EQ(attempt("a1"), "over");
+  take("a2");
+  EXPECT_EQ(begin_now("a2", "b.what, b.channels"), "send 2") << "the e-mail has been sent";
+  EXPECT_EQ(end("a2", "[" + result(2, "accepted", "t") + "]"), "sent");
+
+  wants(R"({"task-completed": {"digest_minutes": 0}})");
+  EXPECT_EQ(notify("b1", "null", "false", "task-completed", 3), "queued");
+  take("b1");
+  EXPECT_EQ(begin_now("b1"), "send");
+  EXPECT_EQ(end("b1", "[" + result(1, "retry") + "," + result(2, "accepted", "t") + "]", 1, "false, false, true"), "queued");
+  EXPECT_EQ(notify("b2", "null", "false", "task-completed", 1), "queued");
+  take("b2");
+  EXPECT_EQ(begin_now("b2"), "send");
+  EXPECT_EQ(end("b2", "[" + result(1, "retry") + "]", 1, "false, false, true"), "gathered");
+  expires("b1", "-1 second");
+  EXPECT_EQ(attempt("b1"), "over");
+  take("b2");
+  EXPECT_EQ(begin_now("b2", "b.what, b.channels"), "send 1") << "only the push message of the carrier has been sent";
+}
+
+TEST_F(digests_sql, entries_end_with_a_carrier_that_is_too_late_and_may_have_arrived) {
+  EXPECT_EQ(notify("a1"), "queued");
+  EXPECT_EQ(notify("a2"), "gathered");
+  EXPECT_EQ(attempt("a1"), "send a1,a2");
+  expires("a1", "-1 second");
+  EXPECT_EQ(attempt("a1"), "over") << "the former worker has ended without a result";
+  EXPECT_EQ(state("a2"), "dead It could not be delivered in time");
+  EXPECT_EQ(job("a2"), "");
+
+  EXPECT_EQ(notify("b1"), "queued");
+  EXPECT_EQ(notify("b2"), "gathered");
+  EXPECT_EQ(attempt("b1"), "send b1,b2");
+  EXPECT_EQ(end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]", 2), "queued");
+  expires("b1", "-1 second");
+  EXPECT_EQ(attempt("b1"), "over");
+  EXPECT_EQ(state("b2"), "dead It could not be delivered in time") << "one of the devices has it";
+}
+
 TEST_F(digests_sql, after_quiet_hours_entries_have_the_time_of_their_carrier) {
   const auto one = thread();
   EXPECT_EQ(notify("a1", one), "queued");

@@ -90,12 +90,19 @@ create or replace function settle(p_id uuid, p_state text, p_reason text) return
    where n.id = p_id or n.carrier = p_id
 $$;
 
--- The time of a notification is over. Entries that joined it later may have time left.
+-- The time of a notification is over. Entries that joined it later may have time left: they go out on the channels that are pending. They
+-- end with it if it may have arrived on one of these.
 create function expire(p_id uuid) returns void language plpgsql as $$
+declare
+  v notifications.notification;
 begin
-  perform 1 from notifications.notification n where n.id = p_id and n.state = 'queued' and n.expires_at <= clock_timestamp() for update;
+  select * into v from notifications.notification n
+   where n.id = p_id and n.state = 'queued' and n.expires_at <= clock_timestamp() for update;
   if found then
-    perform notifications.hand_over(p_id, null, null, false);
+    if not v.under_way and not exists (select 1 from notifications.delivery d where d.notification_id = p_id and d.channel & v.pending <> 0
+                                                                              and d.state in ('accepted', 'delivered')) then
+      perform notifications.hand_over(p_id, v.pending, null, false);
+    end if;
     perform notifications.settle(p_id, 'dead', 'It could not be delivered in time');
   end if;
 end $$;
