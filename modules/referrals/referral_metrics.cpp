@@ -75,15 +75,15 @@ void referral_metrics::show(const std::vector<tally>& all) const {
 ry::task<void> referral_metrics::watch() {
   for (;;) {
     const auto begun = ctx_.mono_us();
-    std::int64_t pause_ms = shortest_pause_ms;
     try {
       const auto all = co_await repo_.tallies();
       show(all);
-      pause_ms = std::max(pause_ms, (ctx_.mono_us() - begun) / 1000 * pause_per_count);
     } catch (const ry::error& e) {
       // An unreachable database has its own metrics and log lines.
       if (e.status() != RY_UNAVAILABLE && e.status() != RY_CANCELLED) ctx_.complain("referrals could not be counted for the metrics", e);
     }
+    // Also after a failure: a count that was aborted by a time limit has read as much as a successful one.
+    const auto pause_ms = std::max(shortest_pause_ms, (ctx_.mono_us() - begun) / 1000 * pause_per_count);
     const auto slept = co_await ctx_.sleep(static_cast<std::uint64_t>(pause_ms));
     if (!slept) co_return;
   }

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
+#include <ry/testing.hpp>
 
 #include <set>
 
 #include "code.hpp"
 #include "letter.hpp"
 #include "rate.hpp"
+#include "referral_metrics.hpp"
 
 using namespace referrals;
 
@@ -61,6 +63,22 @@ TEST(referral_rate, counts_by_caller_and_minute) {
   EXPECT_EQ(caller_of("2001:db8::1"), caller_of("2001:db8:0:0:ffff::9"));
   EXPECT_NE(caller_of("2001:db8::1"), caller_of("2001:db8:0:1::1"));
   EXPECT_EQ(caller_of("192.0.2.7"), "192.0.2.7");
+}
+
+TEST(referral_metrics, count_for_at_most_one_percent_of_the_time) {
+  for (const auto status : {RY_OK, RY_DEADLINE_EXCEEDED, RY_UNAVAILABLE}) {
+    ry::testing::fake_host host;
+    ry::testing::db_reply slow{{"state", "reason", "n", "referrer", "referee"}, {}, 0, ry::error(status)};
+    slow.takes_ms = 10'000;
+    host.db.on("referrals.reason_of", slow);
+    const repository repo(host.ctx());
+    referral_metrics metrics(host.ctx(), repo);
+    metrics.start();
+    host.advance(10'000 + 990'000);
+    EXPECT_EQ(host.db.calls.size(), 1u) << status;
+    host.advance(20'000);
+    EXPECT_EQ(host.db.calls.size(), 2u) << status;
+  }
 }
 
 }  // namespace

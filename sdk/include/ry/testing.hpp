@@ -36,6 +36,7 @@ struct db_reply {
   std::vector<std::vector<cell>> rows;
   std::uint64_t affected = 0;
   error failure{RY_OK};
+  std::uint64_t takes_ms = 0;  // of the virtual clock
 };
 
 struct db_call {
@@ -250,6 +251,7 @@ class fake_host {
   struct timer {
     std::int64_t due;
     ry_done done;
+    std::function<void()> run;  // instead of `done`
   };
   struct route {
     std::string method, pattern;
@@ -303,10 +305,14 @@ class fake_host {
     }
     if (next == timers_.end() || next->second.due > until) return false;
     if (next->second.due > now_us_) now_us_ = next->second.due;
-    const ry_done done = next->second.done;
+    const timer t = std::move(next->second);
     timers_.erase(next);
     lock.unlock();
-    done.fn(done.ctx, RY_OK, nullptr);
+    if (t.run) {
+      t.run();
+    } else {
+      t.done.fn(t.done.ctx, RY_OK, nullptr);
+    }
     return true;
   }
   std::optional<ry_done> take_timer(ry_op_id op) {
@@ -316,6 +322,11 @@ class fake_host {
     const ry_done done = it->second.done;
     timers_.erase(it);
     return done;
+  }
+  void post_after(std::uint64_t ms, std::function<void()> f) {
+    if (ms == 0) return post(std::move(f));
+    std::lock_guard lock(mutex_);
+    timers_[next_op_++] = {now_us_ + static_cast<std::int64_t>(ms) * 1000, {}, std::move(f)};
   }
   void post(std::function<void()> f) {
     std::lock_guard lock(mutex_);

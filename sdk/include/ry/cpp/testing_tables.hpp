@@ -55,7 +55,7 @@ struct tables {
           H* host = H::of(h);
           std::lock_guard lock(host->mutex_);
           const ry_op_id id = host->next_op_++;
-          host->timers_[id] = {host->now_us_ + static_cast<std::int64_t>(ms) * 1000, done};
+          host->timers_[id] = {host->now_us_ + static_cast<std::int64_t>(ms) * 1000, done, {}};
           if (op != nullptr) *op = id;
           return RY_OK;
         },
@@ -222,10 +222,12 @@ struct tables {
           H* host = H::of(h);
           std::vector<H::result_rows*> results;
           error failure(RY_OK);
+          std::uint64_t takes_ms = 0;
           for (std::size_t i = 0; i < n && failure.status() == RY_OK; ++i) {
             auto* r = new H::result_rows;
             r->reply = host->reply_to(calls[i], tx != nullptr);
             failure = r->reply.failure;
+            takes_ms += r->reply.takes_ms;
             for (const auto& c : r->reply.columns) r->columns.push_back(str(c));
             for (const auto& row : r->reply.rows) {
               for (const auto& c : row) {
@@ -237,7 +239,7 @@ struct tables {
                        r->columns.data(),    r->cells.data()};
             results.push_back(r);
           }
-          host->post([results, failure, fn, ctx] {
+          host->post_after(takes_ms, [results, failure, fn, ctx] {
             if (failure.status() == RY_OK) {
               std::vector<ry_db_result*> out;
               for (auto* r : results) out.push_back(reinterpret_cast<ry_db_result*>(r));
