@@ -107,6 +107,8 @@ test('a scheduled one waits, a paused one stops in the outbox, too, a cancelled 
   assert.equal((await steer(ids.Held, 'pause')).json.status, 'paused');
   assert.equal((await steer(ids.Withdrawn, 'cancel')).json.status, 'cancelled');
   await seldom('the outbox knows', () => db.sql(`select string_agg(state, ',' order by state) from mail.held_broadcast where id in ('${ids.Held}', '${ids.Withdrawn}')`) === 'cancelled,paused');
+  // Attempts that began before still reach the relay.
+  await seldom('no attempt is under way', () => db.sql(`select count(*) from mail.message where key like 'broadcast:%' and under_way`) === '0');
   smtp.faults.rcpt = undefined;
   hurry();
   await seldom('they are withdrawn', () => db.sql(`select count(*) from mail.message where key like 'broadcast:${ids.Withdrawn}:%' and state = 'suppressed' and body_text is null`) === '4');
