@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 
 namespace mail {
@@ -135,6 +136,15 @@ std::optional<std::string> on_the_wire(std::string_view address) {
   auto out = std::string(address.substr(0, at + 1)) + *domain;
   if (out.size() > 254) return std::nullopt;
   return out;
+}
+
+bool is_on_the_internet(std::string_view address) {
+  const auto domain = address.substr(address.rfind('@') + 1);
+  const auto dot = domain.rfind('.');
+  if (dot == domain.npos) return false;
+  constexpr std::string_view reserved[] = {"example", "invalid", "local", "localhost", "test"};
+  const auto top = domain.substr(dot + 1);
+  return std::none_of(std::begin(reserved), std::end(reserved), [&](std::string_view r) { return ry::iequals(r, top); });
 }
 
 bool needs_smtputf8(std::string_view address) noexcept { return !is_ascii(address.substr(0, address.rfind('@'))); }

@@ -17,6 +17,10 @@ bool is_address(std::string_view text);
 // The address with its domain in ASCII (IDNA 2008); nullopt: it is not valid.
 std::optional<std::string> on_the_wire(std::string_view address);
 
+// Whether the domain of a valid address can receive mail from the internet: not a single label, and not below a top-level domain that is
+// reserved for other purposes (RFC 2606, RFC 6761, RFC 6762).
+bool is_on_the_internet(std::string_view address);
+
 // Whether it has UTF-8 before the @: only for relays that offer SMTPUTF8.
 bool needs_smtputf8(std::string_view address) noexcept;
 

@@ -27,6 +27,11 @@ finding check_relay(const settings& s) {
   return {s.security == security::none ? grade::warning : grade::good, "Relay", at + ": " + how + ", " + who};
 }
 
+std::string domain_of(const std::string& address) {
+  const auto wire = on_the_wire(address).value_or(address);
+  return wire.substr(wire.rfind('@') + 1);
+}
+
 finding unknown(std::string topic, const txt_answer& a) { return {grade::failure, std::move(topic), a.failed}; }
 
 finding check_dmarc(std::string domain, const std::string& server) {
@@ -44,9 +49,9 @@ finding check_dmarc(std::string domain, const std::string& server) {
 std::vector<finding> check_all(const settings& s, const std::string& server) {
   if (s.host.empty()) return {{grade::failure, "Relay", "mail.host is not set"}};
   std::vector<finding> out{check_relay(s)};
-  const auto from = on_the_wire(s.from).value_or(s.from);
-  const auto domain = from.substr(from.rfind('@') + 1);
-  const auto spf = look_up_txt(domain, server);
+  const auto domain = domain_of(s.from);
+  // Receivers check SPF for the envelope sender.
+  const auto spf = look_up_txt(domain_of(s.envelope_sender()), server);
   out.push_back(spf.failed.empty() ? judge_spf(spf.records) : unknown("SPF", spf));
   if (s.dkim_selectors.empty()) {
     out.push_back({grade::warning, "DKIM", "not checked: name the selectors that the relay signs with in mail.dkim_selectors"});

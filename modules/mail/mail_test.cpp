@@ -6,6 +6,7 @@
 
 #include "address.hpp"
 #include "sealed_body.hpp"
+#include "service.hpp"
 #include "smtp.hpp"
 #include "smtp_reply.hpp"
 
@@ -38,6 +39,31 @@ TEST(mail_address, international_ones_have_an_ascii_domain_on_the_wire) {
   EXPECT_EQ(on_the_wire("j\xc3\xbcrgen@b\xc3\xbc" "cher.example"), "j\xc3\xbcrgen@xn--bcher-kva.example");
   EXPECT_TRUE(needs_smtputf8("j\xc3\xbcrgen@example.org"));
   EXPECT_FALSE(needs_smtputf8("x@b\xc3\xbc" "cher.example"));
+}
+
+TEST(mail_address, some_domains_receive_no_mail_from_the_internet) {
+  for (const char* good : {"a@example.org", "a@test.example.org", "a@local.io", "a@b\xc3\xbc" "cher.de", "a@mytest.dev"}) {
+    EXPECT_TRUE(is_on_the_internet(good)) << good;
+  }
+  for (const char* bad : {"a@localhost", "a@b", "a@x.localhost", "a@x.invalid", "a@example.test", "a@x.example", "a@corp.LOCAL"}) {
+    EXPECT_FALSE(is_on_the_internet(bad)) << bad;
+  }
+}
+
+TEST(mail_service, refuses_addresses_without_internet_mail_except_in_local_mode) {
+  for (const auto& [mode, expected] : std::vector<std::pair<std::string, ry_status>>{
+           {"local", RY_OK}, {"staging", RY_FAILED_PRECONDITION}, {"production", RY_FAILED_PRECONDITION}}) {
+    ry::testing::fake_host host;
+    host.facts["deployment.mode"] = mode;
+    const repository repo(host.ctx());
+    const settings s;
+    service svc(host.ctx(), repo, s);
+    const auto check = [&](std::string_view address) { return service::table()->check_address(&svc, ry::str(address)); };
+    EXPECT_EQ(check("a@example.test"), expected) << mode;
+    EXPECT_EQ(check("a@localhost"), expected) << mode;
+    EXPECT_EQ(check("a@example.org"), RY_OK) << mode;
+    for (const char* bad : {"a@192.0.2.1", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"}) EXPECT_EQ(check(bad), RY_INVALID_ARGUMENT) << bad;
+  }
 }
 
 TEST(mail_header, stays_one_line_whatever_comes) {
@@ -193,7 +219,7 @@ TEST(mail_refusal, policies_reputation_senders_and_full_mailboxes_suppress_nothi
 
 std::string defaults_with(const std::string& members) {
   return R"({"host": "", "port": 0, "security": "starttls", "username": "", "password": "", "ca_file": "",
-    "from": "", "from_name": "", "unsubscribe_mailto": "", "dkim_selectors": [], "connections": 4, "timeout_seconds": 60,
+    "from": "", "from_name": "", "reply_to": "", "bounce_address": "", "unsubscribe_mailto": "", "dkim_selectors": [], "connections": 4, "timeout_seconds": 60,
     "rate_per_minute": 0, "per_recipient_hour": 20, "account_per_recipient_hour": 60, "suppress_days": 90, "max_attempts": 30, "keep_days": 30)" +
          members + "}";
 }
@@ -222,6 +248,15 @@ TEST(mail_settings, say_what_is_wrong) {
             "mail.host is not a host name\n"
             "mail.from is not a bare e-mail address\n"
             "mail.unsubscribe_mailto is not a bare e-mail address\n");
+  EXPECT_EQ(fault(R"(, "reply_to": "A <a@b>", "bounce_address": "b")"),
+            "mail.reply_to is not a bare e-mail address\n"
+            "mail.bounce_address is not a bare e-mail address\n");
+  EXPECT_EQ(fault(R"(, "reply_to": "j\u00fcrgen@example.org", "bounce_address": "j\u00fcrgen@example.org")"),
+            "mail.reply_to must have only ASCII characters before the @\n"
+            "mail.bounce_address must have only ASCII characters before the @\n");
+  EXPECT_EQ(read(R"(, "reply_to": "help@b\u00fccher.example")").reply_to, "help@xn--bcher-kva.example");
+  EXPECT_EQ(read(R"(, "from": "no-reply@example.org")").envelope_sender(), "no-reply@example.org");
+  EXPECT_EQ(read(R"(, "from": "no-reply@example.org", "bounce_address": "b@example.org")").envelope_sender(), "b@example.org");
 }
 
 TEST(mail_sealed_body, opens_what_it_sealed_and_nothing_else) {

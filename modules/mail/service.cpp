@@ -16,6 +16,11 @@ constexpr std::uint64_t slowest_look_ms = 320;
 
 }  // namespace
 
+ry_status service::check_address(std::string_view address) const {
+  if (!is_address(address)) return RY_INVALID_ARGUMENT;
+  return local_ || is_on_the_internet(address) ? RY_OK : RY_FAILED_PRECONDITION;
+}
+
 ry_status service::outcomes(const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, caller c) {
   if (n > most_ids) return RY_INVALID_ARGUMENT;
   std::vector<std::string> texts;
@@ -57,8 +62,8 @@ const ry_mail_v1* service::table() noexcept {
       [](void* self) noexcept -> std::uint32_t {
         return static_cast<service*>(self)->settings_.host.empty() ? 0 : 1;
       },
-      [](void*, ry_str address) noexcept -> ry_status {
-        return is_address(ry::view(address)) ? RY_OK : RY_INVALID_ARGUMENT;
+      [](void* self, ry_str address) noexcept {
+        return ry::guard([&] { return static_cast<service*>(self)->check_address(ry::view(address)); });
       },
       [](void* self) noexcept {
         (void)ry::guard([&] { static_cast<service*>(self)->ctx_.jobs().poke("mail"); });

@@ -20,6 +20,14 @@ std::string address_in(const json::object& o, const char* key, ry::settings_faul
   return out;
 }
 
+// It is sent with any message, also by a relay without SMTPUTF8.
+std::string ascii_address_in(const json::object& o, const char* key, ry::settings_faults& faults) {
+  const auto text = address_in(o, key, faults);
+  const auto out = on_the_wire(text);
+  if (out && needs_smtputf8(*out)) faults.add(key, "must have only ASCII characters before the @");
+  return out.value_or(text);
+}
+
 }  // namespace
 
 settings read_settings(std::string_view text, ry::settings_faults& faults) {
@@ -45,6 +53,8 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.from = address_in(o, "from", faults);
   if (!s.host.empty() && s.from.empty()) faults.add("from", "is required with mail.host");
   s.from_name = text_of(o, "from_name");
+  s.reply_to = ascii_address_in(o, "reply_to", faults);
+  s.bounce_address = ascii_address_in(o, "bounce_address", faults);
   s.unsubscribe_mailto = address_in(o, "unsubscribe_mailto", faults);
   for (const auto& selector : o.at("dkim_selectors").as_array()) s.dkim_selectors.emplace_back(selector.as_string());
   s.connections = static_cast<std::uint32_t>(o.at("connections").as_int64());

@@ -15,6 +15,8 @@ namespace mail {
 enum class security { starttls, tls, none };
 
 struct settings {
+  const std::string& envelope_sender() const noexcept { return bounce_address.empty() ? from : bounce_address; }
+
   std::string host;  // empty: no relay
   std::uint16_t port = 0;
   mail::security security = mail::security::starttls;
@@ -23,6 +25,8 @@ struct settings {
   std::string ca_file;
   std::string from;       // bare address
   std::string from_name;  // may be empty
+  std::string reply_to;        // empty: no Reply-To
+  std::string bounce_address;  // empty: the address of From
   std::string unsubscribe_mailto;
   std::vector<std::string> dkim_selectors;
   std::uint32_t connections = 4;
@@ -50,6 +54,9 @@ inline constexpr std::string_view settings_schema = R"({
       "description": "PEM file of the certificate authorities that are trusted for the relay; empty: those of the system"},
     "from": {"type": "string", "default": "", "description": "Address in the From header; required with a relay"},
     "from_name": {"type": "string", "maxLength": 100, "default": "", "description": "Name in the From header"},
+    "reply_to": {"type": "string", "default": "", "description": "Address for replies, in the Reply-To header; empty: replies go to mail.from"},
+    "bounce_address": {"type": "string", "default": "",
+      "description": "Envelope sender (MAIL FROM), to which other mail servers send bounces; empty: mail.from"},
     "unsubscribe_mailto": {"type": "string", "default": "",
       "description": "E-mail address that also accepts requests to unsubscribe"},
     "dkim_selectors": {"type": "array", "maxItems": 10, "items": {"type": "string", "pattern": "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$", "form": "a DKIM selector such as s1"}, "default": [],

@@ -110,6 +110,7 @@ struct smtp::watcher {
     });
     return 0;
   }
+  static std::size_t on_write(char*, std::size_t size, std::size_t n, void*) noexcept { return size * n; }
   static int on_progress(void* p, curl_off_t, curl_off_t, curl_off_t, curl_off_t) noexcept {
     const auto* w = static_cast<watcher*>(p);
     return w->stopping->load(std::memory_order_relaxed) && w->out.at < phase::data ? 1 : 0;
@@ -122,6 +123,7 @@ list headers_of(const settings& s, const letter& l, const std::string& address) 
   list out;
   append(out, "Date: " + header_date(l.date_unix_s));
   append(out, "From: " + mailbox(s.from_name.empty() ? l.brand_name : s.from_name, s.from));
+  if (!s.reply_to.empty()) append(out, "Reply-To: " + s.reply_to);
   append(out, "To: " + address);
   append(out, "Subject: " + header_text(l.subject));
   append(out, "Message-ID: <" + l.id + "@" + s.from.substr(s.from.find('@') + 1) + ">");
@@ -204,6 +206,8 @@ void smtp::prepare(void* curl, watcher& w) const {
   set(CURLOPT_VERBOSE, 1L);
   set(CURLOPT_DEBUGFUNCTION, &watcher::on_debug);
   set(CURLOPT_DEBUGDATA, &w);
+  // libcurl writes replies to NOOP to stdout otherwise, into the report of `check --mail --json`.
+  set(CURLOPT_WRITEFUNCTION, &watcher::on_write);
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &watcher::on_progress);
   set(CURLOPT_XFERINFODATA, &w);
@@ -253,7 +257,7 @@ attempt smtp::send(const letter& l) {
     w.out = {};
   }
   prepare(h, w);
-  const auto from = "<" + settings_.from + ">";
+  const auto from = "<" + settings_.envelope_sender() + ">";
   list to;
   append(to, "<" + *address + ">");
   const list head = headers_of(settings_, l, *address);

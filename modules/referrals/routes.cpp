@@ -193,14 +193,20 @@ ry::task<ry::response> routes::validate(ry::request r) {
 
 // ---- invitations ------------------------------------------------------------------------------
 
+// Empty: e-mails can be sent to it.
+std::string routes::address_fault(const std::string& address) const {
+  const auto& mail = neighbours_.mail;
+  const auto st = mail ? mail->check_address(mail.self(), ry::str(address)) : RY_OK;
+  if (st == RY_OK) return {};
+  return st == RY_FAILED_PRECONDITION ? "has a domain that cannot receive e-mail from the internet" : "is not a valid e-mail address";
+}
+
 ry::task<ry::response> routes::send(ry::request r) {
   const auto body = read_body(r);
   std::vector<std::string> addresses{trimmed(text_in(body, "email", 1024))};
   const auto me = co_await caller(r);
-  if (neighbours_.mail && neighbours_.mail->check_address(neighbours_.mail.self(),
-                                                          ry::str(addresses.front())) != RY_OK) {
-    throw invalid("email", "is not a valid e-mail address");
-  }
+  const auto wrong = address_fault(addresses.front());
+  if (!wrong.empty()) throw invalid("email", wrong);
   const auto verdicts = co_await invite(me, std::move(addresses));
   const auto& v = verdicts.front();
   if (v.wait_s != 0) throw too_many(v.message, v.wait_s);
@@ -219,13 +225,12 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   std::vector<std::string> addresses;
   std::vector<std::size_t> places;
   std::set<std::string> seen;
-  const auto& mail = neighbours_.mail;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].is_string()) throw invalid("emails", "must contain only strings");
     auto& v = verdicts[i];
     v.address.assign(items[i].get_string().data(), items[i].get_string().size());
     auto address = trimmed(v.address);
-    if (mail && mail->check_address(mail.self(), ry::str(address)) != RY_OK) {
+    if (!address_fault(address).empty()) {
       v.message = "Invalid email address";
     } else if (!seen.insert(folded(address)).second) {
       v.message = "Duplicate email address";

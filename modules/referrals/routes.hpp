@@ -53,6 +53,7 @@ class routes {
     std::int64_t wait_s = 0;  // of an address beyond the caller's limit
   };
   ry::task<ry::uuid> caller(ry::request r) const;
+  std::string address_fault(const std::string& address) const;
   // One verdict per address, in order; addresses are valid and differ.
   ry::task<std::vector<verdict>> invite(ry::uuid account, std::vector<std::string> addresses) const;
   ry::task<void> learn(std::vector<invited> written, std::vector<verdict>* to) const;

@@ -89,6 +89,39 @@ test('one click and there are no more invitations, from anybody', async () => {
   assert.equal(smtp.to('bob@example.test').length, 1);
 });
 
+test('outside local mode, addresses whose domain receives no mail from the internet are refused', async () => {
+  const other = makeDatabase();
+  const s = new Server({ database: other, set: ['deployment.mode=staging', 'accounts.local_login=true', 'accounts.login.hash_memory_mib=8', 'http.public_url=https://api.example.org',
+    'referrals.app_url=https://app.example.org', `auth.jwt.hs256_secret=${secret}`], settings: `
+[mail]
+host = "localhost"
+port = ${smtp.port}
+username = "relay"
+password = "hush-hush-hush"
+ca_file = "${certificate.file}"
+from = "no-reply@example.org"
+[referrals]
+send_wait_seconds = 10
+` });
+  try {
+    await s.start();
+    const eve = new Client(s, token({ sub: randomUUID(), email: 'eve@example.org', email_verified: true }));
+    for (const email of ['a@localhost', 'a@mailhost', 'a@x.invalid', 'a@x.test', 'a@x.example', 'a@printer.local']) {
+      const one = await eve.post('/api/v1/referrals/send', { json: { email } });
+      assert.deepEqual([one.status, one.json.detail], [422, 'email has a domain that cannot receive e-mail from the internet'], email);
+      const signUp = await new Client(s).post('/auth/sign-up', { json: { email, password: 'correct horse battery' } });
+      assert.deepEqual([signUp.status, signUp.json.detail], [422, 'email has a domain that cannot receive e-mail from the internet'], email);
+    }
+    for (const email of ['a@192.0.2.1', 'a@[192.0.2.1]']) assert.equal((await eve.post('/api/v1/referrals/send', { json: { email } })).status, 422, email);
+    const bulk = await eve.post('/api/v1/referrals/send-bulk', { json: { emails: ['a@x.test', 'ok@example.org'] } });
+    assert.deepEqual(bulk.json.results.map((r) => [r.success, r.message]), [[false, 'Invalid email address'], [true, 'Referral email sent']]);
+    assert.equal((await new Client(s).post('/auth/sign-up', { json: { email: 'new@example.org', password: 'correct horse battery' } })).status, 202);
+  } finally {
+    await s.close();
+    other.drop();
+  }
+});
+
 test('a relay that is away: said so, and sent when it is back', async () => {
   smtp.faults.rcpt = () => [451, '4.3.0 Not now'];
   const dan = person({ email: 'dan@example.test', email_verified: true });

@@ -68,6 +68,8 @@ test('over STARTTLS, logged in, both texts, one-click to unsubscribe', async () 
   assert.equal(m.parsed.headers.get('content-type').value, 'multipart/alternative');
   assert.equal(m.parsed.messageId, `<${id}@runyard.test>`);
   assert.equal(m.parsed.headers.get('auto-submitted'), 'auto-generated');
+  assert.equal(m.parsed.headers.get('x-auto-response-suppress'), 'All');
+  assert.equal(m.parsed.replyTo, undefined);
   assert.ok(Math.abs(m.parsed.date - Date.now()) < 60000);
   const url = m.parsed.headers.get('list').unsubscribe.url;
   assert.match(url, /^https:\/\/app\.test\/api\/mail\/unsubscribe\/[0-9a-f-]{36}$/);
@@ -260,14 +262,17 @@ test('without an address for links no bulk mail goes out, other mail does', asyn
   } finally { await w.server.close(); w.db.drop(); }
 });
 
-test('implicit TLS', async () => {
+test('implicit TLS; replies and bounces go to addresses of their own', async () => {
   const other = await startSmtp({ certificate, implicit: true, user: 'relay', password: 'hush-hush-hush' });
-  const w = await world(settingsFor(other.port, `security = "tls"\n${login}`));
+  const w = await world(settingsFor(other.port, `security = "tls"\n${login}\nreply_to = "help@bücher.test"\nbounce_address = "bounces@mail.runyard.test"`));
   try {
     enqueue(w.db, 'tls@example.test');
     const m = await other.mail('tls@example.test');
     assert.equal(m.secure, true);
     assert.equal(m.user, 'relay');
+    assert.equal(m.from, 'bounces@mail.runyard.test');
+    assert.match(m.raw, /^Reply-To: help@xn--bcher-kva\.test\r$/m);
+    assert.equal(m.parsed.from.value[0].address, 'no-reply@runyard.test');
   } finally { await w.close(); await other.close(); }
 });
 

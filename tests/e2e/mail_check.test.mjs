@@ -89,6 +89,16 @@ test('all is well: relay, SPF, a long DKIM key, DMARC of the domain above', asyn
   assert.equal(smtp.seen.rcpt.length, 0, 'nothing is sent');
 });
 
+test('SPF is that of the envelope sender, DKIM and DMARC are those of From', async () => {
+  good();
+  records.delete('mail.example.test');
+  records.set('bounces.example.test', ['v=spf1 a -all']);
+  const r = await check('bounce_address = "b@bounces.example.test"');
+  assert.equal(r.code, 0, r.out + r.err);
+  assert.match(r.out, /^ok: SPF: v=spf1 a -all$/m);
+  assert.match(r.out, /^ok: DMARC: v=DMARC1; p=reject$/m);
+});
+
 test('each fault is named and makes the check fail', async () => {
   for (const [change, pattern] of [
     [() => records.delete('mail.example.test'), /^failure: SPF: there is no record/m],

@@ -81,6 +81,13 @@ address logins::need_address(const std::string& typed) const {
   return *std::move(out);
 }
 
+// Of an address that will get an e-mail.
+void logins::need_reachable(const address& to) const {
+  if (mail_ && mail_->check_address(mail_.self(), ry::str(to.text)) == RY_FAILED_PRECONDITION) {
+    throw body::invalid("email", "has a domain that cannot receive e-mail from the internet");
+  }
+}
+
 void logins::need_good_password(std::string_view field, const std::string& password,
                                 std::string_view email) const {
   const auto fault = password_fault(password, email, settings_.min_password);
@@ -120,6 +127,7 @@ ry::task<bool> logins::admit_first(std::string given) {
 ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   new_login who;
   who.address = need_address(form.email);
+  need_reachable(who.address);
   need_good_password("password", form.password, who.address.text);
   const bool at_once = settings_.verify == verification::none;
   if (at_once && (from.forwarded || !is_this_machine(from.address))) {
@@ -364,6 +372,7 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
     const auto& m = mails[i];
     const auto to = parse_address(m.to);
     if (!to) throw body::invalid("email", "must be an e-mail address");
+    need_reachable(*to);
     auto key = "accounts.provider:" + message + ":" + std::to_string(i);
     auto l = sealed(provider_letter(m.action, m.link, m.code));
     const auto outcome = co_await repo_.mail(to->text, std::move(l), std::move(key));

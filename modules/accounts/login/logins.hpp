@@ -62,6 +62,7 @@ class logins {
   ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);
   sealed_letter sealed(const letter& l) const;
   address need_address(const std::string& typed) const;
+  void need_reachable(const address& to) const;
   void need_good_password(std::string_view field, const std::string& password,
                           std::string_view email) const;
   std::string link(std::string_view name, std::string_view token) const;

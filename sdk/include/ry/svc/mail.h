@@ -58,7 +58,8 @@ typedef struct ry_mail_v1 {
   uint32_t reserved0;
   /* 1 when a relay is configured; else what is enqueued waits until it is given up. [any] */
   uint32_t (*has_relay)(void* self) RY_NOEXCEPT;
-  /* RY_OK, or RY_INVALID_ARGUMENT for what enqueue would refuse as an address. [any] */
+  /* RY_OK, or RY_INVALID_ARGUMENT for what enqueue would refuse as an address. Except in deployment.mode = local also
+   * RY_FAILED_PRECONDITION: its domain cannot receive mail from the internet (a single label, .example, .test, .local). [any] */
   ry_status (*check_address)(void* self, ry_str address) RY_NOEXCEPT;
   /* Messages were committed: look now instead of at the next poll. [any] */
   void (*poke)(void* self) RY_NOEXCEPT;
