@@ -82,6 +82,14 @@ test('what to be told is changed in place', async () => {
   await page.select(lengths, '');
   await waitFor('the default', async () => (await length()) === undefined);
   assert.equal((await page.$$('select[aria-label="News: e-mail for runs of"]')).length, 0);
+  // An unsubscribe link was used.
+  assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /You unsubscribed/);
+  db.sql(`select notifications.follow_subscription('${ann.id}', notifications.mail_category('credits-low'), false)`);
+  await page.reload();
+  await page.sees('You unsubscribed with the link in an e-mail.');
+  const described = () => page.evaluate(() => [...document.querySelectorAll('input[aria-describedby]')]
+    .map((i) => [i.ariaLabel, i.checked, document.getElementById(i.getAttribute('aria-describedby')).innerText]));
+  assert.deepEqual(await described(), [['Credits low: E-mail', false, 'You unsubscribed with the link in an e-mail.']]);
   assert.deepEqual(await page.faults(), []);
   assert.ok(await page.overflow() <= 0);
   await page.shot('inbox-settings');

@@ -116,7 +116,9 @@ function Settings() {
             <tr key={id}><th scope="row">{workflowNames[id] ?? id}</th>
               {channels.map(([c, label]) => (
                 <td key={c} data-label={label}><input type="checkbox" aria-label={`${workflowNames[id] ?? id}: ${label}`} checked={w[c] || w.mandatory} disabled={busy || w.mandatory}
-                  onChange={(e) => prefer(id, { [c]: e.currentTarget.checked })} /></td>
+                  aria-describedby={c === 'email' && w.unsubscribed ? `${id}-unsubscribed` : undefined}
+                  onChange={(e) => prefer(id, { [c]: e.currentTarget.checked })} />
+                  {c === 'email' && w.unsubscribed && <span class="hint" id={`${id}-unsubscribed`}>You unsubscribed with the link in an e-mail.</span>}</td>
               ))}
               <td data-label="Digest"><select aria-label={`${workflowNames[id] ?? id}: digest`} value={w.digest_minutes} disabled={busy || w.urgent}
                 onChange={(e) => prefer(id, { digest_minutes: Number(e.currentTarget.value) })}>
