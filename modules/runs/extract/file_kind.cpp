@@ -72,6 +72,14 @@ file_kind kind_of(std::string_view head, std::string_view tail) {
   return is_pdf(head, tail) ? file_kind::pdf : file_kind::other;
 }
 
+bool has_pdf_objects(std::string_view head) {
+  constexpr std::string_view mark = " obj";
+  for (std::size_t at = head.find(mark); at != head.npos; at = head.find(mark, at + 1))
+    // The number of the object, a blank, its generation of one digit.
+    if (at > 2 && is_digit(head[at - 1]) && head[at - 2] == ' ' && is_digit(head[at - 3])) return true;
+  return false;
+}
+
 bool names_encrypted_package(std::string_view piece) {
   static const std::array<std::string, 2> names{utf16("EncryptedPackage"), utf16("EncryptionInfo")};
   for (std::size_t at = 0; at < piece.size(); at += directory_entry)

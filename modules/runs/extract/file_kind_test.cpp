@@ -29,6 +29,13 @@ TEST(file_kind_test, a_text_about_pdf_is_none) {
   EXPECT_EQ(kind("It says\n%PDF-next\n"), file_kind::other);
 }
 
+TEST(file_kind_test, a_pdf_has_objects) {
+  EXPECT_TRUE(has_pdf_objects(document));
+  EXPECT_TRUE(has_pdf_objects("%PDF-1.7\n12 0 obj"));
+  EXPECT_FALSE(has_pdf_objects("%PDF-1.7 is how PDF files begin; an obj follows, 0 obj at first."));
+  EXPECT_FALSE(has_pdf_objects(" obj"));
+}
+
 TEST(file_kind_test, archives_are_known_by_their_first_bytes) {
   EXPECT_EQ(kind("PK\x03\x04\x14\0\n%PDF-1.4\n\xFF%%EOF"s), file_kind::zip);
   EXPECT_EQ(kind("PK\x05\x06"), file_kind::zip);

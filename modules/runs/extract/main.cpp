@@ -65,12 +65,6 @@ bool read_up_to(int fd, std::string& out, std::size_t most) {
   return true;
 }
 
-int pdf(const char* path, std::size_t most) {
-  extract::pdf_text pdf = extract::read_pdf(path, most);
-  if (!pdf.problem.empty()) return none(pdf.problem);
-  return text("pdf", std::move(pdf.text), most, false, pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
-}
-
 int office(const char* path, std::size_t most) {
   extract::office_text office = extract::read_office(path, most);
   if (office.kind.empty()) return none(office.problem.empty() ? "it is an archive, not a document" : office.problem);
@@ -133,6 +127,20 @@ int plain(int fd, std::string head, std::size_t most) {
   return text("plain", std::move(content.text), most, !whole, note);
 }
 
+// A text may begin with the header of a PDF.
+bool is_text_about_pdf(std::string_view head) {
+  if (extract::has_pdf_objects(head)) return false;
+  const extract::plain_text text = extract::read_text(head, head.size() < head_bytes ? extract::part::whole : extract::part::beginning);
+  return text.is == extract::plain_text::outcome::read && text.encoding.empty() && !text.damaged;
+}
+
+int pdf(const char* path, int fd, std::string head, std::size_t most) {
+  extract::pdf_text pdf = extract::read_pdf(path, most);
+  if (pdf.damaged && is_text_about_pdf(head)) return plain(fd, std::move(head), most);
+  if (!pdf.problem.empty()) return none(pdf.problem);
+  return text("pdf", std::move(pdf.text), most, false, pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
+}
+
 constexpr std::size_t most_image_bytes = 64u << 20;
 
 template <class Number>
@@ -152,10 +160,10 @@ std::string tail_of(int fd) {
 
 int scale(std::uint32_t side, std::size_t most, const char* path) {
   const int fd = std::strcmp(path, "-") == 0 ? 0 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  std::string file;
-  if (fd < 0 || !read_up_to(fd, file, most_image_bytes + 1)) return none("could not be read");
-  if (file.size() > most_image_bytes) return none("has more than 64 MiB");
   try {
+    std::string file;
+    if (fd < 0 || !read_up_to(fd, file, most_image_bytes + 1)) return none("could not be read");
+    if (file.size() > most_image_bytes) return none("has more than 64 MiB");
     const extract::scaled_image image = extract::scale_image(file, side, most);
     if (!image.problem.empty()) return none(image.problem);
     say("image " + std::string(image.format) + " " + std::to_string(image.width) + " " + std::to_string(image.height) +
@@ -165,6 +173,27 @@ int scale(std::uint32_t side, std::size_t most, const char* path) {
     return none("needs too much memory");
   }
   return 0;
+}
+
+int read_file(const char* path, std::size_t most) {
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  std::string head;
+  if (fd < 0 || !read_up_to(fd, head, head_bytes)) return none("it could not be read");
+  if (head.empty()) return none("it is empty");
+  if (const auto image = extract::read_image(head)) {
+    say("image " + std::string(image->format) + " " + std::to_string(image->width) + " " +
+        std::to_string(image->height));
+    return 0;
+  }
+  switch (extract::kind_of(head, tail_of(fd))) {
+    case extract::file_kind::pdf: return pdf(path, fd, std::move(head), most);
+    case extract::file_kind::zip: return office(path, most);
+    case extract::file_kind::compound_file: return legacy_office(path, fd, head, most);
+    case extract::file_kind::workbook_stream: return workbook_stream(fd, std::move(head), most);
+    case extract::file_kind::rich_text: return rich_text(fd, std::move(head), most);
+    case extract::file_kind::other: break;
+  }
+  return plain(fd, std::move(head), most);
 }
 
 }  // namespace
@@ -179,22 +208,9 @@ int main(int argc, char** argv) {
                "       runyard-extract --scale SIDE BYTES FILE\n", stderr);
     return 2;
   }
-  const int fd = ::open(argv[2], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  std::string head;
-  if (fd < 0 || !read_up_to(fd, head, head_bytes)) return none("it could not be read");
-  if (head.empty()) return none("it is empty");
-  if (const auto image = extract::read_image(head)) {
-    say("image " + std::string(image->format) + " " + std::to_string(image->width) + " " +
-        std::to_string(image->height));
-    return 0;
+  try {
+    return read_file(argv[2], most);
+  } catch (const std::bad_alloc&) {
+    return none("reading it needs too much memory");
   }
-  switch (extract::kind_of(head, tail_of(fd))) {
-    case extract::file_kind::pdf: return pdf(argv[2], most);
-    case extract::file_kind::zip: return office(argv[2], most);
-    case extract::file_kind::compound_file: return legacy_office(argv[2], fd, head, most);
-    case extract::file_kind::workbook_stream: return workbook_stream(fd, std::move(head), most);
-    case extract::file_kind::rich_text: return rich_text(fd, std::move(head), most);
-    case extract::file_kind::other: break;
-  }
-  return plain(fd, std::move(head), most);
 }

@@ -70,6 +70,7 @@ pdf_text judge_pdf(int status, std::string text, std::string_view messages) {
     out.problem = "it has no text layer: it is probably a scan or has images only";
   } else if (blank) {
     out.problem = "it is damaged";
+    out.damaged = true;
   }
   if (out.problem.empty()) out.text = std::move(text);
   return out;

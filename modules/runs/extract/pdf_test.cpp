@@ -14,6 +14,8 @@ TEST(pdf_test, the_reason_is_told_when_there_is_no_text) {
   EXPECT_EQ(judge_pdf(3, "", "Permission Error: Copying of text from this document is not allowed.\n").problem,
             "it is protected against the extraction of its text");
   EXPECT_EQ(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").problem, "it is damaged");
+  EXPECT_TRUE(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").damaged);
+  EXPECT_FALSE(judge_pdf(1, "", "Command Line Error: Incorrect password\n").damaged);
   EXPECT_EQ(judge_pdf(127, "", "").problem, "pdftotext is not installed");
   EXPECT_EQ(judge_pdf(-1, "", "").problem, "it is damaged") << "ended by a signal";
   EXPECT_EQ(judge_pdf(-1, "words", "").text, "words") << "ended because there was more than wanted";

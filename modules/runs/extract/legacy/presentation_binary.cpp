@@ -88,10 +88,12 @@ class presentation {
   void read_edits(std::uint32_t at);
   void read_directory(std::string_view content);
   std::optional<record> persistent(std::uint32_t id) const;
+  std::optional<record> visit(std::optional<record> r);
   void read_lists(const record& document);
   void read_notes(std::vector<listed_page> notes);
   static std::vector<listed_page> read_list(std::string_view content);
-  void read_slide(const listed_page& page, std::size_t number, std::string& out) const;
+  void read_slide(const listed_page& page, std::size_t number, std::string& out);
+  void read_notes_of(const listed_page& page, std::string& out);
   void add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used, std::string& out, int depth) const;
   static void add_strings(std::string_view content, std::string& out);
   void add_page(const record& container, const listed_page& page, std::string& out) const;
@@ -105,7 +107,17 @@ class presentation {
   std::vector<listed_page> slides_;
   std::string footers_;  // of all slides and of all notes
   std::map<std::uint32_t, listed_page> notes_of_slide_;
+  std::set<std::uint32_t> slides_read_, notes_read_;  // persist ids
+  std::size_t visited_ = 0;                           // bytes of directories, slides and notes
 };
+
+// References may lead to one object any number of times, so the work is bounded by the size of the stream: a presentation needs each
+// directory and slide once and each page of notes twice.
+std::optional<record> presentation::visit(std::optional<record> r) {
+  if (!r || visited_ > 2 * stream_.size()) return std::nullopt;
+  visited_ += r->content.size();
+  return r;
+}
 
 // The directory of an edit: runs of ids with the places of their objects.
 void presentation::read_directory(std::string_view content) {
@@ -114,19 +126,21 @@ void presentation::read_directory(std::string_view content) {
     const std::uint32_t head = bytes.u32(at), first = head & 0xFFFFF, n = head >> 20;
     at += 4;
     // A later edit was read before.
-    for (std::uint32_t i = 0; i < n; ++i, at += 4) places_.emplace(first + i, bytes.u32(at));
+    for (std::uint32_t i = 0; i < n && at + 4 <= content.size(); ++i, at += 4) places_.emplace(first + i, bytes.u32(at));
   }
 }
 
 void presentation::read_edits(std::uint32_t at) {
-  std::set<std::uint32_t> seen;
+  std::set<std::uint32_t> seen, directories;
   while (seen.insert(at).second) {
     const std::optional<record> edit = record_at(stream_, at);
     if (!edit || edit->type != user_edit) return;
     const little_endian content(edit->content);
     if (document_ == 0) document_ = content.u32(16);
-    const std::optional<record> directory = record_at(stream_, content.u32(12));
-    if (directory && directory->type == persist_directory) read_directory(directory->content);
+    if (const std::uint32_t place = content.u32(12); directories.insert(place).second) {
+      const std::optional<record> directory = visit(record_at(stream_, place));
+      if (directory && directory->type == persist_directory) read_directory(directory->content);
+    }
     at = content.u32(8);
   }
 }
@@ -163,7 +177,8 @@ std::vector<listed_page> presentation::read_list(std::string_view content) {
 // Notes name the slide that they belong to.
 void presentation::read_notes(std::vector<listed_page> notes) {
   for (listed_page& page : notes) {
-    const std::optional<record> container = persistent(page.persist_id);
+    if (!notes_read_.insert(page.persist_id).second) continue;
+    const std::optional<record> container = visit(persistent(page.persist_id));
     if (!container || container->type != notes_container) continue;
     for_each_record(container->content, [&](const record& r) {
       if (r.type == notes_atom) notes_of_slide_.emplace(little_endian(r.content).u32(0), std::move(page));
@@ -232,8 +247,18 @@ void presentation::add_comments(std::string_view content, std::string& out, int 
   });
 }
 
-void presentation::read_slide(const listed_page& page, std::size_t number, std::string& out) const {
-  const std::optional<record> slide = persistent(page.persist_id);
+// Notes belong to one slide, so they are written once.
+void presentation::read_notes_of(const listed_page& page, std::string& out) {
+  const auto notes = notes_of_slide_.extract(page.slide_id);
+  if (notes.empty()) return;
+  std::string text;
+  if (const std::optional<record> container = visit(persistent(notes.mapped().persist_id))) add_page(*container, notes.mapped(), text);
+  if (!is_blank(text)) out += "Notes:\n" + text;
+}
+
+void presentation::read_slide(const listed_page& page, std::size_t number, std::string& out) {
+  // A list that names a slide again has only its placeholders again.
+  const std::optional<record> slide = slides_read_.insert(page.persist_id).second ? visit(persistent(page.persist_id)) : std::nullopt;
   bool hidden = false;
   if (slide)
     for_each_record(slide->content, [&](const record& r) {
@@ -246,11 +271,7 @@ void presentation::read_slide(const listed_page& page, std::size_t number, std::
   std::string comments;
   if (slide) add_comments(slide->content, comments, 0);
   if (!comments.empty()) out += "Comments:\n" + comments;
-  const auto notes = notes_of_slide_.find(page.slide_id);
-  if (notes == notes_of_slide_.end()) return;
-  std::string text;
-  if (const std::optional<record> container = persistent(notes->second.persist_id)) add_page(*container, notes->second, text);
-  if (!is_blank(text)) out += "Notes:\n" + text;
+  read_notes_of(page, out);
 }
 
 // Of a damaged file: each text in the order of the stream.

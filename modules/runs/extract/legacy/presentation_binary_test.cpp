@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "binary_fixture.hpp"
 
 using namespace extract;
@@ -30,8 +32,11 @@ class stream {
     }
     const std::size_t at = bytes_.size();
     bytes_ += atom(0x1772, directory);
+    add_edit(at);
+  }
+  void add_edit(std::size_t directory) {
     const std::size_t edit = bytes_.size();
-    bytes_ += atom(0x0FF5, u32(0) + u32(0) + u32(edit_) + u32(at) + u32(1) + u32(9) + u32(0));
+    bytes_ += atom(0x0FF5, u32(0) + u32(0) + u32(edit_) + u32(directory) + u32(1) + u32(9) + u32(0));
     edit_ = static_cast<std::uint32_t>(edit);
   }
   std::string text(std::size_t most = 100000, std::uint32_t token = 0xE391C05F) const {
@@ -100,6 +105,29 @@ TEST(presentation_binary_test, damaged_presentations_give_what_they_have) {
   for (int i = 0; i < 10000; ++i) slides += listed(2, 256);
   loop.save({{1, document(slides)}, {2, container(0x03EE, shape(bytes(std::string(1000, 'x'))))}});
   EXPECT_LT(loop.text(10000).size(), 12000u);
+}
+
+// References may lead to one object any number of times.
+TEST(presentation_binary_test, work_does_not_grow_with_the_number_of_references) {
+  constexpr std::size_t many = 20000, large = 1u << 20;
+  const auto begin = std::chrono::steady_clock::now();
+  stream edits;
+  edits.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("once")))}});
+  std::string directory;
+  for (std::uint32_t i = 0; directory.size() < large; ++i) directory += u32((i % 1000 + 10) | 1u << 20) + u32(0);
+  const std::size_t place = edits.bytes_.size();
+  edits.bytes_ += atom(0x1772, directory);
+  for (std::size_t i = 0; i < many; ++i) edits.add_edit(place);
+  edits.save({{1, document(listed(2, 256))}});
+  EXPECT_EQ(edits.text(), "--- Slide 1 ---\nonce\n");
+
+  stream slides;
+  std::string list, records;
+  for (std::size_t i = 0; i < many; ++i) list += listed(2, static_cast<std::uint32_t>(i));
+  while (records.size() < large) records += atom(0x0001, {});
+  slides.save({{1, document(list)}, {2, container(0x03EE, records)}});
+  EXPECT_TRUE(slides.text(1u << 20).ends_with("--- Slide 20000 ---\n"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace

@@ -64,13 +64,12 @@ class word_document {
   void read_formats();
   template <class Each>
   void for_each_run(std::size_t index, std::size_t description_bytes, Each each) const;
-  void add_piece(const piece& p, std::uint32_t& position);
+  bool add_piece(const piece& p, std::size_t most, std::uint32_t& position);
   void add_character(char16_t c, std::uint32_t end);
   void add_field_mark(char16_t c);
   void end_cell(std::uint32_t end);
   void end_paragraph(bool in_cell) { text_ += in_cell ? u' ' : u'\n'; }
   bool is_deleted(std::uint32_t at) const;
-  bool in_field_code() const;
   void begin_stories();
   void advance_story(std::uint32_t position);
   void finish_story();
@@ -80,6 +79,7 @@ class word_document {
   std::set<std::uint32_t> row_ends_, ends_in_table_;  // byte positions behind the mark
   std::map<std::uint32_t, std::uint32_t> deleted_;    // begin -> end
   std::vector<bool> fields_;                          // of each open field: whether its code is being read
+  std::size_t open_codes_ = 0;                        // of these fields
   std::array<std::uint32_t, n_stories> ends_{};       // in characters
   int story_ = main_text;
   std::u16string text_;
@@ -93,8 +93,10 @@ void word_document::for_each_run(std::size_t index, std::size_t description_byte
   const little_endian pages(table_.slice(document_.u32(index), document_.u32(index + 4)));
   if (pages.size() < 12) return;
   const std::size_t n = (pages.size() - 4) / 8;
+  std::set<std::size_t> seen;  // a document names each page once
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = std::size_t{pages.u32((n + 1) * 4 + i * 4) & 0x3FFFFF} * page_bytes;
+    if (!seen.insert(at).second) continue;
     const little_endian page(document_.slice(at, page_bytes));
     const std::size_t runs = page.u8(page_bytes - 1);
     for (std::size_t r = 0; r < runs; ++r) {
@@ -152,16 +154,16 @@ bool word_document::is_deleted(std::uint32_t at) const {
   return after != deleted_.begin() && std::prev(after)->second > at;
 }
 
-bool word_document::in_field_code() const {
-  for (const bool code : fields_)
-    if (code) return true;
-  return false;
-}
-
 void word_document::add_field_mark(char16_t c) {
-  if (c == field_begin) fields_.push_back(true);
-  if (c == field_separator && !fields_.empty()) fields_.back() = false;
-  if (c == field_end && !fields_.empty()) fields_.pop_back();
+  if (c == field_begin) {
+    fields_.push_back(true);
+    ++open_codes_;
+    return;
+  }
+  if (fields_.empty()) return;
+  if (fields_.back()) --open_codes_;
+  fields_.back() = false;
+  if (c == field_end) fields_.pop_back();
 }
 
 void word_document::end_cell(std::uint32_t end) {
@@ -177,7 +179,7 @@ void word_document::end_cell(std::uint32_t end) {
 void word_document::add_character(char16_t c, std::uint32_t end) {
   constexpr std::size_t most_nested_fields = 1000;
   if (c >= field_begin && c <= field_end && fields_.size() < most_nested_fields) return add_field_mark(c);
-  if (in_field_code() || is_deleted(end - 1)) return;
+  if (open_codes_ != 0 || is_deleted(end - 1)) return;
   switch (c) {
     case cell_end: return end_cell(end);
     case paragraph_end: return end_paragraph(ends_in_table_.contains(end));
@@ -218,6 +220,7 @@ void word_document::finish_story() {
   }
   text_.clear();
   fields_.clear();
+  open_codes_ = 0;
   remove_controls(text);
   stories_[static_cast<std::size_t>(story_)] += text;
 }
@@ -229,16 +232,19 @@ void word_document::advance_story(std::uint32_t position) {
   }
 }
 
-void word_document::add_piece(const piece& p, std::uint32_t& position) {
+// False: the text has more than `most` characters. One piece may be the whole document, so each character is checked.
+bool word_document::add_piece(const piece& p, std::size_t most, std::uint32_t& position) {
   const std::uint32_t unit = p.wide ? 2 : 1;
   for (std::uint32_t i = 0; i < p.characters; ++i, ++position) {
     const std::uint64_t at = p.at + std::uint64_t{i} * unit;
-    if (at + unit > document_.size()) return;
+    if (at + unit > document_.size()) return true;
+    if (text_.size() > most) return false;
     advance_story(position);
     const unsigned char narrow = document_.u8(at);
     const char16_t c = p.wide ? document_.u16(at) : old_ ? narrow : from_compressed(narrow);
     add_character(c, static_cast<std::uint32_t>(at + unit));
   }
+  return true;
 }
 
 void word_document::read(std::size_t most) {
@@ -248,8 +254,7 @@ void word_document::read(std::size_t most) {
   for (const piece& p : pieces()) {
     // Pieces of a document do not overlap by much, so a document has no more characters than bytes.
     taken += p.characters;
-    if (taken > document_.size() + p.characters || text_.size() > most) break;
-    add_piece(p, position);
+    if (taken > document_.size() + p.characters || !add_piece(p, most, position)) break;
   }
   finish_story();
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "binary_fixture.hpp"
 
 using namespace extract;
@@ -138,6 +140,25 @@ TEST(word_binary_test, damaged_documents_end_early) {
   put(d.main, 0x1A2, u32(0) + u32(d.table.size()));
   put(d.main, 0x4C, u32(2'000'000));
   EXPECT_LE(d.text().size(), 3 * d.main.size());
+}
+
+TEST(word_binary_test, one_piece_ends_at_the_maximum) {
+  EXPECT_LE(document({narrow(std::string(1u << 22, 'x'))}).text(1000).size(), 1001u);
+}
+
+TEST(word_binary_test, work_does_not_grow_with_nested_fields_or_repeated_pages) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::string nested;
+  for (int i = 0; i < 999; ++i) nested += "\x13\x14";
+  document d({narrow(nested + std::string(2u << 20, 'x'))});
+  d.add_runs(0xFA, 1, text_at, std::vector<std::pair<std::uint32_t, std::string>>(90, {static_cast<std::uint32_t>(text_at + 1), std::string(1, '\xF0')}));
+  const std::uint32_t page = static_cast<std::uint32_t>(d.main.size() / 512 - 1);
+  constexpr std::size_t many = 100000;
+  put(d.main, 0xFA, u32(d.table.size()) + u32((many + 1) * 4 + many * 4));
+  d.table += std::string((many + 1) * 4, '\0');
+  for (std::size_t i = 0; i < many; ++i) d.table += u32(page);
+  EXPECT_GE(d.text(4u << 20).size(), 2u << 20);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace
