@@ -1,10 +1,11 @@
 // A invites B by mail; B signs up with the code of the link in it; both are paid.
 import assert from 'node:assert/strict';
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Client, Server, makeDatabase, waitFor } from './lib/server.mjs';
 import { makeCertificate } from './lib/certificate.mjs';
 import { startSmtp } from './lib/smtp.mjs';
+import { webhookHeaders } from './lib/tokens.mjs';
 
 const secret = 'a-secret-of-at-least-32-bytes-for-this-test';
 const certificate = makeCertificate();
@@ -91,6 +92,7 @@ test('one click and there are no more invitations, from anybody', async () => {
 
 test('outside local mode, addresses whose domain receives no mail from the internet are refused', async () => {
   const other = makeDatabase();
+  const hook = `v1,whsec_${randomBytes(32).toString('base64')}`;
   const s = new Server({ database: other, set: ['deployment.mode=staging', 'accounts.local_login=true', 'accounts.login.hash_memory_mib=8', 'http.public_url=https://api.example.org',
     'referrals.app_url=https://app.example.org', `auth.jwt.hs256_secret=${secret}`], settings: `
 [mail]
@@ -100,6 +102,8 @@ username = "relay"
 password = "hush-hush-hush"
 ca_file = "${certificate.file}"
 from = "no-reply@example.org"
+[accounts.identity_webhook]
+secrets = ["${hook}"]
 [referrals]
 send_wait_seconds = 10
 ` });
@@ -112,6 +116,10 @@ send_wait_seconds = 10
       const signUp = await new Client(s).post('/auth/sign-up', { json: { email, password: 'correct horse battery' } });
       assert.deepEqual([signUp.status, signUp.json.detail], [422, 'email has a domain that cannot receive e-mail from the internet'], email);
     }
+    const message = JSON.stringify({ user: { id: randomUUID(), email: 'a@x.test', user_metadata: {} }, email_data: { token: '305805', token_hash: '7d5b7b19', token_new: '',
+      token_hash_new: '', redirect_to: '', email_action_type: 'signup', site_url: 'https://project.supabase.co/auth/v1' } });
+    const hooked = await new Client(s).post('/auth/webhooks/identity', { body: message, headers: webhookHeaders(message, hook) });
+    assert.deepEqual([hooked.status, hooked.json.detail], [422, 'email has a domain that cannot receive e-mail from the internet']);
     for (const email of ['a@192.0.2.1', 'a@[192.0.2.1]']) assert.equal((await eve.post('/api/v1/referrals/send', { json: { email } })).status, 422, email);
     const bulk = await eve.post('/api/v1/referrals/send-bulk', { json: { emails: ['a@x.test', 'ok@example.org'] } });
     assert.deepEqual(bulk.json.results.map((r) => [r.success, r.message]), [[false, 'Invalid email address'], [true, 'Referral email sent']]);
