@@ -30,7 +30,7 @@ typedef struct ry_auth_v1 {
   void (*forget)(const ry_host* host, ry_str subject) RY_NOEXCEPT;
   /* For a session that was ended or a key that was revoked before its tokens expire. Until `until_unix_us` this node refuses
    * the subject's tokens (of mint) and principals of authenticators whose claim "sid" is `session`, and query tokens created
-   * with them, and it closes streams opened with them. Empty `session`: all tokens of the subject issued until now. Neither stored across restarts nor propagated: the module calls it
+   * with them, and it closes streams opened with them. Empty `session`: all tokens of the subject issued until now; if `until_unix_us` is in the past, those issued until then, for eight days. Neither stored across restarts nor propagated: the module calls it
    * again after a restart and on each node. [any] */
   ry_status (*refuse_session)(const ry_host* host, ry_str subject, ry_str session,
                               int64_t until_unix_us) RY_NOEXCEPT;
