@@ -120,11 +120,13 @@ test('marks and declarations of encodings count, and an unknown encoding is repo
     'utf16.csv': Buffer.from('name;city\nЖук;Köln\n', 'utf16le'),
     'marked.csv': '\ufeffname;city\nMüller;Köln\n',
     'page.html': Buffer.concat([Buffer.from('<meta charset=Shift_JIS>'), Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e])]),
-    'unknown.txt': Buffer.from([0x8b, 0x63, 0x8e, 0x96, 0x98, 0x5e, 0x0a]),
+    'unknown.txt': Buffer.from([0xe8, 0x61, 0x6a, 0x0a]),
+    'short.csv': Buffer.from([0xc8, 0xd5, 0xc6, 0xda, 0x2c, 0xbd, 0xf0, 0xb6, 0xee, 0x0a]),
   });
   assert.equal(await run.text('utf16.csv'), 'name;city\nЖук;Köln\n');
   assert.equal(await run.text('marked.csv'), 'name;city\nMüller;Köln\n');
   assert.equal(await run.text('page.html'), '<meta charset=Shift_JIS>議事録');
+  assert.equal(await run.text('short.csv'), '日期,金额\n');
   assert.doesNotMatch(run.prompt, /Text of marked/);
   assert.equal(await run.text('unknown.txt'), null);
   assert.match(run.prompt, /\[No text of unknown\.txt: it is a text in an unknown encoding/);
@@ -135,12 +137,14 @@ test('a file is what its content is, not what it mentions', async () => {
   const run = await upload({
     'find.sh': '#!/bin/sh\n# finds files that begin with %PDF-1.4\ngrep -l "^%PDF-" "$@"\n',
     'notes.md': '# How PDF files begin\n\n```\n%PDF-1.7\n```\n',
+    'header.txt': '%PDF-1.7 is how PDF files begin.\n',
     'attached.docx': wordDocument(paragraph('Quarterly plan'), { before: [['word/embeddings/a.pdf', pdfWith('inner'), { store: true }]] }),
     'junk.pdf': Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n'), real]),
     'tail.pdf': Buffer.concat([real, Buffer.alloc(600)]),
   });
   assert.match(await run.text('find.sh'), /^#!\/bin\/sh/);
   assert.match(await run.text('notes.md'), /^# How/);
+  assert.match(await run.text('header.txt'), /^%PDF-1\.7 is/);
   assert.doesNotMatch(run.prompt, /No text of/);
   for (const name of ['attached.docx', 'junk.pdf', 'tail.pdf']) assert.match(await run.text(name), /^Quarterly plan/, name);
 });

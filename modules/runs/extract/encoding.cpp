@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "short_text.hpp"
+
 namespace extract {
 namespace {
 
@@ -218,6 +220,8 @@ std::string declared_encoding(std::string_view bytes) {
 }
 
 std::string detect_encoding(std::string_view bytes) {
+  const bool escapes = bytes.find('\x1B') != bytes.npos;  // of ISO 2022, which the detector knows by them
+  if (!escapes && is_short_text(bytes)) return encoding_of_short_text(bytes);
   std::string name = detected_label(bytes);
   if ((name.empty() || is_latin_guess(name)) && is_western(bytes)) name = "WINDOWS-1252";
   // uchardet has no model of KOI8-U, which has Ukrainian letters in the place of box drawings of KOI8-R.

@@ -1,29 +1,15 @@
 #include "encoding.hpp"
 
 #include <gtest/gtest.h>
-#include <iconv.h>
 
-#include <array>
 #include <string>
 
+#include "encoded_text.hpp"
 #include "plain_text.hpp"
 
 using namespace extract;
 
 namespace {
-
-// By iconv, as an editor would save it; characters that the encoding lacks fail the test.
-std::string encoded(std::string text, const char* encoding) {
-  const iconv_t to = ::iconv_open(encoding, "UTF-8");
-  EXPECT_NE(to, reinterpret_cast<iconv_t>(-1)) << encoding;
-  std::array<char, 4096> out;
-  char *from = text.data(), *at = out.data();
-  std::size_t left = text.size(), room = out.size();
-  EXPECT_EQ(::iconv(to, &from, &left, &at, &room), 0u) << encoding;
-  EXPECT_EQ(::iconv(to, nullptr, nullptr, &at, &room), 0u) << encoding;
-  ::iconv_close(to);
-  return {out.data(), out.size() - room};
-}
 
 struct sample {
   const char *encoding, *text;

@@ -25,7 +25,7 @@ TEST(plain_text_test, encodings_become_utf8) {
 
 TEST(plain_text_test, the_beginning_of_a_text_may_end_within_a_character) {
   EXPECT_EQ(text("gr\xC3", part::beginning), "gr");
-  EXPECT_EQ(text("gr\xC3"), "gr\xC3\x83") << "a whole file that ends so is no UTF-8";
+  EXPECT_EQ(text("gr\xC3"), "(unknown)") << "a whole file that ends so is no UTF-8";
   EXPECT_EQ(text("\xFF\xFEh\0\xFC"s, part::beginning), "h");
 }
 
@@ -68,7 +68,7 @@ TEST(plain_text_test, a_damaged_character_is_replaced) {
 }
 
 TEST(plain_text_test, an_encoding_that_cannot_be_told_is_said) {
-  EXPECT_EQ(text("\x8B\x63\x8E\x96\x98\x5E\n"), "(unknown)") << "three characters in Shift-JIS";
+  EXPECT_EQ(text("\xE8" "aj\n"), "(unknown)") << "in Windows-1250 a word, in Windows-1252 perhaps";
 }
 
 }  // namespace
