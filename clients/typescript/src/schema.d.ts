@@ -6280,10 +6280,10 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description State of the jobs. `ready`: waiting for a node. `running`: in progress. `scheduled`: due later, or waiting for the next attempt. `dead`: all attempts failed.
+                 * @description State of the jobs. `ready`: waiting for a node. `running`: in progress. `scheduled`: due later, or waiting for the next attempt. `dead`: all attempts failed. Case-insensitive.
                  * @example dead
                  */
-                state?: "ready" | "running" | "dead" | "scheduled";
+                state?: ("ready" | "running" | "dead" | "scheduled") | string;
             };
             header?: never;
             path?: never;
@@ -6534,10 +6534,10 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description Return only addresses that are suppressed for this reason. `bounced`: the relay reported that the address does not exist. `unsubscribed`: the recipient unsubscribed. `operator`: an operator blocked the address.
+                 * @description Return only addresses that are suppressed for this reason. `bounced`: the relay reported that the address does not exist. `unsubscribed`: the recipient unsubscribed. `operator`: an operator blocked the address. Case-insensitive.
                  * @example bounced
                  */
-                reason?: "bounced" | "unsubscribed" | "operator";
+                reason?: ("bounced" | "unsubscribed" | "operator") | string;
             };
             header?: never;
             path?: never;
@@ -7710,8 +7710,8 @@ export interface operations {
                 model?: string;
                 /** @description Return only runs that ended for this reason, such as `llm_error`. */
                 reason?: string;
-                /** @description Return only runs with this status; `all` returns runs with any status. */
-                status?: "all" | "running" | "completed" | "failed" | "stopped";
+                /** @description Return only runs with this status; `all` returns runs with any status. Case-insensitive. */
+                status?: ("all" | "running" | "completed" | "failed" | "stopped") | string;
                 /** @description Return only runs of this thread. */
                 thread_id?: string;
                 /** @description Return only runs that started before this time, in the format of `from`. */
@@ -11447,7 +11447,7 @@ export interface operations {
                         [key: string]: unknown;
                     } | null;
                     /** @description Display name. Default: the name of the integration, or the URL. */
-                    display_name?: string;
+                    display_name?: string | null;
                     /** @description Name of an offered integration. Required unless `url` is given. */
                     integration?: string;
                     /** @description OAuth settings for the server in `url`. All members are optional. */
