@@ -138,13 +138,14 @@ test('packages are downloaded anew when they are older than package_cache_days, 
     set_age(directory, hours);
     return directory;
   };
+  const used = filled(u);
   const old = unused('old', 3 * 24 + 1), recent = unused('recent', 3 * 24 - 1);
   const { tarballs } = registry.seen;
   // A program that is still running shares its packages with the next one, even if they are old. The server learns of a
   // program's end a moment after its process is gone.
   await waitFor('packages to be downloaded anew', async () => {
     await waitFor('the program to end', () => !below(server.process.pid).some((p) => commandOf(p).join(' ').includes('pocket-server')), 60000);
-    filled(u).forEach((d) => set_age(d, 3 * 24 + 1));
+    used.forEach((d) => set_age(d, 3 * 24 + 1));
     await hello(u);
     return registry.seen.tarballs > tarballs;
   }, 60000);
