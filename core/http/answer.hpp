@@ -1,4 +1,4 @@
-// Sans-io: heads of answers, error bodies, and how statuses of the ABI map to HTTP.
+// Sans-io serializer of responses: heads, error bodies, and the mapping of ABI statuses to HTTP.
 #pragma once
 
 #include <ry/abi.h>
@@ -22,28 +22,27 @@ inline void append_header(std::string& out, std::string_view name, std::string_v
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string http_date(std::int64_t unix_seconds);
 
-// Appends headers a module gave as lines. False: a name that is no token, or a value with a control
-// character. Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id are
-// the host's: they are left out; the value of Content-Length is put into *content_length when that
-// is given.
+// Appends the headers of a module as lines. False: a name is not a token, or a value has a control character. The
+// host sets Content-Length, Connection, Transfer-Encoding, Keep-Alive, Date and X-Request-Id itself, so they are
+// skipped; *content_length, when given, receives the value of Content-Length.
 bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
                            std::string* content_length = nullptr);
 
-// The error of a reached limit, of one caller or of all: {"message": ..., "error_code": code}.
+// The error when a limit of one caller or a global limit is reached: {"message": ..., "error_code": code}.
 core::error limit_error(std::uint32_t status, const char* reason, const char* code, std::string message,
                         std::uint32_t retry_after_s);
 core::error too_many_connections();
 std::uint32_t http_status(const core::error& e) noexcept;
 // Whether one of the header lines has this name. `name` is in lower case.
 bool has_line(std::string_view lines, std::string_view name) noexcept;
-// The line Access-Control-Expose-Headers: lets pages of other origins read the host's headers and those in `lines`.
+// Appends Access-Control-Expose-Headers: pages of other origins may read the host's headers and those in `lines`.
 void append_exposed_headers(std::string& out, std::string_view lines);
-// The error's own Retry-After; one second for a 503 without, so that no client guesses.
+// Appends the error's Retry-After. A 503 without one gets one second, so that clients back off predictably.
 void append_retry_after(std::string& out, std::uint32_t status, const core::error& e);
 // {"detail": ...}
 std::string error_body(const core::error& e);
 std::string error_body(std::string_view detail);
-// A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+// Appends a quoted JSON string; invalid UTF-8 becomes U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace ry::http::serving

@@ -1,9 +1,8 @@
-// One request and what becomes of it, as the ABI sees it: the memory behind ry_request and
-// ry_stream.
+// One request and its answer or stream: the state behind the ABI handles ry_request and ry_stream.
 //
-// Modules hold handles, not pointers: a handle is the slot's address with a generation in the upper
-// 16 bits. Slots are never freed while the server lives, so that a handle used after its end is
-// recognised instead of touching what became of the slot.
+// Modules hold handles, not pointers: a handle is the address of a slot with a generation counter in the upper
+// 16 bits. The server never frees slots while it lives, so a stale handle fails the generation check instead of
+// reaching the slot's next request.
 #pragma once
 
 #include <ry/if/http.h>
@@ -29,7 +28,7 @@ namespace ry::http::serving {
 class connection;
 class worker;
 
-// An open file that is to be sent.
+// An open file to send.
 struct file_source {
   int fd = -1;
   std::uint64_t offset = 0, left = 0;
@@ -39,7 +38,7 @@ struct file_source {
   ~file_source();
 };
 
-// What a module answered on a thread that is not the request's loop.
+// An answer that a module gave outside the request's loop; the loop sends it.
 struct pending_answer {
   std::uint32_t status = 200;
   std::string lines;  // headers
@@ -56,14 +55,14 @@ struct form_state {
   ry_form form{};
   ry_form_fn fn = nullptr;
   void* ctx = nullptr;
-  bool writing = false;  // a batch is with the blocking threads
+  bool writing = false;  // a blocking thread is writing a batch
   bool ended = false;    // the body is complete
   bool told = false;     // fn was called
-  bool left = false;     // the request is over; the batch under way is the last
-  quota_hold held;       // its received bytes
+  bool left = false;     // the request is over; the current batch is the last
+  quota_hold held;       // charges its received bytes
 };
 
-// Everything that belongs to a request before its end. Recycled.
+// The data of a request until it ends. Instances are recycled.
 struct request_data {
   std::string head;  // as received; headers and info point into it
   std::vector<ry_header> headers;
@@ -71,7 +70,7 @@ struct request_data {
   path_values values;
   std::vector<ry_header> params;
   std::string query;  // without the token
-  std::string body;   // whole, or the pieces that wait for read_body
+  std::string body;   // the whole body, or the pieces not yet passed to read_body
   std::string request_id, remote, traceparent;
   std::string limit_lines;  // RateLimit-* of the answer
   std::string_view path, raw_query;
@@ -84,14 +83,14 @@ struct request_data {
   ry_request_view view{};
 
   bool body_started = false;  // read_body or read_form was called
-  bool body_ended = false;    // its end was told
+  bool body_ended = false;    // the module was notified of its end
   ry_body_fn read_fn = nullptr;
   void* read_ctx = nullptr;
   std::shared_ptr<form_state> form;
   ry_cancel_fn cancel_fn = nullptr;
   void* cancel_ctx = nullptr;
 
-  // The key of limits: the account, or the network that the request comes from.
+  // The key of rate limits and quotas: the account, or the client's network when there is none.
   std::string caller() const;
   void clear();
 };
@@ -102,15 +101,15 @@ struct stream_data {
     ry_done done;
     observe::trace_ref trace;
   };
-  // Bytes on their way; the front has been sent up to front_sent.
+  // Buffers waiting to be sent; those before `head` have been taken for sending.
   std::vector<exec::buffer_ref> queue;
   std::size_t head = 0;
   std::size_t bytes = 0;
   bool chunked = true;
   bool no_body = false;   // answer to HEAD
   bool closed = false;    // by the module
-  bool gone = false;      // the connection is
-  bool too_slow = false;  // the bound was reached
+  bool gone = false;      // the connection has closed
+  bool too_slow = false;  // the buffer limit was reached
   bool has_length = false;
   std::uint64_t length_left = 0;  // with Content-Length
   std::int32_t why = RY_WHY_GONE;
@@ -121,12 +120,12 @@ struct stream_data {
   std::chrono::milliseconds keepalive{0};
   std::string keepalive_bytes;
 
-  // Unsent bytes of a stream that the quota ignores.
+  // The quota ignores a stream with at most this many unsent bytes.
   static constexpr std::size_t uncounted = 64 * 1024;
-  std::string caller;      // key of the quota; empty until the head is being sent
+  std::string caller;      // key of the quota; empty until the head is sent
   std::size_t unsent = 0;  // taken from the queue, but not sent yet
   quota_hold held;
-  // Sets the number of waiting bytes. False: the limit of the caller or the total limit is reached.
+  // Sets the number of unsent bytes. False: the limit of the caller or the total limit is reached.
   bool count(quota& of, std::size_t waits) {
     if ((waits <= uncounted && held.amount() == 0) || caller.empty()) return true;
     if (!held.is_open()) held.open(of, caller);
@@ -145,21 +144,21 @@ struct exchange {
 
   worker& home;
   std::atomic<std::uint32_t> word{0};  // generation << 8 | state
-  std::mutex mutex;  // guards `stream_state`; taken after the word was checked, checked again
+  std::mutex mutex;  // guards `stream_state`; check `word` again after locking
   std::unique_ptr<stream_data> stream_state;
-  std::unique_ptr<pending_answer> answer;  // of whoever ended it, for the loop
+  std::unique_ptr<pending_answer> answer;  // from the thread that ended the request, for the loop
   bool queued = false;                     // guarded by the worker's inbox
 
-  // Of the loop only.
+  // Used only on the loop.
   connection* conn = nullptr;
   std::unique_ptr<request_data> data;
   module::hold hold;
-  observe::trace_ref trace;  // what the module is called in
+  observe::trace_ref trace;  // the trace context of calls to the module
   observe::open_span span;
-  std::shared_ptr<const void> seat;  // of a long request, see request_gate
-  std::shared_ptr<const void> caller;  // of a long request, see authenticator::revoked()
+  std::shared_ptr<const void> seat;  // stream permit of a long request, see request_gate::seat()
+  std::shared_ptr<const void> caller;  // credential owner of a long request, see authenticator::revoked()
   bool in_handler = false;
-  bool over = false;  // to be released when the handler returns
+  bool over = false;  // release the slot when the handler returns
 
   static std::uint32_t pack(std::uint32_t generation, state s) noexcept {
     return (generation & 0xffff) << 8 | s;
@@ -172,7 +171,7 @@ struct exchange {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(this) |
                                    static_cast<std::uintptr_t>(generation()) << 48);
   }
-  // From `from` of this generation to `to` of the next one. False: somebody else was first.
+  // Moves from state `from` of this generation to `to` of the next. False: another thread was faster.
   bool advance(std::uint32_t generation, state from, state to) noexcept {
     auto expected = pack(generation, from);
     return word.compare_exchange_strong(expected, pack(generation + 1, to),

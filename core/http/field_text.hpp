@@ -1,5 +1,5 @@
-// Which bytes the names and values of header fields may hold (RFC 9110, 5.1 and 5.5). Every request and every answer
-// passes here byte by byte, hence the table. Pure.
+// Checks the bytes of header field names and values (RFC 9110, 5.1 and 5.5). Uses a lookup table because it checks
+// every byte of every request and response head. Pure.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ constexpr bool all_are(std::string_view text, std::uint8_t kind) noexcept {
 constexpr bool is_token_char(char c) noexcept {
   return (detail::field_bytes[static_cast<unsigned char>(c)] & detail::in_token) != 0;
 }
-// A method or the name of a field.
+// True for a valid method or field name.
 constexpr bool is_token(std::string_view text) noexcept {
   return !text.empty() && detail::all_are(text, detail::in_token);
 }

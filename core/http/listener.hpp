@@ -1,9 +1,8 @@
-// A TCP address held for a server that will listen on it. Binding and listening are two steps, so
-// that a taken port is found before anything else is started, and clients are refused, not left
-// waiting, until the server can answer.
+// A bound TCP socket on which the server will listen. Binding and listening are two steps: an occupied port is an
+// error before anything else starts, and the kernel refuses clients until the server can answer.
 //
-// Owns its descriptor until take(). Thread: one at a time. Errors: the constructor throws
-// std::runtime_error with a sentence that names the address.
+// Owns its descriptor until take(). Not thread-safe. Errors: the constructor throws std::runtime_error with a message
+// that names the address.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@ class listener {
  public:
   // `address` is numeric (127.0.0.1, ::1); port 0 = any free one.
   listener(const std::string& address, std::uint16_t port);
-  // Takes over a TCP socket that listens already. Whoever made it keeps it open after us, so that
-  // clients wait there for the next server instead of being refused.
+  // Takes over a TCP socket that already listens. Its creator (socket activation) keeps it open after this process
+  // ends, so clients wait in the backlog for the next server instead of being refused.
   explicit listener(int inherited);
   ~listener();
   listener(listener&& other) noexcept;
@@ -29,9 +28,9 @@ class listener {
   bool inherited() const noexcept { return inherited_; }
   // AF_INET or AF_INET6.
   int family() const noexcept { return family_; }
-  // What stands in errors: "127.0.0.1:8080".
+  // The address in error messages: "127.0.0.1:8080".
   const std::string& name() const noexcept { return name_; }
-  // The bound, non-blocking descriptor; the caller's from now on.
+  // Passes the bound, non-blocking descriptor to the caller, which now owns it.
   int take() noexcept;
 
  private:

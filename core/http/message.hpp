@@ -1,4 +1,4 @@
-// Sans-io: finding, checking and parsing the head of a request, and decoding its body.
+// Sans-io parser of HTTP/1.1 requests: finds, checks and parses the head and decodes the body.
 #pragma once
 
 #include <ry/abi.h>
@@ -14,7 +14,7 @@
 
 namespace ry::http::serving {
 
-// Why a request is refused before anybody sees it. The connection closes after the answer.
+// Why the server refuses a request before it calls a handler. The connection closes after the answer.
 struct refusal {
   std::uint32_t status = 0;  // 0 = not refused
   const char* detail = "";
@@ -26,46 +26,46 @@ struct head_limits {
   std::size_t target_bytes = 8 * 1024;
 };
 
-// Looks for the end of a head in the bytes received so far. Remembers how far it has looked; reset
-// for the next request.
+// Finds the end of a head in the bytes received so far. Remembers the scanned position between calls; call reset()
+// before the next request.
 class head_scanner {
  public:
-  // Bytes of the head with its last empty line; 0 = not complete yet, or refused.
+  // Bytes of the head including the empty line that ends it; 0 = incomplete or refused.
   std::size_t scan(std::string_view data, const head_limits& limits);
   const refusal& refused() const noexcept { return refused_; }
   void reset() noexcept { *this = head_scanner(); }
 
  private:
   std::size_t looked_ = 0;  // bytes
-  std::size_t line_ = 0;    // start of the line under way
+  std::size_t line_ = 0;    // start of the current line
   refusal refused_;
 };
 
-// What the server itself wants to know of a head; views into the parsed text.
+// The fields of a head that the server itself uses; views into the parsed text.
 struct head_info {
   std::string_view method, target, host;
   std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for,
       content_type;
   std::string_view preflight_method, preflight_headers;
-  std::string_view tracestate;  // of several lines the last
+  std::string_view tracestate;  // the last one if there are several
   unsigned traceparents = 0, tracestates = 0;
   int version = 11;
   bool keep_alive = true, has_body = false, chunked = false;
   std::uint64_t content_length = 0;
 };
 
-// One request. parse_head() takes the whole head, decode() then whatever follows. Trailers are
-// checked for form and dropped.
+// Parses one request: parse_head() takes the whole head, decode() the bytes that follow it. It checks the syntax of
+// trailers and drops them.
 class message_parser final : public boost::beast::http::basic_parser<true> {
  public:
-  // `head` is what head_scanner measured, and outlives `headers` and `info`.
+  // `head` has the size that head_scanner returned, and outlives `headers` and `info`.
   refusal parse_head(std::string_view head, std::vector<ry_header>& headers, head_info& info);
-  // Appends decoded body bytes to `out`; returns how much of `data` it consumed. Stops with
-  // refused() when more than `limit` bytes of body have come in all.
+  // Appends decoded body bytes to `out`; returns how many bytes of `data` it consumed. Stops with
+  // refused() when the whole body exceeds `limit` bytes.
   std::size_t decode(std::string_view data, std::string& out, std::uint64_t limit);
   const refusal& refused() const noexcept { return refused_; }
   std::uint64_t body_bytes() const noexcept { return body_bytes_; }
-  // The head is read and nothing of the body is missing.
+  // The head and the whole body have been read.
   bool body_done() const noexcept { return body_done_; }
 
  private:
@@ -77,7 +77,7 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   void on_field_impl(boost::beast::http::field f, view name, view value, ec_ref ec) override;
   void on_header_impl(ec_ref) override;
   void on_body_init_impl(boost::optional<std::uint64_t> const&, ec_ref) override {}
-  // Beast sees heads only.
+  // Beast parses only heads; decode() handles bodies.
   std::size_t on_body_impl(view, ec_ref) override { return 0; }
   void on_chunk_header_impl(std::uint64_t, view, ec_ref) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, view, ec_ref) override { return 0; }
@@ -94,9 +94,8 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
   refusal refused_;
 };
 
-// What a refused head still tells of itself: method and path of its first line, as far as they have
-// arrived, views into `head`. The query, which may hold a token, is left out, and a target
-// with a user name as a whole; long paths are cut.
+// Method and path of a refused head for the log, as far as they have arrived; views into `head`. Leaves out the query,
+// which may hold a token, and any target with a user name; truncates long paths.
 struct request_line {
   std::string_view method, path;
 };

@@ -1,4 +1,4 @@
-// Counters of the server: written by the loops, read by whoever exports them.
+// Counters of the server: the loops write them, the metrics exporter reads snapshots.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace ry::http {
 
-// Upper bounds of the latency buckets in microseconds; the last bucket has none.
+// Upper bounds of the latency buckets in microseconds; the last bucket is unbounded.
 inline constexpr std::array<std::uint64_t, 13> latency_bounds_us{
     100,    250,    500,     1'000,   2'500,     5'000,    10'000,
     25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000};
@@ -22,23 +22,23 @@ struct route_stats {
   std::uint64_t latency_sum_us = 0;
 };
 
-// A snapshot.
+// A snapshot of the counters.
 struct server_stats {
   std::uint64_t connections = 0;  // open now
   std::uint64_t streams = 0;      // open now
   std::uint64_t accepted = 0, refused = 0, requests = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;
-  std::uint64_t streams_cut = 0;  // slow readers
+  std::uint64_t streams_cut = 0;  // streams closed because of slow readers
   std::uint64_t parse_errors = 0, timeouts = 0;
   std::uint64_t connections_refused_by_address = 0;
-  std::uint64_t slow_readers = 0;  // cut because of read_min_rate
+  std::uint64_t slow_readers = 0;  // closed because of read_min_rate
   std::uint64_t unsent_bytes = 0, unsent_refused = 0;
   std::uint64_t bodies = 0, bodies_refused = 0;
   std::uint64_t spool_bytes = 0, spool_refused = 0;
   std::vector<route_stats> routes;
 };
 
-// Counters of one route; any loop adds.
+// Counters of one route; all loops write them.
 class route_counters {
  public:
   route_counters(std::string method, std::string pattern)

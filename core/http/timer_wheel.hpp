@@ -1,5 +1,5 @@
-// Coarse deadlines of many connections: a hashed wheel of 250 ms ticks. Moving a deadline further
-// away costs nothing; it is looked at again when the old one comes.
+// Hashed timer wheel with 250 ms ticks for the deadlines of many connections. Postponing a deadline is free: the entry
+// keeps its slot, and the owner checks the new deadline when the old one fires.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace ry::http::serving {
 
 using clock = std::chrono::steady_clock;
 
-// A member of whatever has deadlines. Not copyable: the wheel links it.
+// A member of each object with deadlines. Not copyable: the wheel links it.
 struct wheel_entry {
   wheel_entry() = default;
   wheel_entry(const wheel_entry&) = delete;
@@ -21,7 +21,7 @@ struct wheel_entry {
   bool linked() const noexcept { return prev != nullptr; }
 };
 
-// Used on one loop.
+// Used only on one loop.
 class timer_wheel {
  public:
   static constexpr std::chrono::milliseconds tick_length{250};
@@ -29,8 +29,7 @@ class timer_wheel {
   explicit timer_wheel(clock::time_point start) : start_(start) {
     for (auto& s : slots_) s.prev = s.next = &s;
   }
-  // Looks at `e` at `when` or up to one tick later, or earlier when it was scheduled for earlier
-  // already.
+  // Makes `e` due at `when` or up to one tick later. An entry that is already scheduled earlier keeps its time.
   void at_latest(wheel_entry& e, clock::time_point when) {
     const auto t = std::max(tick_of(when) + 1, done_ + 1);
     if (e.linked()) {
@@ -50,13 +49,12 @@ class timer_wheel {
     e.next->prev = e.prev;
     e.prev = e.next = nullptr;
   }
-  // Calls due(entry) for every entry whose time has come; it is unlinked before and may link itself
-  // again.
+  // Calls due(entry) for every expired entry, after unlinking it; the callback may schedule it again.
   template <class F>
   void advance(clock::time_point now, F&& due) {
     const auto target = tick_of(now);
     while (done_ < target) {
-      // After a long pause one turn of the wheel sees every entry.
+      // After a long pause, one turn of the wheel reaches every entry.
       if (target - done_ > slots_.size()) done_ = target - slots_.size();
       ++done_;
       auto& s = slots_[done_ % slots_.size()];

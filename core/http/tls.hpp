@@ -1,4 +1,4 @@
-// TLS of accepted connections, over non-blocking sockets: used like recv and send.
+// Server-side TLS over non-blocking sockets, with an interface like recv and send.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ struct ssl_ctx_st;
 
 namespace ry::http::serving {
 
-// What a read or write did.
+// Result of a read or write.
 struct io_result {
   enum class kind { done, want_read, want_write, closed, failed };
   kind what = kind::failed;
@@ -19,7 +19,7 @@ struct io_result {
 
 class tls_context {
  public:
-  // PEM files. Throws std::runtime_error naming the file that is wrong.
+  // Loads PEM files. Throws std::runtime_error that names the invalid file.
   tls_context(const std::string& cert_file, const std::string& key_file);
   ~tls_context();
   tls_context(const tls_context&) = delete;
@@ -32,7 +32,7 @@ class tls_context {
   ssl_ctx_st* ctx_;
 };
 
-// One connection; used on its loop only. The handshake happens inside read and write.
+// TLS state of one connection; used only on its loop. The handshake runs inside read() and write().
 class tls_session {
  public:
   tls_session(const tls_context& ctx, int fd);
@@ -41,9 +41,9 @@ class tls_session {
   tls_session& operator=(const tls_session&) = delete;
   io_result read(char* data, std::size_t n);
   io_result write(const char* data, std::size_t n);
-  // Decrypted bytes wait although the socket may be empty.
+  // True if decrypted bytes are buffered; the socket may be empty then.
   bool has_pending() const noexcept;
-  // Tells the peer that no more comes.
+  // Sends close_notify to the peer.
   void shutdown() noexcept;
 
  private:

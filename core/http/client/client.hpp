@@ -1,9 +1,9 @@
-// The egress client behind ry.http_client/1: outgoing HTTP/1.1 requests with the address guard,
-// streamed answers, pooled connections per loop, and deadlines that hold.
+// The egress client behind ry.http_client/1: outgoing HTTP/1.1 requests with an address guard against SSRF, streamed
+// responses, a connection pool per loop, and enforced deadlines.
 //
-// Lifetime: made before the first module is created; stop() while the loops still run, destroyed
-// after they were joined and before they are destroyed. A request lives on the loop of its executor
-// from beginning to end; its handler is called inline there. Errors: reasons as in
+// Lifetime: created before the first module; stop() it while the loops still run; destroy it after the loops are
+// joined and before they are destroyed. A request stays on the loop of its executor; its handler is called inline
+// there. Errors: reasons as in
 // ry/if/http_client.h, besides RY_INVALID_ARGUMENT "http_client.request" for a method or header
 // that cannot be sent, and RY_RESOURCE_EXHAUSTED "http_client.too_large".
 #pragma once
@@ -40,24 +40,24 @@ enum class address_guard { on, off };  // off only in deployment.mode = local
 
 struct client_settings {
   address_guard guard = address_guard::on;
-  std::string ca_file;  // PEM, trusted beside the system's certificates; empty = none
+  std::string ca_file;  // PEM, trusted in addition to the system's certificates; empty = none
   std::string user_agent = "runyard";
   pool::limits idle_limits;
   observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
   resolver::lookup_fn lookup = resolver::system_lookup;
   std::size_t account_lookups = resolver::options().of_account;  // in progress at once
   own_addresses::list_fn interfaces = own_addresses::of_interfaces;
-  environment_proxies proxies;  // of requests with RY_CLIENT_ENVIRONMENT_PROXY
+  environment_proxies proxies;  // for requests with RY_CLIENT_ENVIRONMENT_PROXY
 };
 
-// Counts since the start, and what is there now.
+// Counters since the start, and the gauge `active`.
 struct client_stats {
   std::atomic<std::uint64_t> requests{0}, connections_opened{0}, connections_reused{0};
   std::atomic<std::uint64_t> retries{0}, refused{0}, failed{0};
   std::atomic<std::int64_t> active{0};
 };
 
-// A request of the host itself, answered as a whole.
+// A request of the host itself; its response is buffered as a whole.
 struct fetch_request {
   std::string method = "GET", url;
   std::vector<std::pair<std::string, std::string>> headers;
@@ -67,15 +67,15 @@ struct fetch_request {
   std::uint64_t max_bytes = 1024 * 1024;
 };
 struct fetch_result {
-  core::error error;         // error.status == RY_OK: there is an answer
+  core::error error;         // error.status == RY_OK: a response arrived
   std::uint32_t status = 0;  // HTTP
-  std::uint32_t retry_after_s = 0;  // what the server asks for
+  std::uint32_t retry_after_s = 0;  // from the Retry-After of the server
   std::string body;
 };
 
 class client {
  public:
-  // Throws std::runtime_error with a sentence when the certificates cannot be used.
+  // Throws std::runtime_error with a readable message when the certificates are unusable.
   client(exec::loop_pool& loops, exec::op_table& ops, client_settings settings);
   ~client();
   client(const client&) = delete;
@@ -85,17 +85,18 @@ class client {
   ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request& request,
                     const ry_client_handler& handler, void* ctx, ry_op_id* op);
   void resume(ry_op_id op);
-  // Closes what is idle on this loop under this pool_key of the request; a post. Any thread.
+  // Posts a task to the loop that closes its idle connections with this pool_key. [any]
   void drop_idle(ry_exec* exec, std::string pool_key);
   ry_status check_url(std::string_view url) const;
-  // The number of these certificates in ry_client_request::trust. Throws std::runtime_error with a sentence when they
-  // cannot be used, std::length_error when there are too many sets. Parses: not on a loop.
+  // Registers these certificates; returns their number for ry_client_request::trust. Throws std::runtime_error with a
+  // readable message when they are unusable, std::length_error when there are too many sets. Parsing is slow: do not
+  // call it on a loop.
   std::uint64_t trust(std::string_view pem);
 
-  // `done` runs on exec, once; dropped when the loops end first. [any]
+  // Calls `done` once on exec, or drops it when the loops end first. [any]
   void fetch(ry_exec* exec, const fetch_request& request, std::function<void(fetch_result)> done);
 
-  // Refuses new requests and ends all that run with RY_CANCELLED. [any]
+  // Refuses new requests and ends the running ones with RY_CANCELLED. [any]
   void stop();
 
   const client_stats& stats() const noexcept;
@@ -108,7 +109,7 @@ class client {
   std::unique_ptr<impl> impl_;
 };
 
-// The table of ry.http_client/1; it reaches the client through the caller's runtime.
+// The ABI table of ry.http_client/1; it finds the client through the caller's runtime.
 const ry_http_client_v1& http_client_interface() noexcept;
 
 }  // namespace ry::http

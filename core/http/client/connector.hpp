@@ -1,5 +1,5 @@
-// Opens a TCP connection to one of several addresses: in order, the next one joins after a quarter
-// of a second or when an earlier one fails, the first that answers wins. Lives on one loop.
+// Opens a TCP connection to one of several addresses (Happy Eyeballs): starts the next attempt after 250 ms or when
+// an earlier one fails; the first established connection wins. Lives on one loop.
 #pragma once
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -27,15 +27,15 @@ class connector : public std::enable_shared_from_this<connector> {
   static constexpr std::size_t max_addresses = 8;
   static constexpr auto stagger = std::chrono::milliseconds(250);
 
-  // Either a connected socket with its address, or why there is none (for people).
+  // Receives a connected socket with its address, or the reason for the failure as readable text.
   using done_fn = std::function<void(std::optional<loop_socket>, const boost::asio::ip::address&,
                                      const std::string& problem)>;
 
   connector(boost::asio::io_context& ctx, std::vector<boost::asio::ip::address> addresses,
             std::uint16_t port, done_fn done);
-  // Once. `done` runs later, once, unless cancelled.
+  // Call it once. `done` runs once, later, unless cancel() is called.
   void start();
-  // Closes what is open; `done` is not called any more.
+  // Closes all sockets; `done` will not be called.
   void cancel();
 
  private:

@@ -1,5 +1,5 @@
-// One request from its first byte to on_done, redirects and the retry on a stale connection
-// included. Lives on one loop; everything here is called on that loop.
+// One outgoing request from its start to on_done, including redirects and the retry after a stale connection. Lives on
+// one loop; call all functions on that loop.
 #pragma once
 
 #include <ry/if/http_client.h>
@@ -30,17 +30,17 @@ namespace ry::http {
 
 class exchange;
 
-// What the exchanges of one loop share. Made and used on the loop.
+// State shared by the exchanges of one loop. Created and used on that loop.
 struct loop_state {
   loop_state(ry_exec& loop, pool::limits limits) : loop(loop), idle(limits) {}
 
-  // Puts a connection into the pool and sees to it that it does not stay for ever.
+  // Puts a connection into the pool and schedules the sweep that closes it after the idle timeout.
   void keep(const std::string& name, std::unique_ptr<connection> c);
 
   ry_exec& loop;
   pool idle;
   std::list<std::shared_ptr<exchange>> running;
-  std::vector<char> buffer;  // of the read under way: connections that wait own none
+  std::vector<char> buffer;  // read buffer shared by all connections of the loop; waiting connections need none
   std::optional<loop_timer> sweeper;
 
  private:
@@ -48,7 +48,7 @@ struct loop_state {
   bool sweeping_ = false;
 };
 
-// What all exchanges share.
+// Dependencies shared by all exchanges.
 struct client_parts {
   client_settings settings;
   std::shared_ptr<const tls_context> tls;
@@ -56,15 +56,15 @@ struct client_parts {
   const own_addresses& interfaces;
   client_stats& stats;
 
-  // Whether the guard refuses the address: a request of a user must not reach it.
+  // True if the guard refuses the address for requests made on behalf of users.
   bool refuses(const boost::asio::ip::address& a) const {
     return guard::refused_address(a).has_value() || interfaces.contain(a);
   }
 };
 
 struct exchange_request {
-  std::variant<target, std::string> to;  // or what is wrong with the URL
-  std::string problem;                   // of method or headers; empty = none
+  std::variant<target, std::string> to;  // or the error in the URL
+  std::string problem;                   // error in the method or headers; empty = none
   std::string method;
   std::string headers;  // "Name: value\r\n"...
   std::string body;
@@ -73,11 +73,11 @@ struct exchange_request {
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;
   std::shared_ptr<const tls_context> tls;
-  std::uint64_t trust = 0;                // the number of what `tls` trusts; 0: the usual
+  std::uint64_t trust = 0;                // number of the certificate set that `tls` trusts; 0: the default set
   std::optional<proxy> given_proxy;
   bool environment_proxy = false;
-  std::string proxy_problem;              // why the proxy cannot be used; empty: it can, or none is asked for
-  observe::trace_ref trace;  // of whoever asked
+  std::string proxy_problem;              // why the proxy is unusable; empty: usable, or no proxy requested
+  observe::trace_ref trace;  // trace context of the caller
   observe::open_span span;
 };
 
@@ -90,9 +90,9 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void start();
   void resume();
   void cancel();
-  // Lets go of socket and timers without any call; the loop has ended.
+  // Releases socket and timers without calling the handler, after the loop has ended.
   void abandon();
-  // Of a name in the pool: "<p|s> <host> <port> <g|o> <proxy> <trust> <pool_key>".
+  // The pool_key within a pool name: "<p|s> <host> <port> <g|o> <proxy> <trust> <pool_key>".
   static std::string_view pool_key_of(std::string_view name);
 
  private:
@@ -102,10 +102,10 @@ class exchange : public std::enable_shared_from_this<exchange> {
 
   bool guarded() const;
   bool safe_to_resend() const;
-  // Whose socket it is: the proxy's, or that of the target.
+  // The host to connect to: the proxy or the target.
   const guard::host& next_hop() const;
   bool tunnels() const;
-  // Which proxy the present target is reached through; false: it has failed.
+  // Selects the proxy for the current target; false: the request has failed.
   bool choose_proxy();
   void begin();  // take a pooled connection or open one
   void open();
@@ -113,7 +113,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   void connect(std::vector<boost::asio::ip::address> addresses);
   void connected(std::optional<loop_socket> socket, const boost::asio::ip::address& address,
                  const std::string& problem);
-  // Asks the proxy for a connection to the target.
+  // Sends CONNECT to the proxy.
   void ask_for_tunnel();
   void tunnel_answered(std::span<char> data);
   void start_tls();
@@ -155,7 +155,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   bool started_ = false, cancelled_ = false, wrote_ = false;
   bool retried_ = false, paused_ = false, answered_ = false;
   bool reading_ = false, writing_ = false, write_failed_ = false;
-  std::uint32_t turn_ = 0;  // counts connections; handlers of an earlier one do nothing
+  std::uint32_t turn_ = 0;  // counts connections; handlers of an earlier connection do nothing
   std::unique_ptr<connection> connection_;
   std::shared_ptr<connector> connector_;
   std::optional<proxy> via_;
@@ -164,7 +164,7 @@ class exchange : public std::enable_shared_from_this<exchange> {
   std::size_t sent_ = 0;
   response_reader reader_;
   std::uint64_t received_ = 0;
-  target next_;  // of a redirect
+  target next_;  // target of a redirect
 
   std::optional<loop_timer> timer_;
   std::optional<clock::time_point> timer_at_;

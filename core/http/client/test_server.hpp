@@ -37,7 +37,7 @@ class peer {
     }
     return true;
   }
-  // One request, head and Content-Length body; empty when the client closed.
+  // Reads one request with its Content-Length body; empty when the client closed the connection.
   std::string request() {
     for (;;) {
       const auto end = in_.find("\r\n\r\n");
@@ -54,7 +54,7 @@ class peer {
       if (!more()) return {};
     }
   }
-  // True when the client has closed within the time.
+  // True if the client closes the connection within this time.
   bool closed_within(int ms) {
     for (;;) {
       pollfd p{fd_, POLLIN, 0};

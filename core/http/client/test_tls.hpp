@@ -1,4 +1,4 @@
-// Certificates that sign themselves, and a TLS server that uses one, for tests.
+// Self-signed certificates and a TLS server for tests.
 #pragma once
 
 #include <openssl/evp.h>
@@ -29,7 +29,7 @@ using key_ptr = std::unique_ptr<EVP_PKEY, deleter<EVP_PKEY_free>>;
 using cert_ptr = std::unique_ptr<X509, deleter<X509_free>>;
 using ctx_ptr = std::unique_ptr<SSL_CTX, deleter<SSL_CTX_free>>;
 
-// A certificate that signs itself.
+// A self-signed certificate with its key.
 struct identity {
   key_ptr key{EVP_EC_gen("P-256")};
   cert_ptr cert{X509_new()};
@@ -76,7 +76,7 @@ struct tls_server {
           if (SSL_accept(ssl) == 1) script(ssl);
           SSL_free(ssl);
         }) {
-    ::signal(SIGPIPE, SIG_IGN);  // of the server's own writes
+    ::signal(SIGPIPE, SIG_IGN);  // raised by writes of the server
     SSL_CTX_use_certificate(ctx.get(), id.cert.get());
     SSL_CTX_use_PrivateKey(ctx.get(), id.key.get());
     SSL_CTX_set_max_proto_version(ctx.get(), version);

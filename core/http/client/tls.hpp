@@ -1,4 +1,4 @@
-// TLS settings of outgoing connections: certificates are always verified.
+// TLS contexts and sessions of outgoing connections. Server certificates are always verified.
 #pragma once
 
 #include <openssl/bio.h>
@@ -12,19 +12,19 @@
 
 namespace ry::http {
 
-// Shared by all connections; outlives them (they hold it). Any thread after construction.
+// Shared by all connections, which keep it alive. Thread-safe after construction.
 class tls_context {
  public:
   // Trusts the system's certificates and, when given, those in `ca_file` (PEM) and in the text `pem`. Throws
-  // std::runtime_error with a sentence when they cannot be used. Reads files.
+  // std::runtime_error with a readable message when they are unusable. Reads files.
   explicit tls_context(const std::string& ca_file, std::string_view pem = {});
 
   struct ssl_free {
     void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
   };
   using ssl_ptr = std::unique_ptr<SSL, ssl_free>;
-  // A client session over a connected, non-blocking descriptor, with server name and the check of
-  // the certificate's name or address set up; nullptr when there is no memory.
+  // Creates a client session over a connected, non-blocking descriptor, with SNI and verification of the certificate's
+  // name or address; nullptr when memory is exhausted.
   ssl_ptr session(int fd, const guard::host& host) const;
 
  private:
@@ -38,7 +38,7 @@ class tls_context {
   std::unique_ptr<SSL_CTX, ctx_free> ctx_;
 };
 
-// Throws std::runtime_error with a sentence unless the text holds at least one certificate and only sound ones.
+// Throws std::runtime_error with a readable message unless the text holds at least one certificate and all are valid.
 void check_certificates(std::string_view pem);
 
 // The oldest queued OpenSSL error as text without file names; empties the queue.

@@ -1,5 +1,5 @@
-// One connected socket, plain or TLS, used without blocking: operations answer at once and say what
-// to wait for. Lives on one loop.
+// One connected, non-blocking socket, plain or TLS: operations return at once and report which readiness to wait for.
+// Lives on one loop.
 #pragma once
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -26,20 +26,20 @@ class transport {
     std::size_t n = 0;
   };
 
-  // Takes a connected socket.
+  // Takes ownership of a connected socket.
   explicit transport(loop_socket socket);
 
-  // False: no memory.
+  // False: memory is exhausted.
   bool start_tls(std::shared_ptr<const tls_context> context, const guard::host& host);
-  // Repeat after waiting until it is ok.
+  // Call it again after waiting until it returns ok.
   io handshake();
   // ok: n > 0 bytes were read.
   io_result read(std::span<char> into);
-  // ok: n > 0 bytes were taken.
+  // ok: n > 0 bytes were written.
   io_result write(std::string_view data);
-  // Bytes were read from the socket that read() has not handed over yet.
+  // True if bytes read from the socket have not been returned by read() yet.
   bool buffered() const noexcept { return ssl_ && SSL_pending(ssl_.get()) > 0; }
-  // An idle connection that neither closed nor spoke.
+  // True if the peer of an idle connection has neither closed it nor sent data.
   bool quiet();
 
   template <class F>
@@ -50,9 +50,9 @@ class transport {
   void wait_write(F&& f) {
     socket_.async_wait(loop_socket::wait_write, std::forward<F>(f));
   }
-  // Waits under way end with operation_aborted.
+  // Pending waits end with operation_aborted.
   void cancel_waits() noexcept;
-  // Why the last operation failed, for people.
+  // Why the last operation failed, as readable text.
   const std::string& problem() const noexcept { return problem_; }
 
  private:
