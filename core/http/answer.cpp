@@ -112,7 +112,7 @@ void append_status_line(std::string& out, std::uint32_t status) {
 }
 
 std::string http_date(std::int64_t unix_seconds) {
-  // Not strftime: its names follow the locale.
+  // strftime would use the names of the locale.
   static constexpr const char* days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -201,7 +201,7 @@ bool has_line(std::string_view lines, std::string_view name) noexcept {
 }
 
 void append_exposed_headers(std::string& out, std::string_view lines) {
-  // CORS-safelisted headers are readable anyway, Set-Cookie never is, and the remaining names are in the fixed part below.
+  // CORS-safelisted headers are always readable, Set-Cookie never; the fixed part below has the other names.
   static constexpr std::string_view known[] = {
       "cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma",
       "set-cookie", "x-request-id", "retry-after", "server-timing", "ratelimit-limit", "ratelimit-remaining",
@@ -299,7 +299,7 @@ void append_retry_after(std::string& out, std::uint32_t status, const core::erro
 
 std::string error_body(const core::error& e) {
   std::string out = "{\"detail\":";
-  // What the database says of its constraints is for the log; what a module's SQL raised is for the client.
+  // Details of database errors go only to the log; those that a module's SQL raised (db.RY...) go to the client.
   const bool database_text = e.reason.starts_with("db.") && !e.reason.starts_with("db.RY");
   if (!e.detail_json.empty() && !database_text) {
     out += e.detail_json;

@@ -1,4 +1,4 @@
-// Bodies on demand, forms.
+// Tests of request bodies read on demand, and of forms.
 #include <sys/stat.h>
 
 #include <atomic>
@@ -60,7 +60,7 @@ TEST_F(streams, BodyInPieces) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(rss_kib() - before, 8 * 1024);
 #endif
-  // An end in the middle of the body reaches the module, too.
+  // The module is notified if the client disconnects within the body.
   client leaver(*w);
   leaver.send("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc");
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -207,7 +207,7 @@ TEST_F(forms, Refusals) {
                      .ask("POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: "
                           "multipart/form-data\r\nContent-Length: 1\r\n\r\na")
                      .status);
-  // Far too large, and still sending: the answer gets through.
+  // The client still sends a body that is far too large: it receives the answer.
   client c(*w);
   c.send(head("/form", 50'000'000) + part("files", std::string(2000, 'x'), true));
   EXPECT_EQ(413, c.read().status);

@@ -22,8 +22,8 @@ int hex(char c) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A coding that is announced behind the body it should have changed: nobody honest does that. Other
-// trailers, whatever they claim, are dropped.
+// Rejects Transfer-Encoding as a trailer: it comes after the body that it describes, a sign of request smuggling. Other
+// trailers are dropped.
 bool announces_coding(std::string_view name) { return name == "transfer-encoding"; }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::size_t chunk_decoder::take(std::span<char> data, char*& out, bool up_to_bod
         break;
       }
       case state::size_blank:
-        // Anything else here would be a size that somebody else reads otherwise.
+        // Another parser might read any other byte as part of the size (request smuggling).
         if (*p == '\r')
           state_ = state::size_lf;
         else if (*p == ';')

@@ -7,20 +7,20 @@
 
 namespace ry::http {
 
-// Chunked transfer coding, decoded in place; for requests and answers alike. Not left to Beast, whose 1.81
-// asserts on a last chunk that arrives in pieces.
+// Decodes the chunked transfer coding of requests and responses in place. Beast cannot do this: version 1.81 asserts on
+// a last chunk that arrives in pieces.
 class chunk_decoder {
  public:
-  // Consumes bytes of `data` and moves what is body to `out` (at or before data.data()), advancing
-  // it. Returns how many bytes were consumed: all, unless the body ended or is wrong.
+  // Consumes bytes of `data`, moves body bytes to `out` (at or before data.data()) and advances `out`. Returns the
+  // number of consumed bytes: all, unless the body ended or is malformed.
   std::size_t decode(std::span<char> data, char*& out) { return take(data, out, false); }
-  // Consumes what stands before the next byte of the body. Returns how many bytes that were.
+  // Consumes the bytes before the next body byte and returns their number.
   std::size_t skip(std::span<char> data) {
     char* out = data.data();
     return take(data, out, true);
   }
   bool done() const noexcept { return state_ == state::done; }
-  // Bytes of the present chunk that are still to come.
+  // Remaining bytes of the current chunk.
   std::uint64_t left() const noexcept { return left_; }
   bool failed() const noexcept { return state_ == state::failed; }
 
@@ -48,7 +48,7 @@ class chunk_decoder {
   std::uint8_t digits_ = 0;
   std::uint32_t overhead_ = 0;  // bytes of this chunk's extension, or of all trailers
   std::uint8_t name_size_ = 0;
-  std::array<char, 18> name_{};  // begin of a trailer's name, lower case
+  std::array<char, 18> name_{};  // start of a trailer's name, lower case
   std::uint64_t left_ = 0;
 };
 

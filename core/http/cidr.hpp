@@ -1,4 +1,4 @@
-// Address blocks of trusted proxies, the client's address behind them, and the network that limits are counted by.
+// CIDR blocks of trusted proxies, the client address behind them, and the network that limits are keyed by.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace ry::http::serving {
 class address_set {
  public:
   address_set() = default;
-  // "10.0.0.0/8", "::1". Throws std::invalid_argument naming the entry.
+  // Takes entries such as "10.0.0.0/8" or "::1". Throws std::invalid_argument that names the invalid entry.
   explicit address_set(const std::vector<std::string>& blocks);
   bool contains(std::string_view address) const;
   bool empty() const noexcept { return blocks_.empty(); }
@@ -26,13 +26,13 @@ class address_set {
   std::vector<block> blocks_;
 };
 
-// The key that limits are counted by: an IPv4 address itself, an IPv6 address's network. A subscriber controls a whole
-// /64, and often a /48.
+// The key of limits: the IPv4 address itself, or the network of an IPv6 address, because a subscriber controls a whole
+// /64 and often a /48.
 enum class ipv6_prefix : unsigned { subscriber = 64, site = 48 };
 std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix::subscriber);
 
-// The right-most address of X-Forwarded-For that is no trusted proxy; `peer` when it is not trusted
-// itself or the header says nothing usable. However the header spells it, an address is always the same text.
+// The right-most address of X-Forwarded-For that is not a trusted proxy, in canonical form; `peer` if the peer itself
+// is not trusted or the header has no valid address.
 std::string client_address(const address_set& trusted, std::string_view peer,
                            std::string_view forwarded_for);
 

@@ -14,9 +14,9 @@
 namespace ry::http::serving {
 
 namespace {
-// What a server that drains grants to a connection that has not asked anything yet.
+// While draining, a connection without any request gets this long to send its first one.
 constexpr auto first_request_grace = std::chrono::seconds(2);
-// Of a drain, for what is nearly done: called off it would be an error where an answer was on its way.
+// A drain cancels an in-flight request only after this time, so that a short one can still send its answer.
 constexpr auto short_answer_grace = std::chrono::seconds(1);
 // The time that a connection over the limit has to send its request, which then gets a 503.
 constexpr std::chrono::milliseconds refusal_grace{1000};
@@ -46,7 +46,7 @@ void connection::start(int fd) {
   if (const auto tls = w_.shared.tls.load()) tls_ = std::make_unique<tls_session>(*tls, fd);
   head_due_ = clock::now() + head_time();
   due(head_due_);
-  // What came with the connection is read without waiting for the reactor.
+  // Read the data that arrived with the connection without waiting for the reactor.
   on_readable();
 }
 
@@ -61,7 +61,7 @@ void connection::arm_read() {
   if (reading_ || eof_ || phase_ == phase::closed || in_.size() >= max_kept) return;
   if (phase_ == phase::head && out_.size() - sent_ > max_backlog) return;
   if (tls_ && tls_->has_pending()) {
-    // Decrypted bytes do not wake the socket.
+    // Already decrypted bytes do not make the socket readable.
     reading_ = true;
     w_.loop.post([self = boost::intrusive_ptr<connection>(this)] {
       self->reading_ = false;
@@ -103,7 +103,7 @@ io_result connection::receive(char* data, std::size_t n) {
 }
 
 void connection::on_readable() {
-  // A bounded number of pieces, so that one fast sender does not starve the loop.
+  // Limit the reads per wake-up, so that one fast sender does not starve the loop.
   for (int i = 0; i < 8; ++i) {
     if (in_.size() >= max_kept) break;
     const auto r = receive(w_.scratch.get(), worker::scratch_size);
@@ -126,13 +126,13 @@ void connection::on_readable() {
 
 void connection::end_of_input() {
   eof_ = true;
-  // Requests that came before the end are still served.
+  // Requests received before the end of input are still served.
   closing_ = closing_ || in_.empty() || phase_ == phase::head;
   switch (phase_) {
     case phase::head:
     case phase::discard:
     case phase::linger:
-      // Answers may still be on their way out.
+      // Unsent answers are still flushed.
       if (phase_ != phase::linger && sent_ < out_.size()) return;
       return close();
     case phase::authenticating:
@@ -141,7 +141,7 @@ void connection::end_of_input() {
       return cut(RY_WHY_GONE);
     case phase::handling:
       if (parser_ && !parser_->body_done()) return cut(RY_WHY_GONE);
-      // The client may have closed only its side: the answer is sent all the same.
+      // The client may have closed only its sending side, so the answer is still sent.
       fire_cancel(RY_WHY_GONE);
       return;
     case phase::sending:
@@ -174,7 +174,7 @@ void connection::pump(std::string_view fresh) {
   if (waits_for_flush && phase_ == phase::head && out_.empty()) w_.schedule(*this);
 }
 
-// One step of the connection; false: nothing more to do without new bytes or an answer.
+// Advances the connection by one step; false: it needs new bytes or an answer to go on.
 bool connection::step() {
   switch (phase_) {
     case phase::head:
@@ -259,7 +259,7 @@ void connection::arm_write() {
       });
 }
 
-// False: not everything could be sent now, or the connection is closed.
+// False: unsent bytes remain, or the connection is closed.
 bool connection::flush_out() {
   while (sent_ < out_.size()) {
     const auto r = send(out_.data() + sent_, out_.size() - sent_);
@@ -288,15 +288,15 @@ bool connection::flush_out() {
   return true;
 }
 
-// Bytes that the client's TCP stack has acknowledged. Bytes in the kernel's send buffer do not count: it accepts megabytes
-// at once and then nothing for a long time.
+// Bytes that the client's TCP stack has acknowledged. The kernel's send buffer does not count: it accepts megabytes at
+// once and then nothing for a long time.
 std::uint64_t connection::taken_by_reader() const {
   int held = 0;
   if (::ioctl(const_cast<connection*>(this)->socket_.native_handle(), SIOCOUTQ, &held) != 0 || held < 0) held = 0;
   return written_ - std::min<std::uint64_t>(written_, static_cast<std::uint64_t>(held));
 }
 
-// Ends the current window. Whether the client read less than read_min_rate in it.
+// Ends the current window; true if the client read less than read_min_rate in it.
 bool connection::too_slow(clock::time_point now) {
   const auto taken = taken_by_reader();
   const auto seconds = std::chrono::duration<double>(now - slow_since_).count();
@@ -321,8 +321,8 @@ void connection::flush() {
   if (closing_ && (phase_ == phase::head || phase_ == phase::linger)) finish_close();
 }
 
-// Everything is sent and no request follows. Closing with unread input would reset the connection
-// and could take the answer with it.
+// Closes after the last answer. Closing a socket with unread input resets the connection and can drop the answer, so
+// the server first closes only its sending side.
 void connection::finish_close() {
   if (phase_ == phase::closed || linger_due_ != clock::time_point{}) return;
   if (eof_) return close();
@@ -363,7 +363,7 @@ void connection::cut(std::int32_t why) {
     if (was == phase::handling) fire_cancel(why);
     if (ex_) drop_request();
   }
-  // Unsent bytes are dropped instead of lingering in the kernel.
+  // Drop unsent bytes instead of leaving them in the kernel.
   if (sent_ < out_.size() || was == phase::streaming) {
     const linger now{1, 0};
     ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -374,8 +374,7 @@ void connection::cut(std::int32_t why) {
 void connection::drain() {
   switch (phase_) {
     case phase::head: {
-      // A head that is on its way is still served: half read, not read yet, or sent by whoever has
-      // just connected and asked nothing before.
+      // Still serve a request whose head is partly received or unread, and the first request of a new connection.
       boost::intrusive_ptr<connection> keep(this);
       on_readable();
       if (phase_ != phase::head) return drain();
@@ -464,7 +463,7 @@ void connection::timer(clock::time_point now) {
           const auto received = parser_->body_bytes() - body_before_;
           if (static_cast<double>(received) < seconds * static_cast<double>(cfg().body_min_rate))
             return body_failed({408, "Request body too slow"});
-          // Start the next window; the current wait counts for it.
+          // Start the next window; the current wait belongs to it.
           body_before_ = parser_->body_bytes();
           body_waited_ -= waited;
         }

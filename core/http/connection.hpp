@@ -1,9 +1,7 @@
-// One accepted connection: reads, serves its requests one after the other, writes. Lives on one
-// loop.
+// One accepted connection: reads requests, serves them one after another and writes the answers. Lives on one loop.
 //
-// Readiness-driven: the socket is read into one buffer of the loop, so that a connection that waits
-// owns no buffer at all. Only bytes of an incomplete head, or that nobody wants yet, are kept in
-// `in_`.
+// Readiness-driven: all connections of a loop share one read buffer, so an idle connection owns no buffer. `in_` keeps
+// only the bytes of an incomplete head and bytes not consumed yet.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -20,7 +18,7 @@ class connection;
 
 // A piece of a file that a blocking thread reads.
 struct file_job {
-  connection* conn;  // null when it is gone; of the loop
+  connection* conn;  // null after it closed; used only on the loop
   std::shared_ptr<file_source> file;
   std::string data;
   bool failed = false;
@@ -38,19 +36,19 @@ class connection final
   void answer(std::uint32_t status, std::string_view lines, std::string_view body,
               std::shared_ptr<file_source> file);
   void begin_stream(std::uint32_t status, std::string_view lines, std::string_view content_length);
-  // The stream has bytes, was closed, or is too slow.
+  // The stream has new bytes, the module closed it, or its buffer limit is exceeded.
   void stream_news();
   void authenticated(const verdict& v);
-  // The module asks for the body.
+  // The module requests body bytes.
   void body_wanted() {
     if (!in_pump_) w_.schedule(*this);
   }
-  // Takes up work that another callback left: flush, next request, body that is wanted now.
+  // Continues work that another callback deferred: flush, next request, requested body bytes.
   void resume();
   void file_piece_read(file_job& job);
   void timer(clock::time_point now);
   void drain();
-  // The stream of this connection is asked to end; so is a request that may last as long as one.
+  // Asks the stream or long request of this connection to end.
   void ask_to_end();
   void cut(std::int32_t why);
 
@@ -72,10 +70,10 @@ class connection final
   };
   static constexpr std::size_t max_kept = 64 * 1024;     // unread input
   static constexpr std::size_t max_backlog = 64 * 1024;  // unsent answers before the next request
-  static constexpr std::size_t max_head = 4 * 1024;  // of a stream, to be sent with its first piece
+  static constexpr std::size_t max_head = 4 * 1024;  // of a stream head that is sent together with the first piece
   static constexpr std::size_t file_piece = 256 * 1024;
   static constexpr std::size_t max_discard = 256 * 1024;
-  static constexpr std::size_t uncounted = 16 * 1024;  // unsent bytes of an answer that the quota ignores
+  static constexpr std::size_t uncounted = 16 * 1024;  // the quota ignores answers with at most this many unsent bytes
 
   // connection.cpp
   void arm_read();
@@ -149,20 +147,20 @@ class connection final
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
   std::string good_host_;  // the last Host header that passed the check
-  quota_hold place_;       // one connection of its address
+  quota_hold place_;       // counts as one connection of the peer's address
   quota_hold unsent_;      // unsent bytes of an answer
-  quota_hold body_;        // one body that is being received
+  quota_hold body_;        // the body being received
   phase phase_ = phase::head;
-  bool reading_ = false, writing_ = false;  // waits are armed
+  bool reading_ = false, writing_ = false;  // whether asynchronous waits are pending
   bool in_pump_ = false;
-  bool fresh_ = true;     // no request has come yet
+  bool fresh_ = true;     // no request received yet
   bool closing_ = false;  // no further request
-  bool eof_ = false;      // the client sends no more
-  bool keep_ = true;      // this request allows another one
+  bool eof_ = false;      // the client closed its sending side
+  bool keep_ = true;      // keep-alive: another request may follow
   bool expect_ = false;   // 100-continue not sent yet
   bool head_method_ = false;
   bool chunked_open_ = false;
-  bool head_held_ = false;  // out_ is the head of a stream, for one write with its first piece
+  bool head_held_ = false;  // out_ is a stream head, held back to be sent with the first piece
 
   std::string in_;
   std::string_view cur_;
@@ -174,16 +172,16 @@ class connection final
   std::uint64_t discarded_ = 0;
   exchange* ex_ = nullptr;
   std::shared_ptr<file_source> file_;
-  std::shared_ptr<file_job> job_;  // a piece of file_ is being read
+  std::shared_ptr<file_job> job_;  // the pending read of a piece of file_
 
   clock::time_point head_due_{}, request_due_ = clock::time_point::max(), linger_due_{};
-  // Start of the current window of write_stall_timeout; zero while no unsent bytes wait for the client.
+  // Start of the current window of write_stall_timeout; zero while there are no unsent bytes.
   clock::time_point slow_since_{};
   std::uint64_t written_ = 0, taken_before_ = 0;
-  clock::time_point call_off_due_ = clock::time_point::max();  // of a request that a drain found under way
-  clock::time_point body_armed_{};  // since when the client owes body bytes
+  clock::time_point call_off_due_ = clock::time_point::max();  // when a drain cancels the in-flight request
+  clock::time_point body_armed_{};  // since when the server waits for body bytes
   clock::time_point body_due_ = clock::time_point::max();
-  // The current window of body_min_rate: time spent waiting for the client, and body bytes received before it.
+  // Current window of body_min_rate: time spent waiting for the client, and body bytes received before the window.
   clock::duration body_waited_{};
   std::uint64_t body_before_ = 0;
   clock::time_point last_write_{};

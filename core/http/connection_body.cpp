@@ -1,4 +1,4 @@
-// Bodies of requests: whole ones, pieces on demand, forms.
+// Receives request bodies: as a whole, in pieces on demand, or as forms.
 #include "core/http/answer.hpp"
 #include "core/http/connection.hpp"
 
@@ -11,11 +11,11 @@ bool connection::wants_body() const {
   const auto& d = *ex_->data;
   if (d.read_fn) return true;
   if (!d.form || d.form->told || d.form->ended || d.form->reader.failed()) return false;
-  // One batch is being written, the next one is full: the client waits.
+  // Backpressure: stop reading while one batch is being written and the next one is full.
   return !d.form->writing || d.form->reader.unwritten() < 256 * 1024;
 }
 
-// Counts a body that did not arrive together with its head against the quota of bodies.
+// Charges a body that did not arrive together with its head to the quota of bodies.
 bool connection::count_body() {
   if (body_.is_open()) return true;
   if (cfg().body_timeout.count() != 0) {
@@ -44,7 +44,7 @@ void connection::send_continue() {
   out_.append("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-// Decodes from cur_; false: the body is refused.
+// Decodes bytes from cur_; false: the body was refused.
 bool connection::decode_some(std::string& out) {
   const auto used = parser_->decode(cur_, out, body_limit_);
   cur_.remove_prefix(used);
@@ -112,7 +112,7 @@ void connection::deliver_body() {
     return;
   }
   if (d.body.empty() && !parser_->body_done()) return;
-  // The callback may end the request, and with it what `d` holds.
+  // The callback may end the request and clear `d`.
   std::string piece;
   piece.swap(d.body);
   d.body_ended = piece.empty();
@@ -125,7 +125,7 @@ void connection::deliver_body() {
   }
 }
 
-// The rest of the body will not come or is not wanted.
+// Fails the request because its body is incomplete or refused.
 void connection::body_failed(const refusal& r) {
   worker::add(r.status == 408 ? w_.count.timeouts : w_.count.parse_errors);
   refuse_body({r.status == 413   ? RY_RESOURCE_EXHAUSTED
@@ -148,7 +148,7 @@ void connection::refuse_body(const core::error& e) {
   }
   auto& d = *ex_->data;
   const ry_status st = e.status;
-  // From now on the module has the usual time to answer.
+  // The module now has request_timeout to answer.
   request_due_ = clock::now() + cfg().request_timeout;
   due(request_due_);
   if (d.form) {

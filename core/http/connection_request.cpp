@@ -1,4 +1,4 @@
-// From the head of a request to its handler, and from the answer to the wire.
+// Takes a request from its head to its handler, and the answer to the socket.
 #include <algorithm>
 #include <ctime>
 
@@ -42,7 +42,7 @@ bool header_name_list(std::string_view s) noexcept {
   });
 }
 
-// In log and metrics only: what is sent to whoever closed but one side is 503.
+// For log and metrics only; a client that closed just its sending side receives 503.
 constexpr std::uint32_t client_left = 499;
 
 constexpr std::string_view json_type = "Content-Type: application/json\r\n";
@@ -148,8 +148,7 @@ void connection::route_request() {
   ex_->hold = module::hold(d.route->def.owner);
   if (w_.shared.own.is_checked() && foreign()) return;
   begin_trace();
-  // A browser's EventSource gives up for good at any status but 200, and comes again when the connection
-  // breaks.
+  // A browser's EventSource stops for good at any status other than 200, but reconnects when the connection breaks.
   if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG))
     return cut(RY_WHY_SHUTDOWN);
   if (admitted_as == admission::draining && !d.route->host)
@@ -159,7 +158,7 @@ void connection::route_request() {
   authenticate();
 }
 
-// Of the routes of modules: what asks for the host's health or figures is nobody's work.
+// Traces module routes only; health checks and metrics scrapes are noise.
 void connection::begin_trace() {
   auto* tracer = w_.shared.r.tracer;
   auto& d = *ex_->data;
@@ -190,11 +189,11 @@ void connection::begin_trace() {
   ex_->span.set("runyard.request_id", d.request_id);
 }
 
-// Whether the caller's rate allows the request; answers 429 otherwise.
+// True if the rate limit allows the request; otherwise answers 429.
 bool connection::within(const std::optional<gate_verdict>& v) {
   if (!v) return true;
   auto& lines = ex_->data->limit_lines;
-  lines.clear();  // that of the account says more than that of the address
+  lines.clear();  // the account limit replaces the address limit
   const auto line = [&lines](std::string_view name, std::uint64_t n) {
     lines += name;
     append_number(lines, n);
@@ -208,7 +207,7 @@ bool connection::within(const std::optional<gate_verdict>& v) {
   return false;
 }
 
-// Refuses a request with a Host of another server, and a change that a page of another origin sends. True: refused.
+// Refuses a request with a foreign Host, and a change sent by a page of another origin. True: refused.
 bool connection::foreign() {
   if (ry_test::without_protection("foreign_requests")) return false;
   const auto& d = *ex_->data;
@@ -236,7 +235,7 @@ bool connection::foreign() {
                                       "the origin to http.cors.origins");
 }
 
-// Answers OPTIONS unless a route does. True: answered.
+// Answers OPTIONS unless a route handles it. True: answered.
 bool connection::preflight() {
   auto& d = *ex_->data;
   const auto allowed = d.path == "*" ? std::string("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
@@ -293,12 +292,12 @@ void connection::authenticate() {
   const auto generation = ex_->generation();
   auto now =
       auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
-        // The client may have left meanwhile; then the slot has moved on.
+        // If the client has disconnected meanwhile, the generation of the slot has changed.
         if (ex->word.load(std::memory_order_acquire) ==
                 exchange::pack(generation, exchange::authenticating) &&
             ex->conn) {
           boost::intrusive_ptr<connection> self(ex->conn);
-          if (self->phase_ != phase::authenticating) return;  // its time was over
+          if (self->phase_ != phase::authenticating) return;  // it has timed out
           self->authenticated(v);
           ex->home.schedule(*self);
         }
@@ -316,7 +315,7 @@ void connection::authenticated(const verdict& v) {
     d.principal_owner = v.owner;
     d.has_principal = true;
     if (route.has(RY_ROUTE_LONG)) {
-      // The session may have ended after the verdict, while the verdict waited for this loop.
+      // The credential may have been revoked while the verdict waited for this loop.
       if (w_.shared.r.auth->revoked(v.owner)) return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
       ex_->caller = v.owner;
     }
@@ -379,7 +378,7 @@ void connection::dispatch() {
             0,
             &w_.loop};
   phase_ = phase::handling;
-  // A body that streams in has its own time-outs; the clock of the answer starts behind it.
+  // A body still being received has its own timeouts; request_timeout starts after it.
   if (timed && parser_->body_done()) {
     d.view.deadline_unix_us =
         received + std::chrono::duration_cast<std::chrono::microseconds>(timeout).count();
@@ -395,7 +394,7 @@ void connection::dispatch() {
                                       route.def.ctx, static_cast<const ry_request_view*>(&d.view),
                                       static_cast<ry_request*>(ex.handle()));
   ex.in_handler = false;
-  // The exchange stays as it was left until this call is over.
+  // The exchange keeps its state until this call returns.
   if (st != RY_OK && ex.word.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
     module::misbehaved(route.def.owner, "wrong use of ry.http/1", "route handler",
                        "it returned an error for a request that it had ended");
@@ -453,7 +452,7 @@ void connection::fire_cancel(std::int32_t why) {
 
 // ---- answers
 
-// What happens to the rest of the body, and whether another request may follow.
+// Decides whether to read and discard the rest of the body, and whether another request may follow.
 void connection::plan_rest() {
   const auto& d = *ex_->data;
   if (!keep_ || w_.draining || (eof_ && cur_.empty() && in_.empty())) closing_ = true;
@@ -498,7 +497,7 @@ void connection::begin_answer() {
   out_.append("\r\n");
 }
 
-// Counts the bytes that would wait if the client stopped reading now.
+// Charges the bytes that would be buffered if the client stopped reading now.
 quota_verdict connection::count_unsent(std::size_t body, bool file) {
   auto waits = out_.size() - sent_ + body;
   if (file) waits += file_piece;
@@ -548,21 +547,20 @@ void connection::write_answer(std::uint32_t status, std::string_view lines, std:
   if (!in_pump_) w_.schedule(*this);
 }
 
-// The answer is complete (perhaps not sent yet).
+// The answer is complete, but perhaps not sent yet.
 void connection::end_answer() {
   expect_ = false;
   request_due_ = clock::time_point::max();
   body_.reset();
   phase_ = phase::head;
-  // A long answer may have begun before the drain did.
+  // A long answer may have begun before the drain.
   if (w_.draining) closing_ = true;
   head_due_ = clock::now() + cfg().idle_timeout;
   if (parser_ && !parser_->body_done() && !closing_) {
     phase_ = phase::discard;
     discarded_ = 0;
     head_due_ = clock::now() + cfg().header_timeout;
-    // The rest is bounded by what plan_rest() allows; the route's own limit does not matter any
-    // more.
+    // plan_rest() bounds the rest of the body; the route's own limit no longer applies.
     body_limit_ = ~std::uint64_t{0};
   } else {
     parser_.reset();
@@ -570,9 +568,7 @@ void connection::end_answer() {
   due(head_due_);
 }
 
-// An answer of the host itself. Ends the use of a slot that no module has seen; a module's request
-// is left for the module to end.
-// `head` is what has arrived of it; the log names its path.
+// Refuses a request because of its head. `head` is the part received so far; the log names its path.
 void connection::fail_head(std::uint32_t status, std::string_view detail, std::string_view head) {
   if (!ex_) {
     ex_ = &w_.take_slot();
@@ -622,7 +618,7 @@ void connection::respond_error(const core::error& e) {
   answer(status, lines, error_body(e), nullptr);
 }
 
-// The connection is going; nobody will read an answer.
+// Detaches the request from the closing connection; no answer can be sent.
 void connection::drop_request() {
   auto& ex = *std::exchange(ex_, nullptr);
   switch (ex.current()) {
@@ -635,13 +631,13 @@ void connection::drop_request() {
       break;
     default:
       ex.conn = nullptr;
-      break;  // ended elsewhere; its answer is on the way to be dropped
+      break;  // another thread ended it; the loop drops its answer
   }
 }
 
 void connection::log_request(std::uint32_t status) {
   const auto& d = *ex_->data;
-  // Work that was called off because the client has left is no failure of the server.
+  // Work cancelled because the client disconnected is not a server failure.
   if (status == 503 && eof_) status = client_left;
   const observe::trace_scope scope(ex_->trace);
   if (ex_->span) {
@@ -652,7 +648,7 @@ void connection::log_request(std::uint32_t status) {
   const auto us =
       std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));
-  // While the server leaves, a refusal is what it promised.
+  // A 503 while draining is expected and not a failure.
   const bool leaving = status == 503 && w_.draining;
   const bool failed = status >= 500 && d.route && !leaving;
   if (!failed && cfg().access == access_log::off) return;

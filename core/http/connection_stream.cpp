@@ -1,4 +1,4 @@
-// Answers that go on: streams of modules and files.
+// Sends long answers: streams of modules, and files.
 #include <unistd.h>
 
 #include <charconv>
@@ -47,7 +47,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
   }
   if (parser_ && parser_->is_done()) parser_.reset();
   phase_ = phase::streaming;
-  // Answers before it that could not leave yet go first.
+  // Unsent earlier answers go first.
   head_held_ = !writing_ && sent_ == 0 && out_.size() <= max_head;
   request_due_ = clock::time_point::max();
   last_write_ = clock::now();
@@ -58,7 +58,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
 
 void connection::stream_news() {
   if (phase_ != phase::streaming) return;
-  // flush() inside a handler would let the handler's own writes leave one by one.
+  // Flushing inside a handler would send each of its writes separately.
   if (in_pump_) return w_.schedule(*this);
   boost::intrusive_ptr<connection> keep(this);
   if (!writing_) {
@@ -78,8 +78,7 @@ void connection::stream_news() {
   if (phase_ != phase::streaming && phase_ != phase::closed) w_.schedule(*this);
 }
 
-// Moves what is queued to the socket in one write. True: go on; false: wait for news or for the
-// socket.
+// Writes the queued bytes to the socket in one call. True: call again; false: wait for new bytes or for the socket.
 bool connection::fill_from_stream() {
   auto& ex = *ex_;
   auto& out = w_.gather;
@@ -145,7 +144,7 @@ bool connection::fill_from_stream() {
     if (r.what == io_result::kind::done) {
       sent += r.n;
     } else if (r.what == io_result::kind::want_write || r.what == io_result::kind::want_read) {
-      break;  // the rest waits in out_
+      break;  // the rest stays in out_
     } else {
       cut(RY_WHY_GONE);
       return false;
@@ -162,7 +161,7 @@ bool connection::fill_from_stream() {
       cut(RY_WHY_OVERLOAD);
       return false;
     }
-    // The rest of a stream that has ended outlives the request.
+    // Unsent bytes of an ended stream outlive the request, so the connection takes over their quota.
     if (ended && st.unsent != 0) unsent_ = std::move(st.held);
   }
   if (out.capacity() > 4 * worker::scratch_size) give_back(out);
@@ -181,7 +180,7 @@ void connection::end_stream() {
     w_.release(ex);
 }
 
-// The connection is gone before the stream's end.
+// The connection closes before the end of the stream.
 void connection::stream_gone(std::int32_t why) {
   auto& ex = *std::exchange(ex_, nullptr);
   worker::sub(w_.count.streams);
@@ -239,7 +238,7 @@ bool connection::fill_from_file() {
 void connection::file_piece_read(file_job& job) {
   boost::intrusive_ptr<connection> self(this);
   job_.reset();
-  // Shorter than announced: only closing tells the client.
+  // The Content-Length is already sent; only closing the connection signals the error.
   if (job.failed) return cut(RY_WHY_GONE);
   file_->offset += job.data.size();
   file_->left -= job.data.size();

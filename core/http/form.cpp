@@ -144,7 +144,7 @@ void form_reader::feed(std::string_view data) {
     at = amp + 1;
   }
   pending_pair_.erase(0, at);
-  // Escapes make a value three times as long at most.
+  // Percent-encoding makes a value at most three times as long.
   if (!failed_ && pending_pair_.size() > 3 * limits_.max_value_bytes + 1024)
     over("http.form_too_large", "A field of the form is too large", limits_.max_value_bytes);
 }

@@ -1,6 +1,5 @@
-// A form on its way in: parts kept in memory, files on disk, limits with their reasons. The parsing
-// is done on the request's loop; what touches the disk is collected in batches that the caller runs
-// on a thread that may block, one at a time.
+// Reads a form while it is received: values stay in memory, files go to disk, limits apply to both. Parsing runs on the
+// request's loop; disk operations are collected in batches, which the caller runs on a blocking thread, one at a time.
 #pragma once
 
 #include <ry/if/http.h>
@@ -17,7 +16,7 @@
 
 namespace ry::http::serving {
 
-// File work in order; made on the loop, run once elsewhere.
+// Ordered file operations; filled on the loop, run once on a blocking thread.
 struct spool_batch {
   struct op {
     enum class kind { open, write, close };
@@ -30,11 +29,11 @@ struct spool_batch {
   bool empty() const noexcept { return ops.empty(); }
 };
 
-// The files of one form. run() is never called twice at once.
+// Writes the files of one form. Calls of run() must not overlap.
 class spool {
  public:
   ~spool();
-  // 0, or the errno of what failed. [blocking]
+  // Returns 0 or the errno of the failed operation. [blocking]
   int run(const spool_batch& batch) noexcept;
 
  private:
@@ -53,31 +52,30 @@ class form_reader final : private multipart_parser::sink {
     bool is_file = false;
   };
 
-  // `names` outlives this object; it gives out file names. A content type that is no form: see
-  // failed().
+  // `names` generates file names and outlives this object. A content type other than a form sets failed().
   form_reader(std::string_view content_type, const ry_form_limits& limits, file_names& names);
   form_reader(const form_reader&) = delete;
   form_reader& operator=(const form_reader&) = delete;
 
-  // A piece of the body; the form is broken or over a limit when failed() is set afterwards.
+  // Takes a piece of the body. Sets failed() if the form is malformed or over a limit.
   void feed(std::string_view data);
   void finish();
-  // A batch failed with this errno.
+  // Reports that a batch failed with this errno.
   void fail_disk(int error);
-  // The body itself failed.
+  // Reports that receiving the body failed.
   void fail_body(core::error e) {
     if (!failed_) failed_ = std::move(e);
   }
   const std::optional<core::error>& failed() const noexcept { return failed_; }
 
-  // Bytes that wait for the disk.
+  // Bytes not yet passed to a batch.
   std::size_t unwritten() const noexcept { return batch_.data.size(); }
   bool has_batch() const noexcept { return !batch_.empty(); }
   spool_batch take_batch();
 
-  // Valid after finish(), as long as this object.
+  // Call it after finish(). The view is valid for the lifetime of this object.
   ry_form view();
-  // Files that were begun, to be deleted with the request.
+  // The files created so far; the caller deletes them with the request.
   std::vector<std::string> paths() const;
 
  private:
@@ -88,7 +86,7 @@ class form_reader final : private multipart_parser::sink {
   bool over(const char* reason, const char* message, std::uint64_t limit);
   void malformed(const char* why);
   void urlencoded_pair(std::string_view pair);
-  // That many bytes more stay in memory.
+  // Counts bytes kept in memory; false: over the limit.
   bool keep(std::uint64_t bytes);
 
   ry_form_limits limits_;
@@ -106,7 +104,7 @@ class form_reader final : private multipart_parser::sink {
   std::optional<core::error> failed_;
 };
 
-// Fills in the defaults of members that are 0 or that the caller's struct is too short for.
+// Sets the defaults of members that are 0 or beyond the size of the caller's struct.
 ry_form_limits complete_limits(const ry_form_limits* given, std::uint64_t default_total) noexcept;
 
 }  // namespace ry::http::serving

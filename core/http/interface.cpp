@@ -1,4 +1,4 @@
-// The table of ry.http/1.
+// The ABI table of ry.http/1.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ ry_status guarded(F&& f) noexcept {
   }
 }
 
-// The client gets JSON, whatever a module gives.
+// Drops error details that are not valid JSON, so that the client always receives JSON.
 void drop_broken_detail(core::error& e) {
   if (e.detail_json.empty()) return;
   boost::system::error_code bad;
@@ -55,7 +55,7 @@ void drop_broken_detail(core::error& e) {
   e.detail_json.clear();
 }
 
-// Why a request failed. What the database says of it, its client is not told.
+// Logs why a request failed. Texts of the database go only to the log, never to the client.
 void tell_log(const exchange_ref& ref, const core::error& e) {
   if (!ref.is(exchange::open)) return;
   observe::log(observe::level::warn, "http", "a module gave up a request",
@@ -64,8 +64,8 @@ void tell_log(const exchange_ref& ref, const core::error& e) {
                 {"request_id", ref.ex->data->request_id}});
 }
 
-// Texts of unexpected errors, such as exceptions of libraries, name paths and addresses. An error with an HTTP status of its
-// own was meant for the client, and the texts of the database's errors are the host's.
+// Replaces the texts of unexpected errors, such as exceptions of libraries, which may name paths and addresses. An error
+// with its own HTTP status is meant for the client, and the host writes the texts of database errors.
 void hide_internals(core::error& e) {
   const bool unexpected = e.status == RY_INTERNAL || e.status == RY_UNKNOWN || e.status == RY_DATA_LOSS;
   if (!unexpected || e.http_status != 0 || e.reason.starts_with("db.")) return;
@@ -75,7 +75,7 @@ void hide_internals(core::error& e) {
 
 constexpr const char* ended_already = "the handle was ended before";
 
-// Ends the request with an answer, from whatever thread.
+// Ends the request with an answer. [any]
 ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status,
                  std::string& lines, std::string_view body,
                  std::shared_ptr<file_source> file = nullptr) {
@@ -139,7 +139,7 @@ ry_status respond_file(ry_request* request, std::uint32_t status, const ry_heade
     if (offset > size) return RY_OUT_OF_RANGE;
     file->offset = offset;
     file->left = std::min(len, size - offset);
-    // The first piece leaves together with the head; small files need no further hop.
+    // Send the first piece together with the head; small files need no further read on a blocking thread.
     std::string first(std::min<std::uint64_t>(file->left, first_piece), '\0');
     const auto got = ::pread(file->fd, first.data(), first.size(), static_cast<off_t>(offset));
     first.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -165,7 +165,7 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
   });
 }
 
-// The request of an [exec] function; null after logging when the handle or the thread is wrong.
+// The request of an [exec] function; logs and returns null if the handle or the thread is wrong.
 exchange* on_loop(const exchange_ref& ref, const char* what) noexcept {
   if (!ref.is(exchange::open)) {
     misused(what, ended_already);

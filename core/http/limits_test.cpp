@@ -1,4 +1,4 @@
-// What a hostile or slow client can do, and what it gets.
+// Tests of limits and refusals for hostile or slow clients.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ struct limits : ::testing::Test {
   }
 };
 
-// The access log's lines about requests while `act` runs.
+// The access log lines written while `act` runs.
 template <class F>
 std::string logged(F act) {
   ::testing::internal::CaptureStderr();
@@ -137,7 +137,7 @@ std::ostream& operator<<(std::ostream& o, const bad_request& b) {
 
 struct smuggling : limits, ::testing::WithParamInterface<bad_request> {};
 
-// Whatever follows a refused request must never be served.
+// The server must never serve bytes that follow a refused request.
 TEST_P(smuggling, IsRefusedAndClosed) {
   start();
   client c(*w);
@@ -341,7 +341,7 @@ TEST_F(limits, ExpectContinue) {
   EXPECT_EQ(100, c.read(true).status);
   c.send("abc");
   EXPECT_EQ("abc", c.read().body);
-  // Refused before the body: no 100, and the connection cannot be used for anything else.
+  // Refused before the body: no 100, and the connection cannot be reused.
   const auto r = c.ask(
       "POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
   EXPECT_EQ(413, r.status);

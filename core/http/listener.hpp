@@ -14,7 +14,7 @@ class listener {
  public:
   // `address` is numeric (127.0.0.1, ::1); port 0 = any free one.
   listener(const std::string& address, std::uint16_t port);
-  // Takes over a TCP socket that already listens. Its creator (socket activation) keeps it open after this process
+  // Takes over a TCP socket that already listens. Its creator, such as systemd, keeps it open after this process
   // ends, so clients wait in the backlog for the next server instead of being refused.
   explicit listener(int inherited);
   ~listener();

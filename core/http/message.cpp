@@ -16,7 +16,8 @@ std::string_view to_sv(boost::beast::string_view v) noexcept {
   return {v.data(), v.size()};
 }
 
-// "HTTP/2.0" behind a target without blanks; else what the parser takes for a version is part of a broken target.
+// True if an HTTP version such as "HTTP/2.0" follows a target without spaces. Otherwise the parser may take part of an
+// invalid target for a version.
 bool names_version(std::string_view head) noexcept {
   const auto line = head.substr(0, head.find('\r'));
   const auto target = line.find(' ');
@@ -47,18 +48,18 @@ request_line first_line(std::string_view head) noexcept {
   constexpr std::size_t most_shown = 1024;
   const auto line = head.substr(0, head.find_first_of("\r\n"));
   const auto space = line.find(' ');
-  // Whatever is no method may be anything, also bytes of a TLS greeting.
+  // Unknown methods are not logged: they may be any bytes, such as a TLS ClientHello.
   if (space == std::string_view::npos || !known_method(line.substr(0, space))) return {};
   auto target = line.substr(space + 1);
   target = target.substr(0, target.find_first_of(" ?#"));
-  // A name and a password in front of a host are no path.
+  // Never log user name and password of an absolute target.
   if (!target.starts_with('/') && target.find('@') != std::string_view::npos) target = {};
   return {line.substr(0, space), target.substr(0, most_shown)};
 }
 
 std::size_t head_scanner::scan(std::string_view data, const head_limits& limits) {
   if (refused_) return 0;
-  // Garbage (a TLS greeting on a plain port) is answered at once instead of after the time-out.
+  // Refuse garbage (a TLS ClientHello on a plain port) at once instead of after the timeout.
   if (looked_ == 0 && !data.empty() && !is_token_char(data.front())) {
     refused_ = {400, "Bad request line"};
     return 0;
@@ -84,7 +85,7 @@ std::size_t head_scanner::scan(std::string_view data, const head_limits& limits)
       refused_ = {414, "Request target too long"};
       return 0;
     }
-    // The parser would join folded lines; proxies in front may not.
+    // The parser would join folded lines, but proxies may not (request smuggling).
     if (line_ != 0 && (data[line_] == ' ' || data[line_] == '\t')) {
       refused_ = {400, "Folded header lines are not accepted"};
       return 0;
@@ -194,7 +195,7 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
       info_->host = v;
       return;
     case bh::field::content_length:
-      // The parser reads "5, 5" as 5; what stands before us may not.
+      // The parser reads "5, 5" as 5, but a proxy may not (request smuggling).
       if (v.find_first_not_of("0123456789") != std::string_view::npos)
         return refuse(ec, 400, "Bad body length");
       ++lengths_;
@@ -204,7 +205,7 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
       plain_chunked_ = iequals(v, "chunked");
       return;
     case bh::field::authorization:
-      // An empty one counts: a proxy in front may have taken the other.
+      // An empty header counts too: a proxy may have used the other one.
       if (++authorizations_ > 1) return refuse(ec, 400, "More than one Authorization header");
       info_->authorization = v;
       return;
@@ -232,7 +233,7 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
   if (iequals(n, "x-request-id"))
     info_->request_id = v;
   else if (iequals(n, "idempotency-key") && ++idempotency_keys_ > 1)
-    // Which of them counts would be a guess, and a wrong guess acts twice.
+    // The valid key would be ambiguous, and a wrong choice could execute the request twice.
     return refuse(ec, 400, "More than one Idempotency-Key header");
   else if (iequals(n, "traceparent"))
     info_->traceparent = v, ++info_->traceparents;
@@ -242,7 +243,7 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
     info_->forwarded_for = v;
 }
 
-// Stops put() after the head, which is all that it was given.
+// Makes put() return after the head, its only input.
 void message_parser::on_header_impl(ec_ref) {
   eager(true);
 }

@@ -16,8 +16,8 @@ std::string_view trim(std::string_view s) noexcept {
   return s;
 }
 
-// Takes the next `; name=value` off a header value. Value quoting is undone; browsers send %22 for
-// a quote and a bare backslash in file names, so a backslash escapes only a quote or itself.
+// Removes the next `; name=value` from a header value and unquotes it. Browsers send %22 for a quote and a bare
+// backslash in file names, so a backslash escapes only a quote or itself.
 bool next_param(std::string_view& s, std::string_view& name, std::string& value) {
   s = trim(s);
   while (!s.empty() && s.front() == ';') s = trim(s.substr(1));
@@ -96,7 +96,7 @@ multipart_parser::state multipart_parser::feed(std::string_view data) {
   }
 }
 
-// One step forward, or none when more bytes are needed.
+// Advances the parser by one step, or not at all if it needs more bytes.
 multipart_parser::state multipart_parser::step() {
   const std::string_view all(buffer_);
   switch (phase_) {
@@ -132,7 +132,7 @@ multipart_parser::state multipart_parser::step() {
     }
     case phase::head: {
       const auto left = all.substr(at_);
-      // A part without any header begins with the empty line.
+      // A part without headers begins with the empty line.
       const std::size_t end = left.substr(0, 2) == "\r\n" ? 0 : left.find("\r\n\r\n");
       if (end == std::string_view::npos) {
         if (left.size() > max_part_header) return fail("a part's header is too large");
@@ -154,7 +154,7 @@ multipart_parser::state multipart_parser::step() {
         phase_ = phase::delimiter;
         return state::more;
       }
-      // A delimiter may have begun in the tail.
+      // The tail may hold the start of a delimiter.
       auto keep = all.size();
       const auto tail =
           all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;

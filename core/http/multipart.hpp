@@ -1,5 +1,5 @@
-// Sans-io parser of multipart/form-data. Feed it pieces of any size; memory is bounded by one piece
-// plus one part's header.
+// Sans-io parser of multipart/form-data. It accepts pieces of any size and buffers at most one piece plus the header of
+// one part.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace ry::http::serving {
 
-// The boundary of a Content-Type; empty when it is no multipart/form-data or has no usable
-// boundary.
+// The boundary of a Content-Type; empty if the type is not multipart/form-data or has no valid boundary.
 std::string multipart_boundary(std::string_view content_type);
 
 class multipart_parser {
@@ -32,9 +31,9 @@ class multipart_parser {
 
   multipart_parser(std::string_view boundary, sink& to);
   state feed(std::string_view data);
-  // The body has ended. `done`, or `malformed` when the last boundary has not been seen.
+  // Call it at the end of the body. Returns `done`, or `malformed` if the closing boundary is missing.
   state finish();
-  // What is wrong, when malformed. A literal.
+  // The reason when malformed; a string literal.
   const char* error() const noexcept { return error_; }
 
   static constexpr std::size_t max_part_header = 16 * 1024;
@@ -48,7 +47,7 @@ class multipart_parser {
   const std::string delimiter_;  // "\r\n--boundary"
   sink& sink_;
   std::string buffer_;
-  std::size_t at_ = 0;  // consumed of buffer_
+  std::size_t at_ = 0;  // consumed bytes of buffer_
   phase phase_ = phase::preamble;
   state ended_ = state::more;
   const char* error_ = "";

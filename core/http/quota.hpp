@@ -1,8 +1,8 @@
 // Limits the amount of one resource (bytes, connections) that callers hold at the same time, by caller and in total.
-// A caller may hold no more than is still free, so N greedy callers leave 1/(N+1) of the total for the others (dynamic
-// thresholds, the algorithm by which switches share a packet buffer between ports).
+// A caller may hold at most the free amount, so N greedy callers leave 1/(N+1) of the total for the others (dynamic
+// thresholds, as switches use them to share a packet buffer between ports).
 //
-// Thread: any. Lifetime: a quota outlives its holds. Errors: values.
+// Thread-safe. A quota outlives its holds. Errors are return values.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class quota {
 
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  std::size_t callers() const;  // number of callers that hold an amount
+  std::size_t callers() const;  // number of callers with a held amount
 
  private:
   static constexpr std::size_t shards = 16;
@@ -53,7 +53,7 @@ class quota {
   std::array<shard, shards> all_;
 };
 
-// The amount that one request or connection holds; the destructor releases it. One thread at a time.
+// The amount that one request or connection holds; the destructor releases it. Not thread-safe.
 class quota_hold {
  public:
   quota_hold() = default;
@@ -77,7 +77,7 @@ class quota_hold {
     caller_ = std::move(caller);
   }
   bool is_open() const noexcept { return of_ != nullptr; }
-  // Sets the held amount. If the quota refuses it, the old amount stays.
+  // Sets the held amount. If the quota refuses, the held amount does not change.
   quota_verdict resize(std::uint64_t amount);
   void reset() noexcept;
   std::uint64_t amount() const noexcept { return amount_; }

@@ -1,4 +1,4 @@
-// Limits on what one caller holds at a time: unread answers, unfinished bodies, connections.
+// Tests of per-caller quotas: unread answers, unfinished bodies, connections.
 #include <atomic>
 #include <chrono>
 
@@ -55,7 +55,7 @@ struct resource_limits : ::testing::Test {
         RY_ROUTE_PUBLIC | RY_ROUTE_STREAM_BODY);
     w->start();
   }
-  // Reads the whole answer; the long time-out allows for a busy machine.
+  // Reads the whole answer; the long timeout allows for a busy machine.
   std::size_t whole(std::string_view path, std::string_view headers = {}) {
     client c(*w);
     c.send("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");

@@ -77,7 +77,7 @@ const compiled_route* route_table::choose(const std::vector<const compiled_route
   return nullptr;
 }
 
-// `left` is the path after the '/' that led to n.
+// `left` is the path after the '/' that leads to n.
 const compiled_route* route_table::find(const node& n, std::string_view left, search& s) const {
   const auto slash = left.find('/');
   const bool last = slash == std::string_view::npos;
@@ -160,14 +160,15 @@ match_result route_table::match(std::string_view method, std::string_view path,
   values.clear();
   if (s.bad) return {match_outcome::bad_encoding, nullptr, {}, path};
   if (!s.methods.empty()) return {match_outcome::wrong_method, nullptr, join(s.methods), path};
-  // Servers of other frameworks take or redirect such a path, so clients send it. A route with a slash of its own came first.
+  // Other servers accept or redirect a trailing slash, so clients send it. Routes with a trailing slash have
+  // precedence.
   if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) return match(method, path.substr(0, path.size() - 1), values);
   return {match_outcome::no_path, nullptr, {}, path};
 }
 
 std::string route_table::allowed(std::string_view path) const {
   path_values values;
-  // A method that no route has: every node that the path reaches tells its methods.
+  // No route has this method, so the search collects the methods of every node on the path.
   return match("-", path, values).allow;
 }
 

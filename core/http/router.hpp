@@ -1,4 +1,4 @@
-// Which route a path belongs to. Immutable once built; shared by requests under way.
+// Maps method and path of a request to a route. Immutable once built; in-flight requests share it.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ struct compiled_route {
   module::route def;
   std::function<host_answer(const ry_request_view&)> host;
   runs_on where = runs_on::loop;
-  std::vector<std::string> params;  // names, in order of the path
+  std::vector<std::string> params;  // names in path order
   std::shared_ptr<route_counters> counters;
 
   bool has(std::uint32_t flag) const noexcept { return (def.flags & flag) != 0; }
 };
 
-// Path parameters of one request: decoded values back to back.
+// Path parameters of one request: the decoded values, concatenated.
 struct path_values {
   std::string text;
   std::vector<std::size_t> ends;
@@ -57,13 +57,14 @@ class route_table {
   route_table(const route_table&) = delete;
   route_table& operator=(const route_table&) = delete;
 
-  // Throws std::invalid_argument when the pattern is wrong or (method, pattern) is there already;
-  // the sentence names both owners.
+  // Throws std::invalid_argument when the pattern is invalid or (method, pattern) is registered already; the message
+  // names both owners.
   void add(compiled_route route);
 
-  // `values` is filled for `found`. Literal segments win over parameters, those over a rest.
+  // Fills `values` if the outcome is `found`. Literal segments take precedence over parameters, parameters over a
+  // wildcard rest.
   match_result match(std::string_view method, std::string_view path, path_values& values) const;
-  // Methods that some route serves on this path, comma-separated; empty: none.
+  // The methods that routes serve on this path, comma-separated; empty: none.
   std::string allowed(std::string_view path) const;
 
   const std::vector<std::unique_ptr<compiled_route>>& routes() const noexcept { return routes_; }
@@ -82,7 +83,7 @@ class route_table {
   };
   const compiled_route* find(const node& n, std::string_view left, search& s) const;
   static const compiled_route* choose(const std::vector<const compiled_route*>& routes, search& s);
-  // The path as the prefixed tree sees it; data() == nullptr: outside of the base path.
+  // The path without the base path; data() == nullptr: the path is outside the base path.
   std::string_view strip(std::string_view path) const noexcept;
 
   std::string base_;

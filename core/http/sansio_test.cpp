@@ -1,4 +1,4 @@
-// Parts without sockets: addresses, targets, forms, wheel, answers.
+// Tests of the sans-io parts: addresses, targets, forms, timer wheel, answers.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -115,9 +115,9 @@ TEST(wheel, FiresOnceAtTheRightTime) {
   };
   using ms = std::chrono::milliseconds;
   w.at_latest(a, t0 + ms(1000));
-  w.at_latest(b, t0 + ms(300'000));  // more than one turn
+  w.at_latest(b, t0 + ms(300'000));  // more than one turn of the wheel
   w.at_latest(c, t0 + ms(5000));
-  w.at_latest(c, t0 + ms(9000));  // later: keeps the earlier look
+  w.at_latest(c, t0 + ms(9000));  // later: keeps the earlier tick
   go(ms(900));
   EXPECT_TRUE(seen.empty());
   go(ms(1300));
@@ -125,7 +125,7 @@ TEST(wheel, FiresOnceAtTheRightTime) {
   go(ms(5300));
   EXPECT_EQ(std::vector<wheel_entry*>{&c}, seen);
   w.at_latest(a, t0 + ms(20'000));
-  w.at_latest(a, t0 + ms(6000));  // earlier: moves
+  w.at_latest(a, t0 + ms(6000));  // earlier: moves the entry
   go(ms(6300));
   EXPECT_EQ(std::vector<wheel_entry*>{&a}, seen);
   go(ms(200'000));
@@ -293,7 +293,7 @@ TEST(form, MemoryIsBoundedHoweverManyFields) {
   form_reader::file_names names{"/nowhere/form-", 0};
   form_reader f("multipart/form-data; boundary=B", limits(), names);
   std::size_t sent = 0;
-  for (; sent < 300 && !f.failed(); ++sent)  // the last boundary never comes
+  for (; sent < 300 && !f.failed(); ++sent)  // without a closing boundary
     f.feed(field("unknown" + std::to_string(sent), std::string(mib, 'x')));
   ASSERT_TRUE(f.failed());
   EXPECT_LE(sent, 3u);
@@ -309,7 +309,7 @@ TEST(form, MemoryIsBoundedHoweverManyFields) {
   ASSERT_TRUE(u.failed());
   EXPECT_LE(sent, 3u);
 
-  // Long names of empty files count as well; what goes to disk does not.
+  // Names of empty files count as well; bytes on disk do not.
   form_reader n("multipart/form-data; boundary=B", limits(), names);
   for (sent = 0; sent < 1000 && !n.failed(); ++sent)
     n.feed(field(std::string(15'000, 'n'), "", true));
@@ -319,7 +319,7 @@ TEST(form, MemoryIsBoundedHoweverManyFields) {
   big.feed(field("a", std::string(3 * mib, 'x'), true) + "--B--");
   EXPECT_FALSE(big.failed());
 
-  // A caller that allows one value of more gets room for it.
+  // A larger limit for a value also raises the limit for memory.
   form_reader wide("multipart/form-data; boundary=B", limits(0, 0, 0, 4 * mib), names);
   wide.feed(field("a", std::string(3 * mib, 'x')) + "--B--");
   EXPECT_FALSE(wide.failed());

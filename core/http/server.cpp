@@ -115,7 +115,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   std::vector<host_route> host_routes;
   std::vector<std::shared_ptr<route_counters>> counters;
   mutable std::mutex counters_mutex;
-  // Of the first loop.
+  // Used on the first loop.
   std::unique_ptr<acceptor_type> acceptor;
   std::unique_ptr<timer_type> pause;
   std::atomic<std::uint16_t> port{0};
@@ -184,7 +184,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       if (fd < 0) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_accept();
         if (errno == EINTR || errno == ECONNABORTED) continue;
-        // No descriptors or memory: the client waits in the backlog.
+        // Out of descriptors or memory: the client waits in the backlog.
         refused.fetch_add(1, std::memory_order_relaxed);
         observe::log(observe::level::error, "http", "cannot accept connections for the moment",
                      {{"error", std::error_code(errno, std::generic_category()).message()}});
@@ -260,9 +260,9 @@ server::~server() {
       w.cut_all();
       close(w);
     });
-    // The handlers that were called off have run behind this.
+    // Wait until the cancelled handlers have run.
     impl_->on_every_loop([](worker&) {});
-    // Loops that run no more: nobody else is there.
+    // A stopped loop runs no handlers, so this thread may close its worker.
     for (auto& w : impl_->workers)
       if (w->loop.ctx.stopped()) close(*w);
   } catch (const std::exception& e) {
@@ -321,7 +321,7 @@ void server::start(listener at) {
     throw std::runtime_error("http.tls.cert and http.tls.key need each other");
   if (!s.tls_cert_file.empty()) {
     impl_->shared.tls = std::make_shared<const tls_context>(s.tls_cert_file, s.tls_key_file);
-    // OpenSSL writes without MSG_NOSIGNAL.
+    // OpenSSL writes without MSG_NOSIGNAL, which would raise SIGPIPE.
     std::signal(SIGPIPE, SIG_IGN);
   }
   const auto dir = prepare_spool(s.spool_dir);
@@ -333,7 +333,7 @@ void server::start(listener at) {
       std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
   const auto protocol = at.family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
   acceptor->assign(protocol, at.take(), ec);
-  // Fails when another process bound the same port at the same moment and listens already.
+  // Fails if another process bound the same port at the same time and already listens.
   if (!ec && !at.inherited()) acceptor->listen(4096, ec);
   if (!ec) acceptor->non_blocking(true, ec);
   if (ec) throw std::runtime_error("cannot listen on " + at.name() + ": " + ec.message());
@@ -357,13 +357,13 @@ std::uint16_t server::port() const noexcept {
 }
 
 void server::drain(clock::time_point deadline, const std::function<bool()>& done) {
-  // First: what is accepted from now on would be told to come again, though the next server could answer it.
+  // Stop accepting first: connections accepted from now on would get 503 although the next server could serve them.
   if (impl_->inherited) impl_->stop_accepting();
   impl_->draining = true;
   impl_->on_every_loop([](worker& w) { w.start_drain(); });
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
   const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
-  // Whoever comes meanwhile is told to come again later, and is not waited for.
+  // New clients get 503 with Retry-After; the drain does not wait for them.
   const auto turned_away = [this] {
     return impl_->shared.turned_away.load(std::memory_order_acquire);
   };

@@ -1,4 +1,4 @@
-// Requests and answers over real sockets.
+// Tests of requests and answers over real sockets.
 #include <atomic>
 
 #include "core/http/test_world.hpp"
@@ -61,7 +61,7 @@ TEST_F(basic, AnswersAndKeepsAlive) {
   EXPECT_TRUE(c.ends());
 }
 
-// Bound but not listening: taken for others, and clients are refused rather than left waiting.
+// A bound socket that does not listen reserves the port, and the kernel refuses clients instead of queueing them.
 TEST(listener, HoldsThePortAndListensLater) {
   listener door("127.0.0.1", 0);
   ASSERT_NE(0, door.port());
@@ -191,7 +191,7 @@ TEST(verdicts, OneThatDoesNotCome) {
   EXPECT_EQ(503, r.status);
   EXPECT_EQ("2", r.header("Retry-After"));
   EXPECT_EQ("nobody", c.get("/open", "Authorization: Bearer slow-good\r\n").body);
-  // The late verdicts find other requests on the connection, and none of them waits for one.
+  // When the late verdicts arrive, the connection serves other requests, none of which waits for a verdict.
   for (int i = 0; i < 15; ++i) {
     EXPECT_EQ("nobody", c.get("/open").body);
     EXPECT_EQ(401, c.get("/mine").status);
@@ -230,7 +230,7 @@ TEST_F(basic, ErrorsAndTimeouts) {
   r = c.get("/never");
   EXPECT_EQ(504, r.status);
   ASSERT_NE(nullptr, kept.load());
-  // The handle is still good for one end, from any thread; the second one is recognised.
+  // The handle can be ended once more, from any thread; a second end fails.
   EXPECT_EQ(RY_OK, reply(kept, 200, "late"));
   EXPECT_EQ(RY_FAILED_PRECONDITION, reply(kept, 200, "later"));
   EXPECT_EQ("hi", c.get("/hello").body);

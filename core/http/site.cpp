@@ -99,7 +99,7 @@ std::string host_of(std::string_view text) {
     const bool closed = end != std::string_view::npos && (end + 1 == text.size() || text[end + 1] == ':');
     if (!closed) return small(text);
     text = text.substr(1, end - 1);
-    return small(text.substr(0, text.find('%')));  // removes the zone
+    return small(text.substr(0, text.find('%')));  // removes the IPv6 zone
   }
   text = text.substr(0, text.find(':'));
   if (text.ends_with('.')) text.remove_suffix(1);

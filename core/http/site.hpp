@@ -1,6 +1,6 @@
-// The names of this server, and the origins of web pages that may send changes to it. The checks prevent a page of another
-// origin from acting through the browser of a user who can reach the server. They include DNS rebinding: the page's own
-// host name then resolves to this machine, and only the Host header shows it.
+// Checks the Host and Origin of requests against CSRF and DNS rebinding. A page of another origin must not change data
+// through the browser of a user who can reach the server. With DNS rebinding, the page's own host name resolves to this
+// machine, and only the Host header reveals it.
 //
 // Immutable after construction. [any]
 #pragma once
@@ -13,7 +13,7 @@ namespace ry::http {
 
 struct site_settings {
   enum class checks { off, on } check = checks::off;
-  // everyone: includes requests from trusted proxies and requests to the host's own routes.
+  // everyone: also checks requests from trusted proxies and requests to host routes.
   enum class scope { clients, everyone } whom = scope::clients;
   std::string public_url;          // "https://runs.example.org/base", or empty
   std::vector<std::string> hosts;  // "name", "*.example.org" for its subdomains, "*" for any
@@ -27,10 +27,10 @@ class site {
   site(const site_settings& s, std::vector<std::string> cors_origins);
 
   bool is_checked() const noexcept { return checked_; }
-  // Whether `host` (a Host header) is an address, localhost, the host of public_url or a configured name. An empty one
+  // True if `host` (a Host header) is an address, localhost, the host of public_url or a configured name. An empty one
   // is allowed, because browsers always send a Host.
   bool is_own_host(std::string_view host) const;
-  // Whether a page of `origin` may send a change. `host` and `fetch_site` are the request's Host and Sec-Fetch-Site;
+  // True if a page of `origin` may send a change. `host` and `fetch_site` are the request's Host and Sec-Fetch-Site;
   // the latter decides for the origin "null".
   bool may_change(std::string_view origin, std::string_view host, std::string_view fetch_site) const;
 

@@ -1,4 +1,4 @@
-// Streams, files, drain, TLS.
+// Tests of streams, files, drain and TLS.
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -216,7 +216,7 @@ TEST_F(streams, SlowReaderIsCut) {
   EXPECT_EQ(1u, w->srv->stats().streams_cut);
 }
 
-// What remains of a small piece waits for the socket, also when no further piece comes.
+// The rest of a partly written piece is sent when the socket is writable, even if no further piece follows.
 TEST_F(streams, SlowReaderOfSmallPiecesHoldsUpNobodyElse) {
   s.stream_queue_bytes = 64 * 1024 * 1024;
   s.stream_queue_pieces = 1024 * 1024;
@@ -350,8 +350,7 @@ TEST_F(streams, Drain) {
   EXPECT_TRUE(client(port).refused);
 }
 
-// Whoever connected and has not been heard yet is no idle connection; what listens for the next
-// server, too, is left alone.
+// A connection that has not sent its first request is not idle: the drain still serves it.
 TEST_F(streams, DrainHearsWhoHasJustConnected) {
   make();
   std::optional<listener> own(std::in_place, "127.0.0.1", 0);

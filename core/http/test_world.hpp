@@ -1,4 +1,4 @@
-// A server in this process with routes made of lambdas, and raw sockets to talk to it.
+// Test fixture: an in-process server with lambda routes, and a raw-socket client.
 #pragma once
 
 #include <arpa/inet.h>
@@ -34,8 +34,8 @@ inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view bod
   return api().respond(r, status, headers.data(), headers.size(), core::bytes(body));
 }
 
-// "good" is a user, "boss" an admin; "later-good" answers on another thread, "slow-good" after
-// half a second; query tokens "q-<path>".
+// Authenticator for tests: "good" is a user, "boss" an admin; "later-good" is answered on another thread, "slow-good"
+// after 500 ms; query tokens are "q-<path>".
 class fake_auth final : public authenticator {
  public:
   std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
@@ -129,7 +129,7 @@ class world {
 struct response {
   int status = 0;
   std::string head, body;
-  // "" when absent; the name is matched without regard to case.
+  // "" if absent; names are case-insensitive.
   std::string header(std::string_view name) const {
     std::size_t at = head.find("\r\n");
     while (at != std::string::npos && at + 2 < head.size()) {
@@ -179,7 +179,7 @@ class client {
     }
     return true;
   }
-  // False: closed, reset or nothing for `ms`.
+  // False: closed, reset, or no data within `ms`.
   bool more(int ms = 5000) {
     pollfd p{fd_, POLLIN, 0};
     if (::poll(&p, 1, ms) <= 0) return false;
@@ -195,7 +195,7 @@ class client {
       if (!more(ms)) return false;
     return true;
   }
-  // Reads one answer with Content-Length or chunked; 0 as status: none came.
+  // Reads one answer with Content-Length or chunked coding; status 0: no answer arrived.
   response read(bool head_only = false, int ms = 5000) {
     response r;
     std::size_t end;
@@ -233,7 +233,7 @@ class client {
     return ask("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) +
                "\r\n");
   }
-  // The server ends the connection within the time.
+  // True if the server closes the connection within this time.
   bool ends(int ms = 5000) {
     while (more(ms)) {
     }

@@ -15,11 +15,10 @@
 namespace ry::http::serving {
 
 namespace {
-// Buffers that a request has grown beyond this are given back instead of being kept for the next
-// one.
+// Buffers that grew beyond this are freed after the request instead of being reused.
 constexpr std::size_t keep_capacity = 16 * 1024;
 constexpr std::size_t max_spare = 256;
-// So many connections that it is worth giving their memory back, and how long after they left.
+// Peak number of connections that justifies malloc_trim(), and the delay in ticks after they closed.
 constexpr std::size_t min_crowd = 256;
 constexpr unsigned ticks_until_quiet = 8;
 // A module gets extra time to end a request after its deadline.
@@ -174,7 +173,7 @@ exchange& worker::take_slot() {
   return ex;
 }
 
-// What belongs to the request itself goes when its handle is ended; a stream goes on without it.
+// Frees the data of the request when its handle ends; its stream does not need it.
 void worker::drop_data(exchange& ex) {
   if (!ex.data) return;
   call_off_body(ex);
@@ -200,7 +199,7 @@ void worker::release(exchange& ex) {
   ex.conn = nullptr;
   ex.over = false;
   ex.hold = module::hold();
-  ex.span.end();  // of a client that left before it was answered
+  ex.span.end();  // for a client that disconnected before the answer
   if (ex.trace) std::exchange(ex.trace, {})->end();
   ex.seat.reset();
   ex.caller.reset();
@@ -271,7 +270,7 @@ void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx
   });
 }
 
-// Whoever waits for the body hears that nothing more comes.
+// Notifies a module that waits for the body that no more bytes will arrive.
 void worker::call_off_body(exchange& ex) {
   auto& d = *ex.data;
   if (const auto fn = std::exchange(d.read_fn, nullptr)) {
@@ -284,7 +283,7 @@ void worker::call_off_body(exchange& ex) {
   if (d.form) tell_form(ex, form_end::called_off);
 }
 
-// Submits what waits for the disk and completes the form when nothing does any more.
+// Submits the pending disk batch; completes the form when no batch is left.
 void worker::advance_form(exchange& ex) {
   auto form = ex.data->form;
   if (!form || form->told || form->writing) return;
@@ -324,7 +323,7 @@ void worker::tell_form(exchange& ex, form_end end) {
   auto form = ex.data->form;
   if (!form || std::exchange(form->told, true)) return;
   auto* owner = ex.hold.get();
-  // Never inside the call that started it, nor inside another callback of the request.
+  // Never call it inside the call that started it, or inside another callback of the request.
   module::post(owner, &loop, [this, keep = keep(), form, owner, end, slot = &ex, trace = ex.trace] {
     const observe::trace_scope scope(trace);
     const auto tell = [&](ry_status st, const ry_form* f, const ry_error_view* e) {
@@ -407,7 +406,7 @@ void worker::on_tick() {
   give_back_memory();
 }
 
-// Credentials are checked when a stream starts; a stream whose credential is revoked later must end.
+// Authentication happens only when a stream starts, so streams must be closed when their credential is revoked later.
 void worker::cut_revoked() {
   const auto* auth = shared.r.auth;
   if (!auth || auth->revocations() == revocations_seen_) return;
@@ -417,15 +416,14 @@ void worker::cut_revoked() {
   }
 }
 
-// After a crowd has left, what it used is given back to the system. The allocator keeps it otherwise,
-// because single pieces in between are still in use.
+// Returns memory to the system after a load peak. The allocator would keep it because of fragmentation.
 void worker::give_back_memory() {
   crowd_ = std::max(crowd_, connections.size());
   quiet_ticks_ = crowd_ >= min_crowd && connections.size() <= crowd_ / 2 ? quiet_ticks_ + 1 : 0;
   if (quiet_ticks_ < ticks_until_quiet) return;
   quiet_ticks_ = 0;
   crowd_ = connections.size();
-  // Not given back when the pool is full: the next crowd brings another chance.
+  // If the pool is full, skip it until the next load peak.
   (void)shared.r.blocking->submit([] { ::malloc_trim(0); });
 }
 
@@ -461,7 +459,7 @@ void worker::close() {
 }
 
 std::string worker::new_request_id() {
-  // xorshift128+: ids must not collide; nobody relies on their being secret.
+  // xorshift128+: ids must be unique, not secret.
   const auto next = [this] {
     auto x = rng_[0];
     const auto y = rng_[1];

@@ -1,4 +1,4 @@
-// What the server keeps per event loop: connections, slots of requests, timers, counters.
+// The server's state per event loop: connections, request slots, timers and counters.
 #pragma once
 
 #include <array>
@@ -19,27 +19,27 @@
 
 namespace ry::http::serving {
 
-// What all workers share; but for `tls` and the counters immutable once the server listens.
+// State shared by all workers. Immutable once the server listens, except `tls` and the counters.
 struct shared_state {
   rooms r;
   settings s;
   address_set trusted;
   site own;
-  std::atomic<std::shared_ptr<const tls_context>> tls;  // of connections from now on
+  std::atomic<std::shared_ptr<const tls_context>> tls;  // for new connections
   bool uses_tls() const noexcept { return !s.tls_cert_file.empty(); }
   head_limits limits;
-  // Keeps workers and slots alive for work that is under way elsewhere.
+  // Locking it keeps workers and slots alive while other threads use them.
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
-  std::atomic<std::int64_t> turned_away{0};  // of them, those that came while the server drains
-  std::atomic<std::int64_t> refusing{0};     // of them, those over the limit, which get a 503
+  std::atomic<std::int64_t> turned_away{0};  // of these, accepted while the server drains
+  std::atomic<std::int64_t> refusing{0};     // of these, over the limit; they get a 503
   // Set before the server listens.
   std::unique_ptr<quota> unsent, bodies, spool, by_address;
   std::shared_ptr<route_counters> unmatched =
       std::make_shared<route_counters>(std::string(), std::string());
 };
 
-// What a new connection gets: answers, or 503 because there are too many or because the server stops.
+// How the server treats a new connection: it serves it, or answers 503 at the connection limit or while draining.
 enum class admission { served, too_many, draining };
 
 class worker {
@@ -55,51 +55,50 @@ class worker {
   struct counters {
     std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0}, bytes_in{0},
         bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0}, slow_readers{0};
-    std::atomic<std::int64_t> accepting{0};  // connections here or on their way here
+    std::atomic<std::int64_t> accepting{0};  // connections of this worker, including those still being passed to it
   };
   counters count;
-  // One writer: no read-modify-write on the bus.
+  // Only the loop writes these counters, so they need no atomic read-modify-write.
   static void add(std::atomic<std::uint64_t>& c, std::uint64_t n = 1) noexcept {
     c.store(c.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
   static void sub(std::atomic<std::uint64_t>& c) noexcept { add(c, ~std::uint64_t{0}); }
 
   // ---- any thread
-  // The loop looks at the exchange soon: it has an answer, or its stream has news. Many calls, one
-  // wake.
+  // Notifies the loop that the exchange has an answer or its stream has changed. Coalesces many calls into one wake-up.
   void enqueue(exchange& ex);
 
   // ---- on the loop
   void accept(int fd, std::string peer, admission how, quota_hold place);
   void adopt(connection& c);
   void forget(connection& c);
-  void schedule(connection& c);  // connection::resume() soon
+  void schedule(connection& c);  // calls connection::resume() later
   exchange& take_slot();
   // Ends the use of a slot. Its word must be `ended` or `authenticating`.
   void release(exchange& ex);
   void drop_data(exchange& ex);
-  // The module ended the request: hands the answer to the connection, if there still is one.
+  // The module ended the request: passes the answer to the connection if it is still open.
   void finish(exchange& ex, std::uint32_t status, std::string_view lines, std::string_view body,
               std::shared_ptr<file_source> file);
-  // The connection lets go of a request whose module has not ended it yet.
+  // Detaches the connection from a request that its module has not ended yet.
   void detach(exchange& ex);
-  // The host has answered this request in the place of its module, which is named if it never ends the request.
+  // The host has answered this request instead of its module. Logs the module if it does not end the request in time.
   void watch_unanswered(exchange& ex);
-  // The stream's connection is gone; the module hears of it.
+  // The stream's connection has closed: notifies the module.
   void lose_stream(exchange& ex, std::int32_t why);
-  // Calls stream_on_close's function on `exec`, unless the stream is closed by then. [any]
+  // Calls the callback of stream_on_close on `exec`, unless the module closes the stream first. [any]
   void tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why);
   void advance_form(exchange& ex);
   void remove_files(std::vector<std::string> paths);
   void arm_tick();
   void start_drain();
   enum class parting { ask, cut };
-  // Asks the streams of these owners to end, or cuts their connections; how many requests and streams of
-  // theirs there were.
+  // Asks the streams of these owners to end, or closes their connections. Returns the number of their requests and
+  // streams.
   std::size_t part_with(const std::vector<ry_host*>& owners, parting how);
   void cut_all();
-  // Ends everything that belongs to the loop's io_context: handlers that are never run may keep
-  // this object alive until the io_context itself goes.
+  // Closes all objects of the loop's io_context: handlers that never run may keep this object alive until the
+  // io_context is destroyed.
   void close();
   std::string new_request_id();
   std::string_view date_line();
@@ -111,8 +110,8 @@ class worker {
   static constexpr std::size_t scratch_size = 64 * 1024;
   std::unique_ptr<char[]> scratch;  // read buffer of all connections
   std::string gather;               // write buffer of all streams
-  std::string lines;                // headers of the answer being made
-  std::string scrap;                // bodies that nobody wants
+  std::string lines;                // headers of the current answer
+  std::string scrap;                // discarded bodies
   form_reader::file_names spool_names;
   std::vector<boost::intrusive_ptr<connection>> connections;
 
@@ -129,7 +128,7 @@ class worker {
   void cut_revoked();
   void name_unanswered(clock::time_point now);
 
-  // Slots stay for good. In blocks: one that lies among the pieces of a request would hold their page.
+  // Slots are never freed. Blocks keep them together; a slot between the buffers of a request would pin their page.
   boost::container::deque<exchange, void,
                           boost::container::deque_options<boost::container::block_size<64>>::type>
       slots_;
@@ -148,8 +147,8 @@ class worker {
   };
   std::vector<unanswered> unanswered_;
   std::uint64_t revocations_seen_ = 0;
-  std::size_t crowd_ = 0;     // connections, the most since memory was given back
-  unsigned quiet_ticks_ = 0;  // since far fewer are left
+  std::size_t crowd_ = 0;     // peak number of connections since the last malloc_trim()
+  unsigned quiet_ticks_ = 0;  // ticks with at most half of `crowd_` connections left
   std::string date_;
   std::int64_t date_second_ = 0;
   std::array<std::uint64_t, 2> rng_{};

@@ -24,7 +24,7 @@ std::chrono::milliseconds duration(std::uint64_t ms, std::uint64_t standard) {
   return std::chrono::milliseconds(std::min(ms ? ms : standard, week));
 }
 
-// Fields that say how the message travels: the client writes them itself.
+// Hop-by-hop and framing fields, which the client sets itself.
 bool is_own(std::string_view name) {
   for (std::string_view own : {"host", "content-length", "connection", "transfer-encoding", "te",
                                "trailer", "upgrade", "keep-alive", "proxy-connection", "expect"})
@@ -32,7 +32,7 @@ bool is_own(std::string_view name) {
   return false;
 }
 
-// The header lines of a request, or what is wrong with it.
+// The header lines of a request; sets `problem` if the request is invalid.
 std::string render(const ry_client_request& r, const std::string& agent, std::string& problem) {
   std::string out;
   const auto method = sv(r.method);
@@ -90,11 +90,11 @@ struct client::impl {
   };
   shard& shard_of(ry_op_id id) { return shards[id % shards.size()]; }
 
-  // Certificates that requests trust besides the usual ones; a number is its place in `sets` plus one.
+  // Certificates that single requests trust in addition to the default set; a number is the index in `sets` plus one.
   struct certificate_sets {
     static constexpr std::size_t most = 256;
     std::mutex mutex;
-    std::map<std::string, std::uint64_t, std::less<>> numbers;  // by the text
+    std::map<std::string, std::uint64_t, std::less<>> numbers;  // by PEM text
     std::vector<std::shared_ptr<const tls_context>> sets;
   };
   certificate_sets trusted;
@@ -121,7 +121,7 @@ client::~client() {
   }
 }
 
-// Tells the receiver which trace the request belongs to, unless the caller does so itself.
+// Adds traceparent for the receiver, unless the caller sets it itself.
 void client::trace(const ry_client_request& r, exchange_request& x) const {
   using receivers = observe::trace_settings::receivers;
   x.trace = observe::current_trace();
@@ -157,7 +157,7 @@ std::uint64_t client::trust(std::string_view pem) {
   return t.sets.size();
 }
 
-// How the request travels: through which proxy, and whom it trusts.
+// Sets the proxy and the trusted certificates of the request.
 void client::route(const ry_client_request& r, exchange_request& x) const {
   const auto has = [&r](std::size_t end) { return r.struct_size >= end; };
   const auto proxy_text =
@@ -175,7 +175,7 @@ void client::route(const ry_client_request& r, exchange_request& x) const {
   }
   const bool from_environment = proxy_text.empty() && (r.flags & RY_CLIENT_ENVIRONMENT_PROXY);
   if (proxy_text.empty() && !from_environment) return;
-  // The proxy would connect to addresses that the guard refuses.
+  // The proxy would bypass the address guard.
   if (!(r.flags & RY_CLIENT_OPERATOR_URL)) {
     x.proxy_problem = "a proxy is only for addresses of the operator";
     return;
@@ -234,7 +234,7 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   }
   if (op) *op = *slot;
   exec->post([i = impl_.get(), e = std::move(e)] {
-    // A stop() that came first has not seen this one.
+    // A stop() before this point did not cancel this request.
     if (i->stopping.load(std::memory_order_acquire)) e->cancel();
     e->start();
   });

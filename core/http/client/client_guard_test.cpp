@@ -1,4 +1,4 @@
-// The address guard at work: which connections are made, and to what.
+// Tests of the address guard in the client: which addresses it connects to.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -127,7 +127,7 @@ TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {
     EXPECT_LT(slow->ended - begin, milliseconds(3000));
     EXPECT_LT(total->ended - begin, milliseconds(3000));
   }
-  release.set_value();  // the look-up ends after the client is gone
+  release.set_value();  // the lookup ends after the client is destroyed
 }
 
 TEST(client_guard, names_that_nobody_answers_for_keep_neither_the_operator_nor_later_users_waiting) {
@@ -159,7 +159,7 @@ TEST(client_guard, names_that_nobody_answers_for_keep_neither_the_operator_nor_l
   release.set_value();
   ASSERT_TRUE(later->wait());
   EXPECT_EQ(later->body, "ok") << later->message;
-  EXPECT_LT(looked_up, 100);  // those that were under way, not those that were given up
+  EXPECT_LT(looked_up, 100);  // only the lookups in progress, not the cancelled ones
 }
 
 TEST(client_guard, tries_the_next_address_when_one_fails) {

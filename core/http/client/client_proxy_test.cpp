@@ -1,4 +1,4 @@
-// Requests through proxies, and certificates of single requests.
+// Tests of requests through proxies, and of certificates for single requests.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ using ry::http::environment_proxies;
 
 constexpr std::uint32_t operators = RY_CLIENT_OPERATOR_URL;
 
-// Names are looked up by the proxy only: a look-up here is a mistake.
+// Only the proxy resolves names: a lookup in the client is a failure.
 client_settings without_names(address_guard guard = address_guard::off) {
   client_settings s{guard};
   s.lookup = [](const std::string& name) {
@@ -28,8 +28,7 @@ client_settings without_names(address_guard guard = address_guard::off) {
   return s;
 }
 
-// A proxy that answers requests in the absolute form itself and, once it has taken a CONNECT, hands the connection to
-// `inside`.
+// A proxy that answers absolute-form requests itself; after an accepted CONNECT it passes the connection to `inside`.
 struct test_proxy {
   std::mutex mutex;
   std::vector<std::string> heads;
@@ -69,7 +68,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// TLS within a connection that is there already.
+// Serves TLS on an existing connection.
 std::function<void(peer&)> serves_tls(const identity& id, SSL_CTX* ctx) {
   SSL_CTX_use_certificate(ctx, id.cert.get());
   SSL_CTX_use_PrivateKey(ctx, id.key.get());
@@ -234,7 +233,7 @@ TEST(client_proxy, an_old_request_has_none) {
   r.flags = operators;
   r.method = ry::core::view("GET");
   r.url = ry::core::view(url);
-  r.proxy = ry::core::view("no proxy at all");  // behind what the caller knows of
+  r.proxy = ry::core::view("no proxy at all");  // beyond the struct_size of the caller
   r.trust = 99;
   auto a = std::make_shared<answer>();
   a->exec = &w.loops.at(0);

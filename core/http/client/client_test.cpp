@@ -99,7 +99,7 @@ TEST(client, does_not_reuse_what_the_server_spoiled) {
 }
 
 TEST(client, retries_a_stale_connection_only_when_it_is_safe) {
-  // The peer answers once and closes when the second request is there: the request may have run.
+  // The peer answers once and closes after it received the second request, which may have been executed.
   server s([](peer& p) {
     p.request();
     p.send(ok);
@@ -298,7 +298,7 @@ TEST(client, pause_stops_reading_and_resume_goes_on) {
                       return pausing ? RY_RESOURCE_EXHAUSTED : RY_OK;
                     }});
   ASSERT_TRUE(a->wait_body(1));
-  std::this_thread::sleep_for(milliseconds(600));  // longer than the idle limit: it does not count
+  std::this_thread::sleep_for(milliseconds(600));  // longer than the idle timeout, which does not apply while paused
   EXPECT_LT(sent, size);
   const auto seen = a->size();
   EXPECT_LE(seen, 128u * 1024);
@@ -472,7 +472,7 @@ TEST(client, serves_many_streams_at_once) {
     EXPECT_EQ(a->body.size(), 20u * chunks);
     EXPECT_FALSE(a->wrong_thread);
   }
-  // The hold on the module ends after the receiver's last call.
+  // The client releases the module after the last callback of the receiver.
   for (int i = 0; i < 1000 && w.host.outstanding > 0; ++i)
     std::this_thread::sleep_for(milliseconds(2));
   EXPECT_EQ(w.host.outstanding, 0);

@@ -1,4 +1,4 @@
-// TLS: what is trusted, and streaming through it. The server is OpenSSL on a blocking socket.
+// Tests of TLS: trust and streaming. The server is OpenSSL on a blocking socket.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -8,7 +8,7 @@ namespace ry::http {
 
 namespace {
 
-// Alternates the families so that one broken family costs one step, not all of them.
+// Alternates IPv4 and IPv6, so that a broken family costs one attempt, not all of them (RFC 8305).
 std::vector<boost::asio::ip::address> interleave(std::vector<boost::asio::ip::address> in,
                                                  std::size_t max) {
   std::vector<boost::asio::ip::address> first, second, out;

@@ -177,7 +177,7 @@ void exchange::connected(std::optional<loop_socket> socket, const boost::asio::i
   if (!socket) {
     const std::string what = "could not connect to " + (via_ ? "the proxy " + via_->authority : to.authority);
     if (!guarded()) return fail(RY_UNAVAILABLE, "http_client.connect", what + ": " + problem);
-    // Users get one error for refused, unreachable and silent ports, so they cannot scan ports through the server.
+    // Users get the same error for refused, unreachable and silent ports, so they cannot scan ports through the server.
     observe::log(observe::level::info, "http_client", what, {{"error", problem}});
     return fail(RY_UNAVAILABLE, "http_client.connect", what);
   }
@@ -193,7 +193,7 @@ void exchange::ask_for_tunnel() {
   const auto& to = std::get<target>(request_.to);
   phase_ = phase::tunnel;
   reader_ = response_reader(response_reader::body_rule::head_only);
-  // In CONNECT the port is never left out.
+  // CONNECT requires an explicit port.
   const std::string name = to.host.literal && to.host.literal->is_v6() ? "[" + to.host.name + "]" : to.host.name;
   const std::string authority = name + ":" + std::to_string(to.port);
   out_ = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
@@ -218,12 +218,12 @@ void exchange::tunnel_answered(std::span<char> data) {
     const auto reason = status == 407   ? " rejected or requires credentials"
                         : status == 403 ? " does not allow connections to " + to.authority
                                         : " could not connect to " + to.authority;
-    // A busy proxy, or one that does not reach the target now, may do so later.
+    // A busy proxy, or one that cannot reach the target now, may succeed later.
     const bool passes = status >= 500 || status == 408 || status == 429;
     return fail(passes ? RY_UNAVAILABLE : RY_PERMISSION_DENIED, "http_client.proxy",
                 who + reason + " (HTTP " + std::to_string(status) + ")");
   }
-  // A TLS server waits for the client's first word.
+  // In TLS the client sends first, so early data is a protocol error.
   if (piece.unused > 0) return fail(RY_UNAVAILABLE, "http_client.proxy", who + " sent data ahead of the connection");
   if (reading_ || writing_) connection_->io.cancel_waits();
   ++turn_;
@@ -291,7 +291,7 @@ void exchange::write_some() {
       continue;
     }
     if (r.what == transport::io::want_read || r.what == transport::io::want_write) return;
-    // A peer that refuses a body may have answered before it closed: reading will tell.
+    // A peer that refuses a body may have answered before it closed, so go on reading.
     write_failed_ = true;
   }
   if (phase_ == phase::tunnel) return;
@@ -305,7 +305,7 @@ void exchange::write_some() {
   }
 }
 
-// Wakes for reading always (unless the receiver paused) and for writing while something is unsent.
+// Waits for readability unless the receiver paused, and for writability while bytes are unsent.
 void exchange::arm() {
   auto wake = [this](bool exchange::*flag) {
     this->*flag = true;
@@ -316,7 +316,7 @@ void exchange::arm() {
     };
   };
   if (!paused_ && !reading_) {
-    // What TLS has decrypted already does not make the socket readable again.
+    // Already decrypted bytes do not make the socket readable.
     if (connection_->io.buffered())
       loop_.loop.post([f = wake(&exchange::reading_)] { f({}); });
     else
@@ -534,8 +534,8 @@ std::optional<exchange::clock::time_point> exchange::due() const {
   return at;
 }
 
-// The timer is set again only when it would fire too late: signs of life merely move the deadline,
-// and a timer that fires early looks again.
+// Rearms the timer only if it would fire too late. Activity only moves the deadline, and a timer that fires early checks
+// it again.
 void exchange::arm_timer() {
   const auto at = due();
   if (!at || (timer_at_ && *timer_at_ <= *at)) return;

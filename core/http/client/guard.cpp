@@ -26,7 +26,7 @@ constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) {
 constexpr v4_block v4_blocks[] = {
     {quad(0, 0, 0, 0), 8, "unspecified"},        {quad(10, 0, 0, 0), 8, "private"},
     {quad(100, 64, 0, 0), 10, "shared"},         {quad(127, 0, 0, 0), 8, "loopback"},
-    // A public address that a machine in Azure meets its own host under.
+    // A public address that Azure maps to the host of a virtual machine.
     {quad(168, 63, 129, 16), 32, "metadata"},
     {quad(169, 254, 0, 0), 16, "link-local"},    {quad(172, 16, 0, 0), 12, "private"},
     {quad(192, 0, 0, 0), 24, "reserved"},        {quad(192, 0, 2, 0), 24, "documentation"},
@@ -48,7 +48,7 @@ struct v6_block {
   std::string_view why;
 };
 
-// Inside 2000::/3; everything outside of it is refused except NAT64.
+// Blocks inside 2000::/3; everything outside is refused except NAT64.
 constexpr v6_block v6_blocks[] = {
     {{0x20, 0x01, 0x00, 0x00}, 32, "tunnel"},  // Teredo
     {{0x20, 0x01, 0x00, 0x02, 0x00, 0x00}, 48, "benchmark"},
@@ -100,7 +100,7 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// "0x7f", "0177", "127"; nullopt when it is no number or above 32 bits.
+// "0x7f", "0177", "127"; nullopt if it is not a number of at most 32 bits.
 std::optional<std::uint64_t> number(std::string_view s) {
   if (s.empty()) return std::nullopt;
   unsigned base = 10;
@@ -194,7 +194,7 @@ std::optional<host> parse_host(std::string_view text) {
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
     boost::system::error_code ec;
     const std::string inner(text.substr(1, text.size() - 2));
-    if (inner.find('%') != std::string::npos) return std::nullopt;  // zones are local by nature
+    if (inner.find('%') != std::string::npos) return std::nullopt;  // zones are only valid locally
     const auto a = ip::make_address_v6(inner, ec);
     if (ec) return std::nullopt;
     return host{a.to_string(), ip::address(a)};

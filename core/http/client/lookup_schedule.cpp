@@ -83,7 +83,7 @@ std::size_t lookup_schedule::ready(clock::time_point now, std::size_t enough) co
     if (n >= enough) break;
     const auto& a = accounts_.at(name);
     if (!may_begin(name, a, now)) continue;
-    // A slow account begins with one.
+    // A slow account gets only one lookup.
     auto left = slow_account(name, now) ? 1 : name.empty() ? enough : limits_.of_account - a.in_progress;
     for (auto site = a.turns.begin(); site != a.turns.end() && left > 0 && n < enough; ++site) {
       if (!may_begin(*site, now)) continue;
@@ -96,8 +96,8 @@ std::size_t lookup_schedule::ready(clock::time_point now, std::size_t enough) co
 
 std::string lookup_schedule::pop(const std::string& name, account& a, const std::string& site) {
   auto host = a.names.at(site).front();
-  remove(host);  // of all accounts that wait for it
-  // Its next turn comes after those of the others.
+  remove(host);  // from the queues of all accounts
+  // Move it behind the others (round-robin).
   const auto to_end = [](std::deque<std::string>& turns, const std::string& one) {
     const auto at = std::ranges::find(turns, one);
     if (at != turns.end()) std::rotate(at, at + 1, turns.end());
@@ -148,7 +148,7 @@ void lookup_schedule::unanswered(const turn& t, clock::time_point now) {
   if (!t.account.empty()) remember(slow_accounts_, t.account, now);
 }
 
-// Names that are answered do not make up for unanswered ones of the same account: an attacker could alternate.
+// Answered names do not clear the slow state of the account: an attacker could alternate them with unanswered ones.
 void lookup_schedule::answered(const turn& t) {
   slow_sites_.erase(t.site);
 }

@@ -1,10 +1,10 @@
-// Which queued name of a user is looked up next: a schedule without threads, clock or I/O. The resolver owns it and calls it
-// under its lock.
+// Fair scheduler for the DNS lookups of users, without threads, clock or I/O. The resolver owns it and calls it under
+// its lock.
 //
 // Accounts take turns, and the sites of one account (a site is a registered domain) take turns within it. An account and a
 // site have a limited number of lookups in progress. A site with an unanswered lookup, and an account with several, is
-// slow for a while: it has one lookup in progress, and all slow ones share a few. A name that several accounts wait for
-// is queued for each of them and looked up at the first of their turns.
+// slow for a while: it gets one lookup at a time, and all slow ones share a small limit. A name that several accounts
+// wait for is queued for each of them and looked up at the earliest of their turns.
 //
 // The account "" stands for requests that name no account. It takes turns like the others, but only the limits of sites
 // apply to it.
@@ -30,8 +30,8 @@ class lookup_schedule {
     std::size_t of_site = 3;
     std::size_t of_slow = 4;  // of all slow accounts and sites together
     std::size_t waiting = 4096;
-    std::size_t waiting_of_account = 256;  // also of a site of the account ""
-    std::size_t waiting_when_full = 8;     // of an account, although `waiting` names wait
+    std::size_t waiting_of_account = 256;  // also per site of the account ""
+    std::size_t waiting_when_full = 8;     // per account, even if `waiting` is reached
     std::size_t slow_account = 4;          // unanswered lookups that make an account slow
     std::chrono::milliseconds slow_time{60'000};
   };
@@ -42,25 +42,25 @@ class lookup_schedule {
 
   explicit lookup_schedule(const limits& l) : limits_(l) {}
 
-  // Queues the name for the account. False: too many wait. A name that the account has queued already stays where it is.
+  // Queues the name for the account. False: the queue is full. A name that the account has queued keeps its position.
   bool queue(const std::string& host, const std::string& account);
-  // Takes the name out of all queues. False: it is in none.
+  // Removes the name from all queues. False: it was not queued.
   bool remove(const std::string& host);
-  // The next name, which then is in progress and in no queue. nullopt: none may begin now.
+  // Removes the next name from all queues and marks it as in progress. nullopt: no lookup may start now.
   std::optional<turn> take(clock::time_point now);
   // The lookup of a name that take() returned has ended.
   void end(const turn& t);
-  // The lookup had no answer within the time of a good name server; or it had one.
+  // Records whether the lookup was answered within the time that a responsive name server needs.
   void unanswered(const turn& t, clock::time_point now);
   void answered(const turn& t);
 
-  // How many names may begin now: exact for 0 and 1, otherwise at most too large, counted no further than to `enough`.
+  // The number of lookups that may start now, counted up to `enough`: exact for 0 and 1, otherwise an upper bound.
   std::size_t ready(clock::time_point now, std::size_t enough) const;
   std::size_t waiting() const noexcept { return queued_.size(); }
   std::size_t in_progress() const noexcept { return in_progress_; }
 
-  // The registered domain of a name, without a list of public suffixes: its last two labels, three below the usual
-  // second levels of countries (co.uk).
+  // The registered domain of a name, estimated without a public suffix list: its last two labels, or three below common
+  // country-code second levels (co.uk).
   static std::string site_of(const std::string& host);
 
  private:
@@ -86,7 +86,7 @@ class lookup_schedule {
   const limits limits_;
   std::unordered_map<std::string, account> accounts_;  // with a name that waits or is in progress
   std::deque<std::string> turns_;                      // accounts with waiting names; the first one is next
-  std::unordered_map<std::string, std::vector<std::string>> queued_;  // accounts by the name that waits
+  std::unordered_map<std::string, std::vector<std::string>> queued_;  // accounts by queued name
   std::unordered_map<std::string, std::size_t> sites_;                // lookups in progress
   slow_map slow_accounts_, slow_sites_;
   std::size_t in_progress_ = 0, slow_in_progress_ = 0;

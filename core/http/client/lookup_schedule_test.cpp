@@ -1,4 +1,4 @@
-// Which account's name is looked up next.
+// Tests of the fairness and the limits of the lookup schedule.
 #include "core/http/client/lookup_schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct lookup_schedule_test : testing::Test {
   clock::time_point now{std::chrono::hours(1)};
   lookup_schedule::limits limits;
 
-  // Queues names of sites of their own.
+  // Queues names, each with its own site.
   static void fill(lookup_schedule& s, const std::string& account, std::size_t n, const std::string& prefix = {}) {
     for (std::size_t i = 0; i < n; ++i)
       ASSERT_TRUE(s.queue("www." + prefix + account + std::to_string(i) + ".test", account)) << account << i;

@@ -1,5 +1,5 @@
-// The addresses of this machine's own interfaces. Requests of users must not reach services that listen on them, even if
-// the addresses are public. Any thread.
+// The addresses of this machine's network interfaces. Requests of users must not reach services that listen on them,
+// even if the addresses are public. [any]
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -16,7 +16,7 @@ class own_addresses {
   using list_fn = std::function<addresses()>;
 
   explicit own_addresses(list_fn list = of_interfaces) : list_(std::move(list)) {}
-  // The list of interfaces is read again every ten seconds, because interfaces come and go.
+  // Reloads the list of interfaces every ten seconds, because interfaces change.
   bool contain(const boost::asio::ip::address& a) const;
 
   // Empty if the system call fails.

@@ -1,4 +1,4 @@
-// Idle connections of one loop, for reuse. The last one used is taken first.
+// Pool of idle connections of one loop for reuse, in LIFO order.
 #pragma once
 
 #include <chrono>
@@ -30,13 +30,13 @@ class pool {
   };
   explicit pool(limits l) : limits_(l) {}
 
-  // A connection that is still alive, or nullptr.
+  // Returns a connection that is still usable, or nullptr.
   std::unique_ptr<connection> take(const std::string& key);
-  // Keeps it, or closes it when the pool is full.
+  // Keeps the connection, or closes it if the pool is full.
   void give(const std::string& key, std::unique_ptr<connection> c, clock::time_point now);
-  // Closes what has been idle for too long; returns how many are left.
+  // Closes connections past the idle timeout; returns how many are left.
   std::size_t sweep(clock::time_point now);
-  // Closes what was kept under names that `its` takes.
+  // Closes the connections whose name satisfies `its`.
   void drop(const std::function<bool(const std::string& name)>& its);
   void clear();
   std::size_t size() const noexcept { return size_; }

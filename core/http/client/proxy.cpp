@@ -53,7 +53,7 @@ bool same_network(const ip::address& a, const ip::address& network, unsigned bit
 }  // namespace
 
 std::string proxy::key() const {
-  // The last word of the header's value: "Basic" is the only scheme.
+  // The credentials without the scheme, which is always "Basic".
   return authority + '#' + authorization.substr(authorization.rfind(' ') + 1);
 }
 
@@ -107,7 +107,7 @@ std::optional<environment_proxies::exception> environment_proxies::read_exceptio
     return e;
   }
   std::string_view name = text;
-  // A port follows the only colon, or a bracket: "::1" has none.
+  // A port follows a single colon or a closing bracket: "::1" has none.
   const auto colon = name.rfind(':');
   const bool bracketed = name.starts_with('[');
   if (colon != std::string_view::npos && (bracketed ? name[colon - 1] == ']' : name.find(':') == colon)) {

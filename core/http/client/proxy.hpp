@@ -1,5 +1,5 @@
 // HTTP proxies of outgoing requests: those that a request names, and those of the process environment
-// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Pure. Any thread.
+// (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Pure. [any]
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace ry::http {
 struct proxy {
   guard::host host;
   std::uint16_t port = 0;
-  std::string authority;      // host and port, for messages: no credentials
+  std::string authority;      // host and port without credentials, safe for messages
   std::string authorization;  // value of Proxy-Authorization; empty: none
 
-  // Equal for proxies whose connections may be shared. Holds the credentials; no blanks.
+  // Equal for proxies that may share connections. Contains the credentials and no spaces.
   std::string key() const;
 };
 
-// Reads "http://[user:password@]host[:port]" or "host:port"; the default port is 80. The alternative is a
-// sentence saying what is wrong with it; it never repeats the text, which may hold a password.
+// Reads "http://[user:password@]host[:port]" or "host:port"; the default port is 80. The string
+// alternative is an error message; it never contains the text, which may hold a password.
 std::variant<proxy, std::string> parse_proxy(std::string_view text);
 
-// The proxies of the environment. Immutable after construction.
+// The proxies configured in the environment. Immutable after construction.
 class environment_proxies {
  public:
   struct variables {
@@ -38,14 +38,14 @@ class environment_proxies {
   environment_proxies() = default;
   explicit environment_proxies(const variables& from);
 
-  // The proxy of requests to `to`; monostate: none; or a sentence about a variable that cannot be used.
+  // The proxy for requests to `to`, monostate for none, or an error message that names an invalid variable.
   std::variant<std::monostate, proxy, std::string> of(const target& to) const;
-  // What is wrong with the variables, one sentence each.
+  // The errors in the variables, one message each.
   std::vector<std::string> problems() const;
 
  private:
   struct exception {
-    std::string name;  // a host and the names below it; "*": every host
+    std::string name;  // a host and its subdomains; "*": every host
     std::optional<boost::asio::ip::address> network;
     unsigned bits = 0;
     std::uint16_t port = 0;  // 0: any

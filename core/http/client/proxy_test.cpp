@@ -95,7 +95,7 @@ TEST(environment_proxies, exceptions) {
       {"fd00::/8", "https://[fd12::1]/", true},
       {"fd00::/8", "https://[fe12::1]/", false},
       {"localhost", "https://localhost:11434/", true},
-      // What cannot be read excepts nothing, and the rest is read.
+      // Invalid entries are ignored; the other entries still apply.
       {"10.0.0.0/99,a b:c:d,,example.org", "https://example.org/", true},
       {"10.0.0.0/99", "https://10.0.0.1/", false},
       {"", "https://localhost/", false},

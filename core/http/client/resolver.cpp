@@ -29,11 +29,11 @@ struct resolver::state {
     done_fn done;
   };
   struct name {
-    named_by by;  // the operator as soon as one waiter asks in the operator's name
+    named_by by;  // the_operator if at least one waiter is the operator's
     bool in_progress = false;
     std::vector<waiting> waiters;
   };
-  // A name that a thread looks up, for the operator or at the turn of an account.
+  // A lookup on a thread, for the operator or for the turn of an account.
   struct job {
     std::string host;
     std::optional<lookup_schedule::turn> turn;
@@ -51,7 +51,7 @@ struct resolver::state {
   std::condition_variable work;
   std::unordered_map<std::string, name> names;  // queued and in progress
   std::deque<std::string> operators;            // queued
-  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // users' names that fail at once until then
+  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // negative cache of users' names, with expiry
   std::size_t threads = 0, idle = 0;
   std::size_t running = 0;
   resolver_stats stats;
@@ -81,7 +81,7 @@ struct resolver::state {
 
 namespace {
 
-// Under the state's lock: once `stopped` is set, the loops may be gone.
+// Call it under the lock of the state: the loops may be destroyed after `stopped` is set.
 void post_answer(ry_exec* exec, resolver::done_fn done, resolver::answer a) {
   exec->post([done = std::move(done), a = std::move(a)] { done(a); });
 }
@@ -101,7 +101,7 @@ void resolver::state::drop_unawaited() {
   std::erase_if(operators, [this](const std::string& host) { return !names.contains(host); });
 }
 
-// The next name to look up; none when the waiters of all that are ready have gone.
+// The next name to look up; nullopt if no ready name has a waiter left.
 std::optional<resolver::state::job> resolver::state::take() {
   while (!operators.empty()) {
     std::string host = std::move(operators.front());
@@ -142,9 +142,9 @@ bool resolver::state::fails_at_once(const std::string& host) {
   return false;
 }
 
-// Records after a lookup for a user whether its name, its site and its account are slow.
+// Records after a user's lookup whether its name, site and account are slow.
 void resolver::state::note(const job& j, bool found, clock::duration took) {
-  // An answer that comes late has occupied a thread as long as one that never comes.
+  // A late answer occupies a thread as long as a missing one.
   const bool slow = took >= set.slow;
   if (slow) stats.unanswered++;
   if (!j.turn) return;
@@ -159,7 +159,7 @@ void resolver::state::note(const job& j, bool found, clock::duration took) {
   book[j.host] = now + (slow ? set.remembered : set.missing);
 }
 
-// Wakes or starts a thread for queued names; false = there are no threads at all.
+// Wakes or starts a thread for queued names; false = there are no threads.
 bool resolver::state::call_thread(const std::shared_ptr<state>& s) {
   if (s->threads < max_threads && s->ready(s->idle + 1) > s->idle) {
     try {
@@ -220,7 +220,7 @@ void resolver::resolve(const std::string& host, named_by by, const std::string& 
   auto it = s.names.find(host);
   if (it == s.names.end() && users && s.fails_at_once(host)) return post_answer(exec, std::move(done), {});
   const bool queued = it != s.names.end();
-  // A user's name that waits for other accounts takes this one's turn as well.
+  // A name queued for other accounts is queued for this account too.
   const bool waits = queued && !it->second.in_progress;
   if (!queued || (waits && it->second.by == named_by::user)) {
     bool taken = s.queue(host, by, account);

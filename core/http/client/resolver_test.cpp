@@ -1,4 +1,4 @@
-// Who gets a thread for a look-up, and whose look-up is made at all.
+// Tests of the scheduling of lookups on threads, and of dropped lookups.
 #include "core/http/client/resolver.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 const ry::http::lookup_schedule::limits schedule_limits;
 
-// A name server that keeps names that begin with "silent" waiting until it is let go.
+// A name server that does not answer names that begin with "silent" until let_go().
 class name_server {
  public:
   resolver::lookup_fn lookup() {
@@ -60,7 +60,7 @@ class name_server {
   }
 
  private:
-  // The threads of a resolver outlive it.
+  // Threads of the resolver may outlive it.
   struct state {
     std::mutex mutex;
     std::condition_variable changed;
@@ -70,7 +70,7 @@ class name_server {
   std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
-// One that waits for an answer; it goes away with its last pointer.
+// Waits for an answer; it disappears with its last pointer.
 class waiter {
  public:
   bool wait(int ms = 10'000) {
@@ -118,7 +118,7 @@ struct resolver_test : testing::Test {
     });
     return w;
   }
-  // Takes all threads that users may have.
+  // Occupies all threads available to users.
   std::vector<std::shared_ptr<waiter>> occupy() {
     std::vector<std::shared_ptr<waiter>> out;
     for (std::size_t i = 0; i < resolver::max_for_users; ++i)
@@ -370,7 +370,7 @@ TEST_F(resolver_test, a_name_without_addresses_fails_at_once_for_a_short_while) 
   EXPECT_EQ(names->stats().unanswered, 0u);
 }
 
-// For the sanitizers: waiters that come and go while the names are looked up.
+// For the sanitizers: waiters appear and disappear during the lookups.
 TEST_F(resolver_test, many_may_ask_and_go_at_once) {
   std::vector<std::thread> users;
   for (int t = 0; t < 4; ++t)

@@ -13,8 +13,8 @@ namespace {
 
 namespace beast = boost::beast;
 
-// Beast reads start line and fields; body framing is decided here because Beast 1.81 takes an
-// unknown transfer coding for an empty body and asserts on a last chunk that arrives in pieces.
+// Beast parses the start line and the fields. This class decides the body framing, because Beast 1.81 treats an unknown
+// transfer coding as an empty body and asserts on a last chunk that arrives in pieces.
 class head_parser : public beast::http::basic_parser<false> {
  public:
   explicit head_parser(response_head& head) : head_(head) {
@@ -141,7 +141,7 @@ response_reader::outcome response_reader::feed(std::span<char> data, piece& out)
     give_back(partial_);
     return feed_body(data, out);
   }
-  // A head that came whole is read where it is, and so is what follows it.
+  // A complete head and the bytes after it are parsed in place.
   if (!partial_.empty()) {
     partial_.append(data.data(), data.size());
     data = partial_;
@@ -172,7 +172,7 @@ response_reader::outcome response_reader::feed_body(std::span<char> data, piece&
       return left_ ? outcome::more : outcome::done;
     }
     case framing::chunked: {
-      // What comes first of the body stays where it is.
+      // The first body bytes stay in place.
       const auto rest = data.subspan(chunks_.skip(data));
       char* end = rest.data();
       const auto used = chunks_.decode(rest, end);

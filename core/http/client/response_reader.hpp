@@ -1,5 +1,5 @@
-// Reads one HTTP/1.1 response from bytes, without I/O. Strict: a response that could be understood
-// in two ways is an error. The body is de-chunked in place, in the buffer that was fed.
+// Sans-io parser of one HTTP/1.1 response. Strict: an ambiguous response is an error. Decodes chunked bodies in place,
+// in the caller's buffer.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct response_head {
   std::string_view value(const field& f) const {
     return std::string_view(text).substr(f.value_at, f.value_size);
   }
-  // The first field of this name (lower case); empty when there is none.
+  // The value of the first field with this name (lower case); empty if there is none.
   std::string_view find(std::string_view lower_name) const;
 };
 
@@ -37,17 +37,17 @@ class response_reader {
  public:
   static constexpr std::size_t max_head = 64 * 1024;
   static constexpr std::size_t max_fields = 512;
-  static constexpr int max_interim = 16;  // 1xx answers before the real one
+  static constexpr int max_interim = 16;  // 1xx responses before the final one
 
   enum class outcome {
-    more,       // everything consumed, feed on
+    more,       // all input consumed; feed more
     done,       // the response is complete
     malformed,  // see problem()
   };
   struct piece {
-    bool head = false;       // the head was completed by these bytes: see head()
+    bool head = false;       // these bytes completed the head: see head()
     std::string_view body;   // valid until the next feed() and as long as the fed buffer
-    std::size_t unused = 0;  // bytes behind a complete response
+    std::size_t unused = 0;  // bytes after a complete response
   };
 
   // `head_only`: the answer to a HEAD request.
@@ -55,13 +55,13 @@ class response_reader {
   explicit response_reader(body_rule rule = body_rule::normal) : rule_(rule) {}
 
   outcome feed(std::span<char> data, piece& out);
-  // The peer has closed: done, or malformed when the response is cut off.
+  // The peer closed the connection: returns done, or malformed if the response is truncated.
   outcome eof();
 
   response_head& head() noexcept { return head_; }
   bool started() const noexcept { return started_; }  // at least one byte was received
   bool head_complete() const noexcept { return head_complete_; }
-  // A literal that names what is wrong; empty when cut off.
+  // The reason, a string literal; empty if the response is truncated.
   std::string_view problem() const noexcept { return problem_; }
 
  private:
@@ -72,7 +72,7 @@ class response_reader {
     return outcome::malformed;
   }
   outcome feed_body(std::span<char> data, piece& out);
-  // Takes complete head blocks off the front. Sets `consumed`.
+  // Parses complete head blocks at the front. Sets `consumed`.
   outcome take_heads(std::string_view from, std::size_t& consumed);
   bool parse_head(std::string_view block);
 
@@ -85,7 +85,7 @@ class response_reader {
   std::size_t searched_ = 0;
   chunk_decoder chunks_;
   response_head head_;
-  std::string partial_;  // a head that came in part
+  std::string partial_;  // an incomplete head
   std::string_view problem_;
 };
 

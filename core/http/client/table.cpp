@@ -43,7 +43,7 @@ void drop_idle(const ry_host* host, ry_exec* exec, ry_str pool_key) noexcept {
   try {
     c->drop_idle(exec, std::string(core::sv(pool_key)));
   } catch (const std::exception&) {
-    // They end by their age.
+    // The idle timeout closes them.
   }
 }
 

@@ -25,7 +25,7 @@ std::variant<target, std::string> from_view(const boost::urls::url_view& u) {
   const std::uint16_t standard = t.tls ? 443 : 80;
   t.port = standard;
   if (const auto digits = u.port(); u.has_port() && !digits.empty()) {
-    // Boost.URL 1.81 takes 99999 for 34463.
+    // Boost.URL 1.81 parses port 99999 as 34463.
     const auto* end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, t.port);
     if (read.ec != std::errc{} || read.ptr != end || t.port == 0)

@@ -1,4 +1,4 @@
-// A client on loops of its own, and the answers it gets, for tests.
+// Test fixture: a client with its own loops, and a recorder of its responses.
 #pragma once
 
 #include <chrono>

@@ -60,7 +60,7 @@ transport::io transport::handshake() {
 
 transport::io_result transport::read(std::span<char> into) {
   if (ssl_) {
-    // A record is at most 16 KiB: gather what is there, so that one call hands over one burst.
+    // A TLS record is at most 16 KiB: read several, so that one call returns all available bytes.
     std::size_t n = 0;
     for (;;) {
       ERR_clear_error();
