@@ -595,6 +595,8 @@ void connection::fail(const core::error& e) {
   send_failure(status, lines, error_body(e));
 }
 
+// Sends an error of the host. Releases the slot if no module has seen the request; otherwise the module must still
+// end the request.
 void connection::send_failure(std::uint32_t status, std::string_view lines, std::string_view body) {
   auto& ex = *ex_;
   answer(status, lines, body, nullptr);

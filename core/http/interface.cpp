@@ -55,7 +55,7 @@ void drop_broken_detail(core::error& e) {
   e.detail_json.clear();
 }
 
-// Logs why a request failed. Texts of the database go only to the log, never to the client.
+// Logs why a request failed. For a database error it logs the detail, because the message for the client is generic.
 void tell_log(const exchange_ref& ref, const core::error& e) {
   if (!ref.is(exchange::open)) return;
   observe::log(observe::level::warn, "http", "a module gave up a request",
@@ -64,8 +64,8 @@ void tell_log(const exchange_ref& ref, const core::error& e) {
                 {"request_id", ref.ex->data->request_id}});
 }
 
-// Replaces the texts of unexpected errors, such as exceptions of libraries, which may name paths and addresses. An error
-// with its own HTTP status is meant for the client, and the host writes the texts of database errors.
+// Replaces the texts of unexpected errors, such as exceptions of libraries, which may name paths and addresses. An
+// error with its own HTTP status is meant for the client, and the host writes the texts of database errors.
 void hide_internals(core::error& e) {
   const bool unexpected = e.status == RY_INTERNAL || e.status == RY_UNKNOWN || e.status == RY_DATA_LOSS;
   if (!unexpected || e.http_status != 0 || e.reason.starts_with("db.")) return;

@@ -56,7 +56,7 @@ TEST_F(streams, TheHeadLeavesTogetherWithTheFirstPieces) {
     EXPECT_TRUE(c.in.ends_with("data: 4\n\n\r\n0\r\n\r\n")) << c.in;
     c.in.clear();
   }
-  // Nor does it wait for one.
+  // The head is also sent when no piece follows.
   c.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n");
   ASSERT_TRUE(c.more());
   EXPECT_TRUE(c.in.ends_with("\r\n\r\n")) << c.in;

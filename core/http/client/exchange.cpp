@@ -534,8 +534,8 @@ std::optional<exchange::clock::time_point> exchange::due() const {
   return at;
 }
 
-// Rearms the timer only if it would fire too late. Activity only moves the deadline, and a timer that fires early checks
-// it again.
+// Rearms the timer only if it would fire too late. Activity only moves the deadline, and a timer that fires early
+// checks it again.
 void exchange::arm_timer() {
   const auto at = due();
   if (!at || (timer_at_ && *timer_at_ <= *at)) return;

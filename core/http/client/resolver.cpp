@@ -51,7 +51,7 @@ struct resolver::state {
   std::condition_variable work;
   std::unordered_map<std::string, name> names;  // queued and in progress
   std::deque<std::string> operators;            // queued
-  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // negative cache of users' names, with expiry
+  std::unordered_map<std::string, clock::time_point> unanswered, missing;  // negative caches of users' names
   std::size_t threads = 0, idle = 0;
   std::size_t running = 0;
   resolver_stats stats;
