@@ -11,8 +11,9 @@ namespace ry::exec {
 
 namespace {
 
-// Password hashes, scans and parsers must not take the processors from the event loops and the database, whose callers wait for
-// milliseconds. On Linux a nice value belongs to a thread. A value that cannot be set changes nothing but that order.
+// CPU-bound work (password hashes, scans, parsers) must not starve the event loops and the database, whose callers
+// expect answers within milliseconds. On Linux a nice value is per thread. If setpriority() fails, the threads keep
+// their priority.
 void yield_to_event_loops() {
   constexpr int steps = 10, lowest = 19;
   const int now = ::getpriority(PRIO_PROCESS, 0);

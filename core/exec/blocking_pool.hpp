@@ -1,4 +1,4 @@
-// Threads that may block: libraries without an asynchronous interface, slow file work.
+// A bounded pool of threads for work that blocks: libraries without an asynchronous interface, slow file access.
 #pragma once
 
 #include <condition_variable>
@@ -13,17 +13,17 @@ namespace ry::exec {
 
 enum class submitted { yes, queue_full, stopped };
 
-// Threads: all members [any] but stop_and_join().
+// Threads: all members are [any], except stop_and_join().
 class blocking_pool {
  public:
-  // Starts `threads` threads (0 = 4); at most `max_queued` pieces of work wait.
+  // Starts `threads` threads (0 = 4). The queue holds at most `max_queued` tasks.
   explicit blocking_pool(std::size_t threads = 0, std::size_t max_queued = 10'000);
   ~blocking_pool();  // stop_and_join
 
-  // Runs `work` on one of the threads. It must not throw. Anything but `yes`: it will never run.
+  // Runs `work` on one of the threads; it must not throw. Unless this returns `yes`, the pool never runs `work`.
   submitted submit(std::function<void()> work);
   std::size_t queued() const;
-  // Refuses new work, runs what was accepted, joins. Not from one of its threads.
+  // Rejects new work, runs the queued work and joins the threads. Must not be called from one of them.
   void stop_and_join();
 
  private:

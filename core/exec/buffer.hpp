@@ -1,4 +1,4 @@
-// Immutable shared bytes: one event on its way to many streams.
+// Immutable reference-counted bytes: many streams share one copy of an event.
 #pragma once
 
 #include <ry/abi.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-// Reference-counted; made with one reference. [any]
+// Reference-counted; starts with one reference. [any]
 struct ry_buffer {
   explicit ry_buffer(std::string_view bytes) : bytes(bytes) {}
   const std::string bytes;
@@ -25,12 +25,12 @@ struct ry_buffer {
 
 namespace ry::exec {
 
-// One reference.
+// Owns one reference to a buffer.
 class buffer_ref {
  public:
   buffer_ref() = default;
   explicit buffer_ref(std::string_view bytes) : buffer_(new ry_buffer(bytes)) {}
-  // Adds a reference to a borrowed buffer; may be null.
+  // Adds a reference to a borrowed buffer; `buffer` may be null.
   static buffer_ref share(ry_buffer* buffer) noexcept {
     buffer_ref r;
     if (buffer) buffer->add_ref();
@@ -52,7 +52,7 @@ class buffer_ref {
   std::string_view view() const noexcept {
     return buffer_ ? std::string_view(buffer_->bytes) : std::string_view();
   }
-  // Gives the reference to the caller.
+  // Transfers the reference to the caller.
   ry_buffer* take() noexcept { return std::exchange(buffer_, nullptr); }
 
  private:

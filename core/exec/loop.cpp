@@ -15,7 +15,7 @@ ry_exec* ry_exec::current() noexcept { return t_current; }
 namespace ry::exec {
 
 loop_pool::loop_pool(std::size_t n) {
-  if (n == 0) n = usable_cores();  // more loops than cores only hand work to each other
+  if (n == 0) n = usable_cores();  // with more loops than cores, loops only preempt each other
   for (std::size_t i = 0; i < n; ++i) {
     loops_.push_back(std::make_unique<loop>(i));
     guards_.push_back(boost::asio::make_work_guard(loops_.back()->ctx));

@@ -1,5 +1,5 @@
-// Event loops: one io_context per core. A ry_exec of the ABI *is* a loop: everything bound to one
-// executor runs on one thread, so "serial" needs no strand and no lock.
+// Event loops: one io_context per core. The ABI's ry_exec *is* a loop: everything bound to one executor runs on one
+// thread, so serial execution needs neither a strand nor a lock.
 #pragma once
 
 #include <ry/abi.h>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-// Lives from before the first module is created until after the last one is destroyed.
+// Created before the first module and destroyed after the last one.
 struct ry_exec {
   explicit ry_exec(std::size_t index) : index(index) {}
   ry_exec(const ry_exec&) = delete;
@@ -23,12 +23,12 @@ struct ry_exec {
   boost::asio::io_context ctx{1};
   const std::size_t index;
 
-  // True on the loop's own thread. [any]
+  // True on this loop's thread. [any]
   bool is_current() const noexcept { return current() == this; }
-  // The loop whose thread this is; nullptr elsewhere. [any]
+  // The loop that runs on the calling thread; nullptr on other threads. [any]
   static ry_exec* current() noexcept;
 
-  // Runs f on the loop, never inside this call. [any]
+  // Runs f on the loop, never within this call. [any]
   template <class F>
   void post(F&& f) {
     boost::asio::post(ctx, std::forward<F>(f));
@@ -49,7 +49,7 @@ class loop_pool {
   loop& at(std::size_t i) noexcept { return *loops_[i]; }
   // Round robin. [any]
   loop& pick() noexcept;
-  // Lets the loops run out of work no more; pending handlers are dropped. Once. Not from a loop.
+  // Stops the loops and joins their threads; drops pending handlers. Call once, and not from a loop.
   void stop_and_join();
 
  private:

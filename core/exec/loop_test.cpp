@@ -21,7 +21,7 @@ TEST(loop_pool, as_many_as_the_cores_it_may_run_on) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
   std::size_t found = 0;
-  // A thread's set is inherited by those it starts.
+  // New threads inherit the affinity of the thread that creates them.
   std::thread([&] {
     int core = 0;
     while (!CPU_ISSET(core, &all)) ++core;

@@ -28,7 +28,7 @@ void tighten(std::optional<T>& limit, T other) {
   limit = limit ? std::min(*limit, other) : other;
 }
 
-// Some systems write what stands for no limit as a number near the largest.
+// cgroup v1 reports "no limit" as a number near the largest integer.
 void tighten_memory(std::optional<std::uint64_t>& limit, const std::optional<double>& bytes) {
   if (bytes && *bytes > 0 && *bytes < 0x1p60) tighten(limit, static_cast<std::uint64_t>(*bytes));
 }
@@ -44,8 +44,8 @@ void read_version_2(const fs::path& group, group_limits& out) {
   tighten_memory(out.memory_bytes, number_in(group / "memory.max"));
 }
 
-// `into` for each group from `path` up to the root of the hierarchy. A container may see the names of the host's groups
-// but have only its own, as that root.
+// Calls `into` for each group from `path` up to the root of the hierarchy. A container may see the host's group
+// names, but has only its own group, mounted as that root.
 template <class F>
 void upwards(const fs::path& hierarchy, std::string path, F into) {
   for (;;) {
@@ -56,7 +56,7 @@ void upwards(const fs::path& hierarchy, std::string path, F into) {
 }
 
 std::size_t cores_of_affinity() {
-  // It fails as long as the machine has more cores than the set has room for.
+  // sched_getaffinity() fails with EINVAL while the set is smaller than the kernel's CPU mask.
   for (std::size_t room = CPU_SETSIZE; room <= 1024 * CPU_SETSIZE; room *= 2) {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(room), [](cpu_set_t* s) { CPU_FREE(s); });
     if (!set) break;
@@ -74,7 +74,7 @@ group_limits limits_of_groups(const fs::path& root) {
   group_limits out;
   const fs::path mounted = root / "sys/fs/cgroup";
   std::ifstream in(root / "proc/self/cgroup");
-  // HIERARCHY:CONTROLLER[,CONTROLLER]...:PATH, of version 2 without controllers.
+  // HIERARCHY:CONTROLLER[,CONTROLLER]...:PATH; the cgroup v2 line names no controllers.
   for (std::string line; std::getline(in, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;

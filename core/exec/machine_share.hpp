@@ -1,7 +1,7 @@
-// What this process may use of the machine: the cores of its affinity, and what the control groups that it is in
-// (containers, systemd's CPUQuota= and MemoryMax=) leave of them and of the memory.
+// The share of the machine that this process may use: the cores of its CPU affinity and the CPU and memory limits of
+// its control groups (containers, systemd's CPUQuota= and MemoryMax=).
 //
-// Thread: any. Errors: a file that cannot be read or understood sets no limit. Source: cgroups(7), version 1 and 2.
+// Threads: any. Errors: a file that cannot be read or parsed sets no limit. Reference: cgroups(7), version 1 and 2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@ struct group_limits {
   std::optional<std::uint64_t> memory_bytes;
 };
 
-// The tightest of the groups and all above them. root: of the file system.
+// The tightest limits of this process's groups and their ancestors. `root`: root of the file system.
 group_limits limits_of_groups(const std::filesystem::path& root = "/");
 
-// At least one; a part of a core counts as a whole one, since more loops than that only hand work to each other and
-// fewer leave some of it unused. Of the calling thread.
+// Cores available to the calling thread, at least one. A fractional quota is rounded up: more loops than that would
+// preempt each other, fewer would leave CPU time unused.
 std::size_t usable_cores();
 
-// The machine's, or what the groups allow when that is less.
+// The machine's memory, or the limit of the control groups if that is lower.
 std::uint64_t usable_memory_bytes();
 
 }  // namespace ry::exec

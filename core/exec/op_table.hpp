@@ -1,4 +1,4 @@
-// Names of started operations: 64-bit ids that are never reused, so that a late cancel is a no-op.
+// Ids of running operations: 64 bits, never reused, so that a late cancel is a no-op.
 #pragma once
 
 #include <ry/abi.h>
@@ -14,7 +14,7 @@ namespace ry::exec {
 
 class op_table {
  public:
-  // `cancel` may be called from any thread, at most once, never after finish() returned.
+  // `cancel` may be called from any thread, at most once, and never after finish() has returned.
   ry_op_id start(std::function<void()> cancel) {
     ry_op_id id = next_.fetch_add(1, std::memory_order_relaxed);
     auto& s = shard(id);
@@ -22,13 +22,13 @@ class op_table {
     s.ops.emplace(id, std::move(cancel));
     return id;
   }
-  // The operation has completed (or is about to be completed): a cancel has no effect from now on.
+  // The operation has completed or is about to: a later cancel() has no effect.
   void finish(ry_op_id id) {
     auto& s = shard(id);
     std::lock_guard lock(s.mutex);
     s.ops.erase(id);
   }
-  // The cancel function runs under the shard's lock: it must only post or set a flag.
+  // Runs the cancel function under the shard's lock: it must only post work or set a flag.
   void cancel(ry_op_id id) {
     auto& s = shard(id);
     std::lock_guard lock(s.mutex);
