@@ -1,4 +1,4 @@
-// The table behind ry.events/1.
+// The ABI table of ry.events/1.
 #pragma once
 
 #include <ry/if/events.h>

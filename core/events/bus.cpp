@@ -16,13 +16,14 @@ constexpr auto tick_time = std::chrono::milliseconds(500);
 constexpr unsigned ticks_per_word = 2;
 constexpr auto believed_time = std::chrono::seconds(3);
 constexpr std::string_view sign_topic = "core.bus";
-constexpr std::size_t most_nodes = 200;  // in one word through the database
-// Others go on for a moment as if this node still heard the bus.
+constexpr std::size_t most_nodes = 200;  // in one message through the database
+// After a disconnect the other nodes rely on the bus to this node for a short time, so subscribers poll at some more
+// ticks.
 constexpr unsigned looks_after_loss = 3;
 
 }  // namespace
 
-// What a driver gets as the context of its sink. Lives until the driver closed.
+// The context of the sink that the driver calls. Lives until the driver has closed.
 struct bus_line::link {
   link(bus_line& line, bus_driver d) : line(line), driver(std::move(d)), alive(driver.owner) {}
   bus_line& line;
@@ -117,7 +118,7 @@ void bus_line::changed(link& l, bool up, std::string detail) {
     std::lock_guard lock(mutex_);
     if (link_.get() != &l) return;
     was_up = up_.exchange(up);
-    // Still away, and for a reason that was told.
+    // Still down, for the reason that was already reported.
     if (was_up == up && detail == detail_) return;
     detail_ = detail;
     if (was_up != up) looks_left_ = up ? 0 : looks_after_loss;
@@ -149,7 +150,7 @@ ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::s
   return st;
 }
 
-// ---- who hears it --------------------------------------------------------------------------------
+// ---- which nodes receive it ----------------------------------------------------------------------
 
 void bus_line::start() {
   listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { told(payload); });
@@ -199,7 +200,7 @@ std::string bus_line::whom_i_hear() {
   return out;
 }
 
-// "<node> off", or "<node> on" and the nodes that it hears.
+// Broadcasts "<node> off", or "<node> on" and the nodes whose heartbeats this node receives.
 void bus_line::say(const std::string& what) {
   if (!running_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + what);
@@ -226,7 +227,7 @@ void bus_line::reckon() {
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(they_hear_, [&](const auto& o) { return o.second < now; });
   carries_.store(up_.load() && !others.empty(), std::memory_order_release);
-  // By name: one that has just gone may have said that it hears, and one that came in its place does not yet.
+  // Compare by id: a node that has just left may have confirmed, while its replacement has not confirmed yet.
   const bool by_all = std::all_of(others.begin(), others.end(), [&](const auto& id) { return they_hear_.contains(id); });
   heard_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }

@@ -1,10 +1,10 @@
-// The driver of "ry.event_bus/1" that carries live topics to other nodes, if there is one, and who else
-// hears it.
+// Uses the driver of "ry.event_bus/1", if there is one, to carry live topics to other nodes, and tracks which nodes
+// receive them.
 //
-// Once a second each node whose bus is up sends a sign of life by it, and says through the database
-// whose signs it got. Only while all other nodes said lately that they hear this one is the bus
-// enough; else hints go through the database too. What is wrong here can therefore cost a second
-// hint, but no hint.
+// Once a second each node whose bus is up sends a heartbeat over the bus and broadcasts through the database which
+// heartbeats it receives. The bus alone is used only while all other nodes have recently confirmed this node's
+// heartbeats; otherwise hints also go through the database. A wrong decision can therefore duplicate a hint, but not
+// lose one.
 #pragma once
 
 #include <ry/ext/event_bus.h>
@@ -33,29 +33,29 @@ struct bus_driver {
 
 struct bus_stats {
   bool present = false, up = false, heard_by_all = false;
-  std::size_t nodes = 0;  // others that say that they hear this one
+  std::size_t nodes = 0;  // other nodes that confirm this node's heartbeats
   std::uint64_t sent = 0, refused = 0, lost = 0, received = 0, changes = 0;
 };
 
 class bus_line {
  public:
-  // What the bus brings, from any thread.
+  // Callbacks for what the bus delivers; called from any thread.
   struct receiver {
     std::function<void(std::string_view topic, std::uint64_t cursor, std::string_view bytes)> message;
-    std::function<void()> missed;  // every subscriber is to look into its log
-    std::function<void(std::string_view topic, std::uint64_t cursor)> hint;  // by the database
+    std::function<void()> missed;  // every subscriber must read its log again
+    std::function<void(std::string_view topic, std::uint64_t cursor)> hint;  // send a hint through the database
   };
   bus_line(module::runtime& rt, receiver to);
   ~bus_line();
   bus_line(const bus_line&) = delete;
   bus_line& operator=(const bus_line&) = delete;
 
-  // Drivers as they come and go, [lifecycle]. The one that came first is used. `gone` runs once nothing
-  // calls the driver or is called by it any more.
+  // Adds and removes drivers, [lifecycle]. The driver that was added first is used. `gone` runs when the driver is no
+  // longer in use and makes no more calls.
   void add(bus_driver driver);
   void remove(std::string_view name, std::function<void()> gone);
 
-  // Begins and ends talking with the other nodes. Without a driver nothing is said.
+  // Starts and stops the exchange with other nodes. Without a driver nothing is sent.
   void start();
   void stop();
 
@@ -64,7 +64,7 @@ class bus_line {
   bool heard_by_all() const noexcept { return heard_by_all_.load(std::memory_order_acquire); }
   ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
   bus_stats stats() const;
-  // Why the bus is away; nothing when it is up or there is none.
+  // Why the bus is down; nullopt if it is up or there is no driver.
   std::optional<std::string> trouble() const;
 
  private:
@@ -84,14 +84,15 @@ class bus_line {
   module::runtime& rt_;
   const receiver to_;
   mutable std::mutex mutex_;
-  std::vector<bus_driver> waiting_;      // drivers that are not used
-  std::shared_ptr<link> link_;           // the one that is
-  std::string detail_;                   // of its state
-  // Nodes, and until when they are believed to hear this one, and to be heard by it.
+  std::vector<bus_driver> waiting_;      // unused drivers
+  std::shared_ptr<link> link_;           // the driver in use
+  std::string detail_;                   // its state, for people
+  // Node id -> until when we assume that it receives this node's heartbeats, and that this node receives its
+  // heartbeats.
   using believed = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
   believed they_hear_, i_hear_;
   std::uint64_t signs_ = 0;
-  unsigned looks_left_ = 0;              // ticks at which subscribers look again after the bus went away
+  unsigned looks_left_ = 0;              // ticks at which subscribers still poll after the bus went down
   unsigned ticks_ = 0;
   bool armed_ = false;
   std::uint64_t listen_ = 0;

@@ -1,4 +1,4 @@
-// The handle behind ry_event.
+// The implementation of the ABI handle ry_event.
 #pragma once
 
 #include <ry/if/events.h>
@@ -9,7 +9,7 @@
 #include "core/jobs/queue.hpp"
 #include "core/module/host.hpp"
 
-// An event on its way through one consumer: the job that carries it, and its view's storage.
+// One delivery of an event to one consumer: the job that carries it, and the storage of its view.
 struct ry_event {
   ry_event(ry_job* job, ry::module::hold owner) : job(job), owner(std::move(owner)) {}
   ry_job* const job;

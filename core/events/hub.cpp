@@ -19,12 +19,12 @@ namespace {
 
 constexpr auto live_channel = "core.live";
 constexpr auto hint_delay = std::chrono::milliseconds(10);
-constexpr std::size_t max_payload = 7800;  // PostgreSQL refuses 8000 and more
-// What other nodes sent and one loop has not looked at yet. Beyond it a topic's subscribers get a hint.
+constexpr std::size_t max_payload = 7800;  // NOTIFY rejects payloads of 8000 bytes and more
+// Limits of a loop's inbox for messages from other nodes. Beyond them the topic's subscribers get only a hint.
 constexpr std::size_t most_far_messages = 8192;
 constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
 
-// 0, nobody knows how far, says more than any number.
+// Merges hints of one topic. Cursor 0 ("position unknown") overrides every other cursor.
 void merge(std::unordered_map<std::string, std::uint64_t>& hints, std::string_view topic,
            std::uint64_t cursor) {
   const auto [at, fresh] = hints.try_emplace(std::string(topic), cursor);
@@ -111,7 +111,7 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
     rt_.jobs->add(std::move(kind), [c](const ry_job_view* view, ry_job* job) {
       try {
         return run_consumer(c, view, job);
-      } catch (const std::exception&) {  // arguments that are not what event_publish writes
+      } catch (const std::exception&) {  // the arguments were not written by event_publish
         return static_cast<ry_status>(RY_DATA_LOSS);
       }
     });
@@ -127,7 +127,8 @@ void hub::remove_consumers(const std::vector<module::consumer>& consumers) {
   }
 }
 
-// Consumers of modules that are gone stop costing anything, and what nobody needs is removed.
+// Deletes consumers of modules that have been gone for 30 days, so that no more jobs are created for them, and
+// expired jobs.
 void hub::trim(db::connection& c) {
   {
     std::lock_guard lock(owned_mutex_);
@@ -136,7 +137,7 @@ void hub::trim(db::connection& c) {
              {db::value::text(module), db::value::text(name)});
   }
   c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
-  // Ready for a node that knows its kind, or given up: since then, however old it was before.
+  // The 90 days count from when the job became ready or was dead-lettered, not from when it was created.
   c.exec("delete from core.job where state = 0 and run_at < now() - interval '90 days'");
   c.exec("select core.partitions_make('core.dead_job', interval '15 days')");
   c.exec("select core.partitions_trim('core.dead_job', interval '90 days')");
@@ -176,7 +177,8 @@ void hub::start() {
     c.exec("select core.partitions_trim('core.event', make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
-  // Nobody says anything there: it is heard when the connection is there again, and what was said meanwhile is lost.
+  // Nothing is sent on this channel. Its callback fires after the listener has reconnected, when messages may have
+  // been lost.
   again_ = rt_.db->listen("core.live.again", [this] { wake_all(); }, std::chrono::hours(1));
   bus_.start();
 }
@@ -215,7 +217,7 @@ ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_
     if (loops.empty()) loops.resize(lanes_.size());
     ++loops[exec->index];
   }
-  // Goes into the loop's inbox order: whatever is published from now on is drained after it.
+  // Posted, so that it runs before the drain() of any message published after subscribe().
   exec->post([this, s] {
     if (!s->closed.load(std::memory_order_relaxed))
       lanes_[s->exec->index]->topics[s->topic].push_back(s);
@@ -314,7 +316,8 @@ void hub::drain(std::size_t loop) {
   for (const auto& m : batch) {
     auto it = l.topics.find(m.topic);
     if (it == l.topics.end()) continue;
-    // A callback may subscribe or unsubscribe; the map changes only by posts, so the list is stable.
+    // A callback may subscribe or unsubscribe. `topics` changes only in posted handlers, so the list stays valid
+    // here.
     for (const auto& s : it->second) call(s, m.topic, m.cursor, m.buffer);
   }
 }
@@ -338,7 +341,7 @@ void hub::wake_all() {
 // ---- other nodes ---------------------------------------------------------------------------------
 
 void hub::hint_others(std::string_view topic, std::uint64_t cursor) {
-  // A node that has just appeared is seen at the next beat; until then its readers poll.
+  // A new node becomes visible with the next heartbeat; until then its readers poll.
   if (stopped_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   bool arm;
   {
@@ -357,7 +360,7 @@ void hub::hint_others(std::string_view topic, std::uint64_t cursor) {
   });
 }
 
-// Payload: "<node>\n" and then "<cursor> <topic>\n" as often as it fits.
+// Payload: "<node>\n", then as many "<cursor> <topic>\n" lines as fit.
 void hub::flush_hints() {
   std::unordered_map<std::string, std::uint64_t> hints;
   {

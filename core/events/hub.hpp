@@ -1,9 +1,9 @@
 // Domain events and live topics of one node.
 //
-// Domain events become jobs in the publisher's transaction (migrations/0002_events.sql); this class
-// only registers the consumers and turns those jobs into calls. Live topics are fanned out in memory:
-// one message per loop crosses threads, however many subscribers the loop has; other nodes get the
-// bytes by the bus (bus.hpp) where there is one, else a merged hint through the database.
+// The publisher's transaction turns each domain event into jobs (migrations/0002_events.sql); this class registers
+// the consumers and runs those jobs. It fans live topics out in memory: one message per loop crosses threads,
+// regardless of the number of subscribers. Other nodes receive the bytes over the event bus (bus.hpp) if there is
+// one, otherwise merged hints through the database.
 #pragma once
 
 #include <ry/if/events.h>
@@ -48,21 +48,21 @@ struct hub_stats {
 
 class hub {
  public:
-  // keep: how long published events stay in core.event, where operators find them; consumers have their own.
+  // `keep`: how long published events stay in core.event for operators. Consumers do not depend on it: they have
+  // jobs.
   explicit hub(module::runtime& rt, std::chrono::seconds keep = std::chrono::hours(24 * 30));
   ~hub();
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
 
-  // Registers consumers in the database and as job kinds. The database must be migrated and the queue
-  // not started yet, or the call made for a module that is swapped in. Blocks. Empty: fine; else the
-  // error in one sentence.
+  // Registers consumers in the database and as job kinds. Call it after the migrations and before the queue starts,
+  // or for a module that is hot-swapped in. Blocks. Returns an empty string, or the error as one sentence.
   std::string add_consumers(const std::vector<module::consumer>& consumers);
-  // Of a module that is taken out. What is published for them waits until somebody consumes it again.
+  // For a module that is removed. Later events wait as jobs until a node consumes them again.
   void remove_consumers(const std::vector<module::consumer>& consumers);
-  // Begins to listen to other nodes. After the database is up.
+  // Starts to listen to other nodes. Call it once the database is up.
   void start();
-  // No more hints in or out. Subscriptions end by their owners.
+  // Stops sending and receiving hints. The owners end their subscriptions.
   void stop();
 
   // See ry.events/1.
@@ -81,15 +81,15 @@ class hub {
     std::uint64_t cursor;
     exec::buffer_ref buffer;  // empty: a hint
   };
-  // Subscribers of one loop; `topics` is touched on that loop only.
+  // Inbox and subscribers of one loop; only that loop accesses `topics`.
   struct lane {
     std::mutex mutex;  // guards the next four
     std::vector<message> inbox;
-    std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, of other nodes
-    std::unordered_map<std::string, std::uint64_t> lagging;  // what there was no room for: hints
+    std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, from other nodes
+    std::unordered_map<std::string, std::uint64_t> lagging;  // messages over the limits, reduced to hints
     std::unordered_map<std::string, std::vector<std::shared_ptr<ry_subscription>>> topics;
   };
-  // How many subscriptions each loop has per topic, so that a publisher wakes only those.
+  // The number of subscriptions per topic and loop, so that a publisher wakes only loops with subscribers.
   struct alignas(64) shard {
     mutable std::mutex mutex;
     std::unordered_map<std::string, std::vector<std::uint32_t>> loops;
@@ -102,14 +102,14 @@ class hub {
   void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where);
   void call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
             const exec::buffer_ref& buffer);
-  // Every subscription of this node is told to look into its log.
+  // Notifies every local subscription to read its log again.
   void wake_all();
   void drain(std::size_t loop);
   void forget(const std::shared_ptr<ry_subscription>& s);
   void hint_others(std::string_view topic, std::uint64_t cursor);
   void flush_hints();
   void hinted(std::string_view payload);
-  // A job of the host that does `work` on a connection, by `cron`.
+  // Registers a cron job of the host that runs `work` on a database connection.
   void housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work);
   void trim(db::connection& c);
 
@@ -122,7 +122,7 @@ class hub {
   std::set<std::pair<std::string, std::string>> consumers_;  // module, name
   std::unordered_map<ry_subscription*, std::shared_ptr<ry_subscription>> owned_;
 
-  std::mutex hints_mutex_;  // guards the two below
+  std::mutex hints_mutex_;  // guards hints_ and hints_armed_
   std::unordered_map<std::string, std::uint64_t> hints_;
   bool hints_armed_ = false;
   std::atomic<bool> stopped_{false};

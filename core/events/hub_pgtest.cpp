@@ -18,7 +18,7 @@ using ry::jobs::test::node;
 using ry::jobs::test::wait_for;
 
 struct event_node {
-  // Nodes that are to know each other all the time have a lease that no busy machine lets end.
+  // For nodes that must see each other throughout the test: a lease that does not expire on a busy machine.
   static constexpr auto long_lease = std::chrono::milliseconds(60000);
   explicit event_node(database& d, std::string name = "consumer",
                       std::chrono::milliseconds lease = std::chrono::milliseconds(1500))
@@ -28,7 +28,7 @@ struct event_node {
   ~event_node() {
     hub.stop();
     n.queue.stop(std::chrono::steady_clock::now() + 200ms);
-    n.vanish();  // the loops end before the hub that their handlers refer to
+    n.vanish();  // the loops must end before the hub that their handlers use
   }
   node n;
   ry::events::hub hub;
@@ -151,7 +151,7 @@ TEST(live, a_topic_reaches_its_subscribers_in_order_and_nobody_else) {
   EXPECT_TRUE(wait_for([&] { return n.host.outstanding == 0; }));
 }
 
-// What is said before the other node listens reaches nobody. `first` outlives the nodes.
+// Messages sent before the other node listens are lost. `first` outlives the nodes.
 void until_heard(event_node& from, event_node& by, live& first) {
   auto* s = by.hub.subscribe(&by.host, "ready", &by.n.loops.at(0), on_live, &first);
   EXPECT_TRUE(wait_for([&] {
@@ -184,7 +184,7 @@ TEST(live, another_node_gets_a_hint_with_the_cursor) {
 
 // ---- with a bus ----------------------------------------------------------------------------------
 
-// Carries what one node publishes to the sinks of the others, at once.
+// A fake bus: delivers what one node publishes to the sinks of the other nodes at once.
 struct wire {
   struct end {
     wire* of = nullptr;
@@ -231,7 +231,7 @@ struct wire {
 constexpr ry_event_bus_v1 wire_table{sizeof(ry_event_bus_v1), 0, wire::open, wire::close,
                                      wire::publish};
 
-// Two nodes that know each other; each has an end of the wire, which is not up yet.
+// Two nodes that know each other; each is attached to the fake bus, which is not up yet.
 struct two_nodes {
   two_nodes() {
     for (auto* e : {&at_a, &at_b}) e->of = &between;
@@ -268,7 +268,7 @@ TEST(bus, bytes_reach_the_other_node_and_no_hint_goes_through_the_database) {
   t.both_up();
   live got;
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
-  // Signs of life are late on a machine that is busy; then hints are right.
+  // On a busy machine heartbeats arrive late; then hints through the database are correct.
   bool quiet = false;
   for (int i = 0; i < 20 && !quiet; ++i) {
     ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
@@ -307,7 +307,7 @@ TEST(bus, while_another_node_does_not_hear_it_hints_go_through_the_database_too)
   t.a.hub.publish("run:1", 7, "", RY_LIVE_HINT);
   ASSERT_TRUE(wait_for([&] { return got.size() == 1; }));
   EXPECT_GE(t.at_a.taken, 1);
-  bool at_once = false;  // a busy machine may need more than one try
+  bool at_once = false;  // may need several attempts on a busy machine
   for (int i = 0; i < 5 && !at_once; ++i) {
     t.between.set(t.at_b, true);
     ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
@@ -320,7 +320,7 @@ TEST(bus, while_another_node_does_not_hear_it_hints_go_through_the_database_too)
 
 TEST(bus, one_that_is_up_and_reaches_nobody_is_not_believed) {
   two_nodes t;
-  t.at_b.deaf = t.at_a.deaf = true;  // two clusters where one was meant
+  t.at_b.deaf = t.at_a.deaf = true;  // two separate bus clusters instead of one
   t.between.set(t.at_a, true);
   t.between.set(t.at_b, true);
   live got;
@@ -391,7 +391,7 @@ TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
     go.get_future().wait();
   });
   held.get_future().wait();
-  // What nobody knows the end of stays so, whatever else is said before the loop looks.
+  // A hint without a known cursor keeps cursor 0, whatever else arrives before the loop drains.
   live other;
   auto* o = t.b.hub.subscribe(&t.b.host, "run:2", &loop, on_live, &other);
   const std::string big(64 * 1024, 'x');
@@ -414,7 +414,7 @@ TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
 
 TEST(events, what_was_published_long_ago_goes_with_its_partition) {
   database d;
-  // As if nobody had made any yet.
+  // No partition exists yet.
   d.sql("select core.event_publish('a.b', 'first', '{}')");
   EXPECT_EQ(d.number("select count(*) from core.event_default"), 1);
   d.sql("select core.partitions_make('core.event', '1 day')");
@@ -446,7 +446,7 @@ TEST(events, jobs_that_nobody_looked_at_for_months_go_and_no_others) {
         "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
         "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
   d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
-  // A partition of the past goes as a whole, what is in none row by row.
+  // A past partition is dropped as a whole; rows of the default partition are deleted one by one.
   d.sql("create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
         "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
         "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
