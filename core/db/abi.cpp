@@ -51,7 +51,7 @@ database::impl* room(const ry_host* host) noexcept {
   return host && host->rt.db ? &host->rt.db->internals() : nullptr;
 }
 
-// No exception leaves a slot of the table.
+// No exception may cross the ABI.
 template <class F>
 ry_status guarded(F&& f) noexcept {
   try {
@@ -89,7 +89,7 @@ ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n,
     try {
       t->set_calls(copy(host, calls, n));
     } catch (const failure& f) {
-      // Told by the completion: only that carries the reason.
+      // Report it through the completion: only the completion carries the reason.
       t->fail(f);
       return RY_OK;
     }

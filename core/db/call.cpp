@@ -35,7 +35,7 @@ void put(std::string& out, std::int64_t v) {
   out.append(reinterpret_cast<const char*>(&be), sizeof be);
 }
 
-// One-dimensional array in the binary form of array_recv.
+// Header of a one-dimensional array in the binary format of array_recv.
 void array_head(std::string& out, std::size_t n, bool has_null, unsigned element) {
   put(out, std::int32_t{n ? 1 : 0});
   put(out, std::int32_t{has_null ? 1 : 0});
@@ -45,7 +45,7 @@ void array_head(std::string& out, std::size_t n, bool has_null, unsigned element
   put(out, std::int32_t{1});
 }
 
-// What a parameter takes at most, roughly.
+// Approximate upper bound of a parameter's encoded size.
 std::size_t room_of(const ry_value& v) {
   constexpr std::size_t head = 24;
   switch (v.kind) {
@@ -71,7 +71,7 @@ call::call(std::string_view schema, std::string_view sql, std::span<const ry_val
     refuse("db.nul_byte", "A statement must not contain a NUL byte.");
   if (params.size() > max_params)
     refuse("db.parameters", "A statement takes at most 65535 parameters.");
-  // Large batches would be copied several times while it grows.
+  // Reserve once: appending large batches would copy the buffer several times.
   std::size_t room = 0;
   for (const ry_value& v : params) room += room_of(v);
   data_.reserve(room);
@@ -153,7 +153,7 @@ void call::add(const ry_value& v, std::size_t index) {
           continue;
         }
         check_text(core::sv(s), index);
-        if (s.len > max_value) break;  // refused below
+        if (s.len > max_value) break;  // rejected below
         put(data_, static_cast<std::int32_t>(s.len));
         data_.append(core::sv(s));
       }
@@ -171,7 +171,7 @@ void call::add(const ry_value& v, std::size_t index) {
   lengths_.push_back(null ? 0 : static_cast<int>(length));
   formats_.push_back(binary ? 1 : 0);
   offsets_.push_back(null ? -1 : static_cast<std::ptrdiff_t>(begin));
-  data_.push_back('\0');  // libpq reads text parameters up to the NUL
+  data_.push_back('\0');  // libpq reads text parameters up to the NUL byte
 }
 
 const char* const* call::values() const {

@@ -1,6 +1,6 @@
-// A statement with its parameters, copied and encoded for the wire: made on the caller's thread,
-// sent by a worker. Scalars go as untyped text (their type comes from the statement), bytes, UUIDs
-// and arrays in binary with their type.
+// A statement with its parameters, copied and encoded for the wire on the caller's thread and sent by a worker.
+// Scalars are sent as untyped text (the statement determines the type); bytes, UUIDs and arrays are sent in binary
+// with their type.
 #pragma once
 
 #include <ry/if/db.h>
@@ -17,15 +17,14 @@ namespace ry::db {
 
 class call {
  public:
-  // Throws failure (RY_INVALID_ARGUMENT): a NUL byte in SQL or text, an unknown kind, too many
-  // values.
+  // Throws failure (RY_INVALID_ARGUMENT) for a NUL byte in SQL or text, an unknown kind of value, or too many values.
   call(std::string_view schema, std::string_view sql, std::span<const ry_value> params,
        std::uint32_t flags = 0, std::chrono::milliseconds timeout = {});
 
   // NUL-terminated.
   const char* sql() const noexcept { return key_.c_str() + sql_at_; }
   std::string_view schema() const noexcept { return std::string_view(key_).substr(0, schema_len_); }
-  // Schema, parameter types and text: what a prepared statement is kept under.
+  // Schema, parameter types and text: the key of the prepared-statement cache.
   std::string_view key() const noexcept { return key_; }
   std::uint32_t flags() const noexcept { return flags_; }
   std::chrono::milliseconds timeout() const noexcept { return timeout_; }  // 0: the default

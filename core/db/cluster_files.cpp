@@ -28,14 +28,14 @@ struct unique_fd {
 
 }  // namespace
 
-// PostgreSQL's user can write the cluster, and the server may run as root: a symbolic link could
-// lead to a file that only root may read, and a FIFO would block the start.
+// PostgreSQL's user can write to the cluster, and the server may run as root: a symbolic link could point to a file
+// that only root may read, and opening a FIFO would block the start.
 std::optional<std::string> first_bytes(const fs::path& file, std::size_t most,
                                        const std::string& repair, const char* reason) {
   const unique_fd in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
   if (in.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   struct stat st {};
-  // A symbolic link fails with ELOOP, a socket with ENXIO.
+  // open() of a symbolic link fails with ELOOP, of a socket with ENXIO.
   if (in.fd < 0 ? errno == ELOOP || errno == ENXIO
                 : ::fstat(in.fd, &st) == 0 && !S_ISREG(st.st_mode))
     refuse("The file " + file.string() +
@@ -57,7 +57,7 @@ std::string first_line(const std::string& text) {
 std::string tail(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (text.size() > tail_max) {
-    // From the beginning of a line; of a single long line, from the beginning of a word.
+    // Cut at the beginning of a line or, within one long line, of a word.
     const auto cut = text.size() - tail_max;
     auto at = text.find('\n', cut - 1);
     if (at == std::string::npos) at = text.find(' ', cut - 1);
@@ -71,7 +71,7 @@ std::string tail_of(const fs::path& log) {
   std::ifstream in(log, std::ios::binary | std::ios::ate);
   if (!in) return {};
   const auto size = static_cast<std::streamoff>(in.tellg());
-  // More than tail_max, so that tail() sees where the cut is, even after it has removed empty lines from the end.
+  // Read more than tail_max, so that tail() still knows where to cut after it has removed trailing empty lines.
   in.seekg(std::max<std::streamoff>(0, size - 2 * static_cast<std::streamoff>(tail_max)));
   return tail({std::istreambuf_iterator<char>(in), {}});
 }

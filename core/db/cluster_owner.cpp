@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL adds a file name
+constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreSQL appends a file name
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void cluster_owner::choose() {
                  {{"user", user_->name}, {"command", "useradd --system " + names_.front()}});
 }
 
-// Whether PostgreSQL may have run as this user before.
+// Whether this is another user that PostgreSQL may have run as earlier.
 bool cluster_owner::is_other_user(uid_t uid) const {
   return uid != user_->uid &&
          std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
@@ -56,18 +56,18 @@ void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) cons
   const auto hand_over = [this](const fs::path& p) {
     struct stat each {};
     if (::lstat(p.c_str(), &each) != 0) return;
-    // The previous user can write here: a hard link may lead to a file outside of the cluster.
+    // The previous user can write here: a hard link may refer to a file outside of the cluster.
     if (S_ISREG(each.st_mode) && each.st_nlink > 1) return;
     if (::lchown(p.c_str(), user_->uid, user_->gid) != 0)
       refuse("Cannot change the owner of " + p.string() + " to the user " + user_->name + ": " + last_error());
   };
   for (const auto& entry : fs::recursive_directory_iterator(cluster)) hand_over(entry.path());
   if (fs::exists(log)) hand_over(log);
-  hand_over(cluster);  // last: an interrupted hand-over is repeated by the next start
+  hand_over(cluster);  // last, so that the next start repeats an interrupted change
 }
 
-// When the server runs as root, PostgreSQL's user must be able to enter the cluster's directory; it
-// cannot enter a data directory below /root.
+// When the server runs as root, PostgreSQL's user must be able to enter the cluster's directory; it cannot enter a
+// data directory below /root.
 fs::path cluster_owner::reachable(const fs::path& data) const {
   if (!user_) return data;
   const auto link = data / "postgres";
@@ -80,13 +80,13 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
     return place;
   }
   if (!can_enter(data, user_)) {
-    // Allows passing through, not reading: the contents keep their own permissions.
+    // Grants search permission only: the contents keep their own permissions.
     struct stat st {};
     if (::stat(data.c_str(), &st) == 0) ::chmod(data.c_str(), st.st_mode | 0011);
   }
   if (can_enter(data, user_)) return data;
-  // The cluster goes elsewhere, and a link here leads to it: the two stay together, and a new
-  // data directory under an old name never gets an old database.
+  // Create the cluster elsewhere and link to it from here, so that both stay together and a new data directory with
+  // an old name never gets an old database.
   std::string other = "/var/lib/runyard-XXXXXX";
   if (!::mkdtemp(other.data())) refuse("Cannot create the directory " + other + ": " + last_error());
   ::chmod(other.c_str(), 0755);
@@ -103,7 +103,7 @@ fs::path cluster_owner::reachable(const fs::path& data) const {
 fs::path cluster_owner::socket_dir(const fs::path& place) {
   auto dir = place / "pg-socket";
   if (dir.string().size() <= socket_path_max) return dir;
-  // Another user may create a directory of this name first: make_socket_dir() refuses it.
+  // Another user may create a directory with this name first; make_socket_dir() then refuses to start.
   return fs::path("/tmp") / ("runyard-pg-" + std::to_string(::geteuid()) + "-" +
                              sha256_hex(place.string()).substr(0, 16));
 }
@@ -117,7 +117,7 @@ void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) 
   struct stat st {};
   if (errno != EEXIST || ::lstat(dir.c_str(), &st) != 0)
     refuse("Cannot create the directory " + dir.string() + ": " + last_error());
-  // In our own data directory it may belong to the user that PostgreSQL ran as before.
+  // In our own data directory it may belong to the user that PostgreSQL ran as earlier.
   const bool former = user_ && dir.parent_path() == place && is_other_user(st.st_uid);
   if (!S_ISDIR(st.st_mode) || (st.st_uid != uid && st.st_uid != ::geteuid() && !former))
     refuse("The directory " + dir.string() + " for PostgreSQL's socket is owned by another user; remove it.");

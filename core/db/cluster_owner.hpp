@@ -1,5 +1,5 @@
-// The user that the embedded PostgreSQL runs as, and the directories that must belong to this user.
-// One thread at a time. Failures are thrown with a message for the operator. Internal to the room.
+// Chooses the user that the embedded PostgreSQL runs as, and gives this user the directories it needs. One thread at
+// a time. Throws failure with a message for the operator. Internal to core/db.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@ namespace ry::db::embedded {
 
 class cluster_owner {
  public:
-  // Users that PostgreSQL may run as, the best first; empty: postgres_users.
+  // `names`: users that PostgreSQL may run as, in order of preference; empty: postgres_users.
   explicit cluster_owner(std::vector<std::string> names);
 
-  // Once, before the other functions. Warns if the best user does not exist.
+  // Call once, before the other functions. Logs a warning if the preferred user does not exist.
   void choose();
   // nullopt: PostgreSQL runs as the user of this process.
   const std::optional<run_as>& user() const { return user_; }
 
-  // `data`, or another directory, which data/postgres then links to, if the user cannot enter
-  // `data`.
+  // Returns the directory for the cluster: `data`, or, if the user cannot enter it, another directory to which the
+  // symbolic link data/postgres then points.
   std::filesystem::path reachable(const std::filesystem::path& data) const;
-  // The directory of the socket: in `place` if the path is short enough for a socket, else in /tmp.
+  // The socket's directory: in `place` if its path is short enough for a socket, else in /tmp.
   static std::filesystem::path socket_dir(const std::filesystem::path& place);
-  // Makes it, or takes over the one that exists, so that only the user can enter it.
+  // Creates the directory, or claims an existing one; afterwards only the user can enter it.
   void make_socket_dir(const std::filesystem::path& dir, const std::filesystem::path& place) const;
-  // Hands a cluster and its log to the user if they belong to another one of the users. PostgreSQL
-  // itself refuses a cluster of any other owner.
+  // Changes the owner of a cluster and its log if another of the configured users owns them. PostgreSQL itself
+  // rejects a cluster that belongs to a different user.
   void take_over(const std::filesystem::path& cluster, const std::filesystem::path& log) const;
 
  private:

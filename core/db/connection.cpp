@@ -30,8 +30,8 @@ std::string search_path(std::string_view schema) {
   return out + "\", core";
 }
 
-// A plan that the server refuses although the SQL is right: another session changed the tables, or
-// the server forgot the statement.
+// The server rejects a prepared plan although the SQL is valid: another session changed the tables, or the server no
+// longer has the statement.
 bool stale_plan(const failure& f) {
   return f.is("26000") ||
          (f.is("0A000") && f.server_message.find("cached plan") != std::string::npos);
@@ -39,7 +39,7 @@ bool stale_plan(const failure& f) {
 
 constexpr std::string_view read_only_state = "25006";
 
-// The server behind this connection takes no writes, as after a failover: another connection may reach one that does.
+// The server is read-only, as after a failover; a new connection may reach a writable server.
 failure not_writable(const failure& f) {
   failure out({RY_UNAVAILABLE, "db.read_only", "The database is not available at the moment.", {}, 0, 1}, f.sqlstate,
               f.server_message);
@@ -56,7 +56,7 @@ std::int64_t now_ms() {
 const char set_state_sql[] =
     "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";
 
-// All that conninfo() asks of a session, and the same; gone with the transaction.
+// The session settings of conninfo(), for one transaction only.
 const char set_local_state_sql[] =
     "select set_config('search_path', $1, true), set_config('statement_timeout', $2, true),"
     " set_config('idle_in_transaction_session_timeout', $3, true),"
@@ -64,7 +64,7 @@ const char set_local_state_sql[] =
     " set_config('intervalstyle', 'postgres', true), set_config('bytea_output', 'hex', true),"
     " set_config('standard_conforming_strings', 'on', true), set_config('jit', 'off', true)";
 
-// The same for a session that did not begin with them.
+// The session settings of conninfo(), for a session that started without them.
 const char set_session_sql[] =
     "select set_config('statement_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false),"
     " set_config('timezone', 'UTC', false), set_config('datestyle', 'ISO', false),"
@@ -75,7 +75,7 @@ const char set_session_sql[] =
 
 struct connection::command {
   enum kind_t { own, begin, prepare, exec, sync } kind;
-  unit* of = nullptr;          // nullptr: the connection's own business
+  unit* of = nullptr;          // nullptr: issued by the connection itself
   const call* what = nullptr;  // of a prepare
 };
 
@@ -101,7 +101,7 @@ void connection::open() {
   try {
     connect();
   } catch (const failure& f) {
-    // As pgbouncer words it; a server takes these parameters.
+    // The wording of PgBouncer; a PostgreSQL server accepts these parameters.
     const bool refused = f.server_message.find("unsupported startup parameter") != std::string::npos;
     if (!refused || pooled() || when_ == session_settings::later) throw;
     when_ = session_settings::later;
@@ -190,7 +190,7 @@ bool connection::check_alive() noexcept {
     pollfd p{PQsocket(pg_), POLLIN, 0};
     if (::poll(&p, 1, 0) <= 0) return true;
     if (!PQconsumeInput(pg_)) break;
-    PQisBusy(pg_);  // takes in notices and parameter changes
+    PQisBusy(pg_);  // processes notices and parameter changes
   }
   if (is_open() && !fatal_notice_) return true;
   if (pg_) close();
@@ -246,8 +246,8 @@ void connection::cancel_if(const void* tag) noexcept {
   if (!cancel_ || !busy_ || (tag && running_ != tag)) return;
   cancelled_at_ms_ = now_ms();
   try {
-    // PQcancel waits for the server to hang up, without any limit: only a thread that nobody needs
-    // may call it.
+    // PQcancel waits without a time limit until the server closes the cancel connection, so call it on a detached
+    // thread.
     std::promise<void> told;
     auto done = told.get_future();
     std::thread([cancel = cancel_, told = std::move(told)]() mutable {
@@ -263,13 +263,12 @@ void connection::cancel_if(const void* tag) noexcept {
   sever();
 }
 
-// The wish came before its unit was known to be running.
+// The cancellation may have been requested before its unit was marked as running.
 void connection::cancel_when_asked(const unit& u) noexcept {
   if (u.cancelled && *u.cancelled) cancel_if(u.tag);
 }
 
-// A cancellation is delivered asynchronously: it can hit the statement after the one it was meant
-// for.
+// Cancellation is asynchronous: it can hit the statement after the intended one.
 bool connection::stray_cancel() const noexcept {
   return now_ms() - cancelled_at_ms_ < 1000;
 }
@@ -322,7 +321,7 @@ bool connection::send_call(const call& c, unit& u, commands& log) {
   return PQsendQueryPrepared(pg_, name.c_str(), c.size(), c.values(), c.lengths(), c.formats(), 0);
 }
 
-// In a segment of its own, so that an error of what follows does not undo it.
+// Sent in a separate pipeline segment, so that an error of the unit does not undo it.
 bool connection::send_state(std::string_view schema, std::chrono::milliseconds timeout,
                             commands& log) {
   const ry_value params[] = {value::null(), value::null()};
@@ -342,7 +341,7 @@ bool connection::send_state(std::string_view schema, std::chrono::milliseconds t
          PQpipelineSync(pg_);
 }
 
-// In the unit's own segment: that, or the transaction it is part of, is as long as it lasts.
+// Sent in the unit's own segment: the settings last as long as that segment or its enclosing transaction.
 bool connection::send_local_state(std::string_view schema, std::chrono::milliseconds timeout,
                                   unit& u, commands& log) {
   const auto path = search_path(schema), limit = std::to_string(timeout.count());
@@ -353,7 +352,7 @@ bool connection::send_local_state(std::string_view schema, std::chrono::millisec
   return PQsendQueryParams(pg_, set_local_state_sql, 3, nullptr, values, nullptr, nullptr, 0);
 }
 
-// After which the server itself ends the unit's statements; 0: never.
+// The server's own limit for the unit's statements; 0: none.
 std::chrono::milliseconds connection::limit_of(const unit& u) const noexcept {
   if (std::none_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; }))
     return settings_.statement_timeout;
@@ -381,7 +380,7 @@ bool connection::send(unit& u, commands& log) {
   }
   if (set && pooled() && !send_local_state(schema, timeout, u, log)) return false;
   if (!u.trace.empty()) {
-    // Until the end of the transaction. core.job takes it for a column's default.
+    // Set for the transaction; core.job uses it as the default of its trace column.
     const char* values[] = {u.trace.c_str()};
     log.push_back({command::begin, &u, nullptr});
     if (!PQsendQueryParams(pg_, "select set_config('core.trace', $1, true)", 1, nullptr, values, nullptr, nullptr, 0))
@@ -399,8 +398,8 @@ bool connection::send(unit& u, commands& log) {
 void connection::fail_unread(std::span<unit*> units, std::size_t from, const failure& why) {
   for (std::size_t i = from; i < units.size(); ++i) {
     auto& u = *units[i];
-    // The server announces its own going away before it ends the session; a unit whose statements
-    // had not all been answered by then was not committed.
+    // The server announces a shutdown before it ends the session. A unit whose statements were not all answered by
+    // then was not committed.
     u.surely_undone = why.is("57P01") && u.results.size() < u.calls.size();
     u.results.clear();
     if (!u.error) u.error = why;
@@ -409,7 +408,7 @@ void connection::fail_unread(std::span<unit*> units, std::size_t from, const fai
 }
 
 void connection::read(std::span<unit*> units, commands& log) {
-  std::size_t at = 0;  // the unit whose answers come now
+  std::size_t at = 0;  // the unit that the next answers belong to
   const auto lost = [&](const failure& why) {
     fail_unread(units, at, why);
     close();
@@ -423,7 +422,7 @@ void connection::read(std::span<unit*> units, commands& log) {
           auto f = from_result(r.get());
           if (f.connection_lost) return lost(f);
           if (cmd.of && !cmd.of->error)
-            cmd.of->error = std::move(f);  // at commit: a deferred constraint
+            cmd.of->error = std::move(f);  // failed at commit, such as a deferred constraint
         } else if (PQstatus(pg_) != CONNECTION_OK || guard > 8) {
           return lost(unavailable(PQerrorMessage(pg_)));
         }
@@ -442,7 +441,7 @@ void connection::read(std::span<unit*> units, commands& log) {
     if (!r) return lost(unavailable(PQerrorMessage(pg_)));
     const auto status = PQresultStatus(r.get());
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
-      // Cannot be ended inside a pipeline.
+      // A COPY cannot be ended inside a pipeline.
       failure f({RY_INVALID_ARGUMENT,
                  "db.copy",
                  "COPY from or to the client is not possible here.",
@@ -474,7 +473,7 @@ void connection::read(std::span<unit*> units, commands& log) {
   }
 }
 
-// A caller's SQL opened a transaction by itself: nobody would ever end it.
+// A caller's SQL opened a transaction that would never end: close the connection.
 std::optional<failure> connection::leave_stray_transaction() {
   if (!is_open() || in_transaction_ || PQtransactionStatus(pg_) == PQTRANS_IDLE)
     return std::nullopt;
@@ -503,7 +502,7 @@ void connection::run(std::span<unit*> units) {
   log.reserve(4 * units.size());
   try {
     for (auto* u : units)
-      if (!send(*u, log)) break;  // what was sent is read; then the broken connection shows itself
+      if (!send(*u, log)) break;  // read() takes the answers to what was sent and detects the broken connection
     cancel_when_asked(*units.front());
     read(units, log);
   } catch (const std::exception& e) {
@@ -556,7 +555,7 @@ void connection::retry_failed(unit& u) {
         }
       }
     } else if (f.is("57014") && stray_cancel() && strays++ < 3) {
-      // Meant for another statement.
+      // The cancellation was meant for another statement.
     } else if (f.connection_lost && u.tried && !reconnected && may_repeat()) {
       reconnected = true;
       try {

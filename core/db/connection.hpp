@@ -1,5 +1,5 @@
-// One connection to PostgreSQL, used by one thread at a time. SOCI opens, owns and reconnects it;
-// statements go through the backend's native handle in libpq's pipeline mode (README.md says why).
+// One connection to PostgreSQL, used by one thread at a time. SOCI opens, owns and reconnects it; statements use the
+// native libpq handle in pipeline mode (README.md gives the reasons).
 #pragma once
 
 #include <ry/if/db.h>
@@ -33,12 +33,12 @@ class session;
 
 namespace ry::db {
 
-// What answers at an address. Behind a pooler in transaction mode each transaction may meet another
-// session of the server: nothing is prepared, and settings are made for one transaction at a time.
+// The kind of server at an address. Behind a pooler in transaction mode, each transaction may run in a different
+// server session: nothing is prepared, and settings apply to one transaction only.
 enum class endpoint { server, transaction_pooler };
 
-// An address that may change while connections live, when the configuration is read again: those that are opened from then
-// on use the new one. [any]
+// An address that a reload of the configuration can change. New connections use the new address; open ones stay.
+// [any]
 class live_url {
  public:
   explicit live_url(std::string url) : url_(std::move(url)) {}
@@ -46,7 +46,7 @@ class live_url {
     std::lock_guard lock(mutex_);
     return url_;
   }
-  // False: it is the same.
+  // Returns false if the address is unchanged.
   bool set(std::string url) {
     std::lock_guard lock(mutex_);
     return std::exchange(url_, url) != url;
@@ -59,31 +59,30 @@ class live_url {
 
 struct connect_settings {
   std::string url;  // libpq URL or key=value text
-  std::shared_ptr<live_url> live;  // in the place of url, if it is there
+  std::shared_ptr<live_url> live;  // replaces url if set
   endpoint at = endpoint::server;
   std::string application_name = "runyard";
   std::chrono::milliseconds statement_timeout{30'000};
   std::chrono::milliseconds transaction_timeout{10'000};  // idle in an open transaction
 };
 
-// libpq key=value text: the url with our time-outs and keepalives and, for a server, session settings
-// added. Of several hosts the one that can be written to is meant, if the url does not say
-// otherwise.
-// Throws failure (RY_INVALID_ARGUMENT) when libpq cannot read the url.
-// `session_settings` no: without those, for what does not take them at the start of a session.
+// libpq key=value text: the url with our timeouts and keepalives and, for a server, the session settings. For a
+// server or several hosts it requires a writable server unless the url sets target_session_attrs.
+// Throws failure (RY_INVALID_ARGUMENT) if libpq cannot parse the url.
+// session_settings::later omits the session settings, for poolers that reject them as startup parameters.
 enum class session_settings { with_start, later };
 std::string conninfo(const connect_settings& settings, session_settings when = session_settings::with_start);
-// One server of several that a conninfo names, as libpq says it.
+// One of the servers that a conninfo names, as libpq reports it.
 struct server_name {
   std::string host, address, port;
 };
-// The same conninfo, with that server behind all others.
+// The same conninfo with `server` moved behind all other hosts.
 std::string asked_last(const std::string& conninfo, const server_name& server);
 
-// libpq key=value text; values in quotes.
+// Formats libpq key=value text with quoted values.
 std::string conninfo_text(std::span<const std::pair<std::string, std::string>> all);
 
-// After which the server ends an idle transaction by itself: our own limit comes first.
+// The server's own timeout for idle transactions; longer than ours, so that ours applies first.
 std::chrono::milliseconds idle_limit(const connect_settings& settings);
 
 struct statement {
@@ -100,78 +99,77 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  // ---- for work given to database::submit; all throw failure -----------------------------------
+  // ---- for work passed to database::submit; all throw failure ----------------------------------
 
-  // Unqualified names are looked up in `schema`, then in core. Costs no round trip.
+  // Unqualified names resolve in `schema`, then in core. Needs no round trip.
   void use_schema(std::string_view schema) { schema_ = schema; }
-  // For the statements that follow; 0 = the default.
+  // Applies to the following statements; 0 = the default.
   void use_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
-  // Runs one prepared statement. Alone it is a transaction of its own.
+  // Runs one prepared statement; outside of a transaction it is its own transaction.
   rows exec(std::string_view sql, std::initializer_list<ry_value> params = {},
             std::uint32_t flags = 0);
   rows exec(std::string_view sql, std::span<const ry_value> params, std::uint32_t flags = 0);
-  // All in one round trip and, outside of a transaction, all or nothing.
+  // Runs all statements in one round trip; outside of a transaction they are atomic.
   std::vector<rows> exec_all(std::span<const statement> statements);
-  // Several statements separated by semicolons, without parameters; not prepared. One transaction
-  // unless the text itself says otherwise.
+  // Runs several statements separated by semicolons, without parameters and unprepared. They are one transaction
+  // unless the text itself contains transaction commands.
   void exec_script(std::string_view text);
-  // BEGIN travels with the first statement. flags: RY_TX_*.
+  // BEGIN is sent with the first statement. flags: RY_TX_*.
   transaction begin(std::uint32_t flags = 0);
 
-  // Runs fn in a transaction and commits; repeats it all up to 5 times when it lost a race (40001,
-  // 40P01). fn must have no effect outside of the database.
+  // Runs fn in a transaction and commits; repeats both up to 5 times after a serialization failure or deadlock
+  // (40001, 40P01). fn must have no side effects outside of the database.
   template <class F>
   auto with_retry(F&& fn, std::uint32_t tx_flags = 0);
 
-  // ---- for the room itself
-  // -----------------------------------------------------------------------
+  // ---- internal to core/db ----------------------------------------------------------------------
 
-  // Calls that are one implicit transaction; filled by run().
+  // Calls that form one implicit transaction; run() fills in the outcome.
   struct unit {
     std::span<const call> calls;
     std::vector<rows> results;  // one per call unless failed
     std::optional<failure> error;
-    bool tried = false;          // handed to an open connection
-    bool surely_undone = false;  // failed, and nothing of it can have been committed
-    const void* tag = nullptr;   // names it for cancel_if()
-    std::string trace;           // what jobs born in it belong to, see observe::kept_text(); empty: nothing
-    const std::atomic<bool>* cancelled = nullptr;  // its caller wants it to end early
+    bool tried = false;          // was sent over an open connection
+    bool surely_undone = false;  // failed, and certainly not committed
+    const void* tag = nullptr;   // identifies it for cancel_if()
+    std::string trace;           // trace of the jobs it creates, see observe::kept_text(); may be empty
+    const std::atomic<bool>* cancelled = nullptr;  // set when its caller cancels it
   };
-  // Sends all units in one go and reads all answers. Never throws failure.
+  // Sends all units in one write and reads all answers. Never throws failure.
   void run(std::span<unit*> units);
-  // run() for one unit with what can be repeated safely: lost races, stale plans, lost connections
-  // when the unit is read-only or was surely undone. `first` = false: it has been tried once
-  // already.
+  // run() for one unit, repeated where that is safe: after serialization failures, stale plans, and lost connections
+  // if the unit is read-only or was certainly not committed. retry_failed() continues after a first attempt with
+  // run().
   void run_with_retry(unit& u);
   void retry_failed(unit& u);
 
-  void open();  // throws failure; closes first when open
+  void open();  // throws failure; closes an open connection first
   void close() noexcept;
   bool is_open() const noexcept;
-  // Looks, without a round trip, whether the server has hung up; closes then. True when open.
+  // Checks without a round trip whether the server has closed the connection, and then closes it. True if open.
   bool check_alive() noexcept;
   int server_version() const noexcept;
   int backend_pid() const noexcept;
-  // Something else than the server itself answers: its session is not this connection's by itself. Once it was open.
+  // True if a pooler answers instead of the server, so that the session is not exclusively ours. Valid after open().
   bool behind_pooler() const noexcept { return behind_pooler_; }
   pg_conn* native() noexcept { return pg_; }
-  // Asks the server to stop the statement now running if it belongs to the unit of that tag; any
-  // unit when nullptr. From any thread; blocks for `cancel_limit` at most, then the connection is
-  // severed: a server that takes no cancellation answers nothing else.
+  // Asks the server to cancel the running statement if it belongs to the unit with this tag (nullptr: any unit). From
+  // any thread. Blocks for at most `cancel_limit`, then severs the connection: a server that accepts no cancel
+  // request does not answer anything else either.
   void cancel_if(const void* tag) noexcept;
   static constexpr std::chrono::milliseconds cancel_limit{2'000};
 
-  // What a watchdog sees; times of the steady clock in ms. From any thread.
+  // The connection's state for the watchdog; times of the steady clock in ms. From any thread.
   struct activity {
-    std::int64_t busy_since = 0;  // 0: waits for no answer
-    std::int64_t due = 0;         // the server ends the work itself before; 0: no limit
-    std::int64_t answered = 0;    // end of the latest work
-    std::string server;           // conninfo that names this one of several; empty: not connected
+    std::int64_t busy_since = 0;  // 0: not waiting for an answer
+    std::int64_t due = 0;         // by then the server ends the work itself; 0: no limit
+    std::int64_t answered = 0;    // when the latest work ended
+    std::string server;           // conninfo of the connected server only; empty: not connected
   };
   activity now_doing() const;
-  // Breaks the connection under whoever waits for its answers: the work fails as after a loss.
-  // From any thread, does not block.
+  // Shuts down the socket: work that waits for an answer fails with a lost connection. From any thread; does not
+  // block.
   void sever() noexcept;
 
  private:
@@ -204,7 +202,7 @@ class connection {
   bool pooled() const noexcept { return settings_.at == endpoint::transaction_pooler; }
   static void on_notice(void* self, const pg_result* notice);
   void connect();
-  // A pooler in session mode may take no settings with the start of a session.
+  // Detects a pooler and applies the session settings that a pooler in session mode rejects at startup.
   void look_for_pooler();
 
   const connect_settings settings_;
@@ -220,7 +218,7 @@ class connection {
 
   std::string schema_ = "core";
   std::chrono::milliseconds timeout_{};
-  // What the server's session has, behind a pooler its open transaction; nullopt: not known.
+  // Schema and timeout of the server session (behind a pooler: of the open transaction); nullopt: unknown.
   std::optional<std::pair<std::string, std::chrono::milliseconds>> state_;
   bool behind_pooler_ = false;
   session_settings when_ = session_settings::with_start;
@@ -228,7 +226,7 @@ class connection {
   bool fatal_notice_ = false;
   bool failed_before_ = false;
   std::string pending_begin_;
-  bool read_only_ = false;  // the open transaction was begun as read only
+  bool read_only_ = false;  // the open transaction is read-only
 
   std::mutex cancel_mutex_;
   std::shared_ptr<pg_cancel> cancel_;
@@ -237,13 +235,13 @@ class connection {
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
   mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and left_
-  server_name server_;               // of the last session
-  std::optional<server_name> left_;  // the last that was severed: others are asked first
+  server_name server_;               // of the latest session
+  std::optional<server_name> left_;  // the server last severed; the others are tried first
   int socket_ = -1;
   activity doing_;
 };
 
-// Rolls back unless committed. Lives no longer than its connection; one at a time per connection.
+// Rolls back on destruction unless committed. Must not outlive its connection; one at a time per connection.
 class transaction {
  public:
   transaction(transaction&& o) noexcept : conn_(std::exchange(o.conn_, nullptr)) {}
@@ -258,8 +256,7 @@ class transaction {
   connection* conn_;
 };
 
-// Calls fn until it does not lose a race any more, at most 5 times, waiting a little longer, at
-// random, between the attempts. The last failure is thrown.
+// Repeats fn after serialization failures, up to 5 attempts with growing random delays. Throws the last failure.
 template <class F>
 auto with_retry(F&& fn);
 void wait_before_retry(int attempt);

@@ -291,8 +291,8 @@ TEST_F(connection_test, terminated_backend_is_noticed_and_repeated_only_when_saf
   kill();
   EXPECT_FALSE(conn->check_alive());
   conn->open();
-  // The loss shows itself only when the statement is sent: the server said that it ended the
-  // session first.
+  // The loss becomes visible only when the statement is sent: before that, the server announced the end of the
+  // session.
   conn->exec_script("create table core.t(v int)");
   kill();
   std::string outcome = code([&] { conn->exec("insert into t values(1)"); });
@@ -347,7 +347,7 @@ TEST_F(connection_test, behind_a_pooler_nothing_is_left_in_the_session) {
   s.at = endpoint::transaction_pooler;
   connection c(s);
   c.open();
-  // What another transaction would meet in this session, asked without going through `exec`.
+  // Queries the session without `exec`, to see the state that another transaction would find.
   const auto left = [&] {
     PQexitPipelineMode(c.native());
     PGresult* r = PQexec(c.native(),
@@ -408,7 +408,7 @@ TEST(conninfo, asks_no_session_settings_of_a_pooler) {
   s.at = endpoint::transaction_pooler;
   s.url = "postgresql://me@db.example/x";
   EXPECT_EQ(conninfo(s).find("options"), std::string::npos);
-  s.url += "?options=-c%20work_mem%3D8MB";  // an operator's own
+  s.url += "?options=-c%20work_mem%3D8MB";  // set by the operator
   EXPECT_NE(conninfo(s).find("options='-c work_mem=8MB '"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// What work given to database::submit does with its connection, and transactions.
+// The part of connection for work passed to database::submit, and transactions.
 #include <libpq-fe.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace ry::db {
 
-// In an open transaction a second try would only meet an aborted one.
+// Do not retry in an open transaction: after an error it is aborted.
 std::vector<rows> connection::settled(std::span<const call> calls) {
   unit u;
   u.calls = calls;
@@ -43,12 +43,12 @@ std::vector<rows> connection::exec_all(std::span<const statement> statements) {
 }
 
 void connection::exec_script(std::string_view text) {
-  if (pooled() && !in_transaction_) {  // or it would run in a session without the schema
+  if (pooled() && !in_transaction_) {  // otherwise the script could run in a session without the schema
     auto tx = begin();
     exec_script(text);
     return tx.commit();
   }
-  exec("select 1");  // sets the schema, and starts the transaction when one is pending
+  exec("select 1");  // applies the schema and sends a pending BEGIN
   const std::string copy(text);
   if (copy.find('\0') != std::string::npos)
     throw failure(
@@ -63,7 +63,7 @@ void connection::exec_script(std::string_view text) {
   } else if (has_error(r.get())) {
     error = from_result(r.get());
   }
-  state_.reset();  // the script may have set anything
+  state_.reset();  // the script may have changed any setting
   if ((error && error->connection_lost) || !PQenterPipelineMode(pg_)) close();
   const auto stray = leave_stray_transaction();
   if (error) throw *error;
@@ -85,7 +85,7 @@ transaction connection::begin(std::uint32_t flags) {
 
 void connection::end_transaction(const char* sql) {
   if (!in_transaction_) throw unavailable("the connection broke inside the transaction");
-  if (!pending_begin_.empty()) {  // nothing was ever sent
+  if (!pending_begin_.empty()) {  // BEGIN was never sent
     pending_begin_.clear();
     in_transaction_ = false;
     return;

@@ -68,7 +68,7 @@ std::string asked_last(const std::string& conninfo, const server_name& server) {
       all.emplace_back(key, o->val);
   }
   const auto n = std::max(hosts.size(), addresses.size());
-  // One port may be meant for all.
+  // A single port applies to all hosts.
   if (ports.size() == 1) ports.resize(n, ports.front());
   for (std::size_t i = 0; i + 1 < n; ++i) {
     const auto is = [i](const auto& list, const std::string& what) {
@@ -90,7 +90,7 @@ std::string conninfo(const connect_settings& s, session_settings when) {
   char* message = nullptr;
   std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
       PQconninfoParse((s.live ? s.live->get() : s.url).c_str(), &message), PQconninfoFree);
-  if (message) PQfreemem(message);  // may quote the password: not shown
+  if (message) PQfreemem(message);  // may quote the password, so it is not shown
   if (!given)
     throw failure({RY_INVALID_ARGUMENT,
                    "db.url",
@@ -124,10 +124,11 @@ std::string conninfo(const connect_settings& s, session_settings when) {
       it->second = o->val;
     }
   }
-  // One address may lead to another server after a failover, too. A pooler answers for its servers.
+  // After a failover, a single address may lead to a different server too. A pooler checks its own servers.
   if (!said && (several || s.at == endpoint::server)) all.emplace_back("target_session_attrs", "read-write");
   if (s.at == endpoint::transaction_pooler || when == session_settings::later) {
-    // A pooler takes no such settings: each transaction, or a statement after the start of the session, brings them.
+    // Poolers reject these startup parameters; a statement sets them at the start of the session or of each
+    // transaction.
     if (!options.empty()) all.emplace_back("options", options);
     return conninfo_text(all);
   }
@@ -135,7 +136,8 @@ std::string conninfo(const connect_settings& s, session_settings when) {
              " -c idle_in_transaction_session_timeout=" +
              std::to_string(idle_limit(s).count()) +
              " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
-             // Plans that avoid sequential scans look so expensive that each would be compiled, for half a second.
+             // JIT off: the planner assigns huge costs to plans that avoid sequential scans, so each would be
+             // compiled for 0.5 s.
              " -c standard_conforming_strings=on -c jit=off";
   all.emplace_back("options", options);
   return conninfo_text(all);

@@ -23,7 +23,7 @@ class work_task final : public task {
       } catch (const std::exception& e) {
         log(e.what());
       }
-      work_ = nullptr;  // what it holds goes now, not with the queue's last reference
+      work_ = nullptr;  // release its captures now; the queue may keep the task longer
       return;
     }
   }
@@ -65,7 +65,7 @@ void database::submit(std::function<void(connection&)> work, lane l, repeat r) {
   auto& p = impl_->workers;
   const auto k = l == lane::priority ? pool::kind::priority : pool::kind::normal;
   if (p.push(t, k)) return;
-  // Refused: it still runs, and sees a database that is away.
+  // The pool rejected the task: run it here with a closed connection, as if the database were unavailable.
   connection closed(p.config().connect);
   t->run(closed);
 }

@@ -1,6 +1,5 @@
-// The process's access to PostgreSQL: a fixed set of worker threads with one connection each.
-// Callers hand over work and are never blocked. Lives from before the first module is created until
-// after the last one was destroyed.
+// The process's access to PostgreSQL: a fixed set of worker threads with one connection each. Callers submit work and
+// never block. Created before the first module and destroyed after the last one.
 #pragma once
 
 #include <ry/if/db.h>
@@ -19,73 +18,73 @@ namespace ry::db {
 
 struct settings {
   connect_settings connect;
-  // The server itself, for what needs a session of its own; empty: connect.url is the server.
+  // Address of the server itself, for functions that need a session of their own; empty: connect.url is the server.
   std::string direct_url;
-  std::shared_ptr<live_url> direct_live;  // in the place of direct_url, if both are there
+  std::shared_ptr<live_url> direct_live;  // replaces direct_url if both are set
   std::size_t workers = 0;  // connections for ordinary work; 0 = by the number of cores
-  // Interactive transactions at once; 0 = half of the workers.
+  // Maximum of concurrent interactive transactions; 0 = half of the workers.
   std::size_t max_transactions = 0;
-  std::size_t max_queue = 20'000;               // waiting calls; beyond: RY_RESOURCE_EXHAUSTED
+  std::size_t max_queue = 20'000;               // queued calls; beyond: RY_RESOURCE_EXHAUSTED
   std::chrono::milliseconds away_grace{3'000};  // then calls fail at once instead of waiting
-  std::chrono::milliseconds drain{5'000};       // at stop, before running statements are cancelled
+  std::chrono::milliseconds drain{5'000};       // how long stop() waits before it cancels statements
 
-  // For LISTEN and migrations.
+  // The settings for LISTEN and migrations.
   connect_settings session() const;
 };
 
 enum class lane {
   normal,
-  priority,  // housekeeping: has a connection of its own, is never stuck behind users' queries
+  priority,  // housekeeping: has its own connection, never waits behind users' queries
 };
 
-// Whether work is run once more when its connection broke.
+// Whether work is repeated after its connection was lost.
 enum class repeat { never, after_loss };
 
 class database {
  public:
-  explicit database(settings s);  // starts to connect; throws failure for an unreadable url
+  explicit database(settings s);  // starts to connect; throws failure for an invalid url
   ~database();                    // stop()
   database(const database&) = delete;
   database& operator=(const database&) = delete;
 
-  // Runs work on a worker thread, exactly once (repeat::after_loss: at most twice), also while the
-  // database is away: its statements throw RY_UNAVAILABLE then. What work throws is logged. The
-  // connection starts with schema core. After stop() work runs inside this call, with a connection
-  // that is closed. [any]
+  // Runs work on a worker thread, exactly once (repeat::after_loss: at most twice). It also runs while the database
+  // is unavailable; its statements then throw RY_UNAVAILABLE. Exceptions of work are logged. The connection starts
+  // with schema core. After stop(), work runs within this call, with a closed connection. [any]
   void submit(std::function<void(connection&)> work, lane l = lane::normal,
               repeat r = repeat::never);
 
   // At least one worker is connected. [any]
   bool healthy() const noexcept;
-  // It answers a trivial statement within the time. Blocks for at most that long; see liveness.hpp. [any]
+  // True if the database answers a trivial statement within the limit. Blocks for at most that long; see
+  // liveness.hpp. [any]
   bool responsive(std::chrono::milliseconds limit) const;
-  // Waits for healthy(). False: not within the time.
+  // Waits for healthy(). Returns false on timeout.
   bool wait_healthy(std::chrono::milliseconds timeout) const;
-  // Within the last minute it refused work for want of disk space or another resource; the log has its reason. [any]
+  // True if the database refused work within the last minute, for lack of disk space or another resource or because
+  // it is read-only; the log has its reason. [any]
   bool short_of_resources() const;
-  // The latest failure to connect, for people; empty when there was none. [any]
+  // The latest connection error, for people; empty if there was none. [any]
   std::string last_error() const;
   const connect_settings& connect() const noexcept;
   pool_stats stats() const;  // [any]
 
-  // Hints. `fn` runs on an internal thread (post from it, do not block) after a hint by any node,
-  // every `poll`, and whenever hints may have been lost. Returns an id for unlisten; no call of fn
-  // starts after unlisten returned (do not call unlisten from fn). Throws failure for a channel
-  // name over 63 bytes. [any]
+  // Hints: wake-ups without payload. `fn` runs on an internal thread (post from it, do not block) after a hint from
+  // any node, every `poll`, and whenever hints may have been lost. Returns an id for unlisten(). After unlisten() has
+  // returned, no call of fn starts; do not call unlisten() from fn. Throws failure for a channel name over 63 bytes.
+  // [any]
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,
                        std::chrono::milliseconds poll = std::chrono::milliseconds(1000));
   void unlisten(std::uint64_t id);
-  // Local subscribers at once, other nodes within about 10 ms, merged. [any]
+  // Local subscribers get the hint at once, other nodes within about 10 ms; hints are merged. [any]
   void hint(std::string_view channel);
 
-  // Short messages to the other nodes, at most once and without history: fn runs on the internal
-  // thread, as for listen, with what another process broadcast. Payload: at most 7900 bytes of
-  // text. [any]
+  // Broadcasts short messages to other nodes, with at-most-once delivery and no history. fn runs on the internal
+  // thread, as for listen(), for messages of other processes. Payload: at most 7900 bytes of text. [any]
   std::uint64_t on_message(std::string_view channel, std::function<void(std::string_view)> fn);
   void broadcast(std::string_view channel, std::string payload);
 
-  // Finishes what is queued and running, cancels what takes longer than settings.drain, closes.
-  // Once.
+  // Finishes queued and running work, cancels statements that exceed settings.drain, and closes the connections. Call
+  // once.
   void stop();
 
   class impl;
@@ -95,7 +94,7 @@ class database {
   std::unique_ptr<impl> impl_;
 };
 
-// The table of ry.db/1. Answers RY_UNAVAILABLE when the host has no database.
+// The ABI table of ry.db/1. Its functions return RY_UNAVAILABLE if the host has no database.
 const ry_db_v1* table() noexcept;
 
 }  // namespace ry::db

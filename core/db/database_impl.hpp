@@ -1,4 +1,4 @@
-// The parts of db::database. Internal to the room.
+// The parts of db::database. Internal to core/db.
 #pragma once
 
 #include "core/db/database.hpp"

@@ -159,7 +159,7 @@ TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
         .int64(0, 0);
   };
   bool few = false;
-  for (int tries = 0; tries < 5 && !few; ++tries) {  // a look that comes late finds them all
+  for (int tries = 0; tries < 5 && !few; ++tries) {  // a late check finds all connections
     database one(config);
     ASSERT_TRUE(one.wait_healthy(5s));
     few = others() <= 5;

@@ -1,4 +1,4 @@
-// How the embedded PostgreSQL reports a failure to the operator. Internal to the room.
+// Error helpers of the embedded PostgreSQL, with messages for the operator. Internal to core/db.
 #pragma once
 
 #include <cerrno>

@@ -43,12 +43,12 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto role = "runyard";   // owner of the cluster, and name of its database
-constexpr auto start_limit = 60s;  // crash recovery may take its time
+constexpr auto role = "runyard";   // owner of the cluster and name of its database
+constexpr auto start_limit = 60s;  // crash recovery may take long
 constexpr std::uintmax_t log_max = 10 << 20;
 
-// An eighth of the memory that the process may use, within bounds. It is taken as pages are first
-// used, so a small database stays small.
+// One eighth of the memory that the process may use, within bounds. The kernel allocates pages on first use, so a
+// small database stays small.
 long shared_buffers_mb() {
   const auto memory_mb = static_cast<long>(exec::usable_memory_bytes() >> 20);
   return std::clamp(memory_mb / 8, 64L, 256L);
@@ -79,8 +79,8 @@ class embedded_postgres::impl {
     const auto begin = clock::now();
     std::promise<void> ready;
     auto result = ready.get_future();
-    // PostgreSQL gets a signal when the thread that started it ends, so that thread lives as long
-    // as we do.
+    // PostgreSQL receives its parent-death signal when the thread that started it ends, so this thread lives as long
+    // as this object.
     thread_ = std::thread([this, &ready] {
       try {
         prepare();
@@ -144,7 +144,7 @@ class embedded_postgres::impl {
     if (made_by) owner_.take_over(cluster_, log_);
   }
 
-  // An interrupted exchange of docs/postgres-upgrade.md leaves the cluster under another name.
+  // Detects an interrupted upgrade by docs/postgres-upgrade.md, which leaves the cluster under another name.
   void warn_of_clusters_beside() const {
     std::error_code ec;
     for (const auto& entry : fs::directory_iterator(place_, ec)) {
@@ -171,7 +171,7 @@ class embedded_postgres::impl {
              " is not empty and is not a PostgreSQL cluster; move it away. The server then creates "
              "an empty database.");
     warn_of_clusters_beside();
-    // Made beside and renamed: a first start that is cut short leaves nothing half-made.
+    // Created under another name and then renamed, so that an interrupted first start leaves no partial cluster.
     const auto fresh = place_ / "postgres.new";
     fs::remove_all(fresh, ec);
     make_dir(fresh);
@@ -189,10 +189,10 @@ class embedded_postgres::impl {
     if (ec) refuse("Cannot rename " + fresh.string() + ": " + ec.message());
   }
 
-  // A server whose host was killed may still be shutting down, or be alive; and its processes may
-  // outlive it for a moment. Only this server uses the data directory (core/app/instance.hpp), so a
-  // lock file that names another process is a leftover: the id was reused, or belongs to a zombie.
-  // PostgreSQL would refuse to start with such a file.
+  // After a crash of our process, its PostgreSQL server may still run or be shutting down, and its children may
+  // outlive it briefly. The data directory is exclusively ours (core/app/instance.hpp), so a lock file that names
+  // another process is stale: its process id was reused or belongs to a zombie. PostgreSQL would refuse to start with
+  // such a file.
   void end_leftover() {
     const auto lock_file = cluster_ / "postmaster.pid";
     const auto lock =
@@ -247,7 +247,7 @@ class embedded_postgres::impl {
     set("timezone=UTC");
     pid_t child = 0;
     try {
-      // Fast shutdown when this process goes, however it goes.
+      // Fast shutdown when this process ends, even if it crashes.
       child = spawn({std::move(argv), owner_.user(), log, SIGINT});
     } catch (...) {
       ::close(log);
@@ -279,7 +279,7 @@ class embedded_postgres::impl {
       c.exec_script(std::string("create database ") + role);
   }
 
-  // The status when the server has ended. Only on the thread.
+  // Returns the exit status once the server has ended. Only on the thread.
   std::optional<int> reap(int flags) {
     int status = 0;
     pid_t got;
@@ -291,8 +291,8 @@ class embedded_postgres::impl {
     return status;
   }
 
-  // Fast, then immediate shutdown, then the hard way: a server that was stopped, or hangs, takes no
-  // signal. What it had confirmed is in its log on disk.
+  // Escalates from fast shutdown to immediate shutdown to SIGKILL: a stopped or hung server does not handle signals.
+  // Committed data is safe in the WAL.
   void end_server(int signal) noexcept {
     {
       std::lock_guard lock(mutex_);
@@ -321,14 +321,14 @@ class embedded_postgres::impl {
     }
   }
 
-  // Its processes do not end by themselves when they are stopped as well.
+  // Also kills the children: they do not exit by themselves if they are stopped too.
   void kill_server() noexcept {
     observe::log(observe::level::warn, "db", "embedded PostgreSQL does not end and is killed");
     std::vector<pid_t> children;
     try {
       children = children_of(pid_);
     } catch (const std::exception&) {
-      // Those that run notice that their server is gone.
+      // Running children notice that their server is gone.
     }
     ::kill(pid_, SIGKILL);
     for (const auto child : children) ::kill(child, SIGKILL);
@@ -362,7 +362,7 @@ class embedded_postgres::impl {
     leave_socket_dir();
   }
 
-  // A directory in /tmp would stay there after the server: no other program removes it.
+  // A socket directory in /tmp must be removed: no other program does it.
   void leave_socket_dir() noexcept {
     std::error_code ec;
     if (socket_dir_.parent_path() != place_) fs::remove(socket_dir_, ec);

@@ -1,6 +1,5 @@
-// A private PostgreSQL for servers without database.url: made on the first start, reachable by a
-// unix socket only, restarted when it dies, stopped with us. The cluster lives in
-// data_dir/postgres.
+// A private PostgreSQL for servers without database.url. The server creates it on the first start, connects only over
+// a Unix socket, restarts it when it exits, and stops it at shutdown. The cluster is in data_dir/postgres.
 #pragma once
 
 #include <chrono>
@@ -12,10 +11,10 @@
 namespace ry::db {
 
 struct embedded_settings {
-  std::filesystem::path data_dir;  // of the server; made when absent
+  std::filesystem::path data_dir;  // of the server; created if missing
   std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
   int max_connections = 60;
-  std::vector<std::string> users;  // that PostgreSQL may run as; empty: postgres_users
+  std::vector<std::string> users;  // users that PostgreSQL may run as; empty: postgres_users
 };
 
 class embedded_postgres {
@@ -25,24 +24,24 @@ class embedded_postgres {
   embedded_postgres(const embedded_postgres&) = delete;
   embedded_postgres& operator=(const embedded_postgres&) = delete;
 
-  // Whether a cluster was made there.
+  // Whether a cluster exists there.
   static bool exists(const std::filesystem::path& data_dir);
 
-  // Reason of the failure if no installed version can open the cluster, or if the cluster has no
-  // valid PG_VERSION. Each start fails until the operator acts.
+  // Failure reason if no installed version can open the cluster, or if the cluster has no valid PG_VERSION. Every
+  // start fails until the operator acts.
   static constexpr const char* wrong_version = "db.embedded_version";
 
-  // Returns when it answers. A cluster is served by the major version that created it, a new one is
-  // created by the newest installed one. Throws failure with a message for the operator, which may
-  // have several lines: no PostgreSQL found, the cluster's version is not installed, another server
-  // on this data_dir, a directory that cannot be used. Once.
+  // Returns when PostgreSQL answers. A cluster is served by the major version that created it; the newest installed
+  // version creates a new one. Call once. Throws failure with a message for the operator, which may have several
+  // lines: PostgreSQL or the cluster's version is not installed, another server uses this data_dir, or a directory
+  // cannot be used.
   void start();
-  // Of the database, valid after start(); stays the same over restarts.
+  // URL of the database. Valid after start(); a restart does not change it.
   std::string url() const;
-  // Answers now. False while a dead server is being restarted. [any]
+  // True while PostgreSQL runs; false while it is being restarted. [any]
   bool running() const noexcept;
   std::chrono::milliseconds start_time() const noexcept;
-  // Fast shutdown (running transactions are rolled back) and wait. Idempotent.
+  // Performs a fast shutdown (running transactions are rolled back) and waits for it. Idempotent.
   void stop();
 
  private:

@@ -129,7 +129,7 @@ TEST(embedded, a_server_that_was_stopped_is_ended_all_the_same) {
   const auto begin = std::chrono::steady_clock::now();
   pg.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-  // What was killed takes a moment to go.
+  // Killed processes take a moment to disappear.
   const auto gone = [&] { return ry::db::servers_of(f.path / "postgres").empty(); };
   for (int i = 0; i < 1000 && !gone(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_TRUE(gone());
@@ -138,7 +138,7 @@ TEST(embedded, a_server_that_was_stopped_is_ended_all_the_same) {
   EXPECT_EQ(ask(again, "select 1"), "1");
 }
 
-// Starts where the lock file names `pid`, as a crash of the machine or a new container leaves it.
+// Starts with a lock file that names `pid`, as after a machine crash or in a new container.
 void starts_over_a_lock_file_of(pid_t pid) {
   folder f;
   {
@@ -238,8 +238,7 @@ TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
   }
 }
 
-// Programs that answer `postgres --version` as that version does; started as a server they fail and
-// name their version.
+// Programs that report the given version for `postgres --version`; started as a server they fail and print it.
 void make_stub_programs(const fs::path& bindir, const std::string& version) {
   fs::create_directories(bindir);
   std::ofstream(bindir / "postgres")
@@ -253,7 +252,7 @@ void make_stub_programs(const fs::path& bindir, const std::string& version) {
                                        fs::perms::others_exec);
 }
 
-// A cluster as far as its version goes. PG_VERSION holds exactly `text`.
+// A directory that looks like a cluster to the version check. PG_VERSION contains exactly `text`.
 fs::path make_stub_cluster(const folder& f, const std::string& text) {
   const auto cluster = f.path / "data" / "postgres";
   fs::create_directories(cluster);

@@ -35,7 +35,7 @@ void horizon::state::look(connection& c) {
 horizon::horizon(database& db, std::chrono::milliseconds alarm, std::chrono::milliseconds every)
     : db_(db), state_(std::make_shared<state>()) {
   state_->alarm = alarm;
-  // Nobody hints at this channel: it is asked at intervals.
+  // This channel gets no hints; listen() only provides the interval.
   id_ = db_.listen(
       "core.horizon",
       [&db, s = state_] {

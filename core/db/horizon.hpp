@@ -1,5 +1,5 @@
-// Looks for transactions that stay open: as long as one does, vacuum keeps every row that it might still see,
-// and tables which change much (jobs, runs) grow and slow down. Says so in the log, once for each.
+// Monitors long-running transactions (the xmin horizon): while one is open, vacuum keeps every row version that it
+// might still see, and frequently updated tables (jobs, runs) bloat. Logs each such transaction once.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@ namespace ry::db {
 
 class horizon {
  public:
-  // alarm 0: only measures. The database outlives it, or is stopped first.
+  // alarm 0: only measure. The database must outlive this object, or be stopped first.
   horizon(database& db, std::chrono::milliseconds alarm,
           std::chrono::milliseconds every = std::chrono::seconds(15));
   ~horizon();
   horizon(const horizon&) = delete;
   horizon& operator=(const horizon&) = delete;
 
-  // Age of the oldest open transaction as of the last look, of those that our role may see: its own, or with
-  // pg_monitor all; prepared ones always. 0: none. [any]
+  // Age of the oldest open transaction at the latest check. Covers the transactions that our role may see: its own,
+  // or all with pg_monitor; prepared transactions always. 0: none. [any]
   double oldest_seconds() const noexcept;
 
  private:
@@ -30,7 +30,7 @@ class horizon {
     std::chrono::milliseconds alarm;
     std::atomic<std::int64_t> oldest_ms{0};
     std::atomic<bool> asking{false};
-    std::string told;  // whom the log has named; only inside a look
+    std::string told;  // the transaction that was logged last; only accessed by look()
     void look(connection& c);
   };
   database& db_;

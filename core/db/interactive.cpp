@@ -94,7 +94,7 @@ void tx_session::answer(step& s, const failure& f) noexcept {
   if (s.call) {
     s.call->fail(f);
   } else if (s.how == ending::rollback) {
-    module::complete(s.keep.get(), s.exec, s.done, RY_OK, s.trace);  // it is gone, as asked
+    module::complete(s.keep.get(), s.exec, s.done, RY_OK, s.trace);  // already rolled back, as requested
   } else {
     module::complete(s.keep.get(), s.exec, s.done, f.error, s.trace);
   }

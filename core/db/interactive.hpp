@@ -1,4 +1,5 @@
-// A transaction that spans several answers: pins one worker until it ends. Internal to the room.
+// An interactive transaction (a transaction session): it spans several calls of a module and pins one worker until it
+// ends. Internal to core/db.
 #pragma once
 
 #include <ry/if/db.h>
@@ -25,12 +26,12 @@ class tx_session final : public task {
   void offer_cancel(ry_op_id* op);
   void drop() noexcept;
   void refuse(failure f);
-  // Calls run one after the other. [any]
+  // Calls run sequentially. [any]
   void push(std::shared_ptr<module_call> c);
   void end(ending how, ry_exec* exec, ry_done done);
 
-  void run(connection& c) noexcept override;  // the whole life of the transaction
-  void done() noexcept override;              // cancelled before it began
+  void run(connection& c) noexcept override;  // runs the transaction from begin to end
+  void done() noexcept override;              // cancelled before a worker took it
 
  private:
   struct step {
@@ -43,7 +44,7 @@ class tx_session final : public task {
   };
   void give_out() noexcept;
   std::optional<step> next();
-  // Returns what ended it; nullopt: its owner did.
+  // Returns why the session ended early; nullopt if its owner ended it.
   std::optional<failure> serve(connection& c);
   void answer(step& s, const failure& f) noexcept;
   void close_with(const failure& f) noexcept;
@@ -62,7 +63,7 @@ class tx_session final : public task {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<step> steps_;
-  std::optional<failure> closed_;  // the worker has left; answers what still comes
+  std::optional<failure> closed_;  // set when the worker has left; answers later calls
 };
 
 }  // namespace ry::db

@@ -10,7 +10,7 @@ struct liveness::question {
   const steady::time_point asked = steady::now();
   std::mutex mutex;
   std::condition_variable settled;
-  std::size_t open = 0;  // statements without an outcome
+  std::size_t open = 0;  // statements without a result
   bool answered = false;
 
   void settle(bool good) {
@@ -39,7 +39,7 @@ class ask_task final : public task {
       (void)c.exec("select 1");
       good = true;
     } catch (const std::exception&) {
-      // The database is away, or the connection was severed: no answer. Either is logged where it is noticed.
+      // The database is unavailable or the connection was severed. The code that detects it logs it.
     }
     question_->settle(good);
     question_.reset();

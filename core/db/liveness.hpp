@@ -1,4 +1,4 @@
-// Whether the database answers, asked on demand. Internal to the room.
+// Checks on demand whether the database answers. Internal to core/db.
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,15 @@
 
 namespace ry::db {
 
-// A server whose processes are stopped keeps its connections, so that the pool takes it for healthy. A question is a trivial
-// statement, sent by a connection for housekeeping and by an ordinary one: a long statement on either is no reason.
+// A server whose processes are stopped keeps its connections open, so the pool considers it healthy. The check sends
+// a trivial statement over a housekeeping connection and over an ordinary one, so that one long statement cannot make
+// it fail.
 class liveness {
  public:
   explicit liveness(pool& workers) : workers_(workers) {}
 
-  // One question at a time: callers that come meanwhile wait for the same answer, until `limit` after it was asked. A false
-  // answer therefore comes at once while the database goes on not answering. [any]
+  // Single-flight: concurrent callers share one check and wait until `limit` after its start. While the database
+  // keeps not answering, callers therefore get false at once. [any]
   bool answers_within(std::chrono::milliseconds limit);
 
  private:

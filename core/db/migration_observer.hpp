@@ -1,11 +1,11 @@
-// What the caller of db::migrator::up() learns while it runs.
+// Callbacks for the progress of db::migrator::up().
 #pragma once
 
 namespace ry::db {
 
 struct migration_step;
 
-// Threads: that of up().
+// Called on the thread of up().
 class migration_observer {
  public:
   virtual ~migration_observer() = default;

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 using state = migration_step::state;
 constexpr int oldest_version = 150000;
 constexpr std::int64_t lock_key = 0x72756e79617264;  // "runyard"
-// Shared by the nodes that start with migrations that no node has started with before.
+// Held shared by nodes that are starting with migrations that no node has started with yet.
 constexpr std::int64_t start_lock_key = lock_key + 1;
 
 connect_settings patient(connect_settings s) {
@@ -58,14 +58,14 @@ std::string sha256_hex(std::string_view text) {
 
 struct migrator::applied_row {
   std::string module, id, checksum, at;
-  bool compatible = false;  // declared to leave a schema for older versions
-  bool confirmed = true;    // a version that knows it has started since
+  bool compatible = false;  // declared compatible with older versions
+  bool confirmed = true;    // a version with this migration has started
 };
 
 migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait)
     : settings_(patient(std::move(connect))), conn_(settings_), lock_wait_(lock_wait) {}
 
-// Behind a pooler in transaction mode the lock would be another session's, and so would what is prepared.
+// Behind a pooler in transaction mode, the lock and the prepared statements would belong to another session.
 void migrator::open() {
   conn_.open();
   if (conn_.behind_pooler() && shares_sessions())
@@ -76,7 +76,7 @@ void migrator::open() {
   check_server();
 }
 
-// While one connection rests, another one gets its session from a pooler in transaction mode: at once, or in its turn.
+// Marks its session, then checks whether a second connection gets the same session or this one loses it.
 bool migrator::shares_sessions() {
   const std::string mark = std::to_string(std::random_device{}());
   const auto own_session = [&] {
@@ -108,8 +108,8 @@ void migrator::check_server() {
 }
 
 void migrator::lock(migration_observer* observer) {
-  // Waiting inside the server would hold a snapshot, on which CREATE INDEX CONCURRENTLY waits in
-  // turn.
+  // Polls instead of blocking in the server: a waiting statement holds a snapshot, and CREATE INDEX CONCURRENTLY
+  // waits for that snapshot.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   bool said = false;
   while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)})
@@ -134,7 +134,7 @@ void migrator::prepare_core() try {
       "create table if not exists core.migration ("
       "  module text not null, id text not null, checksum text not null,"
       "  applied_at timestamptz not null default now(), primary key (module, id))");
-  // Only if it is missing: while a backup reads the table, ALTER TABLE would wait for the backup.
+  // Only if the columns are missing: ALTER TABLE would wait for a backup that reads the table.
   const auto has_columns = conn_.exec(
       "select exists (select from pg_attribute where attrelid = 'core.migration'::regclass and attname = 'confirmed')");
   if (has_columns.boolean(0, 0)) return;
@@ -154,7 +154,7 @@ std::vector<migrator::applied_row> migrator::applied() {
   const auto r = conn_.exec(
       "select module, id, checksum, to_char(applied_at at time zone 'UTC', "
       "'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'),"
-      // Older hosts made the table without these columns.
+      // Older hosts created the table without these columns.
       " coalesce((to_jsonb(m)->>'compatible')::boolean, false), coalesce((to_jsonb(m)->>'confirmed')::boolean, true)"
       " from core.migration m order by module, id");
   std::vector<applied_row> out;
@@ -188,7 +188,7 @@ bool migrator::tolerates(const module::module_migrations& m, const applied_row& 
   return d.compatible || !d.confirmed || m.allow_newer_schema;
 }
 
-// A migration that a newer version of the module applied.
+// Checks a migration that a newer version of the module applied.
 void migrator::check_unknown(const module::module_migrations& m, const applied_row& d) {
   const auto same = std::find_if(m.list.begin(), m.list.end(),
                                  [&](auto& s) { return sha256_hex(s.up_sql) == d.checksum; });
@@ -212,7 +212,7 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
 
 void migrator::up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
                       migration_report& report, migration_observer* observer) {
-  std::string last;  // the newest of this version's that was applied
+  std::string last;  // the latest applied migration that this version knows
   for (const auto& d : done) {
     if (d.module != m.module) continue;
     const auto known =
@@ -254,7 +254,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
 }
 
 void migrator::announce_start() {
-  // At once: the other mode of this lock is only taken by the holder of the migration lock.
+  // Succeeds at once: only the holder of the migration lock takes the exclusive mode of this lock.
   conn_.exec("select pg_advisory_lock_shared($1::bigint)", {value::int64(start_lock_key)});
   conn_.exec("select pg_advisory_unlock($1::bigint)", {value::int64(lock_key)});
 }
@@ -266,8 +266,8 @@ bool migrator::others_start() {
   return false;
 }
 
-// What is applied, once no other node is starting with migrations that one of these modules does not know and would have
-// to tolerate if that start failed.
+// The applied migrations, read after all other nodes have finished starting with migrations that one of these modules
+// does not know and would have to tolerate if that start failed.
 std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const module::module_migrations> modules,
                                                                  migration_observer* observer) {
   auto done = applied();
@@ -311,7 +311,7 @@ migration_report migrator::up(std::span<const module::module_migrations> modules
   if (report.unconfirmed)
     announce_start();
   else
-    conn_.close();  // gives the lock back
+    conn_.close();  // releases the lock
   return report;
 }
 

@@ -1,6 +1,5 @@
-// Brings the schemas of the host and its modules up to date. Blocks; used before the modules start
-// and by `runyard migrate`. Several nodes may do it at once: one works, the others wait and find it
-// done.
+// Migrates the schemas of the host and its modules. Blocks; used before the modules start and by `runyard migrate`.
+// Several nodes may run it concurrently: one applies the migrations, the others wait.
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,7 @@ struct migration_step {
   std::string module, id;
   state is = state::pending;  // unknown: in the database, but not in this build
   std::string applied_at;     // ISO 8601, UTC; empty unless applied
-  bool tolerated = false;     // of unknown: this build starts nevertheless
+  bool tolerated = false;     // if unknown: this build starts nevertheless
 };
 
 struct migration_problem {
@@ -37,33 +36,32 @@ struct migration_report {
 
 class migrator {
  public:
-  // `url` of connect is used as it is; there is no statement time-out.
+  // Uses the `url` of connect as it is, without a statement timeout.
   explicit migrator(connect_settings connect,
                     std::chrono::milliseconds lock_wait = std::chrono::minutes(5));
 
-  // Applies what is pending, module by module in the order given (put "core" first), each step in a
-  // transaction of its own unless it is RY_MIGRATION_NO_TX (one statement then). A module with a
-  // problem is left where it stands; after a problem of "core" nothing more is tried. If it is to be confirmed, this object
-  // keeps its connection and with it a lock that lasts until confirm() or the end of this object: as long as it is held,
-  // another version cannot know whether this one will start, and waits. `observer`
-  // may be nullptr. Throws failure when the database cannot be reached or the lock is not had in
-  // time.
+  // Applies the pending migrations module by module in the given order (put "core" first). Each runs in its own
+  // transaction unless it is RY_MIGRATION_NO_TX (then one statement). A module with a problem keeps its current
+  // schema; after a problem of "core" nothing more is applied. If the report is unconfirmed, this object keeps its
+  // connection, and with it an advisory lock, until confirm() or its destruction: while the lock is held, nodes of
+  // another version wait, because they cannot know yet whether this version will start. `observer` may be nullptr.
+  // Throws failure if the database is unreachable or the lock is not acquired in time.
   migration_report up(std::span<const module::module_migrations> modules, migration_observer* observer = nullptr);
 
-  // Records that the versions that know these migrations have started with them. Until then an older version may
-  // take their place whether or not the migrations are declared compatible: nothing was written by the newer one.
+  // Records that a version with these migrations has started. Before that, an older version may start again even if
+  // the migrations are not declared compatible, because the newer version has written no data.
   void confirm(std::span<const module::module_migrations> modules);
 
   struct found_migration {
-    std::string id;       // empty: there is none
-    std::string problem;  // then a sentence
+    std::string id;       // empty: not found
+    std::string problem;  // then the reason, as a sentence
   };
-  // The applied migration of a module with that id or number ("0002", "2").
+  // Finds the applied migration of a module by id or number ("0002", "2").
   found_migration find(std::string_view module, std::string_view number);
-  // Removes the record of an applied migration; the schema stays as it is.
+  // Deletes the record of an applied migration; does not change the schema.
   void forget(std::string_view module, std::string_view id);
 
-  // Changes nothing. Throws failure when the database cannot be reached.
+  // Read-only. Throws failure if the database is unreachable.
   std::vector<migration_step> status(std::span<const module::module_migrations> modules);
 
  private:
@@ -73,7 +71,7 @@ class migrator {
   std::vector<applied_row> applied();
   void open();
   void check_server();
-  // Whether the pooler behind the address gives one session to several connections in turn.
+  // Whether a pooler shares one server session between several connections (transaction mode).
   bool shares_sessions();
   void lock(migration_observer* observer = nullptr);
   void announce_start();

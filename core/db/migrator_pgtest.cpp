@@ -134,7 +134,7 @@ TEST_F(migrations, an_observer_learns_what_runs_and_how_it_ends) {
   EXPECT_FALSE(seen.waits);
 }
 
-// An older version starts while a node that has applied the newer version's migrations is still starting.
+// An older version starts while a node of the newer version has applied its migrations and is still starting.
 class start_beside_a_newer_version : public migrations {
  protected:
   void SetUp() override {
@@ -148,7 +148,7 @@ class start_beside_a_newer_version : public migrations {
   }
   counting_observer seen;
   std::future<ry::db::migration_report> older;
-  std::optional<migrator> newer;  // ends first, or the older one waits
+  std::optional<migrator> newer;  // destroyed first, because the older one waits for it
 };
 
 TEST_F(start_beside_a_newer_version, is_refused_if_that_starts) {

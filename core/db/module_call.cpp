@@ -30,8 +30,7 @@ class canceller final : public task {
   std::weak_ptr<task> what_;
 };
 
-// Failures that no caller can have provoked by its data: somebody has to mend the SQL or the
-// server.
+// Logs failures that a caller's data cannot cause: the SQL or the server needs to be fixed.
 void log_internal(const ry_host* host, const failure& f, const char* sql) {
   if (f.error.status != RY_INTERNAL) return;
   observe::log(observe::level::error, host ? std::string_view(host->name) : "db",
@@ -61,7 +60,8 @@ void module_call::set_calls(std::vector<call> calls) {
   if (trace_) begin_span();
 }
 
-// Texts of statements are constants of the module; what is not to be prepared may have been put together.
+// The span records statement texts, which are constants of the module; texts that must not be prepared may contain
+// data.
 void module_call::begin_span() {
   const auto read_only = [](const call& c) { return (c.flags() & RY_DB_READ_ONLY) != 0; };
   if (!std::all_of(calls_.begin(), calls_.end(), read_only)) unit_.trace = observe::kept_text(trace_);

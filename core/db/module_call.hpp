@@ -1,4 +1,5 @@
-// One run() of ry.db/1 on its way through a worker and back to its executor. Internal to the room.
+// An asynchronous statement or batch of a module: one run() of ry.db/1, from the queue through a worker to the
+// completion on the module's executor. Internal to core/db.
 #pragma once
 
 #include <ry/if/db.h>
@@ -17,11 +18,11 @@ class module_call final : public task {
   module_call(pool& p, const ry_host* host, ry_exec* exec, ry_db_fn fn, void* ctx);
 
   void set_calls(std::vector<call> calls);
-  // Registers a cancel function and gives out its id; op may be nullptr.
+  // Registers a cancel function and returns its id in *op; op may be nullptr.
   void offer_cancel(ry_op_id* op);
-  // It was not started: nothing is ever completed.
+  // The call was not queued: its completion will not run.
   void drop() noexcept;
-  // Completes with this failure; only while no worker has it.
+  // Completes with this failure; only while no worker has the task.
   void fail(failure f);
 
   void run(connection& c) noexcept override;  // inside a transaction
@@ -50,8 +51,8 @@ class module_call final : public task {
   std::atomic<bool> cancelled_{false};
 };
 
-// Shared by everything that can be called off: removes it from the queue and finishes it, or
-// interrupts it. Called under the operation table's lock; hands over to a worker.
+// Cancels a task: removes it from the queue and completes it, or cancels its running statement. Called under the
+// operation table's lock, so it only enqueues a task for a worker.
 void cancel_later(pool& p, std::weak_ptr<task> what);
 
 }  // namespace ry::db

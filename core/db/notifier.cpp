@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto merge_time = 10ms;
 constexpr std::size_t max_channel = 63;     // NAMEDATALEN - 1
-constexpr std::size_t max_messages = 1000;  // waiting for a connection; the oldest are dropped
+constexpr std::size_t max_messages = 1000;  // outgoing while disconnected; beyond it the oldest are dropped
 }  // namespace
 
 notifier::notifier(connect_settings s)
@@ -186,7 +186,7 @@ void notifier::send_listens() {
   for (const auto& c : listening_)
     if (!wanted.contains(c)) conn_.exec("unlisten " + quoted(c), {}, RY_DB_NO_PREPARE);
   listening_ = std::move(wanted);
-  if (!fresh.empty()) fire(fresh);  // what was hinted before is lost
+  if (!fresh.empty()) fire(fresh);  // hints sent before LISTEN are lost
 }
 
 void notifier::take_notifications() {
@@ -194,7 +194,7 @@ void notifier::take_notifications() {
   std::vector<message> messages;
   const int own = conn_.backend_pid();
   while (PGnotify* n = PQnotifies(conn_.native())) {
-    // Hints of this process reached its own listeners directly.
+    // Local listeners got the hints of this process directly.
     if (n->be_pid != own) {
       channels.insert(n->relname);
       if (n->extra && *n->extra) messages.push_back({n->relname, n->extra});
@@ -286,7 +286,7 @@ void notifier::loop() {
         conn_.close();
         continue;
       }
-      // The others are told when the connection is there again; twice does no harm.
+      // Send them after reconnecting; duplicates are harmless.
       std::lock_guard lock(mutex_);
       remote_hints_.merge(remote);
       messages_.insert(messages_.begin(), std::make_move_iterator(messages.begin()), std::make_move_iterator(messages.end()));

@@ -1,5 +1,5 @@
-// LISTEN and NOTIFY of one process: one connection on a thread of its own, hints merged per
-// channel. Internal to the room; the contract is in database.hpp.
+// LISTEN and NOTIFY of the process: one connection on its own thread, hints merged per channel. Internal to core/db;
+// database.hpp documents the contract.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class notifier {
   void unlisten(std::uint64_t id);
   void hint(std::string_view channel);
   void broadcast(std::string_view channel, std::string payload);
-  // Ends the thread; what waits for the server for more than a second is broken off.
+  // Ends the thread; severs the connection if the server does not answer within a second.
   void stop();
   // For the watchdog.
   connection& link() noexcept { return conn_; }
@@ -41,7 +41,7 @@ class notifier {
   struct subscription {
     std::string channel;
     std::function<void()> fn;
-    std::function<void(std::string_view)> message;  // instead of fn, for broadcasts
+    std::function<void(std::string_view)> message;  // set instead of fn for broadcasts
     std::chrono::milliseconds poll;
     clock::time_point due;
     std::mutex running;  // held while fn runs; unlisten waits for it
@@ -69,13 +69,13 @@ class notifier {
   std::mutex mutex_;
   std::map<std::uint64_t, subscription_ptr> subscriptions_;
   std::set<std::string> local_hints_, remote_hints_;
-  std::vector<message> messages_;  // to be sent; bounded, they are hints too
+  std::vector<message> messages_;  // outgoing; bounded, because delivery is best-effort
   std::uint64_t next_id_ = 0;
   std::atomic<bool> stopping_{false};
   std::condition_variable ended_;
   bool has_ended_ = false;  // under mutex_
 
-  // Only on the thread.
+  // Only accessed by the thread.
   std::set<std::string> listening_;
   clock::time_point send_hints_at_ = clock::time_point::max(), connect_at_{};
   std::chrono::milliseconds pause_{50};

@@ -1,4 +1,4 @@
-// The worker threads behind db::database. Internal to the room.
+// The worker threads behind db::database. Internal to core/db.
 #pragma once
 
 #include <atomic>
@@ -22,15 +22,14 @@ namespace ry::db {
 
 using steady = std::chrono::steady_clock;
 
-// Something a worker does. Runs exactly once.
+// A unit of work for a worker. Runs exactly once.
 struct task : std::enable_shared_from_this<task> {
   virtual ~task() = default;
-  // With a connection that is open unless the database is away. noexcept: reports by itself.
+  // The connection is open unless the database is unavailable. noexcept: the task reports its own errors.
   virtual void run(connection& c) noexcept = 0;
-  // Not nullptr: the task is this one unit, and may be sent together with others; then done()
-  // follows.
+  // If not nullptr, the task consists of this unit and may be sent together with others; done() follows.
   virtual connection::unit* unit() noexcept { return nullptr; }
-  // Called just before the unit is sent. False: not wanted any more, run nothing; done() still
+  // Called just before the unit is sent. Returns false if the unit is no longer wanted and must not run; done() still
   // follows.
   virtual bool begin() noexcept { return true; }
   virtual void done() noexcept {}
@@ -45,29 +44,29 @@ class pool {
   ~pool();
 
   enum class kind { normal, priority, transaction };
-  // False: not accepted (stopped, or the queue is full), the task was not and will not be run.
+  // Returns false if the task was rejected (stopped, or the queue is full); it will never run.
   bool push(task_ptr t, kind k);
-  // Takes a task out that has not been started. False: it runs or ran.
+  // Removes a queued task. Returns false if it is running or has run.
   bool remove(const task* t);
-  // Cancels the statement of the unit with this tag if it runs now. May block.
+  // Cancels the running statement of the unit with this tag. May block.
   void cancel_running(const void* tag) noexcept;
 
   bool healthy() const noexcept { return connected_.load(std::memory_order_relaxed) > 0; }
   bool wait_healthy(std::chrono::milliseconds timeout) const;
-  // Away for longer than the grace: calls need not be queued.
+  // True if the database has been unavailable for longer than the grace period: fail calls instead of queueing them.
   bool away() const noexcept;
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   bool aborting() const noexcept { return aborting_.load(std::memory_order_relaxed); }
   std::string last_error() const;
   const settings& config() const noexcept { return settings_; }
   pool_stats stats() const;
-  // What a caller was told instead of a result.
+  // Counts a failure that a caller got instead of a result.
   void count_failure(const failure& f) noexcept {
     failures_.add(f.error.status);
     shortages_.note(f);
   }
   const shortage_record& shortages() const noexcept { return shortages_; }
-  // Of all workers; as long as this object.
+  // The connections of all workers; valid as long as the pool.
   std::vector<connection*> connections() const;
   // Ends the worker threads; see database::stop.
   void stop();
@@ -79,24 +78,24 @@ class pool {
     std::thread thread;
     bool connected = false;
     bool priority_only = false;
-    bool later = false;  // not among the first to connect
-    bool idle = false;   // waits to be called; priority_only is told by priority_wake_ instead
+    bool later = false;  // does not connect at once at startup
+    bool idle = false;   // waits for `wake`; priority_only workers use priority_wake_ instead
     std::condition_variable wake;
   };
   void loop(worker& w);
   std::condition_variable* next_idle();
   void wake(std::unique_lock<std::mutex>& lock, std::condition_variable* whom);
-  // Waits for work, at most a second. Empty: nothing came, or the pool stops.
+  // Waits up to a second for work. Returns an empty vector if there is none or the pool stops.
   std::vector<task_ptr> take(worker& w, kind& k);
   void put_back(std::vector<task_ptr> tasks, kind k);
   void execute(worker& w, std::vector<task_ptr>& tasks);
   bool connect(worker& w);
-  // For a worker that is not needed at once: until work waits, or a while.
+  // Delays the connection of a `later` worker until work waits, or for a short time.
   void wait_for_need();
-  // How long it waited. mutex_ is held.
+  // Records the task's queueing time. Requires mutex_.
   void note_wait(const task& t);
   void set_connected(worker& w, bool yes, const std::string& why);
-  // While there is no connection: waits, and lets work fail once the grace is over.
+  // Waits while there is no connection, and runs the queued work, which then fails, once the grace period is over.
   void wait_disconnected(worker& w, std::chrono::milliseconds pause);
   bool empty() const { return normal_.empty() && priority_.empty() && transactions_.empty(); }
 
@@ -110,12 +109,12 @@ class pool {
   std::size_t idle_ = 0, running_workers_ = 0, open_transactions_ = 0, max_transactions_ = 0;
   bool priority_idle_ = false;
   std::string last_error_;
-  pool_stats counts_;  // but for what stats() adds
+  pool_stats counts_;  // except the fields that stats() fills in
   failure_counters failures_;
   shortage_record shortages_;
   std::atomic<std::size_t> busy_{0};
   std::atomic<std::size_t> connected_{0};
-  std::atomic<std::int64_t> away_since_ms_{0};  // 0: not away
+  std::atomic<std::int64_t> away_since_ms_{0};  // 0: connected
   std::atomic<bool> stopping_{false}, aborting_{false};
 };
 

@@ -1,4 +1,4 @@
-// What the pool counts, for whoever exports it.
+// Counters of the connection pool, for metrics.
 #pragma once
 
 #include <array>
@@ -9,25 +9,25 @@
 
 namespace ry::db {
 
-// Upper bounds of the buckets of waiting times in microseconds; the last bucket has none.
+// Upper bounds of the histogram buckets of queueing times in microseconds; the last bucket is unbounded.
 inline constexpr std::array<std::uint64_t, 11> wait_bounds_us{
     100, 500, 1'000, 5'000, 10'000, 50'000, 100'000, 500'000, 1'000'000, 5'000'000, 30'000'000};
 
-// Numbers of statuses of the ABI (RY_OK .. RY_UNAUTHENTICATED).
+// Number of statuses of the ABI (RY_OK .. RY_UNAUTHENTICATED).
 inline constexpr std::size_t status_count = 17;
 
-// A snapshot.
+// A snapshot of the counters.
 struct pool_stats {
-  std::size_t connections = 0;  // open now, the one for housekeeping too
-  std::size_t in_use = 0;       // of these
+  std::size_t connections = 0;  // open now, including the housekeeping connection
+  std::size_t in_use = 0;       // connections that run work
   std::size_t waiting = 0;      // calls and transactions that no worker has taken
   std::uint64_t opened = 0, lost = 0;                            // connections
-  std::array<std::uint64_t, wait_bounds_us.size() + 1> waits{};  // not cumulative; housekeeping apart
+  std::array<std::uint64_t, wait_bounds_us.size() + 1> waits{};  // not cumulative; excludes housekeeping
   std::uint64_t wait_sum_us = 0;
   std::array<std::uint64_t, status_count> failures{};  // by status
 };
 
-// Calls that failed, by status. Any thread.
+// Counts failed calls by status. Any thread.
 class failure_counters {
  public:
   void add(std::int32_t status) noexcept {

@@ -28,7 +28,7 @@ bool has_server(const fs::path& dir) {
          ::access((dir / "initdb").c_str(), X_OK) == 0;
 }
 
-// Directories with PostgreSQL's programs: Debian's, the newest version first, then those in PATH.
+// Directories with PostgreSQL's programs: Debian's, newest version first, then those in PATH.
 std::vector<fs::path> program_dirs() {
   std::vector<std::pair<int, fs::path>> versions;
   std::error_code ec;
@@ -44,12 +44,12 @@ std::vector<fs::path> program_dirs() {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string dir; std::getline(folders, dir, ':');)
-    // A relative entry means another directory in each working directory.
+    // Skip relative entries: they depend on the working directory.
     if (dir.starts_with('/') && has_server(dir)) out.emplace_back(dir);
   return out;
 }
 
-// "15.20 (Debian ...)" or "18beta1" of a program. major is 0 if the text is no version.
+// Parses a program's version: "15.20 (Debian ...)" or "18beta1". major is 0 if the text is not a version.
 pg_version version_of_program(const std::string& text) {
   pg_version out;
   if (std::sscanf(text.c_str(), "%4d.%4d", &out.major, &out.minor) < 1) out.major = 0;
@@ -57,7 +57,7 @@ pg_version version_of_program(const std::string& text) {
   return out;
 }
 
-// The whole text of PG_VERSION without its newline: "15" or "9.6".
+// Parses PG_VERSION without its newline: "15" or "9.6".
 std::optional<pg_version> version_of_cluster(std::string_view text) {
   const auto number = [](std::string_view digits) -> int {
     int out = 0;
@@ -74,8 +74,8 @@ std::optional<pg_version> version_of_cluster(std::string_view text) {
   return out;
 }
 
-// In the order of `dirs`, each directory once. Programs that do not run are left out with a
-// warning: one broken installation must not keep the server from using another one.
+// The installations in `dirs`, in order and without duplicates. Skips programs that do not run, with a warning: one
+// broken installation must not prevent the use of another one.
 std::vector<installation> installations(const std::vector<fs::path>& dirs,
                                         const std::optional<run_as>& user) {
   std::vector<installation> out;
@@ -134,7 +134,7 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
   text += " and start the server again.";
   if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
   text += "\n  - If you have a dump of the database (pg_dump)";
-  // pg_restore refuses a dump of a newer pg_dump.
+  // pg_restore rejects dumps of a newer pg_dump.
   if (is_too_new) text += " that PostgreSQL " + newest.text() + " or an older version made";
   text += ", move the cluster away (the server then creates an empty one) and restore the dump.";
   refuse(std::move(text), embedded_postgres::wrong_version);
@@ -189,7 +189,7 @@ installation choose_installation(const fs::path& cluster, const std::optional<pg
     refuse(
         "No PostgreSQL was found on this machine: install the package postgresql, or set "
         "database.url to use another server.");
-  // The first one of several with the same version.
+  // If several have the same version, the first one.
   const auto newest =
       std::max_element(installed.begin(), installed.end(),
                        [](const auto& a, const auto& b) { return a.version < b.version; });

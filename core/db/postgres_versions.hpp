@@ -1,5 +1,5 @@
-// Which PostgreSQL serves the cluster: versions of installed programs and of the cluster. Any
-// thread. Internal to the room.
+// Chooses the PostgreSQL installation for the cluster by comparing the versions of the installed programs and of the
+// cluster. Any thread. Internal to core/db.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 namespace ry::db::embedded {
 
-// A major version. Before version 10 it has two parts: 9.6.
+// A major version. Before version 10 it has two parts, such as 9.6.
 struct pg_version {
   int major = 0;
   int minor = 0;  // 0 from version 10 on
@@ -26,13 +26,12 @@ struct installation {
   std::filesystem::path bindir;
 };
 
-// The version that created the cluster, from PG_VERSION; nullopt if there is no cluster. Throws
-// failure if PG_VERSION is missing or damaged.
+// The version that created the cluster, read from PG_VERSION; nullopt if there is no cluster. Throws failure if
+// PG_VERSION is missing or damaged.
 std::optional<pg_version> cluster_version(const std::filesystem::path& cluster);
 
-// The installation of the version that created the cluster, or of the newest one for a new cluster.
-// `bindir`: the only directory to look into; empty: all known ones. Throws failure if there is
-// none.
+// The installation whose version created the cluster, or the newest one for a new cluster. `bindir`: the only
+// directory to search; empty: all known directories. Throws failure if there is none.
 installation choose_installation(const std::filesystem::path& cluster,
                                  const std::optional<pg_version>& made_by,
                                  const std::filesystem::path& bindir,

@@ -1,4 +1,4 @@
-// Results of libpq. Internal to the room.
+// Ownership and error checks for libpq results. Internal to core/db.
 #pragma once
 
 #include <libpq-fe.h>

@@ -1,4 +1,4 @@
-// What ry_db_result is: rows laid out as the ABI shows them. Internal to the room.
+// The implementation of the ABI handle ry_db_result: rows in the ABI's layout. Internal to core/db.
 #pragma once
 
 #include <ry/if/db.h>

@@ -1,5 +1,5 @@
-// The result of one statement: text cells as PostgreSQL prints them. Owns its memory; immutable, so
-// it may be read from any thread.
+// The result of one statement: text cells in PostgreSQL's output format. Owns its memory and is immutable, so any
+// thread may read it.
 #pragma once
 
 #include <ry/abi.h>
@@ -22,18 +22,18 @@ class rows {
   bool empty() const noexcept { return size() == 0; }
   std::size_t columns() const noexcept;
   std::string_view column(std::size_t col) const noexcept;
-  // Rows that an insert, update or delete changed; rows returned for a select.
+  // Rows changed by an insert, update or delete; rows returned by a select.
   std::uint64_t affected() const noexcept;
 
-  // Indexes out of range read as NULL. NULL reads as empty text, 0 and false.
+  // Indexes out of range read as NULL; NULL reads as empty text, 0 or false.
   bool is_null(std::size_t row, std::size_t col) const noexcept;
   std::string_view text(std::size_t row, std::size_t col) const noexcept;
   bool boolean(std::size_t row, std::size_t col) const noexcept;
-  // Throw failure (RY_INTERNAL) when the cell does not have that form.
+  // Throw failure (RY_INTERNAL) if the cell does not have this format.
   std::int64_t int64(std::size_t row, std::size_t col) const;
   double number(std::size_t row, std::size_t col) const;
   ry_uuid uuid(std::size_t row, std::size_t col) const;
-  // A bytea cell, decoded.
+  // Decodes a bytea cell.
   std::string bytes(std::size_t row, std::size_t col) const;
   bool is_bytes(std::size_t col) const noexcept;
 

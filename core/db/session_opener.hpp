@@ -1,6 +1,6 @@
-// Makes the sessions of one connection, each on a thread of its own: SOCI asks the server something while
-// it connects, without any limit, and nobody knows the socket yet. A server that hangs just then holds
-// that thread for good and nobody else.
+// Opens the sessions of one connection, each on a separate thread: while SOCI connects, it waits for the server
+// without a time limit, and the socket is not accessible yet. If the server hangs at this point, only that thread is
+// blocked forever.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ namespace ry::db {
 
 class session_opener {
  public:
-  // Blocks until there is one, for 15 s at most. Throws failure (RY_UNAVAILABLE).
+  // Blocks for at most 15 s. Throws failure (RY_UNAVAILABLE).
   std::unique_ptr<soci::session> open(const std::string& conninfo);
-  // Whoever is in open() fails now. From any thread, does not block.
+  // Makes a pending open() fail at once. From any thread; does not block.
   void give_up() noexcept;
 
  private:

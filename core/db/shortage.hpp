@@ -1,5 +1,5 @@
-// The database recently refused work because it lacks a resource: disk space, memory, connections (SQLSTATE class 53), or takes no
-// writes. Logged with PostgreSQL's own reason, once in a while.
+// Records that the database recently refused work because it lacks a resource (SQLSTATE class 53: disk space, memory,
+// connections) or is read-only. Logs PostgreSQL's reason, rate-limited.
 //
 // Threads: any.
 #pragma once
@@ -27,10 +27,10 @@ class shortage_record {
       logged_ = now;
       observe::log(observe::level::error, "db", "the database refuses work", {{"reason", f.what()}});
     } catch (...) {
-      // The failure itself goes to its caller.
+      // Failing to log must not hide the failure itself, which the caller gets.
     }
   }
-  // Not longer ago than a minute.
+  // True if that happened within the last minute.
   bool is_recent() const {
     std::lock_guard lock(mutex_);
     return last_ && clock::now() - *last_ < std::chrono::minutes(1);

@@ -26,7 +26,7 @@ using embedded::refuse;
 
 namespace {
 
-// Between fork and exec: only calls that are safe there.
+// Runs between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(const spawn_spec& spec, char* const* argv, char* const* env, int report,
                          pid_t parent) {
   const auto fail = [&] {
@@ -38,7 +38,7 @@ namespace {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (int s = 1; s < 32; ++s) ::signal(s, SIG_DFL);
-  ::setsid();  // a terminal's Ctrl-C is for us, who then stop the server in order
+  ::setsid();  // Ctrl-C in the terminal must reach only this process, which then stops the server in order
   if (::chdir("/") != 0) fail();
   const int null = ::open("/dev/null", O_RDWR);
   if (null < 0) fail();
@@ -48,7 +48,7 @@ namespace {
   if (spec.user && (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 ||
                     ::setuid(spec.user->uid) != 0))
     fail();
-  if (spec.death_signal) {  // after the change of user, which clears it
+  if (spec.death_signal) {  // after setuid(), which clears it
     ::prctl(PR_SET_PDEATHSIG, spec.death_signal);
     if (::getppid() != parent) ::_exit(127);
   }
@@ -64,8 +64,8 @@ pid_t spawn(const spawn_spec& spec) {
   for (const auto& a : spec.argv) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", lang[] = "LC_ALL=C.UTF-8", zone[] = "TZ=UTC";
-  // A backend of PostgreSQL gives the memory of large statements back and asks for it anew each time otherwise; the kernel
-  // clears each page of it.
+  // Without these, a backend returns the memory of large statements to the kernel and allocates it again each time,
+  // and the kernel zeroes each page.
   char trim[] = "MALLOC_TRIM_THRESHOLD_=33554432", map[] = "MALLOC_MMAP_THRESHOLD_=33554432";
   char* const env[] = {path, lang, zone, trim, map, nullptr};
   int report[2];
@@ -140,7 +140,7 @@ std::optional<run_as> unprivileged_user(const std::vector<std::string>& names) {
 
 namespace {
 
-// Not by iterators: the file of a process that ends meanwhile cannot be read, and they would throw.
+// Not with stream iterators, which would throw if the process ends meanwhile and its file becomes unreadable.
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream out;
@@ -187,7 +187,7 @@ std::vector<pid_t> servers_of(const fs::path& cluster, pid_t suspect) {
     const auto facts = facts_of(each);
     if (!facts || facts->program != "postgres" || facts->state == 'Z') return false;
     const auto proc = fs::path("/proc") / std::to_string(each);
-    // By the directory itself: a path may mean another one where the process lives.
+    // Compare the directory itself: the same path may denote another directory in the process's mount namespace.
     struct stat its {};
     if (::stat((proc / "cwd").c_str(), &its) == 0)
       return its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;

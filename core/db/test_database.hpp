@@ -1,4 +1,4 @@
-// For tests: a database of its own on the server of RY_TEST_DATABASE_URL, dropped at the end.
+// For tests: a new database on the server of RY_TEST_DATABASE_URL, dropped on destruction.
 #pragma once
 
 #include <libpq-fe.h>
@@ -16,7 +16,7 @@ namespace ry::db {
 
 class test_database {
  public:
-  // False: RY_TEST_DATABASE_URL is not set; GTEST_SKIP then.
+  // False if RY_TEST_DATABASE_URL is not set: skip the test with GTEST_SKIP.
   static bool available() { return std::getenv("RY_TEST_DATABASE_URL") != nullptr; }
 
   test_database() : server_(std::getenv("RY_TEST_DATABASE_URL")) {
@@ -50,7 +50,7 @@ class test_database {
   }
   const std::string& name() const { return name_; }
 
-  // One statement as the server's owner, outside of any transaction.
+  // Runs one statement as the server's owner, outside of a transaction.
   void admin(const std::string& sql) const {
     PGconn* c = PQconnectdb(server_.c_str());
     PGresult* r = PQexec(c, sql.c_str());

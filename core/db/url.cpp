@@ -7,7 +7,7 @@ namespace ry::db {
 bool usable_url(const std::string& url) {
   char* why = nullptr;
   auto* options = PQconninfoParse(url.c_str(), &why);
-  // The reason quotes the text, which may hold a password.
+  // Dropped: the message quotes the text, which may contain a password.
   PQfreemem(why);
   PQconninfoFree(options);
   return options != nullptr;

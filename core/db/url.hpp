@@ -4,7 +4,7 @@
 
 namespace ry::db {
 
-// Whether libpq can read it as a connection string. Says nothing of a server behind it. [any]
+// Whether libpq can parse the connection string. Does not contact the server. [any]
 bool usable_url(const std::string& url);
 
 }  // namespace ry::db

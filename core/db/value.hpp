@@ -1,5 +1,5 @@
-// Parameters of SQL statements built from C++. A ry_value borrows what it points at: text, bytes
-// and arrays must live until the call that takes the value returns.
+// Parameters for SQL statements in C++. A ry_value borrows its data: text, bytes and arrays must live until the call
+// that takes the value returns.
 #pragma once
 
 #include <ry/if/db.h>
@@ -72,7 +72,7 @@ struct value {
   }
 };
 
-// Builds a text[] parameter; borrows the strings added.
+// Builds a text[] parameter; borrows the added strings.
 class text_array {
  public:
   text_array() = default;

@@ -22,7 +22,7 @@ std::int64_t now_ms() {
 }  // namespace
 
 watchdog::watchdog(const connect_settings& s, std::vector<connection*> watched, std::function<bool()> answers)
-    // The last of two equal keys counts.
+    // libpq uses the last of two equal keys.
     : ping_(conninfo(s) + "connect_timeout='" + std::to_string(ping_limit.count()) + "' "),
       watched_(std::move(watched)),
       answers_(std::move(answers)),
@@ -70,7 +70,7 @@ void watchdog::look() {
   }
   if (std::chrono::steady_clock::now() - asked_ < ping_pause) return;
   for (const auto& server : silent()) {
-    // The last of two equal keys counts: of several hosts another one may well answer.
+    // Appended keys override the earlier ones: probe exactly this host, because another one might answer.
     const auto sign = PQping((ping_ + server).c_str());
     asked_ = std::chrono::steady_clock::now();
     if (sign != PQPING_NO_RESPONSE && answers_()) continue;

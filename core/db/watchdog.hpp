@@ -1,5 +1,5 @@
-// Notices a server that is there and does not answer: stopped, hung, behind a network that swallows
-// packets. TCP and libpq wait for such a server for ever. Internal to the room.
+// Detects a server that keeps its connections but does not answer: stopped, hung, or behind a network that drops
+// packets. TCP and libpq would wait for it forever. Internal to core/db.
 #pragma once
 
 #include <condition_variable>
@@ -15,27 +15,27 @@ namespace ry::db {
 
 class watchdog {
  public:
-  // The connections outlive it, or stop() is called before they go. answers: asks the server by connections that are open;
-  // false: it did not answer within ping_limit.
+  // The connections must outlive the watchdog, or stop() must be called first. `answers`: asks the server over open
+  // connections; returns false if it does not answer within ping_limit.
   watchdog(const connect_settings& s, std::vector<connection*> watched, std::function<bool()> answers);
   ~watchdog();  // stop()
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
-  // Ends the thread, within twice `ping_limit`.
+  // Stops the thread within twice `ping_limit`.
   void stop();
 
-  // No answer from any connection to a server for that long while one waits: that server is asked
-  // for a sign of life, by a new connection and then by those that are open. Without one in `ping_limit` every connection
-  // to it is severed: where only the processes behind them are stopped, new ones are served.
+  // If a connection waits and no connection to its server has been answered for `silence`, the watchdog probes that
+  // server, with a new connection and then over the open ones. If it does not answer within `ping_limit`, all
+  // connections to it are severed. If only the processes behind them are stopped, new connections work.
   static constexpr std::chrono::milliseconds silence{1'500};
   static constexpr std::chrono::seconds ping_limit{3};
-  static constexpr std::chrono::milliseconds ping_pause{2'000};  // a long statement is no reason
-  // Over the time in which the server should have ended a statement itself: that one is severed.
+  static constexpr std::chrono::milliseconds ping_pause{2'000};  // between probes: a long statement looks silent too
+  // A connection is severed if its statement runs `overtime` longer than the server's own limit allows.
   static constexpr std::chrono::milliseconds overtime{10'000};
 
  private:
   void loop();
-  std::vector<std::string> silent() const;  // servers, see connection::activity
+  std::vector<std::string> silent() const;  // servers (see connection::activity) that do not answer
   void look();
 
   const std::string ping_;  // conninfo

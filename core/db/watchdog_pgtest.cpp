@@ -18,8 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A server of our own, which can be stopped as by a debugger: it keeps its sockets and never
-// answers.
+// A private server that the test stops with SIGSTOP: it keeps its sockets but never answers.
 class a_hung_server : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -41,7 +40,7 @@ class a_hung_server : public ::testing::Test {
     server.reset();
     fs::remove_all(place);
   }
-  // Until all have stopped, as one may be made by another that has not yet.
+  // Repeats until all processes are stopped, because one that still runs may fork another.
   void hang() const {
     const auto end = std::chrono::steady_clock::now() + 20s;
     bool all = false;
@@ -64,9 +63,9 @@ class a_hung_server : public ::testing::Test {
     std::string text;
     std::getline(in, text);
     const auto name_end = text.rfind(')');
-    return name_end == std::string::npos || text.compare(name_end, 3, ") T") == 0;  // gone, or stopped
+    return name_end == std::string::npos || text.compare(name_end, 3, ") T") == 0;  // ended or stopped
   }
-  // How the statement ended, "" = well.
+  // Returns the statement's outcome; "" = success.
   std::future<std::string> ask(const char* sql = "select 1", lane l = lane::normal) {
     auto said = std::make_shared<std::promise<std::string>>();
     auto out = said->get_future();
@@ -91,7 +90,7 @@ class a_hung_server : public ::testing::Test {
 TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goes_on) {
   EXPECT_EQ("", ask().get());
   hang();
-  // More than there are connections, so that some wait for one.
+  // More than there are connections, so that some calls queue.
   std::vector<std::future<std::string>> asked;
   for (int i = 0; i < 8; ++i) asked.push_back(ask("insert into pg_temp.nowhere values (1)"));
   asked.push_back(ask("select 1", lane::priority));
@@ -140,7 +139,7 @@ TEST_F(a_hung_server, a_long_statement_is_no_hang) {
   EXPECT_TRUE(db->healthy());
 }
 
-// Another host that answers is no sign of life of the one that does not.
+// An answer of another host must not count for the host that hangs.
 TEST_F(a_hung_server, is_left_for_another_one_of_the_same_address) {
   const auto second = place / "second";
   fs::create_directory(second);
@@ -157,7 +156,7 @@ TEST_F(a_hung_server, is_left_for_another_one_of_the_same_address) {
   EXPECT_EQ("", ask("create schema only_on_the_first").get());
   hang();
   auto asked = ask();
-  // Sooner than the statement's own limit, which the server would have kept.
+  // Earlier than the statement timeout, which a working server would enforce.
   ASSERT_EQ(std::future_status::ready, asked.wait_for(25s));
   EXPECT_EQ("unavailable", asked.get());
   const auto end = std::chrono::steady_clock::now() + 40s;
