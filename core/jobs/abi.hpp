@@ -1,4 +1,4 @@
-// The table behind ry.jobs/1.
+// The ABI table of ry.jobs/1.
 #pragma once
 
 #include <ry/if/jobs.h>

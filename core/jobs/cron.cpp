@@ -67,7 +67,7 @@ bool field(std::string_view text, int low, int high, const std::array<std::strin
       }
     }
     if (from < low || to > high || from > to) return false;
-    // Compares with the rest of the range, because `i + step` may overflow.
+    // Compare with the rest of the range, because `i + step` may overflow.
     for (int i = from;; i += step) {
       out.set(static_cast<std::size_t>(i));
       if (step > to - i) break;

@@ -1,5 +1,5 @@
-// Times of periodic jobs: five crontab(5) fields in UTC, or "@every 30s|5m|2h", "@hourly", "@daily",
-// "@weekly", "@monthly".
+// Schedules of periodic jobs: five crontab(5) fields in UTC, or "@every 30s|5m|2h", "@hourly", "@daily", "@weekly",
+// "@monthly".
 #pragma once
 
 #include <bitset>
@@ -14,13 +14,13 @@ class cron {
  public:
   using time = std::chrono::sys_seconds;
 
-  // nullopt and a sentence in `why` when the text is not understood.
+  // Returns nullopt and sets `why` to a sentence if the text is invalid.
   static std::optional<cron> parse(std::string_view text, std::string& why);
-  // The first tick strictly after `t`. nullopt: there is none within eight years (30 February).
+  // The first tick strictly after `t`; nullopt if there is none within eight years (30 February).
   std::optional<time> next(time t) const;
 
  private:
-  std::chrono::seconds every_{0};  // 0: by the fields
+  std::chrono::seconds every_{0};  // 0: use the fields
   std::bitset<60> minute_;
   std::bitset<24> hour_;
   std::bitset<32> day_;

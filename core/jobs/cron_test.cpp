@@ -27,7 +27,7 @@ TEST(cron, finds_the_next_tick) {
   EXPECT_EQ(next("0 0 29 feb *", at(2026, 1, 1)), at(2028, 2, 29));
   EXPECT_EQ(next("30 9 * * mon-fri", at(2026, 11, 20, 10)), at(2026, 11, 23, 9, 30));
   EXPECT_EQ(next("0 12 * * 7", at(2026, 11, 21)), at(2026, 11, 22, 12));
-  EXPECT_EQ(next("0 0 13 * 5", at(2026, 11, 1)), at(2026, 11, 6));  // either day field is enough
+  EXPECT_EQ(next("0 0 13 * 5", at(2026, 11, 1)), at(2026, 11, 6));  // matches either day field
   EXPECT_EQ(next("10-20/5,50 * * * *", at(2026, 1, 1, 0, 20)), at(2026, 1, 1, 0, 50));
   EXPECT_EQ(next("0 0 1 1 *", at(2026, 6, 1)), at(2027, 1, 1));
 }
@@ -35,8 +35,8 @@ TEST(cron, finds_the_next_tick) {
 TEST(cron, a_step_of_a_day_field_counts) {
   EXPECT_EQ(next("0 0 */2 * *", at(2026, 1, 1)), at(2026, 1, 3));
   EXPECT_EQ(next("0 0 * * */3", at(2026, 11, 22)), at(2026, 11, 25));  // Sunday, then Wednesday
-  EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));  // the first Friday, 1st, 11th, ...
-  EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));   // the first 13th, Sunday or Friday
+  EXPECT_EQ(next("0 0 */10 * fri", at(2026, 1, 1)), at(2026, 5, 1));  // the first Friday on the 1st, 11th, ...
+  EXPECT_EQ(next("0 0 13 * */5", at(2026, 1, 1)), at(2026, 2, 13));   // the first 13th that is a Sunday or Friday
 }
 
 TEST(cron, a_step_beyond_the_field_is_taken_once) {

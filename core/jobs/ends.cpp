@@ -1,4 +1,4 @@
-// How the ends of jobs are told to their rows, many in a statement.
+// Job completion: writes the outcomes of jobs to their rows, in batches.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -39,7 +39,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     if (job->finished) {
       lock.unlock();
       std::lock_guard all(mutex_);
-      abandoned_.erase(job);  // the module has ended it, after its deadline
+      abandoned_.erase(job);  // the module has finished the job after its deadline
       return;
     }
     job->finished = true;
@@ -55,7 +55,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     e.error = core::str(error->reason);
     if (error->message.len) e.error += (e.error.empty() ? "" : ": ") + core::str(error->message);
   }
-  // The row decides: of a job that was adopted only its kind's number of attempts is known here.
+  // flush_on() decides by the row's max_attempts; for an adopted job this node knows only the default of its kind.
   const bool last = outcome == RY_JOB_RETRY && job->view.attempt >= job->view.max_attempts;
   if (outcome == RY_JOB_RETRY) {
     if (delay_ms == 0) e.delay_ms = backoff(job->backoff_ms, job->view.attempt);

@@ -1,4 +1,4 @@
-// How a node keeps its jobs, takes those of nodes that vanished, and sees how much there is.
+// Leases of the queue: heartbeat, takeover of jobs whose node vanished, detection of lost jobs, and queue depths.
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -17,7 +17,7 @@ void queue::beat() {
     std::lock_guard lock(mutex_);
     if (beating_ || leaving_) return;
     beating_ = true;
-    ++in_flight_;  // from now on, not only from submit() on
+    ++in_flight_;  // count it from here on, not only from submit() on
   }
   last_beat_ = clock::now();
   submit([this](db::connection& c) { beat_on(c); }, "lease renewal", [this] {
@@ -31,8 +31,8 @@ void queue::beat() {
       lost = silent >= settings_.lease + settings_.hold && last_beat_ok_ != clock::time_point{} && !gave_up_;
       if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
     }
-    // Whether others have taken the jobs is not known: where the database is away for all of them, nobody has, and the
-    // work goes on when it is back. The fence keeps the data right meanwhile.
+    // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
+    // the work continues when it is back. Until then the fence keeps the data consistent.
     if (lost) tell_all(RY_WHY_LEASE_LOST);
   });
 }
@@ -64,7 +64,8 @@ void queue::beat_on(db::connection& c) {
   const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
   const auto sent = clock::now();
   auto mine = c.exec(
-      // Of a row that others took away with the lease this node knows what it was told.
+      // If another node deleted the row with the lease, the insert restores the draining flag that this node
+      // remembers.
       "insert into core.node as n (id, lease_until, name, weight, running, draining) "
       "values ($1::uuid, now() + $2 * interval '1 ms', $3, $4, $5, $6::boolean) on conflict (id) do update "
       "set lease_until = excluded.lease_until, running = excluded.running "
@@ -79,9 +80,9 @@ void queue::beat_on(db::connection& c) {
   {
     std::lock_guard lock(mutex_);
     first = last_beat_ok_ == clock::time_point{};
-    // When this node nearly lost its own lease, others probably did: the database was away, or slow. Before their silence
-    // counts against them they get time to come back: as long as it was away, within limits, since the work that has heaped
-    // up meanwhile slows everything down. A node that begins does not know.
+    // If this node nearly lost its own lease, other nodes probably did too, because the database was unavailable or
+    // slow. Give them time to renew their leases: as long as the outage lasted, within limits, because the backlog
+    // slows everything down. A node that has just started does not know of outages, so it waits for one lease.
     const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(heard - last_beat_ok_);
     if (first)
       patient_until_ = heard + settings_.lease;
@@ -92,7 +93,7 @@ void queue::beat_on(db::connection& c) {
     gave_up_ = false;
   }
   if (fresh && !first) {
-    // Another node saw the lease run out and took everything.
+    // Another node saw this lease expire and took all jobs.
     const held taken = held_jobs();
     {
       std::lock_guard lock(mutex_);
@@ -101,9 +102,9 @@ void queue::beat_on(db::connection& c) {
     tell_all(RY_WHY_LEASE_LOST);
     c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }
-  // Take the jobs of nodes that are silent, and of this data directory's previous process. Jobs
-  // whose node has no row any more belong to a rescue that was cut short. Who holds jobs is looked up from node to node
-  // in the index: all running jobs are a million where few nodes are.
+  // Take the jobs of nodes whose lease expired and of the previous process in this data directory. Jobs whose node
+  // has no row belong to an interrupted takeover. The query finds the job holders with a loose index scan: there may
+  // be a million running jobs but only a few nodes.
   auto rescued = c.exec(
       "with recursive gone as (delete from core.node where (lease_until < now() and id <> $1::uuid and $3) "
       "  or id = nullif($2, '')::uuid returning id), "
@@ -139,8 +140,8 @@ void queue::beat_on(db::connection& c) {
   keep_traces(c);
 }
 
-// Jobs that were ended or taken over elsewhere while this node was not heard of. What ends in a transaction of
-// its own has no row for a moment while it still runs, so that it counts only from the second beat on.
+// Detects jobs that another node ended or took over while this node could not renew its lease. A job that ends in its
+// own transaction has no row for a moment while it still runs, so it counts as lost only after two heartbeats.
 void queue::look_for_lost(db::connection& c) {
   const auto [ids, fences] = held_jobs();
   if (ids.empty()) return;
@@ -167,7 +168,8 @@ void queue::look_for_lost(db::connection& c) {
   }
 }
 
-// Of jobs that were born here: another node that takes one over goes on with its trace.
+// Stores the traces of jobs that were created leased to this node, so that a node that takes one over continues its
+// trace.
 void queue::keep_traces(db::connection& c) {
   std::vector<std::int64_t> ids, fences;
   std::vector<std::string> traces;

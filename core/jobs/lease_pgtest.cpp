@@ -1,4 +1,4 @@
-// What becomes of jobs whose node vanishes, is late, or does not reach the database.
+// Jobs of a node that vanishes, misses heartbeats, or cannot reach the database.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -89,7 +89,7 @@ TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);
 }
 
-// Nobody gets into the database, and who was in it is out.
+// Rejects new database connections and terminates the open ones.
 void shut(database& d) {
   d.sql("update pg_database set datallowconn = false where datname = current_database()");
   d.sql("select pg_terminate_backend(pid) from pg_stat_activity "
@@ -146,7 +146,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
     std::atomic<ry_job*> job{nullptr};
   } late;
   auto k = kind("t.late");
-  k.concurrency = 1;  // nobody claims the row as long as this one is not ended
+  k.concurrency = 1;  // no node claims the row until this job has ended
   a.queue.add(k, [&](const ry_job_view*, ry_job* j) {
     late.job = j;
     ++late.begun;
@@ -156,7 +156,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
   a.start();
   const auto job = std::to_string(d.number("select id from core.job_enqueue('t.late', '{}')"));
   ASSERT_TRUE(wait_for([&] { return late.begun == 1; }));
-  // As another node sees it that has not heard of a.
+  // What another node does when it considers node a dead.
   d.sql("begin; delete from core.node where id = '" + a.queue.node_id() + "'; select core.jobs_return(array[" + job +
         "], true); commit");
   EXPECT_TRUE(wait_for([&] { return late.why == RY_WHY_LEASE_LOST; }));
@@ -208,7 +208,7 @@ TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
   d.sql("select core.job_enqueue('t.twice', '{}')");
   n.start();
   ASSERT_TRUE(wait_for([&] { return count() == 1; }));
-  // As another node does with the jobs of one that it has not heard of.
+  // What another node does with the jobs of a node that missed its heartbeats.
   d.sql("update core.job set state = 0, node = null");
   n.queue.poke();
   ASSERT_TRUE(wait_for([&] { return count() == 2; }));
@@ -216,13 +216,13 @@ TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
   EXPECT_EQ(all[1].why, 0);
   EXPECT_EQ(n.queue.stats().running, 2u);
 
-  // What the first one says of the row does not count, whatever it says.
+  // The outcome of the first job must not change the row.
   n.queue.finish(all[0].job, RY_JOB_DEAD, 0, nullptr);
   EXPECT_EQ(n.queue.stats().running, 1u);
   n.queue.finish(all[1].job, RY_JOB_DONE, 0, nullptr);
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
 
-  // Both places are free again.
+  // Both slots are free again.
   d.sql("select core.job_enqueue('t.twice', '{}') from generate_series(1, 2)");
   n.queue.poke();
   ASSERT_TRUE(wait_for([&] { return count() == 4; }));

@@ -1,4 +1,4 @@
-// The host's own schema (`core`), in order.
+// The migrations of the host's own schema (`core`), in order.
 #pragma once
 
 #include <vector>

@@ -16,11 +16,11 @@ using std::chrono::milliseconds;
 constexpr auto hint_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto between_pokes = milliseconds(20);
-// A job has this long, by its time limit, to end after it was asked to.
+// Grace period after a cancellation at the deadline: the job's own time limit, within these bounds.
 constexpr auto least_grace = milliseconds(5'000), most_grace = milliseconds(30'000);
-constexpr std::ptrdiff_t most_abandoned = 16;  // of a kind
+constexpr std::ptrdiff_t most_abandoned = 16;  // per kind
 constexpr auto first_beat_patience = std::chrono::seconds(5);
-// A job leased to this node that it does not know of was born in a commit whose answer got lost.
+// A job that is leased to this node but unknown to it was created leased by a commit whose answer was lost.
 constexpr auto reconcile_every = std::chrono::seconds(15);
 
 std::int64_t unix_us(std::chrono::system_clock::time_point t) {
@@ -108,7 +108,7 @@ void queue::submit(std::function<void(db::connection&)> work, const char* what,
     std::lock_guard lock(mutex_);
     ++in_flight_;
   }
-  // `after` runs on the loop whatever the outcome, then the object may go.
+  // `after` runs on the loop in any case; once it has run, the queue may be destroyed.
   auto end = [this, after = std::move(after)] {
     loop_.post([this, after] {
       if (after) after();
@@ -147,7 +147,8 @@ void queue::start() {
       },
       std::chrono::hours(1)));
   loop_.post([this] { tick(); });
-  // What is born leased to a node without a lease is taken from it at once.
+  // Wait for the first heartbeat: a job created already leased to a node without a node lease would be reclaimed at
+  // once.
   std::unique_lock lock(mutex_);
   idle_.wait_for(lock, first_beat_patience, [this] { return last_beat_ok_ != clock::time_point{}; });
 }
@@ -159,7 +160,7 @@ void queue::arm(milliseconds delay) {
   });
 }
 
-// The heart: everything periodic hangs on this one timer.
+// All periodic work runs on this one timer.
 void queue::tick() {
   {
     std::lock_guard lock(mutex_);
@@ -243,7 +244,7 @@ void queue::fetch() {
 
 std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector<std::string>& kinds,
                                             const std::vector<std::int64_t>& slots) {
-  // So many that none waits long for this; the rest by later looks.
+  // Enough that no job waits long for this; later polls promote the rest.
   c.exec(
       "with due as materialized (select id from core.job where state = 3 and run_at <= now() "
       "  order by run_at limit 1000 for update skip locked) "
@@ -254,7 +255,7 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
       "  select p.id from unnest($1::text[], $2::bigint[]) w(kind, n) cross join lateral ("
       "    select j.id from core.job j where j.state = 0 and j.kind = w.kind "
       "    order by j.priority, j.turn, j.run_at, j.id limit w.n for update skip locked) p "
-      // Asked here, too: a drain counts from its commit on, not from the next beat.
+      // Checked here too: draining takes effect with its commit, not with the next heartbeat.
       "  where not exists (select 1 from core.node n where n.id = $3::uuid and n.draining)) "
       "update core.job j set state = 1, node = $3::uuid, fence = j.fence + 1, "
       "  attempt = j.attempt + 1, started_at = now() from picked where j.id = picked.id "
@@ -278,7 +279,7 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
   std::uint32_t max_attempts = 0;
   {
     std::lock_guard lock(mutex_);
-    if (stopping_) return RY_UNAVAILABLE;  // stop() gives the lease back
+    if (stopping_) return RY_UNAVAILABLE;  // stop() releases the lease
     const auto k = kinds_.find(kind);
     if (k == kinds_.end()) return RY_NOT_FOUND;
     if (running_.contains(id)) return RY_ALREADY_EXISTS;
@@ -291,7 +292,7 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
   return RY_OK;
 }
 
-// Continues the trace of whoever added the job; a job that nobody's work led to begins one.
+// Continues the trace that the job was created in, or begins a new one if there is none.
 void queue::begin_trace(ry_job& job, const std::string& text) {
   if (!rt_.tracer) return;
   const auto [parent, state] = observe::parse_kept(text);
@@ -311,7 +312,7 @@ void queue::launch(claimed c) {
   {
     std::lock_guard lock(mutex_);
     auto it = kinds_.find(c.kind);
-    if (it == kinds_.end() || stopping_) return;  // given back by stop() or reconcile()
+    if (it == kinds_.end() || stopping_) return;  // stop() or reconcile() releases the job
     auto& k = it->second;
     job = std::make_shared<ry_job>(*this, module::hold(k.spec.owner));
     job->kind = std::move(c.kind);
@@ -355,7 +356,7 @@ void queue::launch(claimed c) {
   });
 }
 
-// ---- calling off ---------------------------------------------------------------------------------
+// ---- cancellation --------------------------------------------------------------------------------
 
 ry_status queue::on_cancel(ry_job* raw, ry_cancel_fn fn, void* ctx) {
   auto job = raw->shared_from_this();
@@ -376,7 +377,7 @@ void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
   {
     std::lock_guard lock(job->mutex);
     if (job->finished || job->told) return;
-    // Losing the lease outranks every other reason: nothing may be written any more.
+    // A lost lease overrides every other reason, because the job must not write anything any more.
     if (!job->why || why == RY_WHY_LEASE_LOST) job->why = why;
   }
   job->view.exec->post([job] {
@@ -436,7 +437,8 @@ void queue::abandon(const std::shared_ptr<ry_job>& job) {
   {
     std::lock_guard lock(mutex_);
     const auto same = [&](const auto& other) { return other->kind == job->kind; };
-    // Each keeps memory, and maybe a thread, of its module. More than these keep their places, which bounds them.
+    // Each abandoned job occupies memory and perhaps a thread of its module. Jobs over the limit keep their slots,
+    // which bounds their number.
     if (std::count_if(abandoned_.begin(), abandoned_.end(), same) >= most_abandoned) return;
     abandoned_.insert(job);
   }
@@ -491,7 +493,7 @@ void queue::run_crons() {
     for (auto& [name, k] : kinds_) {
       if (!k.schedule) continue;
       const auto next = k.schedule->next(now);
-      // This clock may have gone back since.
+      // The system clock may have been set back meanwhile.
       if (!k.next_tick || (next && *k.next_tick > *next)) k.next_tick = next;
       if (!k.next_tick || *k.next_tick > now) continue;
       due->push_back({k.spec, *k.next_tick});
@@ -522,7 +524,7 @@ void queue::stop(clock::time_point deadline) {
   hints_.clear();
   tell_all(RY_WHY_SHUTDOWN);
   {
-    // Leases must not run out while jobs finish.
+    // Keep renewing the lease while jobs finish.
     std::unique_lock lock(mutex_);
     const auto count = [this] { return running_.size() + outlived_.size(); };
     while (count() > 0 && clock::now() < deadline) {
@@ -546,7 +548,7 @@ void queue::stop(clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     const auto limit = std::max(deadline, clock::now() + std::chrono::seconds(2));
     idle_.wait_until(lock, limit, [this] { return ended_.empty() && !flushing_ && !fetching_; });
-    // A renewal under way would bring the node's row back after its removal.
+    // Wait for a heartbeat in flight, which would insert the node's row again after its deletion.
     leaving_ = true;
     idle_.wait_until(lock, limit, [this] { return in_flight_ == 0; });
   }

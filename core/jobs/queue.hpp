@@ -1,6 +1,6 @@
-// The durable job queue of one node: claims jobs in batches (SKIP LOCKED), runs them on the loops under
-// the node's lease, writes their ends in batches, rescues the jobs of nodes that vanished, and turns
-// cron ticks into jobs. The tables are in migrations/0001_jobs.sql.
+// The durable job queue of one node. It claims jobs in batches (SKIP LOCKED), runs them on the loops under the node's
+// lease, writes their outcomes in batches, takes over jobs of nodes that vanished, and turns cron ticks into jobs.
+// Tables: migrations/0001_jobs.sql.
 #pragma once
 
 #include <ry/if/jobs.h>
@@ -38,18 +38,18 @@ class queue;
 
 struct queue_settings {
   std::string node_id;           // UUID of this process
-  std::string previous_node_id;  // of the process that last used this data directory, surely dead; may be empty
-  std::chrono::milliseconds lease{6'000};  // a silent node's jobs are taken after this
-  std::chrono::milliseconds hold{60'000};   // a node without the database gives its own up after this
+  std::string previous_node_id;  // of the previous process in this data directory, which is certainly dead; may be empty
+  std::chrono::milliseconds lease{6'000};  // without a heartbeat for this long, other nodes take the node's jobs
+  std::chrono::milliseconds hold{60'000};   // a node without a database cancels its own jobs after this
   std::chrono::milliseconds beat{1'500};
   std::chrono::milliseconds poll{1'000};
-  int batch = 100;               // claimed at once
-  std::chrono::milliseconds sample{10'000};  // between looks at what waits, of all nodes together
-  int weight = 100;              // percent of the batch and of each kind's places that this node takes
+  int batch = 100;               // maximum per claim
+  std::chrono::milliseconds sample{10'000};  // interval of the depth queries, which cover all nodes
+  int weight = 100;              // percentage of the batch and of each kind's concurrency that this node takes
   std::string node_name;         // of the machine, for people
 };
 
-// Of all nodes together.
+// Counts over all nodes.
 struct job_counts {
   std::int64_t ready = 0, scheduled = 0, running = 0, dead = 0;
 };
@@ -58,7 +58,7 @@ struct queue_depth : job_counts {
   double oldest_ready_seconds = 0;
 };
 
-// Of one kind on this node.
+// Counters of one kind on this node.
 struct kind_stats {
   std::uint64_t done = 0, retried = 0, dead = 0;
 };
@@ -66,19 +66,19 @@ struct kind_stats {
 struct queue_stats {
   std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
   std::size_t running = 0;
-  std::map<std::string, kind_stats> kinds;  // also of those that are gone
-  bool connected = false;        // the last beat reached the database
-  // As of the last look; also of this node's kinds, and their queues, that have none.
+  std::map<std::string, kind_stats> kinds;  // includes removed kinds
+  bool connected = false;        // the latest heartbeat reached the database
+  // As of the latest query. Includes this node's kinds, and their queues, that have no jobs.
   std::vector<queue_depth> depths;
   std::map<std::string, job_counts> kind_depths;
 };
 
-// Runs a job: RY_OK when finish will be called for it.
+// Runs a job. RY_OK means that finish() will be called for it.
 using runner = std::function<ry_status(const ry_job_view*, ry_job*)>;
 
 }  // namespace ry::jobs
 
-// One job being run here. Shared by the queue's tables, until finish(), and what is posted on its behalf.
+// One running job of this node. Shared by the queue's tables, until finish(), and by its posted handlers.
 struct ry_job : std::enable_shared_from_this<ry_job> {
   ry_job(ry::jobs::queue& q, ry::module::hold owner) : q(q), owner(std::move(owner)) {}
 
@@ -86,21 +86,21 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   ry::module::hold owner;   // empty for the host's own kinds
   std::string kind, args;
   ry_job_view view{};
-  ry::observe::trace_ref trace;  // what its module is called in
+  ry::observe::trace_ref trace;  // the trace in which its module is called
   ry::observe::open_span span;   // guarded by the mutex
-  std::string trace_text;    // what a later attempt belongs to, as well
-  bool trace_kept = true;    // the row has it; guarded by the queue
-  int missed = 0;            // beats in a row that did not find the row as ours; guarded by the queue
-  bool adopted = false;      // begun without having waited; guarded by the queue
+  std::string trace_text;    // stored in the row, so that a later attempt continues it
+  bool trace_kept = true;    // the row has trace_text; guarded by the queue
+  int missed = 0;            // consecutive heartbeats at which the row was not ours; guarded by the queue
+  bool adopted = false;      // created leased to this node; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::chrono::milliseconds timeout{};
-  bool late = false;         // it was asked to end at its deadline; guarded by the queue
+  bool late = false;         // cancelled at its deadline; guarded by the queue
 
   std::mutex mutex;         // guards the rest
   ry_cancel_fn on_cancel = nullptr;
   void* on_cancel_ctx = nullptr;
-  std::int32_t why = 0;     // RY_WHY_* once it should end early
+  std::int32_t why = 0;     // RY_WHY_* once it is cancelled, else 0
   bool told = false, finished = false;
 };
 
@@ -113,42 +113,43 @@ class queue {
   queue(const queue&) = delete;
   queue& operator=(const queue&) = delete;
 
-  // The error of a cron text that cannot be parsed, for validation; empty = fine.
+  // For validation: the error if the kind's cron text is invalid; empty if it is valid.
   static std::string check(const module::job_kind& kind);
 
-  // Before start(), and again when a module is swapped (replaces kinds of the same name). [any]
+  // Before start(), and again when a module is hot-swapped (replaces kinds of the same name). [any]
   void add(module::job_kind kind, runner run = {});
   void remove(std::string_view kind);
 
-  // Waits for the jobs that these owners run; from `ask_at` on they are told RY_WHY_SHUTDOWN. Their kinds
-  // must be removed or belong to others by now. True: none runs any more. False: the time is up first.
-  // Blocks; not from a loop.
+  // Waits for the running jobs of these owners and cancels them with RY_WHY_SHUTDOWN from `ask_at` on. Their kinds
+  // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
+  // comes first. Blocks; not from a loop.
   bool part_with(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
                  const std::function<bool()>& time_is_up);
 
-  // Registers the node and begins to claim. The database must be migrated.
+  // Registers the node and starts to claim jobs. The database must be migrated.
   void start();
-  // Claims nothing more, tells every running job RY_WHY_SHUTDOWN, waits until they finished or the
-  // deadline passed, writes what is left to write and gives the leases back. Blocks; not from a loop.
+  // Stops claiming, cancels all running jobs with RY_WHY_SHUTDOWN, waits until they have finished or the deadline has
+  // passed, writes the pending outcomes and releases the leases. Blocks; not from a loop.
   void stop(std::chrono::steady_clock::time_point deadline);
 
   // See ry.jobs/1.
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args);
-  // Looks for jobs now, or in a moment when it has just looked: many ends of runs, say, cost one look.
+  // Claims jobs now, or shortly after if it has just done so: many wake-ups (run completions, for example) cost one
+  // query.
   void poke();
-  void hint_others();  // other nodes look too, soon
+  void hint_others();  // wakes the other nodes
   void finish(ry_job* job, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error);
   ry_status on_cancel(ry_job* job, ry_cancel_fn fn, void* ctx);
-  // Calls off a job wherever it is. `done` runs on a database worker or a loop.
+  // Cancels a job on any node. `done` runs on a database worker or a loop.
   void cancel(std::int64_t id, std::function<void(ry_status)> done);
-  // Defaults of a kind that this node knows.
+  // The settings of a kind that this node knows.
   std::optional<module::job_kind> find(std::string_view kind) const;
 
   queue_stats stats() const;
-  // Asked to take no more jobs, as of the last beat.
+  // Whether this node is asked to drain: to claim no more jobs. As of the latest heartbeat.
   bool draining() const noexcept { return draining_.load(std::memory_order_relaxed); }
   const std::string& node_id() const noexcept { return settings_.node_id; }
-  // Other nodes whose lease runs, as of the last beat.
+  // Number of other registered nodes, as of the latest heartbeat.
   int other_nodes() const noexcept { return other_nodes_.load(std::memory_order_relaxed); }
   std::vector<std::string> peers() const;  // their ids
   module::runtime& rt() noexcept { return rt_; }
@@ -160,8 +161,8 @@ class queue {
     std::optional<cron> schedule;
     std::optional<cron::time> next_tick;
     std::uint32_t running = 0;
-    std::uint32_t adopted = 0;  // of these, begun without having waited
-    bool more = false;  // the last claim took as many as it asked for: others may wait
+    std::uint32_t adopted = 0;  // how many of these were created leased to this node
+    bool more = false;  // the latest claim was full: more jobs may wait
   };
   struct ended {
     std::int64_t id, fence;
@@ -173,15 +174,15 @@ class queue {
     std::string kind, args;
     std::int64_t id, fence, enqueued_us;
     std::uint32_t attempt, max_attempts, crashes;
-    std::string trace;  // as in its row, or of its adopter
+    std::string trace;  // from the row, or of the adopter
     bool adopted = false;
   };
 
   std::int64_t at_once() const noexcept {
     return std::max<std::int64_t>(1, std::int64_t{settings_.batch} * settings_.weight / 100);
   }
-  // How many more of a kind this node may claim of those that wait. Its weight bounds those alone: what was begun here
-  // without waiting must not keep it from them.
+  // How many more waiting jobs of a kind this node may claim. The weight limits claims only: adopted jobs, which did
+  // not wait, must not reduce this node's share of waiting jobs.
   std::int64_t free_places(const kind_entry& k) const noexcept {
     const auto all = std::int64_t{k.spec.concurrency};
     const auto share = std::max<std::int64_t>(1, all * settings_.weight / 100);
@@ -189,7 +190,7 @@ class queue {
   }
   void note_draining(bool wanted);
 
-  // On loop 0.
+  // Called on loop 0.
   void tick();
   void arm(std::chrono::milliseconds delay);
   void beat();
@@ -199,14 +200,14 @@ class queue {
   void reconcile();
   void sample();
   void check_deadlines();
-  // Ends a job for its module, which still runs it after its deadline.
+  // Ends a job in the queue although its module still runs it after the deadline and the grace period.
   void abandon(const std::shared_ptr<ry_job>& job);
 
   void beat_on(db::connection& c);
   struct held {
     std::vector<std::int64_t> ids, fences;
   };
-  held held_jobs() const;  // what runs here and was not told that it is lost
+  held held_jobs() const;  // running jobs that were not cancelled as lost
   void look_for_cancels(db::connection& c);
   void look_for_lost(db::connection& c);
   void keep_traces(db::connection& c);
@@ -231,21 +232,21 @@ class queue {
   std::condition_variable idle_;
   std::map<std::string, kind_entry, std::less<>> kinds_;
   std::unordered_map<std::int64_t, std::shared_ptr<ry_job>> running_;
-  // Their leases were lost, and this node has claimed the same rows again before they ended.
+  // Jobs whose lease was lost and whose rows this node has claimed again before they ended.
   std::unordered_set<std::shared_ptr<ry_job>> outlived_;
-  // Their modules have not finished them long after their deadlines; the queue goes on without them. They live until
-  // they are finished.
+  // Jobs that their modules have not finished long after the deadline; the queue continues without them. Kept until
+  // their modules finish them.
   std::unordered_set<std::shared_ptr<ry_job>> abandoned_;
   std::vector<ended> ended_;
-  std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of ends not written yet
+  std::unordered_map<std::int64_t, std::int64_t> writing_;  // id -> fence of outcomes not yet written
   queue_stats stats_;
   bool fetching_ = false, fetch_again_ = false, flushing_ = false, flush_armed_ = false;
-  bool gave_up_ = false;  // the jobs that ran, without having heard of the database for so long; guarded by mutex_
+  bool gave_up_ = false;  // cancelled its jobs after `hold` without the database; guarded by mutex_
   bool beating_ = false, reconciling_ = false, sampling_ = false;
   bool started_ = false, stopping_ = false, leaving_ = false;
-  int in_flight_ = 0;  // submitted database work that refers to this object
+  int in_flight_ = 0;  // submitted database work that uses this object
   std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{}, last_sample_{},
-      patient_until_{};  // silent nodes keep their jobs until then
+      patient_until_{};  // nodes with an expired lease keep their jobs until then
   std::atomic<int> other_nodes_{0};
   std::vector<std::string> peers_;  // guarded by mutex_
   std::atomic<bool> draining_{false};

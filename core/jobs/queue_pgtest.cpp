@@ -54,7 +54,7 @@ TEST(queue, a_free_place_is_taken_at_once_as_long_as_jobs_wait) {
   std::vector<std::thread> enders;
   n.queue.add(k, [&](const ry_job_view* v, ry_job* j) {
     std::lock_guard lock(mutex);
-    // They end one by one, while the place of another one is being filled.
+    // The jobs end one by one while freed slots are refilled.
     enders.emplace_back([j, ms = 1 + v->id % 7] {
       std::this_thread::sleep_for(std::chrono::milliseconds(ms));
       j->q.finish(j, RY_JOB_DONE, 0, nullptr);
@@ -63,7 +63,7 @@ TEST(queue, a_free_place_is_taken_at_once_as_long_as_jobs_wait) {
   });
   d.sql("select core.job_enqueue('t.short', '{}') from generate_series(1, 300)");
   n.start();
-  // With a place that waits for the next poll this takes several times as long.
+  // If freed slots waited for the next poll, this would take several times as long.
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }, 6s));
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
   std::lock_guard lock(mutex);
@@ -94,7 +94,7 @@ TEST(queue, two_nodes_share_the_work_without_doubling_it) {
   EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 300u);
 }
 
-// The arguments of the jobs that run first, one after the other.
+// The arguments of the first jobs, in the order in which they start.
 std::vector<std::string> order_of(node& n, const std::string& name, std::size_t first) {
   auto out = std::make_shared<std::vector<std::string>>();
   auto mutex = std::make_shared<std::mutex>();
@@ -139,7 +139,7 @@ TEST(queue, a_flood_of_one_share_does_not_delay_another) {
 TEST(queue, jobs_of_a_node_that_vanished_come_back_in_turn) {
   database d;
   node n(d);
-  // As they stand when a node that ran them all is killed: the flood was there first.
+  // The state after a node that ran all of them was killed: the flood comes first.
   d.sql(std::string("select core.job_enqueue('t.back', '\"flood\"', p_node => gen_random_uuid(), p_share => ") +
         flood_share + ") from generate_series(1, 1000);"
         "select core.job_enqueue('t.back', '\"one\"', p_node => gen_random_uuid(), p_share => " + small_share + ")");
@@ -195,7 +195,7 @@ TEST(queue, a_lighter_node_takes_less_at_once) {
     ++begun;
     return RY_OK;
   });
-  // Of the first look the transaction ids tell: what was taken together was changed together.
+  // Transaction ids identify the first claim: rows claimed together were updated in one transaction.
   d.sql("select core.job_enqueue('t.weight', '{}') from generate_series(1, 100)");
   light.start();
   ASSERT_TRUE(wait_for([&] { return begun == 100; }));
@@ -248,7 +248,7 @@ TEST(queue, what_was_begun_without_waiting_does_not_keep_a_lighter_node_from_tho
 
 TEST(queue, a_heap_of_jobs_that_become_due_keeps_nobody_from_claiming) {
   database d;
-  // Another node is about to wake the first of them, and does not come to its end.
+  // Another node has locked the first job to promote it, and its transaction does not end.
   ry::db::connection other{ry::db::connect_settings{d.url()}};
   other.open();
   d.sql("select core.job_enqueue('t.due', '{}', p_run_at => now() + interval '1 h') from generate_series(1, 1500);"
@@ -482,7 +482,7 @@ TEST(queue, a_job_past_its_deadline_is_told) {
   ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_DEADLINE; }));
 }
 
-// A job that was given up, by hand.
+// Inserts a dead-lettered job.
 std::int64_t given_up(database& d, const std::string& key = {}) {
   return d.number("insert into core.job (kind, queue, state, attempt, max_attempts, crashes, unique_key, args, last_error) "
                   "values ('t.lost', 'default', 2, 3, 3, 1, nullif('" + key + "', ''), '{}', 'it failed') returning id");

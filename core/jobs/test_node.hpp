@@ -1,4 +1,4 @@
-// For tests: a database of their own with the host's schema, and nodes of a queue on it.
+// Test fixtures: a fresh database with the host's schema, and queue nodes that use it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline std::string new_uuid() {
   return text;
 }
 
-// A fresh database with schema core; dropped at the end.
+// A fresh database with schema core; dropped on destruction.
 class database {
  public:
   database() {
@@ -86,7 +86,7 @@ struct node {
     loops.stop_and_join();
   }
   void start() { queue.start(); }
-  // As if the process had been killed: no more beats, nothing given back.
+  // Simulates a killed process: no more heartbeats, no leases released.
   void vanish() {
     gone = true;
     loops.stop_and_join();
@@ -123,7 +123,7 @@ inline module::job_kind kind(std::string name) {
   return k;
 }
 
-// A worker that goes on until it is told to end.
+// A job that runs until it is cancelled.
 struct ends_when_told {
   std::atomic<int> why{0};
   std::atomic<ry_job*> job{nullptr};

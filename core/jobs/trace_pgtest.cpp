@@ -1,4 +1,4 @@
-// Jobs go on with the trace of whoever added them.
+// Jobs continue the trace in which they were created.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ ry::module::job_kind kind(std::string name) {
   return k;
 }
 
-// What jobs ran in, in order.
+// Records the traces in which jobs run, in order.
 struct seen {
   std::mutex mutex;
   std::vector<trace_ref> traces;
@@ -103,7 +103,7 @@ TEST(job_trace, a_job_born_here_and_taken_over_stays_in_its_trace) {
   const auto run = [&](const ry_job_view* v, ry_job* j) {
     s.note();
     if (v->attempt > 1) j->q.finish(j, RY_JOB_DONE, 0, nullptr);
-    return RY_OK;  // the first attempt never ends
+    return RY_OK;  // the first attempt does not finish
   };
   node a(d);
   a.rt.tracer = &traces;
