@@ -20,7 +20,8 @@ namespace {
 
 using observe::level;
 
-// What a module that is not the one that hangs gets to end, also after the deadline of all.
+// Minimum time for each module to end, even after the common deadline, so that one hanging module does not cost the
+// others theirs.
 constexpr auto least_time = std::chrono::milliseconds(500);
 
 std::string called(const std::string& name) {
@@ -31,7 +32,7 @@ bool is_sha256(const std::string& s) {
   return s.size() == 64 && s.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
 }
 
-// A start may fail; a server that runs goes on.
+// A start may fail and end the process; a running server must continue.
 module_step::patience patience_at(arrangement::occasion when) {
   return when == arrangement::occasion::start ? module_step::patience::thirty_seconds : module_step::patience::endless;
 }
@@ -70,7 +71,7 @@ void arrangement::add_problem(std::size_t i, const std::string& message, report&
   if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
 }
 
-// Everything in `order` that cannot be without one of `failed`, in order.
+// All modules in `order` that transitively need one of `failed`, in order.
 std::vector<std::size_t> arrangement::dependents(const std::set<std::size_t>& failed) const {
   std::set<std::size_t> all = failed;
   std::vector<std::size_t> out;
@@ -192,7 +193,7 @@ void arrangement::arrange(report& out) {
   required = std::move(r.required);
 }
 
-// A new library would go on with the variables of the one that was loaded first.
+// A new library would keep using the variables of the library that was loaded first.
 void arrangement::refuse_shared_symbols(const module_entry& e) const {
   for (const auto& symbol : e.seen.unique_symbols)
     if (reg.unique_symbols.contains(symbol))
@@ -205,7 +206,7 @@ void arrangement::load_all(report& out, occasion when) {
   if (options.rehearse)
     for (const std::size_t i : order) {
       module_entry& e = entries[i];
-      // Where something is to go on without it. All at once: each is a process.
+      // Preflight where the host must continue without the module. Start all at once: each preflight is a process.
       const bool careful = when == occasion::change || e.spec.failure == module_spec::on_failure::skip;
       if (careful && e.state == module_state::created) e.tried = options.rehearse(e.image->path());
     }
@@ -226,18 +227,18 @@ void arrangement::load_all(report& out, occasion when) {
       drop(i, why, out);
     }
   }
-  // Of those that are not loaded nobody needs the copy.
+  // The remaining copies belong to modules that are not loaded.
   for (auto& e : entries) e.image.reset();
 }
 
 void arrangement::create_all(report& out, const settings_fn& settings_of, const setting_faults& faults) {
-  // The settings of all first: a mistake in one module's does not hide those in another's.
+  // Validate all settings first, so that an error in one module does not hide errors in others.
   std::map<std::size_t, settings_result> all;
   for (const std::size_t i : order)
     if (settings_of && entries[i].state == module_state::created)
       all[i] = settings_of(entries[i].facts, entries[i].gen->config_schema());
-  // Those that need one that failed are created too, as they need nothing of it before they start: what is wrong
-  // with their settings is told with the rest.
+  // Also create modules that need a failed one: create() does not use other modules yet, and errors in their settings
+  // are reported together with the rest.
   reasons failed;
   for (const std::size_t i : order) {
     module_entry& e = entries[i];
@@ -250,7 +251,7 @@ void arrangement::create_all(report& out, const settings_fn& settings_of, const 
     }
     if (const auto tried = std::move(e.tried)) {
       if (const auto why = tried->create(settings.json, rt.facts); !why.empty()) {
-        // Nobody knows whether it can be unloaded.
+        // It is unknown whether the module can be unloaded safely.
         unload(i, unmapping::keep_mapped);
         failed.emplace_back(i, called(e.facts.name) + ": " + why + ".");
         continue;
@@ -258,7 +259,7 @@ void arrangement::create_all(report& out, const settings_fn& settings_of, const 
     }
     const std::string no = e.gen->create(settings.json);
     if (!no.empty()) {
-      // It may have begun something before it failed.
+      // It may have started work before it failed.
       if (e.gen->quiesce(clock::now() + least_time))
         unload(i, unmapping::unmap);
       else
@@ -316,7 +317,7 @@ void arrangement::announce_to(std::size_t owner) {
 }
 
 void arrangement::check_settings(const std::vector<std::size_t>& asked, report& out, const setting_faults& faults) {
-  // All are asked before any is dropped: a mistake of one does not hide those of the modules that need it.
+  // Check all modules before dropping any, so that an error in one does not hide errors in those that need it.
   reasons refused;
   for (const std::size_t i : asked) {
     const auto& facts = entries[i].facts;
@@ -335,7 +336,7 @@ void arrangement::check_settings(const std::vector<std::size_t>& asked, report& 
   drop(std::move(refused), out);
 }
 
-// The host uses drivers only of modules that run.
+// The host uses drivers of running modules only.
 void arrangement::announce_to_host(std::size_t i) {
   for (const auto& d : entries[i].gen->registered().drivers)
     for (const auto& p : reg.host_points) {
@@ -352,8 +353,8 @@ void arrangement::start_one(std::size_t i, report& out) {
   const std::string no = e.gen->start();
   if (rt.starts) rt.starts->started(e.facts.name);
   if (!no.empty()) {
-    // It may hold its drivers' objects, so it ends before they do; being without stop(), it is
-    // not told that they go.
+    // The module may still use its drivers' objects, so it must end before they do. It is not stopped, so it gets no
+    // `removed` calls.
     std::erase_if(drivers, [&](const announced& a) { return a.owner == i; });
     drop_failed_start(i, no, out);
     return;
@@ -372,7 +373,7 @@ void arrangement::drop_failed_start(std::size_t i, const std::string& message, r
 }
 
 
-// False: an owner still uses one of its drivers.
+// Returns false if an owner still uses one of the drivers.
 bool arrangement::withdraw_drivers(std::size_t i, clock::time_point deadline) {
   bool all = true;
   std::vector<announced> mine;
@@ -399,7 +400,7 @@ bool arrangement::withdraw_drivers(std::size_t i, clock::time_point deadline) {
   return all;
 }
 
-// From whatever state to destroyed, or retired when it will not end in time.
+// Brings a module from any state to destroyed, or retires it if it does not end in time.
 bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap) {
   module_entry& e = entries[i];
   if (!e.gen) return true;
@@ -409,7 +410,7 @@ bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap
   };
   const bool was_started = e.state == module_state::started;
   deadline = std::max(deadline, clock::now() + least_time);
-  set_state(i, module_state::created);  // health() asks it no more
+  set_state(i, module_state::created);  // health() skips it from now on
   const bool unused = withdraw_drivers(i, deadline);
   const bool stopped = !was_started || e.gen->stop(deadline);
   if (e.gen->hung()) return give_up("it did not come back from its " + std::string(e.gen->hung()));

@@ -1,9 +1,8 @@
-// The modules of a set as they stand, or as they are to stand after a change: what was found, who
-// needs whom, which of them live, and who was told of whose drivers. The steps of a life are
-// here; module_set puts them in order.
+// The module graph, current or after a pending hot swap: the modules found, their dependencies, their states, and
+// which owners know which drivers. Implements the steps of the module lifecycle; module_set orders them.
 //
-// Threads: one; states, reasons and generations change under `mutex`, so that others may
-// look at them under it.
+// Threads: one. States, reasons and module instances change under `mutex`, so that other threads can read them under
+// it.
 #pragma once
 
 #include <chrono>
@@ -25,22 +24,22 @@ namespace ry::module {
 
 struct module_entry {
   module_spec spec;
-  std::shared_ptr<const sealed_image> image;  // until it is loaded
-  std::shared_ptr<rehearsal> tried;           // until it is created
+  std::shared_ptr<const sealed_image> image;  // until the module is loaded
+  std::shared_ptr<rehearsal> tried;           // the preflight; until the module is created
   inspection seen;
   module_facts facts;
   module_state state = module_state::refused;
   std::string reason;
   std::shared_ptr<generation> gen;
-  module_description registered;  // only the lists of what it registered
-  std::uint64_t schema_misses = 0;  // of the last generation that ended
+  module_description registered;  // only lists what it registered
+  std::uint64_t schema_misses = 0;  // of the latest instance that ended
 
   bool present() const {
     return gen && (state == module_state::created || state == module_state::started);
   }
 };
 
-// Why the code of a module that ended can stay in memory until the process ends.
+// Why the code of an ended module may stay mapped until the process ends.
 const char* why_mapped(const module_facts& facts) noexcept;
 
 class arrangement {
@@ -50,14 +49,14 @@ class arrangement {
   arrangement(runtime& rt, const set_options& options, std::shared_mutex& mutex)
       : rt(rt), reg(*rt.modules), options(options), mutex(mutex) {}
 
-  // A driver that an owner was told of. owner == no_module: a point of the host.
+  // A driver that was announced to its owner. owner == no_module: to an extension point of the host.
   struct announced {
     std::size_t driver_module, owner;
     driver what;
     point where;             // of a module
     const host_point* host;  // of the host
-    lifecycle_completion* handed_over = nullptr;  // another one has its place already; complete when nothing uses this one
-    std::shared_ptr<generation> holder;  // whose completion that is
+    lifecycle_completion* handed_over = nullptr;  // if replaced: complete once the owner no longer uses this driver
+    std::shared_ptr<generation> holder;  // owns handed_over
   };
   static constexpr std::size_t no_module = static_cast<std::size_t>(-1);
 
@@ -66,41 +65,41 @@ class arrangement {
   const set_options& options;
   std::shared_mutex& mutex;
   std::vector<module_entry> entries;
-  std::vector<std::size_t> order;  // of what the graph lets start
+  std::vector<std::size_t> order;  // start order of the modules that the graph lets start
   std::map<std::size_t, std::vector<std::size_t>> required;
   std::vector<announced> drivers;
 
   void set_state(std::size_t i, module_state s, std::string reason = {});
   void add_problem(std::size_t i, const std::string& message, report& out, bool follows = false);
-  // Leaves out module i and all that need it; ends what was created of them.
+  // Drops module i and all modules that need it; ends those already created.
   void drop(std::size_t i, const std::string& message, report& out);
-  // The same for several, each with its own reason, in the order of start.
+  // Drops several modules, each with its own reason, in start order.
   using reasons = std::vector<std::pair<std::size_t, std::string>>;
   void drop(reasons out_with, report& out);
 
-  // Reads the file; its entry is the last one then.
+  // Inspects the file and appends its entry.
   void look(const module_spec& spec, report& out);
-  // Fills `order` and `required`.
+  // Resolves the graph: fills `order` and `required`.
   void arrange(report& out);
   enum class occasion {
     start,
-    change,  // something is running that must not suffer
+    change,  // running modules must not be affected
   };
-  // Loads and creates those in `order` that do not live yet.
+  // Loads the modules in `order` that have no instance yet; create_all() creates them.
   void load_all(report& out, occasion when);
   void create_all(report& out, const settings_fn& settings, const setting_faults& faults);
-  // What does not fit together, by index into `entries`; the first is to blame.
+  // Finds conflicts between modules, by index into `entries`; each names the module to refuse.
   std::vector<graph_refusal> misfits() const;
-  // Tells the owner of extension points of all drivers that are present.
+  // Announces all present drivers to the owner of extension points.
   void announce_to(std::size_t owner);
-  // Asks those of `asked` that check their settings themselves, then drops those with faults.
+  // Calls ry.settings_check/1 of the modules in `asked`, then drops those with faults.
   void check_settings(const std::vector<std::size_t>& asked, report& out, const setting_faults& faults);
   void start_one(std::size_t i, report& out);
-  // The points of the host, which uses drivers only of modules that run.
+  // Announces drivers to the host's extension points; the host uses drivers of running modules only.
   void announce_to_host(std::size_t i);
 
-  // From whatever state to destroyed, or retired when it will not end in time. True: its code is
-  // unmapped.
+  // Brings a module from any state to destroyed, or retires it if it does not end in time. Returns true if its code
+  // is unmapped.
   bool end(std::size_t i, clock::time_point deadline, unmapping unmap);
 
  private:
@@ -110,14 +109,14 @@ class arrangement {
   // Throws std::runtime_error with a sentence.
   void refuse_shared_symbols(const module_entry& e) const;
   void drop_failed_start(std::size_t i, const std::string& message, report& out);
-  // False: an owner still uses one of its drivers.
+  // Returns false if an owner still uses one of the drivers.
   bool withdraw_drivers(std::size_t i, clock::time_point deadline);
   bool unload(std::size_t i, unmapping unmap);
   void remember(module_entry& e);
   void retire(std::size_t i, const std::string& why);
 };
 
-// What a module gets to end whose start failed.
+// How long a module whose start failed may take to end.
 inline constexpr auto failed_start_time = std::chrono::seconds(5);
 
 }  // namespace ry::module

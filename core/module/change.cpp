@@ -63,8 +63,8 @@ void change::apply(const module_change& wanted, report& out) {
                                              name + "\"."));
 }
 
-// Whoever uses what an affected module provides, or will provide, follows it: its leases and drivers are
-// of the generation that goes.
+// Swaps all modules that use what an affected module provides or will provide, because their leases and drivers
+// belong to the instance that leaves.
 void change::spread(report& out) {
   std::set<std::string> ids;
   const auto add = [&](std::size_t i) {
@@ -73,7 +73,7 @@ void change::spread(report& out) {
     ids.insert(next_.entries[i].facts.provides.begin(), next_.entries[i].facts.provides.end());
   };
   for (const std::size_t i : affected_) add(i);
-  for (const std::size_t i : now_.order) {  // providers before users: once is enough
+  for (const std::size_t i : now_.order) {  // providers come before users, so one pass suffices
     if (affected_.contains(i) || !now_.entries[i].present()) continue;
     if (!needs_any(now_.entries[i].facts, ids)) continue;
     apply({now_.entries[i].facts.name, now_.entries[i].spec}, out);
@@ -82,7 +82,7 @@ void change::spread(report& out) {
   }
 }
 
-// The graph would advise the operator to enable the module that is to be disabled.
+// Replaces the graph's error, which would advise to enable the module that the operator wants to disable.
 void change::name_dependents(const change_request& request, report& out) const {
   for (const auto& wanted : request.modules) {
     if (wanted.spec.used != module_spec::use::disabled) continue;
@@ -170,7 +170,7 @@ bool change::missed_schema() const {
   });
 }
 
-// To owners that stay; those that are new themselves were told before they started.
+// Hands drivers to owners that stay; new owners got them before they started.
 void change::hand_over_drivers(std::size_t i, clock::time_point deadline) {
   generation& mine = *next_.entries[i].gen;
   for (const auto& d : mine.registered().drivers)

@@ -1,6 +1,5 @@
-// One change of the modules while the host runs: new generations are made and started beside those
-// that live, take their places at once, and the old ones leave. Whatever fails before commit()
-// leaves everything as it was.
+// One hot swap of modules while the host runs: it creates and starts new instances beside the running ones, switches
+// over atomically, and then ends the old instances. A failure before commit() leaves everything unchanged.
 //
 // Threads: one.
 #pragma once
@@ -19,19 +18,19 @@ class change {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `now` is what stands; commit() puts the new arrangement in its place.
+  // `now` is the current module graph; commit() replaces it with the new one.
   explicit change(arrangement& now);
-  // Ends what was made and not committed.
+  // Ends the new instances unless they were committed.
   ~change();
   change(const change&) = delete;
   change& operator=(const change&) = delete;
 
-  // See module_set. Any problem means: to be thrown away.
+  // See module_set. If a report contains a problem, destroy this object.
   report prepare(const change_request& request);
   std::vector<module_migrations> migrations() const;
   std::vector<job_kind> jobs() const;
   report start();
-  // Whether a statement of a new module failed because something is not in the schema.
+  // Whether a statement of a new module failed because an object is missing in the schema.
   bool missed_schema() const;
   void commit(clock::time_point deadline);
   std::vector<ry_host*> leaving() const;
@@ -42,15 +41,15 @@ class change {
   void renew(std::size_t i, const module_spec& spec, report& out);
   void spread(report& out);
   void name_dependents(const change_request& request, report& out) const;
-  // A new generation; after commit() one that leaves.
+  // A new instance; after commit(), one that leaves.
   bool fresh(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
   void hand_over_drivers(std::size_t i, clock::time_point deadline);
 
   arrangement& now_;
-  // The same index means the same module in both; new modules stand at the end. After commit() this
-  // is what stood before.
+  // Equal indexes denote the same module in both graphs; new modules are at the end. After commit() this is the
+  // previous graph.
   arrangement next_;
-  std::set<std::size_t> affected_;  // made anew, or to go
+  std::set<std::size_t> affected_;  // to be replaced or removed
   bool committed_ = false;
 };
 

@@ -28,7 +28,7 @@ struct module_change_test : module_set_test {
   static change_request to(const std::string& name, const std::string& file, use used = use::enabled) {
     return {{{name, spec(file, on_failure::abort, used)}}, {}};
   }
-  // Up to the commit; the sentences of what failed.
+  // Stages, starts and commits a swap; returns the error sentences.
   std::string changed(const change_request& request) {
     auto text = set.stage(request).text();
     if (text.empty()) text = set.start_staged().text();
@@ -62,7 +62,7 @@ TEST_F(module_change_test, the_new_generation_stands_before_the_old_one_leaves) 
 TEST_F(module_change_test, what_left_is_unmapped) {
   running({"plain"});
   EXPECT_EQ(changed(to("plain", "plain")), "");
-  left();  // other tests may have kept the file itself mapped
+  left();  // drop the first instance, whose file other tests may have kept mapped
   EXPECT_EQ(changed(to("plain", "plain")), "");
   const auto ends = left();
   ASSERT_THAT(ends, SizeIs(1));
@@ -82,7 +82,7 @@ TEST_F(module_change_test, whoever_uses_a_service_follows_its_provider) {
   const auto ends = left();
   EXPECT_THAT(trace(), ElementsAre("user stop", "user destroy", "provider stop", "provider destroy"));
   EXPECT_THAT(ends, SizeIs(2));
-  EXPECT_EQ(described("provider").outstanding, 1);  // the new lease
+  EXPECT_EQ(described("provider").outstanding, 1);  // the new instance's lease
   EXPECT_EQ(described("plain").state, module_state::started);
 }
 

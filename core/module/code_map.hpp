@@ -1,5 +1,5 @@
-// Whose code stands where: the address ranges of modules that are mapped. As there is one address space, there is one
-// map of it. [any]
+// Maps code addresses to modules: the address ranges of the mapped module libraries. One map per process, because
+// there is one address space. [any]
 #pragma once
 
 #include <array>
@@ -11,19 +11,20 @@ struct ry_host;
 
 namespace ry::module {
 
-// One library's part of the map, from its load on.
+// The entry of one library in the map, from its loading on.
 class code_range {
  public:
-  // What the dynamic loader mapped around this address. Beyond a thousand libraries: nothing is noted.
+  // Enters the dynamic loader's mapping that contains this address. The map holds 1024 libraries; further ones are
+  // not entered.
   code_range(const void* inside, std::string_view name) noexcept;
-  ~code_range();  // unmapped; see stays()
+  ~code_range();  // removes the entry, except after stays()
   code_range(const code_range&) = delete;
   code_range& operator=(const code_range&) = delete;
 
-  // Who answers for what the code does, which has its name from now on; nullptr: it has ended, and may still have
-  // threads. The host lives until it is another one.
+  // Sets the host of the module that the code belongs to, and its name. nullptr: the module has ended but may still
+  // have threads. The host must live until it is replaced.
   void belongs_to(ry_host* host) noexcept;
-  // The code is never unmapped: its name stays on the map.
+  // The code is never unmapped, so its name stays in the map.
   void stays() noexcept { stays_ = true; }
 
  private:
@@ -31,16 +32,16 @@ class code_range {
   bool stays_ = false;
 };
 
-using code_name = std::array<char, 64>;  // ends with NUL; empty: no module's code
-// Takes no lock and no memory: for signal handlers too.
+using code_name = std::array<char, 64>;  // NUL-terminated; empty: not a module's code
+// Takes no lock and allocates no memory, so that signal handlers can call it.
 code_name code_at(const void* address) noexcept;
 
-// The innermost module whose code is on the stack of this thread. Not in signal handlers.
+// The innermost module with code on the calling thread's stack. Not for signal handlers.
 struct caller {
   code_name name{};
   bool lives = false;  // `f` was called
 };
-// Calls f with the module's host, which does not end meanwhile, unless it has ended already.
+// Calls f with that module's host, unless the module has ended; the module cannot end during the call.
 caller calling_module(const std::function<void(ry_host&)>& f);
 
 }  // namespace ry::module

@@ -105,7 +105,7 @@ void op_cancel(const ry_host* host, ry_op_id op) noexcept {
   try {
     if (host->rt.ops) host->rt.ops->cancel(op);
   } catch (...) {
-    // A wish that could not be posted for want of memory: the operation ends by itself.
+    // Out of memory: the cancellation cannot be posted, and the operation completes normally.
   }
 }
 

@@ -20,7 +20,7 @@ using core::sv;
 using core::view;
 using testing::HasSubstr;
 
-// A completion that a test waits for.
+// A completion that the test can wait for.
 struct completion {
   std::promise<ry_status> promise;
   std::thread::id thread;

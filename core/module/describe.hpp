@@ -1,4 +1,4 @@
-// Modules as `runyard modules` shows them. Pure values.
+// The description of modules for `runyard modules`. Pure values.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -18,7 +18,7 @@ enum class module_state {
   created,
   started,
   stopped,  // destroyed
-  retired,  // would not stop; still in memory
+  retired,  // did not stop; still in memory
 };
 const char* to_string(module_state s) noexcept;
 
@@ -29,8 +29,8 @@ struct described_driver {
 struct module_description {
   module_state state = module_state::refused;
   std::string file, sha256;
-  std::string reason;  // why it is refused, or retired
-  module_facts facts;  // of a file that is no module only `name`, the file's
+  std::string reason;  // why it is refused or retired
+  module_facts facts;  // if the file is not a module, only `name`, taken from the file
   bool required = true;
   std::vector<std::string> routes;     // "GET /a/{id}"
   std::vector<std::string> jobs;       // kinds
@@ -38,12 +38,12 @@ struct module_description {
   std::vector<std::string> services, points;
   std::vector<described_driver> drivers;
   std::vector<std::string> migrations;  // ids
-  std::string settings_schema;          // JSON text; empty: it has none, or is not loaded
-  std::uint64_t generation = 0;         // 0: none lives
+  std::string settings_schema;          // JSON text; empty: none, or the module is not loaded
+  std::uint64_t generation = 0;         // number of the instance; 0: none
   std::uint64_t slow_callbacks = 0;
   std::uint32_t strikes = 0;
   std::int64_t outstanding = 0;
-  std::string last_strike;  // what the last misbehaviour was
+  std::string last_strike;  // description of the latest violation
 };
 
 boost::json::object to_json(const module_facts& facts);

@@ -76,7 +76,7 @@ std::string fault_of_tags(const json::value& tags) {
   return {};
 }
 
-// One module's description being put together.
+// Merges and checks the parts of one module's description.
 class collector {
  public:
   collector(const registration& r, const std::set<std::string>& host_components)

@@ -1,5 +1,5 @@
-// What modules say of their routes: OpenAPI 3.1 objects with "paths", "components" and "tags". Pure;
-// nothing throws but std::bad_alloc.
+// Checks the OpenAPI 3.1 descriptions that modules give of their routes: objects with "paths", "components" and
+// "tags". Pure functions; they throw only std::bad_alloc.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,21 +13,21 @@
 
 namespace ry::module {
 
-// The object, or nothing when the text is no JSON object.
+// Parses the text; nullopt if it is not a JSON object.
 std::optional<boost::json::object> parsed_description(std::string_view json);
 
-// What is wrong with the shape of one part, as the end of a sentence ("has ..."); empty: nothing.
+// The fault in the structure of one part, as the end of a sentence ("has ..."); empty: none.
 std::string description_fault(std::string_view json);
 
-// What the parts together describe that is not there, as the end of a sentence: a method and path without
-// a route, a component that neither they nor `host_components` ("schemas/host.Error") have, or one thing
-// twice. Empty: nothing. The parts have the right shape.
+// The first inconsistency of all parts together, as the end of a sentence: a method and path without a route, a
+// component that neither the parts nor `host_components` ("schemas/host.Error") define, or a duplicate. Empty: none.
+// Requires parts with a valid structure.
 std::string description_problem(const registration& r, const std::set<std::string>& host_components);
 
-// The path of a pattern as OpenAPI writes it: "/files/{rest...}" is "/files/{rest}".
+// A pattern's path in OpenAPI syntax: "/files/{rest...}" becomes "/files/{rest}".
 std::string described_path(std::string_view pattern);
 
-// Calls `f` with each string value of a member "$ref" within `v`; f returns what stands there from now on.
+// Replaces each string member "$ref" within `v` with the result of `f`.
 void for_each_reference(boost::json::value& v, const std::function<std::string(std::string_view)>& f);
 
 }  // namespace ry::module

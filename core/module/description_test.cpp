@@ -40,7 +40,7 @@ TEST(description, the_shape_of_a_part_is_checked_member_by_member) {
   EXPECT_THAT(description_fault(R"({"components":{"schemas":{"host.Error":{}}}})"),
               HasSubstr("a component \"host.Error\""));
   EXPECT_THAT(description_fault(R"({"tags":["x"]})"), HasSubstr("\"tags\""));
-  // Deeper than any description: refused, and the stack holds.
+  // Nested too deeply: rejected without a stack overflow.
   EXPECT_THAT(description_fault(std::string(100'000, '[')), HasSubstr("is not a JSON object"));
 }
 

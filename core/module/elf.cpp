@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t max_names = 20'000;
 constexpr std::size_t max_name = 4096;
 constexpr std::uint64_t max_ry_section = 256 * 1024;
-// The chains of a hostile file can overlap, so what is read of them is bounded, not only where.
+// The chains of a malicious file can overlap, so the amount that is read is limited too, not only the range.
 constexpr std::size_t max_versions = 4096;
 constexpr std::size_t max_version_name = 256;
 
@@ -42,7 +42,7 @@ class reader {
       if (s.sh_type == SHT_DYNSYM) read_symbols(s, out);
       if (s.sh_type == SHT_DYNAMIC) read_dynamic(s, out);
       if (s.sh_type == SHT_GNU_verneed) {
-        // Several sections could name the same entries again and again.
+        // Several sections could repeat the same entries many times.
         if (!out.needed_versions.empty()) refuse("it is damaged: it has more than one table of needed versions");
         read_needed_versions(s, out);
       }
@@ -64,8 +64,8 @@ class reader {
     return out;
   }
 
-  // The NUL-terminated text at `offset` of a string table. The text is cut before the search, so
-  // that a table without NUL does not make each look-up search the whole table.
+  // The NUL-terminated text at `offset` of a string table. It limits the length before the search, so that a table
+  // without a NUL does not make each lookup scan the whole table.
   static std::string_view text_at(std::string_view table, std::uint64_t offset,
                                   std::size_t most = max_name) {
     if (offset >= table.size()) return {};
@@ -135,7 +135,7 @@ class reader {
     }
   }
 
-  // An entry of a chain, which is linked by distances in bytes.
+  // Reads an entry of a chain whose links are byte offsets.
   template <class T>
   static T entry_at(std::string_view table, std::uint64_t offset) {
     if (offset > table.size() || table.size() - offset < sizeof(T))
@@ -152,7 +152,7 @@ class reader {
     return std::string(text);
   }
 
-  // Version names go to logs and terminals, so they must not hold control characters.
+  // Version names are printed in logs and terminals, so they must not contain control characters.
   static std::string version_name(std::string_view strings, std::uint64_t offset) {
     std::string text = version_text(strings, offset);
     if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))

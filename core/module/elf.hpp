@@ -1,5 +1,5 @@
-// Bounded reading of a 64-bit ELF shared library that is in memory. Whatever the bytes, nothing
-// outside of them is read; what is wrong with them is said by std::invalid_argument.
+// Bounds-checked parser for a 64-bit ELF shared library in memory. It never reads outside of the image; malformed
+// input throws std::invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace ry::module {
 
-// Symbol versions that one shared library defines, or that are needed of it: "GLIBC_2.34".
+// Symbol versions that one shared library defines, or that a module needs from it: "GLIBC_2.34".
 struct library_versions {
-  std::string library;  // its file name as DT_NEEDED has it
+  std::string library;  // the file name in DT_NEEDED
   std::vector<std::string> versions;
 };
 
 struct elf_facts {
   std::optional<std::string> ry_section;  // contents of .ry.module, without trailing NULs
-  std::vector<std::string> exported;      // dynamic symbols it defines for others
-  std::vector<std::string> unique;        // of these, STB_GNU_UNIQUE
+  std::vector<std::string> exported;      // dynamic symbols it exports
+  std::vector<std::string> unique;        // the exported symbols that are STB_GNU_UNIQUE
   std::vector<std::string> libraries;     // DT_NEEDED
-  // SHT_GNU_verneed, without weak versions: the dynamic loader does not insist on those.
+  // SHT_GNU_verneed without weak versions, which the dynamic loader does not require.
   std::vector<library_versions> needed_versions;
 };
 

@@ -170,7 +170,7 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
     return who + "its descriptor has the wrong magic number (" + std::to_string(d->magic) +
            ", this host expects " + std::to_string(RY_ABI_MAGIC) +
            "); it is not built with this SDK or for this kind of machine.";
-  // Before the major is known to be ours nothing after it may be read.
+  // Check the ABI major first: the layout of the following members depends on it.
   if (d->struct_size >= 12 && d->abi_major != RY_ABI_MAJOR)
     return who + "it is built for host ABI major " + std::to_string(d->abi_major) +
            "; this host provides major " + std::to_string(RY_ABI_MAJOR) + ". " +

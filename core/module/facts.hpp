@@ -1,5 +1,5 @@
-// What a module says about itself: in the ELF section `.ry.module` (JSON, readable without running
-// its code) and again in its descriptor. Pure values; any thread.
+// A module's manifest: the static description in the ELF section `.ry.module` (JSON, readable without running code),
+// repeated in its descriptor. Pure values; any thread.
 #pragma once
 
 #include <ry/abi.h>
@@ -30,13 +30,13 @@ bool valid_module_name(std::string_view name) noexcept;
 // "<word>/<major>": [a-z][a-z0-9_.]* '/' [1-9][0-9]*, at most 100 bytes.
 bool valid_interface_id(std::string_view id) noexcept;
 
-// Throws std::invalid_argument with a sentence naming the member that is wrong.
+// Throws std::invalid_argument with a sentence that names the invalid member.
 module_facts facts_of_json(std::string_view json);
-// The same from a descriptor whose `magic` and `struct_size` were found good.
+// Reads a descriptor whose `magic` and `struct_size` are valid.
 module_facts facts_of_descriptor(const ry_module_v1& descriptor);
 
-// The rules below answer one sentence that names both sides and the remedy; empty = fine.
-// `origin` is the file, for a module that cannot say its name.
+// The checks below return one sentence that names both sides and the remedy; empty = valid. `origin` is the file, for
+// a module whose name is unknown.
 std::string refuse_descriptor(const ry_module_v1* descriptor, std::string_view origin);
 std::string refuse_facts(const module_facts& facts, std::uint32_t host_minor);
 std::string refuse_mismatch(const module_facts& section, const module_facts& descriptor);

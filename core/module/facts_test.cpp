@@ -67,7 +67,7 @@ TEST(facts, names_and_ids) {
 TEST(facts, accept_rule_names_both_sides_and_the_remedy) {
   auto f = facts_of_json(good);
   EXPECT_EQ(refuse_facts(f, 0), "");
-  f.abi_minor = 7;  // built with newer headers, but runs on older hosts
+  f.abi_minor = 7;  // built with newer headers, but compatible with older hosts
   EXPECT_EQ(refuse_facts(f, 0), "");
   f.min_host_minor = 4;
   EXPECT_EQ(

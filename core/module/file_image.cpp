@@ -38,7 +38,7 @@ struct opened {
 };
 
 opened open_image(const std::filesystem::path& file) {
-  // O_NONBLOCK: a FIFO in the directory of modules must not hang the host.
+  // O_NONBLOCK: opening a FIFO in the module directory must not block the host.
   descriptor d{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (d.fd < 0) refuse("it cannot be opened", errno);
   struct stat st {};
@@ -48,7 +48,7 @@ opened open_image(const std::filesystem::path& file) {
   return {std::exchange(d.fd, -1), static_cast<std::size_t>(st.st_size)};
 }
 
-// At most `most` bytes from where the file stands; 0: its end.
+// Reads at most `most` bytes from the current offset; returns 0 at the end of the file.
 std::size_t read_some(int fd, char* to, std::size_t most) {
   ssize_t n;
   while ((n = ::read(fd, to, most)) < 0 && errno == EINTR) {
@@ -68,14 +68,14 @@ void write_all(int fd, std::string_view bytes) {
 
 constexpr int whole_seal = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-// A descriptor of the file's bytes that nobody can change any more.
+// Returns a descriptor of an immutable copy of the file.
 opened sealed_copy(const std::filesystem::path& file) {
   const opened from = open_image(file);
   descriptor source{from.fd};
   const int seals = ::fcntl(from.fd, F_GET_SEALS);
   if (seals >= 0 && (seals & whole_seal) == whole_seal) return {std::exchange(source.fd, -1), from.size};
 
-  // The kernel takes names of 249 bytes.
+  // The kernel limits the name to 249 bytes.
   const std::string name = "runyard-" + file.filename().string().substr(0, 200);
   descriptor copy{::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   if (copy.fd < 0) refuse("no memory file for it", errno);
@@ -91,7 +91,7 @@ opened sealed_copy(const std::filesystem::path& file) {
   return {std::exchange(copy.fd, -1), size};
 }
 
-// This process by number, as /proc sees it, so that the path means the same to a debugger.
+// Uses the process id instead of "self", so that the path is valid in a debugger too.
 std::string path_of(int fd) {
   std::error_code ec;
   const auto self = std::filesystem::read_symlink("/proc/self", ec).string();

@@ -1,4 +1,4 @@
-// The bytes of a file, read once, and their SHA-256.
+// Reads a file once and computes its SHA-256.
 #pragma once
 
 #include <atomic>
@@ -8,22 +8,22 @@
 
 namespace ry::module {
 
-// Throws std::runtime_error with a sentence: missing, unreadable, no regular file, over 512 MiB.
+// Throws std::runtime_error with a sentence: missing, unreadable, not a regular file, over 512 MiB.
 std::string read_image(const std::filesystem::path& file);
 std::string sha256_hex(std::string_view bytes);
 
-// A copy of a file in memory that nobody can change: what is hashed, examined and mapped is the same, whatever becomes
-// of the file. Costs the size of the file until it ends. [any]
+// An immutable copy of a file in memory (a sealed memfd): hashing, inspection and mapping use the same bytes, even if
+// the file changes. Occupies the file's size in memory while it lives. [any]
 class sealed_image {
  public:
-  // A file that is such a copy already (of another process) is taken as it is. Throws std::runtime_error with a
-  // sentence: as read_image(), or there is no memory for it.
+  // Uses a file that is already such a copy (of another process) directly. Throws std::runtime_error with a sentence:
+  // as for read_image(), or out of memory.
   explicit sealed_image(const std::filesystem::path& file);
   ~sealed_image();
   sealed_image(const sealed_image&) = delete;
   sealed_image& operator=(const sealed_image&) = delete;
 
-  // The bytes, mapped for reading while this lives.
+  // A read-only mapping of the bytes.
   class view {
    public:
     explicit view(const sealed_image& of);
@@ -37,14 +37,14 @@ class sealed_image {
     std::size_t size_;
   };
 
-  const std::filesystem::path& file() const noexcept { return file_; }  // what was copied
+  const std::filesystem::path& file() const noexcept { return file_; }  // the original file
   const std::string& sha256() const noexcept { return sha256_; }        // hex
-  // For the dynamic loader, and for debuggers and other processes of this user, as long as the descriptor is open. Where
-  // there is no /proc it is the file's own.
+  // A path for the dynamic loader, debuggers and other processes of this user; valid while the descriptor is open.
+  // Without /proc it is the original file's path.
   const std::string& path() const noexcept { return path_; }
-  // Whether path() is that of the copy.
+  // Whether path() denotes the copy.
   bool has_path() const noexcept { return has_path_; }
-  // Something knows the copy by its path for good.
+  // Keeps the descriptor open until the process ends, because something refers to the copy by its path.
   void keep_open() const noexcept { kept_ = true; }
 
  private:

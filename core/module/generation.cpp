@@ -18,7 +18,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A loop that is busy with the work of others says nothing about a module that gave everything back.
+// Extra time for loops that are busy with other work: it must not count against a module that has nothing
+// outstanding.
 constexpr auto busy_loop_time = std::chrono::seconds(10);
 
 std::string one_line(std::string_view text) {
@@ -28,7 +29,7 @@ std::string one_line(std::string_view text) {
   return s;
 }
 
-// What a module wrote into an error buffer.
+// Receives the text that a module writes into an error buffer.
 class error_text {
  public:
   error_text() : buffer_{text_.data(), text_.size(), 0} {}
@@ -83,7 +84,7 @@ std::string generation::create(const std::string& config_json) {
   modules.admit(host_.get(), std::move(needs));
   struct attempt {
     std::string config;
-    std::optional<ry_registrar> registrar;  // of the thread that it is made on
+    std::optional<ry_registrar> registrar;  // created on the thread that makes the call
     error_text err;
     void* self = nullptr;
     ry_status status = RY_OK;
@@ -104,7 +105,7 @@ std::string generation::create(const std::string& config_json) {
     return {};
   }
   if (why.empty()) why = reason(made->status, made->err.text(), strikes);
-  // It says that it was made although something was refused: it is to be ended properly.
+  // create() succeeded although the host rejected a registration, so the module must be destroyed properly.
   if (made->status == RY_OK)
     call("destroy", modules.limits.other,
          [this, made] { invoke(host_.get(), "destroy", descriptor_->destroy, made->self); });
@@ -117,7 +118,7 @@ std::vector<generation::setting_fault> generation::check_settings() {
   for (const auto& d : registered_.drivers) {
     if (d.point != RY_SETTINGS_CHECK_1) continue;
     const auto* table = static_cast<const ry_settings_check_v1*>(d.table);
-    if (table->struct_size < sizeof *table) continue;  // which refuses the module elsewhere
+    if (table->struct_size < sizeof *table) continue;  // validation refuses the module for this
     const auto strikes = host_->strikes.load();
     const bool back = call("settings check", host_->rt.modules->limits.create, [this, found, table, self = d.self] {
       const ry_settings_sink sink{
@@ -174,7 +175,7 @@ bool generation::stop(steady_time deadline) {
         invoke(host_.get(), "stop", descriptor_->stop, self_, static_cast<int64_t>(us), finished);
       });
   const auto both = [&](clock::time_point until) { return done.wait_until(until) && back->wait_until(until); };
-  // It may be waiting for its own timers: after most of the time they are woken.
+  // The module may be waiting for its own timers: cancel them after three quarters of the time.
   if (both(deadline - left / 4)) return true;
   host_->rt.modules->sleeps.cancel_all(host_.get());
   if (both(deadline)) return true;
@@ -187,9 +188,9 @@ bool generation::quiesce(steady_time deadline) {
   if (hung_) return false;
   host_->rt.modules->withdraw(host_.get());
   for (;;) {
-    // In every round: what is woken may go to sleep again.
+    // In each round, because a woken module may start new timers.
     host_->rt.modules->sleeps.cancel_all(host_.get());
-    // A loop may still be on its way out of the module after the last hold was given back.
+    // A loop may still be returning from the module's code after the last hold was released.
     if (host_->outstanding.load(std::memory_order_acquire) == 0 && pass_all_loops(deadline) &&
         host_->outstanding.load(std::memory_order_acquire) == 0)
       return true;

@@ -1,6 +1,6 @@
-// One loaded module: its library, its ry_host, and the calls of its life. Every call into the
-// module passes the exception firewall, and all but health() are made on the lifecycle thread; who does not come
-// back from one gets no more of them (hung()) and is to be kept for good.
+// One loaded module instance: its library, its ry_host, and its lifecycle calls. Every call into the module passes
+// the exception firewall. All calls except health() run on the lifecycle thread. After a call that does not return
+// (hung()), the module gets no further calls and its instance must be kept forever.
 #pragma once
 
 #include <ry/abi.h>
@@ -22,11 +22,11 @@ namespace ry::module {
 
 using steady_time = std::chrono::steady_clock::time_point;
 
-// Threads: the one that changes modules, but health() and host().
+// Threads: the thread that changes modules; health() and host() [any].
 class generation {
  public:
-  // Loads, and checks the descriptor against the section and this host. Throws std::runtime_error
-  // with a sentence.
+  // Loads the library and checks its descriptor against the section's manifest and this host. Throws
+  // std::runtime_error with a sentence.
   generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_facts& section,
              std::uint32_t host_minor);
   ~generation();
@@ -37,46 +37,47 @@ class generation {
   }
   ry_host* host() const noexcept { return host_.get(); }
   const registration& registered() const noexcept { return registered_; }
-  // The call that it did not come back from; nullptr: it always did.
+  // The call that did not return; nullptr: none.
   const char* hung() const noexcept { return hung_; }
 
-  // What went wrong in the module's own words, or nothing when all went well.
+  // Returns the module's error message, or an empty string on success.
   std::string create(const std::string& config_json);
-  // What it finds wrong with its settings (ry.settings_check/1). After create().
+  // Faults that the module finds in its settings (ry.settings_check/1). After create().
   struct setting_fault {
     std::string key, message;
   };
   std::vector<setting_fault> check_settings();
-  // A sentence, or nothing when all went well.
+  // Returns a sentence, or an empty string on success.
   std::string start();
-  // Asks it to stop and waits. False: not done at the deadline.
+  // Asks the module to stop and waits. Returns false if it has not stopped at the deadline.
   bool stop(steady_time deadline);
-  // Wakes its timers and waits until nothing is outstanding and no loop is inside its code. Of a module that
-  // has nothing outstanding busy loops are waited for beyond the deadline, ten seconds.
-  // False: not at the deadline; destroy() must not be called.
+  // Wakes its timers and waits until it has nothing outstanding and no loop runs its code. If it has nothing
+  // outstanding, waits up to ten seconds for busy loops, even beyond the deadline. Returns false on timeout;
+  // destroy() must not be called then.
   bool quiesce(steady_time deadline);
-  // False: it did not come back.
+  // Returns false if the call did not return.
   bool destroy();
   ry_status health(std::string& message) const;  // [any]
 
-  // Tells `owner` of one of this module's drivers, or takes it back and waits (false: the owner
-  // still uses it).
+  // Announces one of this module's drivers to `owner`, or withdraws it and waits. withdraw() returns false if the
+  // owner still uses the driver.
   void announce(const driver& d, generation& owner, const point& p);
   bool withdraw(const driver& d, generation& owner, const point& p, steady_time deadline);
-  // The same without waiting: the owner completes it once it no longer uses the driver. Lives as long as the owner.
+  // Withdraws without waiting: the owner completes it once it no longer uses the driver. The completion lives as long
+  // as `owner`.
   lifecycle_completion& take_back(const driver& d, generation& owner, const point& p);
-  // Gives `owner` the driver of this module in place of one of the same name; the completion is that of the old one.
-  // For points that have `replaced`.
+  // Gives `owner` this module's driver as the successor of one with the same name; the completion is the old
+  // driver's. For points that have `replaced`.
   lifecycle_completion& replace(const driver& d, generation& owner, const point& p);
 
   library& code() noexcept { return code_; }
 
  private:
-  // For a call of this module's code.
+  // Creates a completion for a call into this module.
   lifecycle_completion& new_completion(const char* call);
   bool pass_all_loops(steady_time deadline);
-  // Lets the lifecycle thread make a call, which owns all it uses beside this object. False: it was not made, or
-  // did not come back.
+  // Runs a call on the lifecycle thread; `f` owns everything it uses besides this object. Returns false if the call
+  // was not made or did not return.
   bool call(const char* what, std::chrono::milliseconds limit, std::function<void()> f);
   void give_up(const char* what);
   std::string reason(ry_status status, std::string said, std::uint32_t strikes_before);

@@ -31,7 +31,7 @@ class resolver {
     refuse_clashes();
     refuse_missing();
     refuse_cycles();
-    refuse_missing();  // what needed a member of a cycle
+    refuse_missing();  // modules that need a member of a cycle
     sort();
     for (const std::size_t i : out_.order) out_.required[i] = required(i);
     return std::move(out_);
@@ -60,7 +60,7 @@ class resolver {
     return std::nullopt;
   }
 
-  // Two of one name, two providers of one id, or a module that claims what is the host's.
+  // Refuses duplicate names, duplicate providers of an id, and modules that claim an id of the host.
   void refuse_clashes() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!alive_[i]) continue;
@@ -88,7 +88,7 @@ class resolver {
     }
   }
 
-  // When `need` of node i cannot be met.
+  // Returns the reason if `need` of node i is not met.
   std::optional<complaint> unmet(std::size_t i, const need_fact& need) const {
     const std::string who = called(nodes_[i].name) + " needs " + need.id;
     if (const auto it = host_.find(need.id); it != host_.end()) {
@@ -143,7 +143,7 @@ class resolver {
   }
   std::vector<std::size_t> required(std::size_t i) const { return edges(i, false); }
 
-  // Depth first; a node met again on the present path closes a cycle.
+  // Depth-first search; a node that occurs again on the current path closes a cycle.
   bool find_cycle(std::size_t i, std::vector<int>& colour, std::vector<std::size_t>& path) const {
     colour[i] = 1;
     path.push_back(i);
@@ -166,7 +166,7 @@ class resolver {
       for (std::size_t i = 0; i < nodes_.size() && cycle.empty(); ++i)
         if (alive_[i] && colour[i] == 0) find_cycle(i, colour, cycle);
       if (cycle.empty()) return;
-      // One spelling of a cycle wherever the search began.
+      // Normalise the cycle, so that its text does not depend on where the search began.
       std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
       std::string chain;
       for (const std::size_t i : cycle) chain += nodes_[i].name + " -> ";
@@ -177,7 +177,7 @@ class resolver {
     }
   }
 
-  // Smallest index first among those whose providers are placed, so that the order is stable.
+  // Takes the smallest index among the nodes whose providers are placed, so that the order is deterministic.
   void sort() {
     std::set<std::size_t> left;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -191,7 +191,7 @@ class resolver {
       auto next = std::find_if(left.begin(), left.end(),
                                [&](std::size_t i) { return !waits(i, false) && !waits(i, true); });
       if (next == left.end()) {
-        // Required needs have no cycle, so somebody waits for optional ones only.
+        // Required needs have no cycle, so at least one node waits for optional needs only.
         next =
             std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false); });
         out_.notes.push_back(called(nodes_[*next].name) +

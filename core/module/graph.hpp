@@ -1,5 +1,5 @@
-// Who needs whom: order of start from needs and provides, or sentences that say who needs what and
-// who could provide it. Pure; errors are in the result.
+// Resolves module dependencies: computes the start order from needs and provides, or sentences that say which need is
+// unmet and which module could provide it. Pure; errors are in the result.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,26 @@ namespace ry::module {
 
 struct graph_node {
   std::string name, file;
-  enum class presence { enabled, disabled, refused };  // refused: for reasons of its own
+  enum class presence { enabled, disabled, refused };  // refused: for its own reasons
   presence present = presence::enabled;
   std::vector<need_fact> needs;
   std::vector<std::string> provides;
 };
 
-// Interfaces of the host with the size of their tables; points of the host with size 0 (any).
+// The host's interfaces with the size of their tables; the host's extension points with size 0 (any).
 using host_offer = std::map<std::string, std::uint32_t>;
 
 struct graph_refusal {
   std::size_t node;
   std::string message;
-  bool follows = false;  // only because a provider was refused before
+  bool follows = false;  // a consequence of a provider's refusal
 };
 
 struct graph_result {
-  std::vector<std::size_t> order;      // indices of what can start, providers before users
+  std::vector<std::size_t> order;      // enabled nodes that are not in `order`, each once
   std::vector<graph_refusal> refused;  // each enabled node that is not in `order`, once
-  std::vector<std::string> notes;      // nothing wrong, worth a line in the log
-  // For each node in `order`: the nodes it cannot be without (by its needs that are not optional).
+  std::vector<std::string> notes;      // informational, for the log
+  // For each node in `order`: the nodes that satisfy its required needs.
   std::map<std::size_t, std::vector<std::size_t>> required;
 };
 

@@ -125,12 +125,12 @@ TEST(graph, optional_needs_only_order) {
   EXPECT_THAT(r.required.at(0), IsEmpty());
   EXPECT_THAT(r.notes, IsEmpty());
 
-  nodes[1].needs.push_back(need("runs/1"));  // mcp must have runs: the wish yields
+  nodes[1].needs.push_back(need("runs/1"));  // mcp requires runs, so the optional need yields
   r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("runs", "mcp"));
   EXPECT_EQ(r.notes.size(), 1u);
 
-  nodes[1].needs = {wish("runs/1")};  // both only wish: somebody goes first
+  nodes[1].needs = {wish("runs/1")};  // both needs are optional: one module starts first
   r = resolve(nodes, host);
   EXPECT_EQ(r.order.size(), 2u);
   EXPECT_THAT(r.refused, IsEmpty());

@@ -1,4 +1,4 @@
-// Modules that do not come back from a call of their life: it is theirs alone.
+// Modules that do not return from a lifecycle call: only that module is affected.
 #include <gmock/gmock.h>
 
 #include <algorithm>

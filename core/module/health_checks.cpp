@@ -15,12 +15,12 @@ struct health_checks::asked {
   explicit asked(const question& q) : gen(q.gen), living(q.gen->host()) {}
 
   std::shared_ptr<generation> gen;
-  hold living;  // given back before `gen`
+  hold living;  // released before `gen`
   const clock::time_point begun = clock::now();
   ry_status status = RY_OK;
   std::string message;
   latch back;
-  bool reported = false;  // as slow; under the mutex of health_checks
+  bool reported = false;  // reported as slow; guarded by the mutex of health_checks
 };
 
 std::shared_ptr<health_checks::asked> health_checks::begin(const question& q) {

@@ -1,7 +1,7 @@
-// Asks modules for their health without waiting for those that do not answer. A module that is still in its health()
-// when it is asked again is not asked twice: the answer is that it is slow.
+// Asks modules for their health without waiting for modules that do not answer. If a module's previous health() call
+// is still running, it is reported as slow instead of being called again.
 //
-// Threads: ask() [any]. Each question runs on a thread of its own, which keeps the module from being destroyed.
+// Threads: ask() [any]. Each call runs on its own thread, which keeps the module from being destroyed.
 #pragma once
 
 #include <chrono>
@@ -22,10 +22,10 @@ class health_checks {
   struct question {
     std::string module;
     std::shared_ptr<generation> gen;
-    hold living;  // given back before `gen`
+    hold living;  // released before `gen`
   };
 
-  // One answer for each question, in their order, within `patience`.
+  // One answer per question, in the same order, within `patience`.
   std::vector<module_health> ask(const std::vector<question>& questions, std::chrono::milliseconds patience);
 
  private:
@@ -33,7 +33,7 @@ class health_checks {
   std::shared_ptr<asked> begin(const question& q);
 
   std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<asked>> running_;  // by generation
+  std::map<std::uint64_t, std::shared_ptr<asked>> running_;  // by instance number
 };
 
 }  // namespace ry::module

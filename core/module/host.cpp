@@ -67,7 +67,7 @@ void misbehaved(ry_host* host, std::string_view rule, std::string_view where, st
     }
     log_misbehaviour(host->name, rule, where, how);
   } catch (const std::bad_alloc&) {
-    // The count stays right; only its explanation is missing.
+    // The violation is counted, but not logged.
   }
 }
 

@@ -1,6 +1,5 @@
-// What a ry_host is: one loaded generation of one module, as every room of the host sees it. The
-// ABI tables reach the rooms through `rt`, count what is outstanding through hold(), and call into
-// the module only through invoke().
+// The implementation of ry_host: one module instance as the host's components see it. The ABI tables reach the
+// components through `rt`, count outstanding work with hold(), and call into the module only with invoke().
 #pragma once
 
 #include <ry/abi.h>
@@ -54,15 +53,14 @@ namespace ry::module {
 class registry;
 class start_guard;
 
-// The rooms behind the ABI tables. Filled by core/app before the first module is created; a room
-// that is absent (in `runyard check` there is no database) is nullptr and its calls answer
-// RY_UNAVAILABLE.
+// The host's components behind the ABI tables. core/app fills it in before the first module is created. An absent
+// component is nullptr (`runyard check` has no database), and its calls return RY_UNAVAILABLE.
 struct runtime {
   exec::loop_pool* loops = nullptr;
   exec::op_table* ops = nullptr;
   exec::blocking_pool* blocking = nullptr;
   observe::metrics* metrics = nullptr;
-  observe::tracer* tracer = nullptr;  // absent: no traces begin
+  observe::tracer* tracer = nullptr;  // nullptr: no tracing
   db::database* db = nullptr;
   http::client* http_client = nullptr;
   process::supervisor* processes = nullptr;
@@ -70,9 +68,9 @@ struct runtime {
   auth::secret_box* secrets = nullptr;
   jobs::queue* jobs = nullptr;
   events::hub* events = nullptr;
-  registry* modules = nullptr;  // services and points of the loaded modules
-  start_guard* starts = nullptr;  // absent: nothing is remembered of a start
-  // Answers of ry.core/1 info(): "version", "node_id", "deployment.mode", "http.base_path", ...
+  registry* modules = nullptr;  // services and extension points of the loaded modules
+  start_guard* starts = nullptr;  // nullptr: starts are not recorded
+  // Values for info() of ry.core/1: "version", "node_id", "deployment.mode", "http.base_path", ...
   std::unordered_map<std::string, std::string> facts;
 };
 
@@ -87,27 +85,27 @@ struct ry_host {
   ry::module::runtime& rt;
   const std::string name;
   const std::uint64_t generation;  // unique within the process
-  std::string version;             // of the module, constant once it is loaded
+  std::string version;             // of the module; constant after loading
 
-  std::mutex mutex;         // of the two below
-  std::string data_dir;     // made at the first question, see ry.core/1 info; constant once set
-  std::string last_strike;  // what the last misbehaviour was
+  std::mutex mutex;         // guards the two members below
+  std::string data_dir;     // created on the first request, see ry.core/1 info; constant once set
+  std::string last_strike;  // description of the latest violation
 
-  // Completions not delivered yet and handles not ended yet. destroy() waits for zero.
+  // Undelivered completions and open handles. destroy() waits for zero.
   std::atomic<std::int64_t> outstanding{0};
-  // Exceptions and contract violations so far; see invoke().
+  // Number of exceptions and contract violations; see invoke().
   std::atomic<std::uint32_t> strikes{0};
   std::atomic<std::uint64_t> slow_callbacks{0};
-  // Statements of the module that failed because the schema lacks what they name.
+  // The module's statements that failed because the schema lacks an object that they name.
   std::atomic<std::uint64_t> schema_misses{0};
 
-  // The module whose code runs on this thread; nullptr in the host's own code.
+  // The module whose code runs on this thread; nullptr in host code.
   static ry_host* current() noexcept;
 };
 
 namespace ry::module {
 
-// Keeps a generation from being destroyed. Copying counts again.
+// Keeps a module instance from being destroyed. Each copy counts.
 class hold {
  public:
   explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) {
@@ -133,7 +131,7 @@ class hold {
 };
 
 namespace detail {
-class entered {  // installs the current module, keeps the current trace, measures the call
+class entered {  // sets the current module, restores the trace afterwards, measures the call
  public:
   entered(ry_host* host, const char* what) noexcept;
   ~entered();
@@ -159,17 +157,17 @@ struct plain_fn<R (*)(A...)> {
 };
 }  // namespace detail
 
-// What the host has called in the module whose code runs on this thread, as invoke() was told; nullptr: none.
+// The `what` of the innermost invoke() on this thread; nullptr: none.
 const char* current_callback() noexcept;
 
-// Counts and logs that a module broke a rule of the ABI, under its name; nullptr: called from a thread that the
-// host knows nothing of, and counted and logged for the module whose code is on the stack. Any thread.
+// Counts and logs a violation of the ABI by a module. host == nullptr: the host does not know the thread; the
+// violation is attributed to the module whose code is on the stack. Any thread.
 void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
-// Calls a function pointer of a module: third wall of the exception firewall. Drops `noexcept` from
-// the type so that an exception of foreign code can be caught here instead of ending the process;
-// warns when the call takes longer than 50 ms on a loop. `what` is a literal for the log.
-// Returns what the function returns; for a throw: RY_INTERNAL (or nothing for void functions).
+// Calls a function pointer of a module; third layer of the exception firewall. It drops `noexcept` from the type, so
+// that it can catch exceptions of the module's code before they end the process. Logs calls on a loop that take
+// longer than 50 ms. `what` is a literal for the log. Returns the function's result; after an exception RY_INTERNAL,
+// or nothing for void functions.
 template <class Fn, class... Args>
 auto invoke(ry_host* host, const char* what, Fn* fn, Args... args) noexcept {
   using plain = typename detail::plain_fn<Fn*>::type;
@@ -186,13 +184,13 @@ auto invoke(ry_host* host, const char* what, Fn* fn, Args... args) noexcept {
   if constexpr (!std::is_void_v<result>) return static_cast<result>(RY_INTERNAL);
 }
 
-// Posts f to exec and keeps the generation alive until f has run.
+// Posts f to exec and keeps the module instance alive until f has run.
 template <class F>
 void post(const ry_host* host, ry_exec* exec, F&& f) {
   exec->post([h = hold(host), f = std::forward<F>(f)]() mutable { f(); });
 }
 
-// Completes `done` on exec, never inline, with an optional error, inside of the trace that began it.
+// Completes `done` on exec, never inline, with an optional error, within the given trace.
 void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st, observe::trace_ref trace = {});
 void complete(const ry_host* host, ry_exec* exec, ry_done done, core::error err, observe::trace_ref trace = {});
 

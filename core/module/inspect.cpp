@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-// What linkers add by themselves when no version script hides it.
+// Symbols that linkers add unless a version script hides them.
 bool of_the_linker(std::string_view name) {
   return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" ||
          name == "__bss_start";
@@ -54,7 +54,8 @@ bool starts_with_any(std::string_view name, std::initializer_list<std::string_vi
                      [&](std::string_view b) { return name.starts_with(b); });
 }
 
-// Libraries that cannot be in the host's process, and those that the host has at its own version.
+// Rejects libraries that must not be in the host's process, and warns of libraries that the host has in its own
+// version.
 void judge_libraries(inspection& out) {
   std::string shared;
   for (const auto& name : out.libraries) {
@@ -148,7 +149,7 @@ std::string to_json(const inspection& what) {
   o["unique_symbols"] = texts(what.unique_symbols);
   o["libraries"] = texts(what.libraries);
   json::object required;
-  // A file may name one library in several entries.
+  // A file may list one library in several entries.
   for (const auto& need : what.versions) {
     json::value& of = required[need.library];
     if (!of.is_array()) of.emplace_array();

@@ -1,5 +1,5 @@
-// Reading a shared library without running its code. Hostile, truncated or foreign files give a
-// sentence in `problems`, never an exception or a crash. Threads: any; blocks on the file.
+// Inspects a shared library without running its code. Malicious, truncated or foreign files add a sentence to
+// `problems` and never cause an exception or a crash. Threads: any; blocks on the file.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace ry::module {
 struct inspection {
   std::filesystem::path file;
   std::uint64_t size = 0;
-  std::string sha256;                       // hex, of the whole file; empty when it cannot be read
+  std::string sha256;                       // hex, of the whole file; empty if unreadable
   std::optional<module_facts> facts;        // empty: see problems
   std::vector<std::string> exported;        // dynamic symbols it defines
-  std::vector<std::string> unique_symbols;  // those that every library of the process shares
+  std::vector<std::string> unique_symbols;  // symbols that all libraries of the process share
   std::vector<std::string> libraries;       // DT_NEEDED
-  std::vector<library_versions> versions;   // needed of these
+  std::vector<library_versions> versions;   // symbol versions needed from these libraries
   std::vector<std::string> problems;        // why it cannot be loaded
-  std::vector<std::string> warnings;        // what its builder should mend
+  std::vector<std::string> warnings;        // issues that its builder should fix
 
-  // The module's name, or the file's for want of it.
+  // The module's name, or the file name if the module has none.
   std::string label() const;
 };
 
@@ -35,7 +35,7 @@ inspection inspect(const sealed_image& image);
 // One JSON object, for `runyard inspect`.
 std::string to_json(const inspection& what);
 
-// The files *.so of a directory, sorted by name. A missing directory has none.
+// The *.so files of a directory, sorted by name; empty if the directory is missing.
 std::vector<std::filesystem::path> discover(const std::filesystem::path& directory);
 
 }  // namespace ry::module

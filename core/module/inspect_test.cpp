@@ -37,7 +37,7 @@ TEST(inspect, reads_a_good_module_without_running_it) {
   EXPECT_EQ(i.sha256.size(), 64u);
   EXPECT_EQ(i.size, std::filesystem::file_size(fixture("provider")));
   EXPECT_THAT(to_json(i), HasSubstr(R"("exported":["ry_module_entry"])"));
-  // Not even its constructors: an unresolved symbol would stop the loader.
+  // inspect() does not load the library: the loader would fail on an unresolved symbol.
   EXPECT_THAT(inspect(fixture("unresolved")).problems, IsEmpty());
 }
 
@@ -73,7 +73,7 @@ TEST(inspect, names_the_versions_of_libraries_that_this_system_lacks) {
   EXPECT_THAT(inspect(fixture("newer_cpp")).problems,
               ElementsAre(StartsWith("it needs GLIBCXX_3.4.99 of libstdc++.so.6 (the C++ library of a "
                                      "newer system), and this system's has at most GLIBCXX_3.4.")));
-  // A library that only the loader would look for.
+  // Libraries that this process has not loaded are left to the loader.
   EXPECT_THAT(inspect(fixture("newer_other")).problems, IsEmpty());
 }
 
@@ -83,7 +83,7 @@ TEST(inspect, one_library_in_two_entries_keeps_the_versions_of_both) {
   EXPECT_THAT(to_json(twice), HasSubstr(R"("requires":{"libc.so.6":["GLIBC_2.4","GLIBC_2.5"]})"));
 }
 
-// Any verdict will do, as long as there is one.
+// Parses the image; any result is fine as long as it does not crash.
 void survives(std::string_view image) {
   try {
     const auto e = read_elf(image);
@@ -95,7 +95,7 @@ void survives(std::string_view image) {
 TEST(elf, truncated_images_are_refused_without_reading_outside) {
   const std::string whole = read_image(fixture("provider"));
   for (std::size_t n = 0; n < whole.size(); n += n < 256 ? 1 : 61) {
-    // A fresh allocation of the exact size, so that a sanitizer sees every byte too far.
+    // Allocate the exact size, so that a sanitizer detects every read beyond the end.
     const std::string part(whole.data(), n);
     EXPECT_THROW(read_elf(part), std::invalid_argument) << n;
   }
@@ -112,7 +112,7 @@ TEST(elf, damaged_tables_of_needed_versions_are_refused_or_read) {
     if (s.sh_type == SHT_GNU_verneed) table = s;
   }
   ASSERT_TRUE(table);
-  // Every byte of it, and sizes of the table that cut entries.
+  // Corrupt every byte of the table, and use table sizes that cut entries.
   for (std::size_t i = 0; i < table->sh_size; ++i)
     for (const int value : {0, 1, 0x10, 0x7f, 0xff}) {
       std::string bad = whole;
@@ -123,7 +123,7 @@ TEST(elf, damaged_tables_of_needed_versions_are_refused_or_read) {
   const auto put = [&](std::size_t at, auto value) {
     std::memcpy(loop.data() + table->sh_offset + at, &value, sizeof value);
   };
-  // Entries that never end, as far as their counts say.
+  // Chains whose counts never end.
   put(offsetof(Elf64_Verneed, vn_cnt), Elf64_Half{0xffff});
   put(offsetof(Elf64_Verneed, vn_next), Elf64_Word{1});
   survives(loop);
@@ -182,7 +182,7 @@ TEST(elf, damaged_images_never_crash) {
   for (int round = 0; round < 3000; ++round) {
     std::string bad = whole;
     for (int k = 0; k < 1 + round % 8; ++k) {
-      // Headers and tables are at both ends.
+      // Corrupt both ends, where headers and tables are.
       const std::size_t span = std::min<std::size_t>(bad.size(), 2048);
       const std::size_t at = random() % span;
       bad[random() % 2 ? at : bad.size() - 1 - at] = static_cast<char>(random());

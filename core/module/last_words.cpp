@@ -27,7 +27,7 @@ std::array<struct sigaction, signals.size()> before;
 std::atomic<bool> installed{false};
 std::atomic<int> mark_fd{-1};
 
-// What a module_step is about. Written before the signals that read it can come.
+// The current module_step. Written before the signals whose handlers read it can arrive.
 std::array<char, 64> step_module;
 std::atomic<const char*> step_what{nullptr};
 std::atomic<pid_t> step_thread{0};
@@ -36,7 +36,7 @@ pid_t this_thread() noexcept {
   return static_cast<pid_t>(::syscall(SYS_gettid));
 }
 
-// One line, written at once, without memory of the heap.
+// Formats one line without heap memory and writes it in one call.
 class line {
  public:
   line& operator<<(std::string_view text) noexcept {
@@ -63,7 +63,7 @@ std::string_view name_of(int signal) noexcept {
   return text_of(::sigabbrev_np(signal));
 }
 
-// The first module on the stack that was interrupted.
+// The innermost module on the interrupted stack.
 code_name module_on_stack() noexcept {
   std::array<void*, 64> frames;
   const int n = ::backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -104,12 +104,13 @@ void write_mark() noexcept {
 
 void on_crash(int signal, siginfo_t* info, void*) noexcept {
   const int error = errno;
-  // A second one, in here, is the end. What was before also gets the first: it happens again on the way back.
+  // Restore the previous handlers. A crash in this handler then ends the process, and the original fault recurs on
+  // return and reaches them.
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before[i], nullptr);
   explain(signal);
-  // The kernel, or abort() of this process.
+  // Sent by the kernel or by abort() in this process: a crash.
   if (info->si_code > 0 || info->si_pid == ::getpid()) write_mark();
-  // What somebody sent does not happen again by itself.
+  // A signal that was sent does not recur on return, so send it again.
   if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), this_thread(), signal);
   errno = error;
 }
@@ -152,7 +153,7 @@ void on_exit() noexcept {
       << "\" ended the process in " << text_of(current != nullptr ? current_callback() : step_what.load());
   out.write();
   write_mark();
-  // Whatever code it wanted: the process has not done its work.
+  // Replace the exit status of the module: the process has not finished its work.
   ::_exit(EXIT_FAILURE);
 }
 
@@ -162,10 +163,10 @@ void mark_crashes_in(int fd) noexcept { mark_fd = fd; }
 
 void explain_crashes() noexcept {
   if (installed.exchange(true)) return;
-  // The unwinder is loaded now instead of in the handler.
+  // Load the unwinder now, because the handler must not.
   void* frame = nullptr;
   (void)::backtrace(&frame, 1);
-  // A stack that overflows cannot carry the handler.
+  // The handler needs its own stack in case of a stack overflow.
   static std::array<char, 64 * 1024> stack;
   stack_t other{};
   if (stack_t now{}; ::sigaltstack(nullptr, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {

@@ -1,26 +1,26 @@
-// What is said on standard error when a module takes the process down: which module, and what the host had called.
+// The crash reporter: writes to standard error which module crashed or ended the process, and in which call.
 #pragma once
 
 #include <string_view>
 
 namespace ry::module {
 
-// From now on crashes and calls of exit() in modules are explained; crashes go their way then as before (a core file, a
-// sanitizer's report). Once for the process, before the first module is loaded; again: nothing happens. [any]
+// Installs the handlers for crashes and for exit() calls of modules. After the report a crash takes its normal course
+// (core dump, sanitizer report). Call it before the first module is loaded; further calls have no effect. [any]
 void explain_crashes() noexcept;
 
-// A crash, or an exit() of a module, appends the mark and a line end to this open file before the process ends. -1: to none.
-// A signal that another process sent is no crash. One thread at a time.
+// On a crash, or an exit() of a module, appends the mark and a newline to this open file before the process ends; -1:
+// no file. Signals sent by other processes are not crashes. One thread at a time.
 void mark_crashes_in(int fd) noexcept;
 inline constexpr std::string_view crash_mark = "crashed";
 
-// While one lives, this thread is inside a module outside of what invoke() knows of: it is said when the module ends the
-// process, crashes in code that is not on the map yet, or does not come back in time, which ends the process too, unless
-// a debugger holds it. One at a time.
+// Marks this thread as running a module's code outside of invoke(), for the crash reporter: crashes in code that is
+// not in the code map yet, and exit(), are attributed to this step. If the step exceeds its time limit, it ends the
+// process, unless a debugger is attached. One at a time.
 class module_step {
  public:
   enum class patience { thirty_seconds, endless };
-  // `what`: a literal, "its constructors".
+  // `what`: a literal, such as "its constructors".
   module_step(std::string_view module, const char* what, patience how_long);
   ~module_step();
   module_step(const module_step&) = delete;

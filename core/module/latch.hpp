@@ -1,4 +1,4 @@
-// Something that happens once, and that somebody waits for.
+// A one-shot event that threads can wait for.
 #pragma once
 
 #include <ry/abi.h>
@@ -12,11 +12,11 @@ namespace ry::module {
 // Threads: any.
 class latch {
  public:
-  // Opens this latch when it is called; the latch must live as long as the code that may call it.
+  // A completion that opens this latch; the latch must outlive all code that may call it.
   ry_done done() noexcept;
   void open() noexcept;
   bool is_open() const noexcept;
-  // False: the time is over.
+  // Returns false on timeout.
   bool wait_until(std::chrono::steady_clock::time_point deadline);
 
  private:

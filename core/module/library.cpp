@@ -18,8 +18,8 @@ namespace ry::module {
 
 namespace {
 
-// The sanitizers' reports need the code of a library to be there at exit. RY_SANITIZE_UNMAP gives their names up,
-// so that what is used after it was unmapped is found.
+// Sanitizers need a library's code mapped at exit to symbolise their reports. RY_SANITIZE_UNMAP gives up the symbols,
+// so that use after unmapping is detected.
 bool always_pinned() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return std::getenv("RY_SANITIZE_UNMAP") == nullptr;
@@ -38,7 +38,7 @@ library::library(std::shared_ptr<const sealed_image> image)
     : image_(std::move(image)), loaded_(std::make_unique<boost::dll::shared_library>()) {
   using boost::dll::load_mode::type;
   if (!image_->has_path()) {
-    // The loader would give the first one again, whatever is in the file by now.
+    // The loader would return the library loaded first for this path, even if the file has changed.
     if (void* already = ::dlopen(image_->path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(already);
       refuse("it is loaded already, and without /proc there is no second one of a file");
@@ -48,7 +48,7 @@ library::library(std::shared_ptr<const sealed_image> image)
   loaded_->load(image_->path(), failed, type::rtld_now | type::rtld_local);
   if (failed) {
     const char* said = ::dlerror();
-    // Without the path of the copy, which means nothing to the operator.
+    // The path of the copy means nothing to the operator, so it is removed.
     refuse(explain_loader(said != nullptr ? said : "it gives no reason", image_->path()));
   }
   link_map* mapped = nullptr;
@@ -74,7 +74,7 @@ const ry_module_v1* library::descriptor() const {
 }
 
 void library::pin() noexcept {
-  // This reference is never given back.
+  // This reference is never released.
   if (::dlopen(image_->path().c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) != nullptr) image_->keep_open();
 }
 
@@ -84,7 +84,7 @@ bool library::close() noexcept {
   const bool gone = still == nullptr;
   if (!gone) {
     ::dlclose(still);
-    // The loader knows it by its path, which must not come to mean another one.
+    // The loader identifies the library by its path, so the path must not be reused for another copy.
     image_->keep_open();
     if (range_) range_->stays();
   }

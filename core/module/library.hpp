@@ -1,4 +1,4 @@
-// One mapped shared library of a module. Loading runs its constructors: inspect() first.
+// One mapped shared library of a module. Loading runs its constructors: call inspect() first.
 #pragma once
 
 #include <ry/abi.h>
@@ -17,22 +17,22 @@ namespace ry::module {
 
 class library {
  public:
-  // Maps the image with every symbol resolved at once and none shared with others. The file that it was made from may
-  // change or go. Throws std::runtime_error with a sentence.
+  // Maps the image with all symbols resolved immediately (RTLD_NOW) and none shared (RTLD_LOCAL). The original file
+  // may change or disappear. Throws std::runtime_error with a sentence.
   explicit library(std::shared_ptr<const sealed_image> image);
-  // Unmaps, unless pin() was called.
+  // Unmaps the library, unless pin() was called.
   ~library();
   library(const library&) = delete;
   library& operator=(const library&) = delete;
 
-  // Calls ry_module_entry(). Throws std::runtime_error: not exported, or an exception came out.
+  // Calls ry_module_entry(). Throws std::runtime_error if it is not exported or throws.
   const ry_module_v1* descriptor() const;
-  // The code stays mapped until the process ends, whoever closes it.
+  // Keeps the code mapped until the process ends, even after close().
   void pin() noexcept;
-  // Unmaps now. False: the code is still there (pinned, or its thread-locals keep it). Nothing of
-  // the library may be used after this.
+  // Unmaps the library. Returns false if the code stays mapped (pinned, or kept by its thread-locals). Nothing of the
+  // library may be used afterwards.
   bool close() noexcept;
-  // Who answers for its code, see code_range.
+  // Attributes the code to a host, see code_range.
   void belongs_to(ry_host* host) noexcept;
 
  private:

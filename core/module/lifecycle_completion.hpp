@@ -1,8 +1,9 @@
-// The completion (ry_done) that the host passes to a module with a call of its lifecycle: stop, or a driver that was
-// removed or replaced. The first call of it opens the completion. Each further call breaks the module contract; it is
-// reported with the module's name and has no other effect.
+// The completion (ry_done) of a lifecycle call of a module: stop, or a removed or replaced driver. The first call
+// completes it. Each further call violates the module contract; it is reported with the module's name and has no
+// other effect.
 //
-// Threads: any. Outlives the module's code: the registry keeps it, because code that stays mapped may call it at any time.
+// Threads: any. Outlives the module's code: the registry keeps it, because code that stays mapped may call it at any
+// time.
 #pragma once
 
 #include <ry/abi.h>
@@ -21,9 +22,10 @@ class lifecycle_completion {
 
   ry_done done() noexcept;
   bool is_complete() const noexcept { return completed_.is_open(); }
-  // False: the time is over.
+  // Returns false on timeout.
   bool wait_until(std::chrono::steady_clock::time_point deadline) { return completed_.wait_until(deadline); }
-  // Before the module's host is destroyed: later violations are attributed to the module whose code is on the stack.
+  // Call before the module's host is destroyed: later violations are attributed to the module whose code is on the
+  // stack.
   void forget_module() noexcept;
 
  private:
@@ -31,7 +33,7 @@ class lifecycle_completion {
 
   const char* const call_;
   latch completed_;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // guards the two members below
   ry_host* module_;
   bool called_ = false;
 };

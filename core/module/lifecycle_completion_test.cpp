@@ -1,4 +1,4 @@
-// Modules that complete a call of their lifecycle more than once.
+// Modules that complete a lifecycle call more than once.
 #include "core/module/lifecycle_completion.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The log lines about violations that `f` causes.
+// The log lines about violations while `f` runs.
 template <class F>
 std::string violations(F f) {
   testing::internal::CaptureStderr();

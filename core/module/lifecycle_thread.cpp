@@ -9,7 +9,7 @@
 
 namespace ry::module {
 
-// Shared with the thread, which may outlive its owner.
+// Shared with the thread, which may outlive the lifecycle_thread.
 struct lifecycle_thread::worker {
   std::mutex mutex;
   std::condition_variable changed;

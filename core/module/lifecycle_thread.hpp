@@ -1,5 +1,5 @@
-// The thread on which modules are created, started, told of drivers, stopped and destroyed, so that one that does not
-// come back from such a call holds up nobody: the thread is left to it, and the next call gets another.
+// The thread that makes the lifecycle calls of modules: create, start, drivers, stop, destroy. A module that does not
+// return from a call keeps its thread, and the next call gets a new one, so that it does not block the others.
 #pragma once
 
 #include <chrono>
@@ -13,28 +13,29 @@
 
 namespace ry::module {
 
-// How long a module may stay in a call before it is given up.
+// Time limits of lifecycle calls.
 struct lifecycle_limits {
   std::chrono::milliseconds create = std::chrono::seconds(30);
   std::chrono::milliseconds start = std::chrono::seconds(60);
-  // stop and destroy, and being told of a driver. Of stop it is the least: it has until the deadline it was given.
+  // stop, destroy and driver callbacks. For stop it is the minimum: stop also has until its deadline.
   std::chrono::milliseconds other = std::chrono::seconds(5);
 };
 
-// Threads: one, but not_back().
+// Threads: one; not_back() [any].
 class lifecycle_thread {
  public:
   lifecycle_thread() = default;
-  // Does not wait for calls that were given up.
+  // Does not wait for abandoned calls.
   ~lifecycle_thread();
   lifecycle_thread(const lifecycle_thread&) = delete;
   lifecycle_thread& operator=(const lifecycle_thread&) = delete;
 
-  // Lets the thread make the call; the latch opens when it is back. Not before the last call is back or given up.
+  // Runs the call on the thread; the latch opens when it returns. Requires that the last call has returned or was
+  // abandoned.
   std::shared_ptr<latch> begin(std::function<void()> call);
-  // The last call is not waited for any more. What it uses must live until the process ends.
+  // Abandons the last call. Everything it uses must live until the process ends.
   void give_up();
-  // Calls that were given up and are still not back. [any]
+  // Number of abandoned calls that have not returned. [any]
   std::size_t not_back() const;
 
  private:
@@ -47,7 +48,7 @@ class lifecycle_thread {
   std::shared_ptr<worker> worker_;
   std::thread thread_;
   std::shared_ptr<latch> last_;
-  mutable std::mutex mutex_;  // of lost_
+  mutable std::mutex mutex_;  // guards lost_
   std::vector<lost> lost_;
 };
 

@@ -10,7 +10,7 @@ namespace ry::module {
 
 namespace {
 
-// One metric of all modules, without the prefix of one: an alert and a panel show the limits of all.
+// Shared by all modules and without a module prefix, so that one alert and one panel cover the limits of all modules.
 constexpr std::string_view account_limits = "account_limits_reached_total";
 constexpr const char* account_limits_help =
     "Requests of accounts that were refused, or entries that were removed, because of a limit of the account";

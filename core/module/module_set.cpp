@@ -32,7 +32,7 @@ struct module_set::impl {
   impl(runtime& rt, set_options o) : options(std::move(o)), now(rt, options, mutex) {}
 
   const set_options options;
-  mutable std::shared_mutex mutex;  // of states and reasons, and of what `gen` points to
+  mutable std::shared_mutex mutex;  // guards states and reasons, and what `gen` points to
   arrangement now;
   std::optional<change> under_way;
   mutable health_checks checks;
@@ -42,7 +42,7 @@ struct module_set::impl {
     for (;;) {
       const auto refused = now.misfits();
       if (refused.empty()) return;
-      // Only the first: what the others are accused of may go with it.
+      // Handle only the first: dropping it may resolve the conflicts of the others.
       const std::size_t node = refused.front().node;
       now.drop(node, refused.front().message, out);
       for (std::size_t k = 1; k < refused.size(); ++k)

@@ -50,7 +50,7 @@ bool mapped(const std::filesystem::path& file) {
 }
 
 TEST_F(module_set_test, code_is_unmapped_on_wish_and_only_then) {
-  // New names, to be found among what is mapped.
+  // Unique names, to search for in the list of mappings.
   const auto dir = std::filesystem::temp_directory_path();
   const auto kept = dir / "ry_module_set_kept.so", gone = dir / "ry_module_set_gone.so";
   for (const auto& file : {kept, gone})
@@ -167,7 +167,7 @@ TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
 TEST_F(module_set_test, a_required_dependent_makes_it_fatal_and_all_is_undone) {
   auto list = specs({"fails_start", "needs_failing", "plain"}, on_failure::skip);
   list[1].failure = on_failure::abort;
-  std::rotate(list.begin(), list.begin() + 2, list.end());  // plain first: it is running by then
+  std::rotate(list.begin(), list.begin() + 2, list.end());  // plain first, so that it runs before the failure
   EXPECT_EQ(prepared(list), "");
   trace();
   EXPECT_FALSE(set.start().ok());
@@ -386,7 +386,7 @@ TEST_F(module_set_test, what_was_examined_is_what_is_loaded) {
   std::filesystem::copy_file(fixture("other"), file, std::filesystem::copy_options::overwrite_existing);
   const library code(image);
   EXPECT_EQ(core::sv(code.descriptor()->name), "plain");
-  // A copy of a copy is the same one, also for another process.
+  // A copy of a copy is the same copy, also when another process makes it.
   EXPECT_EQ(sealed_image(image->path()).sha256(), image->sha256());
   std::ofstream into(image->path(), std::ios::binary | std::ios::in | std::ios::out);
   EXPECT_FALSE(into && into.put('x').flush()) << "it is not sealed";
@@ -397,7 +397,7 @@ TEST_F(module_set_test, a_file_that_is_written_into_while_its_module_runs_harms_
   const auto file = std::filesystem::temp_directory_path() / "ry_module_set_overwritten.so";
   std::filesystem::copy_file(fixture("sick"), file, std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(prepared({{file, use::enabled, on_failure::abort, {}}}), "");
-  std::ofstream(file) << "cut";  // as cp does it: the same inode
+  std::ofstream(file) << "cut";  // truncates the same inode, as cp does
   EXPECT_EQ(set.start().text(), "");
   ASSERT_THAT(set.health(), SizeIs(1));
   EXPECT_EQ(set.health()[0].message, "database is slow");
@@ -406,7 +406,7 @@ TEST_F(module_set_test, a_file_that_is_written_into_while_its_module_runs_harms_
   std::filesystem::remove(file);
 }
 
-// A rehearsal that only remembers what it was asked.
+// A preflight that only records its calls.
 struct rehearsed final : rehearsal {
   explicit rehearsed(std::string objects_to = {}) : objects_to(std::move(objects_to)) {}
   std::string load() override { return step("load"); }

@@ -22,7 +22,7 @@ bool is_name(std::string_view s) noexcept {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// What may stand in a path without percent-encoding (RFC 3986 pchar).
+// Characters allowed in a path without percent-encoding (RFC 3986 pchar).
 bool literal_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("-._~!$&'()*+,;=:@").find(c) != std::string_view::npos;
@@ -83,7 +83,7 @@ overlap compare(const pattern& a, const pattern& b) noexcept {
   using kind = pattern_segment::kind;
   const auto& x = a.segments();
   const auto& y = b.segments();
-  bool first = false, second = false;  // narrower in some place
+  bool first = false, second = false;  // narrower in at least one segment
   const auto verdict = [&] {
     if (first && second) return overlap::ambiguous;
     if (first) return overlap::first_narrower;

@@ -1,8 +1,6 @@
-// Route patterns: "/a/{id}/b", "{name}" matches one non-empty segment, "{name...}" at the end
-// matches the rest of the path (one segment or more, the last may be empty: "/files/{path...}"
-// matches
-// "/files/" and not "/files"). Literals are compared byte by byte. The router tries a path with a
-// trailing '/' as it is first, then without it.
+// Route patterns: "/a/{id}/b". "{name}" matches one non-empty segment; "{name...}" at the end matches the rest of the
+// path (one or more segments, the last may be empty: "/files/{path...}" matches "/files/" but not "/files"). Literals
+// are compared byte by byte. The router tries a path with a trailing '/' first as it is, then without it.
 #pragma once
 
 #include <string>
@@ -19,11 +17,11 @@ struct pattern_segment {
 
 class pattern {
  public:
-  // Throws std::invalid_argument with a sentence that names what is wrong.
+  // Throws std::invalid_argument with a sentence that names the fault.
   explicit pattern(std::string_view text);
 
   const std::string& text() const noexcept { return text_; }
-  // Never empty: "/" is one empty literal.
+  // Never empty: "/" has one empty literal.
   const std::vector<pattern_segment>& segments() const noexcept { return segments_; }
 
  private:
@@ -31,17 +29,17 @@ class pattern {
   std::vector<pattern_segment> segments_;
 };
 
-// How the sets of paths that two patterns match lie to each other.
+// The relation between the sets of paths that two patterns match.
 enum class overlap {
   none,            // no path matches both
   same,            // exactly the same paths: a duplicate for one method
-  first_narrower,  // every path of the first is one of the second: the first wins
+  first_narrower,  // a subset of the second's paths: the first has precedence
   second_narrower,
-  ambiguous,  // they share paths and neither is the narrower one
+  ambiguous,  // they overlap and neither is a subset
 };
 overlap compare(const pattern& a, const pattern& b) noexcept;
 
-// Methods a route may have: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.
+// The methods allowed for routes: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.
 bool known_method(std::string_view method) noexcept;
 
 }  // namespace ry::module

@@ -22,7 +22,7 @@ constexpr std::size_t max_descriptions = 100;
 constexpr std::uint32_t route_flags = RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY |
                                       RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
 
-// A refusal on its way to the module and into the report.
+// Thrown to reject a registration; becomes a status for the module and a sentence in the report.
 struct refusal {
   ry_status status;
   std::string message;
@@ -32,8 +32,8 @@ struct refusal {
   throw refusal{status, std::move(message)};
 }
 
-// Copies a struct that the module's headers may know shorter or longer than ours: what is missing
-// is zero, what is too much is not looked at. `least` is the end of what every version has.
+// Copies a struct that may be shorter or longer in the module's headers than in ours: missing members are zero, extra
+// members are ignored. `least` is the end of the members that every version has.
 template <class T>
 T taken(const T* in, std::size_t least, const char* what) {
   if (!in) refuse(std::string(what) + " is NULL");
@@ -57,7 +57,7 @@ void check_flags(std::uint32_t flags, std::uint32_t known, const std::string& wh
            ")");
 }
 
-// [a-z][a-z0-9_-]*, with dots between words when `dots`.
+// [a-z][a-z0-9_]*, plus the characters in `also`.
 bool is_word(std::string_view s, std::string_view also = "") {
   if (s.empty() || s.size() > 100 || s[0] < 'a' || s[0] > 'z') return false;
   return std::all_of(s.begin(), s.end(), [&](char c) {
@@ -106,7 +106,7 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   r.staged.routes.push_back(std::move(out));
 }
 
-// The digits in front; they are what increases.
+// The leading digits, which must increase from migration to migration.
 std::string_view migration_number(std::string_view id) {
   const auto end = id.find_first_not_of("0123456789");
   return id.substr(0, end);
@@ -202,7 +202,7 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
   r.staged.consumers.push_back(std::move(out));
 }
 
-// Refuses ids that the descriptor does not promise or that were given already.
+// Rejects ids that the descriptor does not promise, and duplicates.
 void check_promised(const ry_registrar& r, const std::string& id) {
   if (std::find(r.facts.provides.begin(), r.facts.provides.end(), id) == r.facts.provides.end())
     refuse(in_quotes(id) + " does not stand among what the module's descriptor provides");
@@ -259,7 +259,7 @@ void stage_description(ry_registrar& r, ry_str openapi_json) {
   r.staged.descriptions.push_back(std::move(json));
 }
 
-// Runs one staging call and turns its refusal into a status, with the sentence kept for the report.
+// Runs one staging call, turns its refusal into a status, and keeps the sentence for the report.
 template <class Stage>
 ry_status staged(ry_registrar* r, Stage&& stage) noexcept {
   if (!r) return RY_INVALID_ARGUMENT;

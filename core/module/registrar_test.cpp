@@ -34,7 +34,7 @@ struct registrar_test : testing::Test {
     facts.provides = {"runs/1", "llm.provider/1"};
     facts.needs = {{"agent.tools/1", false, 0}};
   }
-  // The sentence of the refusal and that nothing was staged.
+  // Checks the sentence of the refusal and that nothing was staged.
   void expect_refused(ry_status st, const std::string& sentence,
                       ry_status expected = RY_INVALID_ARGUMENT) {
     EXPECT_EQ(st, expected);
@@ -73,14 +73,14 @@ TEST_F(registrar_test, stages_copies) {
 }
 
 TEST_F(registrar_test, structs_of_older_and_newer_headers_are_read_by_their_size) {
-  // Newer: what follows our members is not looked at.
+  // Newer headers: members after ours are ignored.
   struct {
     ry_route known;
     std::uint64_t later;
   } newer{route("GET", "/newer"), ~0ull};
   newer.known.struct_size = sizeof newer;
   EXPECT_EQ(to.route(&r, &newer.known), RY_OK);
-  // Older: what is missing counts as zero, even when the memory behind holds something.
+  // Older headers: missing members count as zero, even if the memory behind them is not.
   auto older = route("GET", "/older");
   older.max_body = 77;
   older.struct_size = offsetof(ry_route, max_body);

@@ -1,5 +1,5 @@
-// What modules registered, as plain data. Staged by ry.registrar/1 during create(), validated as a
-// whole, then handed to the rooms that serve it (routes to http, migrations to db, ...).
+// What modules register, as plain data. ry.registrar/1 stages it during create(); it is validated as a whole and then
+// passed to the components that serve it (routes to http, migrations to db, ...).
 #pragma once
 
 #include <ry/if/registrar.h>
@@ -65,7 +65,7 @@ struct driver {
   void* self = nullptr;
 };
 
-// Everything one generation registered.
+// Everything that one module instance registered.
 struct registration {
   std::vector<route> routes;
   std::vector<migration> migrations;

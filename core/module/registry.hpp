@@ -1,6 +1,6 @@
-// What modules can reach by name: the host's interfaces, the services of other modules, and the
-// extension points that the host itself owns. One per process, made before the rooms and destroyed
-// after the loops: code of modules that would not stop keeps pointing at what is kept here.
+// Everything that modules reach by name: the host's interfaces, the services of other modules, and the host's
+// extension points. One per process, created before the host's components and destroyed after the loops, because the
+// code of modules that did not stop may keep using it.
 #pragma once
 
 #include <ry/if/services.h>
@@ -23,14 +23,14 @@
 
 namespace ry::module {
 
-// Function tables of the host. Filled before the first module is created, constant from then on.
+// The host's function tables. Filled before the first module is created, constant from then on.
 class interface_registry {
  public:
   // `table` begins with its struct_size and outlives all modules. Once per id.
   void add(std::string_view id, const void* table, std::uint32_t size);
-  // The table, or nullptr when it is unknown or shorter than min_size. [any]
+  // Returns the table, or nullptr if it is unknown or shorter than min_size. [any]
   const void* find(std::string_view id, std::uint32_t min_size) const noexcept;
-  // 0: unknown. [any]
+  // The table's size; 0: unknown. [any]
   std::uint32_t size_of(std::string_view id) const noexcept;
   std::vector<std::string> ids() const;
 
@@ -42,8 +42,8 @@ class interface_registry {
   std::map<std::string, entry, std::less<>> entries_;
 };
 
-// An extension point of the host, e.g. "ry.authenticator/1". Both functions run on the lifecycle
-// thread; `removed` calls `done` once nothing of the driver is in use any more, from any thread.
+// An extension point of the host, such as "ry.authenticator/1". Both functions run on the lifecycle thread. `removed`
+// calls `done`, from any thread, once the driver is no longer in use.
 struct host_point {
   std::string id;
   std::uint32_t min_size = 0;
@@ -53,10 +53,10 @@ struct host_point {
 
 class registry {
  public:
-  // A module that ended waited for the loops in vain: the next one is not so patient. [lifecycle]
+  // An ending module waited in vain for busy loops; the next one does not get the extra time. [lifecycle]
   bool loops_hang = false;
 
-  // Knows ry.core/1, ry.registrar/1, ry.services/1, ry.metrics/1 and ry.trace/1 from the start.
+  // Contains ry.core/1, ry.registrar/1, ry.services/1, ry.metrics/1 and ry.trace/1 from the start.
   registry();
   ~registry();
   registry(const registry&) = delete;
@@ -65,7 +65,7 @@ class registry {
   interface_registry interfaces;
   std::vector<host_point> host_points;  // filled before the first module is created
 
-  // A number that no other generation of this process has. [any]
+  // A number that is unique among the module instances of this process. [any]
   std::uint64_t next_generation() noexcept { return ++generations_; }
 
   uuid7_source uuids;
@@ -74,37 +74,37 @@ class registry {
   lifecycle_thread lifecycle;
 
   // --- drivers of extension points of modules ---
-  // `owner` reported a violation by a driver of `module`.
+  // Records that `owner` was given this driver of `module`.
   void note_driver(const ry_host* owner, std::string_view point, std::string_view name, ry_host* module);
-  // Nothing of this module or of its points is known any more.
+  // Forgets the drivers of this module and the drivers of its extension points.
   void forget_drivers(const ry_host* host);
-  // See ry_services_v1. [any]
+  // `owner` reports a violation by a driver; see ry_services_v1. [any]
   ry_status driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name, std::string_view rule,
                               std::string_view problem);
 
   // --- symbols that all libraries of the process share (STB_GNU_UNIQUE) ---
-  // The first library that defines one defines it for all that come later, for good. [lifecycle]
+  // The first loaded library that defines such a symbol defines it for all later ones, permanently. [lifecycle]
   std::set<std::string, std::less<>> unique_symbols;
 
   // --- interfaces and services; used by module_set ----------------------------------------------
-  // `host` may use `needs` from now on until dismiss().
+  // Allows `host` to use `needs` until dismiss().
   void admit(const ry_host* host, std::vector<std::string> needs);
-  // Whether get_interface() gives it: every module has ry.core/1, ry.registrar/1, ry.services/1 and
-  // ry.trace/1, anything else is among its needs. [any]
+  // Whether get_interface() returns this interface: every module may use ry.core/1, ry.registrar/1, ry.services/1 and
+  // ry.trace/1, and otherwise only its declared needs. [any]
   bool may_use(const ry_host* host, std::string_view id) const;
-  // Ends the leases that `host` still holds and returns their ids.
+  // Ends the service leases that `host` still holds and returns their ids.
   std::vector<std::string> dismiss(const ry_host* host);
   void publish(std::string id, ry_host* provider, const void* table, void* self);
-  // `host` is one of those that are to take the place of others: until settle() what it publishes is
-  // seen only by such hosts, and what they acquire comes from each other where it can.
+  // Marks `host` as an instance that will replace others. Until settle(), only staged hosts see the services it
+  // publishes, and staged hosts prefer each other's services.
   void stage(const ry_host* host);
-  // Staged hosts get nothing of `provider`, which is to go.
+  // Hides the services of `provider`, which will be removed, from staged hosts.
   void hide(const ry_host* provider);
-  // What staged hosts published is what everybody gets from now on; none is staged or hidden any more.
+  // Makes the staged services visible to all hosts; then no host is staged or hidden any more.
   void settle();
-  // No new leases of what `provider` published; it is not staged any more.
+  // Ends the publication of the services of `provider`: no new leases. It is no longer staged.
   void withdraw(const ry_host* provider);
-  // "<consumer> (<id>)" for every lease on services of `provider`.
+  // "<consumer> (<id>)" for each lease on services of `provider`.
   std::vector<std::string> leases_on(const ry_host* provider) const;
 
   // ry.services/1. [any]
@@ -112,7 +112,7 @@ class registry {
                     const void** table, void** self, ry_lease** lease);
   void release(ry_lease* lease);
 
-  // Keeps alive for good what code that would not stop may still use.
+  // Keeps an object alive until the process ends, because code that did not stop may still use it.
   void retire(std::shared_ptr<void> what);
 
  private:
@@ -132,12 +132,12 @@ class registry {
     std::string point, name;
     ry_host* module;
   };
-  std::vector<known_driver> drivers_;  // the latest of a name last
+  std::vector<known_driver> drivers_;  // if a name occurs several times, the latest is last
   std::vector<std::shared_ptr<void>> retired_;
   std::atomic<std::uint64_t> generations_{0};
 };
 
-// `get_interface` of create().
+// The `get_interface` function that create() passes to modules.
 const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept;
 
 }  // namespace ry::module

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t longest_ms = std::uint64_t{1000} * 3600 * 24 * 365 * 10;
 
-// Lives on its loop once begun.
+// Used only on its loop once it is started.
 struct sleeper {
   sleeper(const ry_host* host, ry_exec* exec, ry_done done)
       : keep(host), exec(exec), done(done), trace(observe::current_trace()), timer(exec->ctx) {}
@@ -47,7 +47,7 @@ ry_status sleep_book::start(const ry_host* host, ry_exec* exec, std::uint64_t ms
     std::lock_guard lock(mutex_);
     by_host_[host].insert(s->id);
   }
-  // Before it can complete on another thread.
+  // Set before the timer can complete on another thread.
   if (op) *op = s->id;
   const auto begin = [this, s, ops, ms] {
     s->timer.expires_after(std::chrono::milliseconds(s->cancelled ? 0 : std::min(ms, longest_ms)));

@@ -1,4 +1,4 @@
-// The timers of ry.core/1 sleep_ms, by module, so that a module that stops can be woken as a whole.
+// The timer registry: pending timers of ry.core/1 sleep_ms by module, so that stopping a module can wake all of them.
 #pragma once
 
 #include <ry/abi.h>
@@ -15,9 +15,9 @@ namespace ry::module {
 // Threads: all members [any].
 class sleep_book {
  public:
-  // Completes `done` on exec after `ms`, or with RY_CANCELLED by op_cancel or cancel_all.
+  // Completes `done` on exec after `ms`, or earlier with RY_CANCELLED after op_cancel or cancel_all.
   ry_status start(const ry_host* host, ry_exec* exec, std::uint64_t ms, ry_done done, ry_op_id* op);
-  // Wakes everything that `host` waits for; each completes with RY_CANCELLED.
+  // Cancels all timers of `host`; each completes with RY_CANCELLED.
   void cancel_all(const ry_host* host);
 
  private:

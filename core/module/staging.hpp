@@ -1,4 +1,4 @@
-// The ry_registrar of one create() call: arguments are checked at once, what is good is staged.
+// The ry_registrar of one create() call: checks arguments immediately and stages what is valid.
 #pragma once
 
 #include <ry/if/registrar.h>
@@ -9,7 +9,7 @@
 #include "core/module/facts.hpp"
 #include "core/module/registration.hpp"
 
-// Of one create() call, and of the thread that makes it.
+// Belongs to one create() call and to the thread that makes it.
 struct ry_registrar {
   ry_registrar(ry_host* host, const ry::module::module_facts& facts)
       : host(host), facts(facts), thread(std::this_thread::get_id()) {}
@@ -18,5 +18,5 @@ struct ry_registrar {
   const ry::module::module_facts& facts;
   const std::thread::id thread;
   ry::module::registration staged;
-  std::string problem;  // the first refusal, a sentence
+  std::string problem;  // the first refusal, as a sentence
 };

@@ -1,17 +1,17 @@
-// What is remembered of starts of modules, so that one that ends the process is recognised when the next process begins.
+// Records module starts, so that the next process can recognise a module that ended the previous one.
 #pragma once
 
 #include <string>
 
 namespace ry::module {
 
-// Threads: that of the module_set.
+// Threads: the thread of the module_set.
 class start_guard {
  public:
   virtual ~start_guard() = default;
-  // Why the module with this file must not be started, a sentence without a full stop; empty: it may.
+  // Why the module with this file must not be started, as a sentence without a full stop; empty: it may.
   virtual std::string objection(const std::string& module, const std::string& sha256) const = 0;
-  // Around start().
+  // Called before and after start().
   virtual void starting(const std::string& module, const std::string& sha256) = 0;
   virtual void started(const std::string& module) = 0;
 };

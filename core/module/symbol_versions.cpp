@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view remedy = "build it on this release of the system or an older one";
 
-// "GLIBCXX_3.4.32": the family GLIBCXX_ and its number.
+// Parts of a version name: "GLIBCXX_3.4.32" has the family GLIBCXX_ and a number.
 struct version_name {
   std::string_view family;
   std::vector<std::uint32_t> number;
@@ -49,7 +49,7 @@ bool contains(const std::vector<std::string>& list, std::string_view what) {
   return std::find(list.begin(), list.end(), what) != list.end();
 }
 
-// A module can need thousands of versions; a log line names the first few.
+// A module can need thousands of versions, so only the first few are named.
 std::string joined(const std::vector<std::string>& words) {
   constexpr std::size_t most = 5;
   const std::size_t shown = std::min(words.size(), most);
@@ -77,7 +77,7 @@ const library_versions* find_library(const present_versions& present, const std:
   return found != present.libraries.end() ? &*found : nullptr;
 }
 
-// Versions of one library that are not here.
+// Versions that a module needs from one library and that this process lacks.
 std::vector<std::string> missing_of(const library_versions& need, const present_versions& present) {
   const auto* library = find_library(present, need.library);
   std::vector<std::string> out;
@@ -100,7 +100,7 @@ std::string problem_of_glibc(const std::vector<std::string>& missing, const std:
          std::string(remedy) + ".";
 }
 
-// What the library here has of the families of `missing`.
+// The highest versions that this process's library has, for the families in `missing`.
 std::vector<std::string> counterparts(const std::vector<std::string>& missing,
                                       const std::vector<std::string>& have) {
   std::vector<std::string> same;
@@ -129,10 +129,9 @@ std::string problem_of(const std::string& library, const std::vector<std::string
          (cpp ? ", or link the C++ library into it (-static-libstdc++)." : ".");
 }
 
-// ---- of this process --------------------------------------------------------------------------
+// ---- the current process -----------------------------------------------------------------------
 
-// Entries of an object's dynamic section, whose addresses some C libraries have relocated and some
-// have not.
+// Entries of an object's dynamic section. Some C libraries relocate their addresses and some do not.
 struct dynamic_section {
   const char* strings = nullptr;
   const char* definitions = nullptr;
@@ -159,7 +158,7 @@ dynamic_section dynamic_of(const dl_phdr_info& object) {
   return out;
 }
 
-// The loader itself trusts these tables, which lie in mapped libraries.
+// Reads without bounds checks: the tables are in mapped libraries, and the loader trusts them too.
 library_versions definitions_of(const dynamic_section& d) {
   library_versions out{d.strings + *d.soname, {}};
   const char* at = d.definitions;
@@ -168,7 +167,7 @@ library_versions definitions_of(const dynamic_section& d) {
     std::memcpy(&definition, at, sizeof definition);
     ElfW(Verdaux) name;
     std::memcpy(&name, at + definition.vd_aux, sizeof name);
-    // The first one is the name of the library.
+    // The base definition is the name of the library itself.
     if ((definition.vd_flags & VER_FLG_BASE) == 0)
       out.versions.emplace_back(d.strings + name.vda_name);
     if (definition.vd_next == 0) break;
@@ -183,7 +182,7 @@ int add_object(dl_phdr_info* object, std::size_t, void* to) noexcept {
     if (d.strings != nullptr && d.definitions != nullptr && d.soname)
       static_cast<std::vector<library_versions>*>(to)->push_back(definitions_of(d));
   } catch (const std::exception&) {
-    // Without memory for it the library counts as unknown; the loader has the last word.
+    // Out of memory: treat the library as unknown; the loader decides.
   }
   return 0;
 }
@@ -192,7 +191,7 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// "LIBRARY: cannot open shared object file: No such file or directory"
+// Parses "LIBRARY: cannot open shared object file: No such file or directory".
 std::optional<std::string> explain_missing_library(std::string_view said) {
   const auto end = said.find(": cannot open shared object file: ");
   if (end == std::string_view::npos || end == 0) return std::nullopt;
@@ -206,7 +205,7 @@ std::optional<std::string> explain_missing_library(std::string_view said) {
          "into the module";
 }
 
-// "PATH/LIBRARY: version `VERSION' not found (required by PATH)"
+// Parses "PATH/LIBRARY: version `VERSION' not found (required by PATH)".
 std::optional<std::string> explain_missing_version(std::string_view said, std::string_view path) {
   constexpr std::string_view before = ": version `", after = "' not found (required by ";
   const auto begin = said.find(before);
@@ -236,7 +235,7 @@ std::vector<std::string> highest_versions(const std::vector<std::string>& versio
     if (best.first < version->number) best = {std::move(version->number), text};
   }
   std::vector<std::string> out;
-  // GLIBCXX_ before CXXABI_, as the one that people know.
+  // In reverse order, so that GLIBCXX_, the better known family, comes before CXXABI_.
   for (auto it = highest.rbegin(); it != highest.rend(); ++it) out.emplace_back(it->second.second);
   return out;
 }
@@ -256,7 +255,7 @@ version_findings judge_versions(const std::vector<library_versions>& needed,
   for (const auto& need : needed) {
     internals = internals || contains(need.versions, "GLIBC_PRIVATE");
     std::vector<std::string> missing = missing_of(need, present);
-    // The libraries of glibc are released together, so that one sentence does for all of them.
+    // All libraries of glibc are released together, so one sentence covers them.
     const auto rest = std::stable_partition(missing.begin(), missing.end(), is_of_glibc);
     of_glibc.insert(of_glibc.end(), missing.begin(), rest);
     missing.erase(missing.begin(), rest);

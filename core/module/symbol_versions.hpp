@@ -1,6 +1,5 @@
-// Does this process have the symbol versions that a module needs? A module that was built on a
-// newer system needs versions of the C and C++ libraries (GLIBC_2.38, GLIBCXX_3.4.32) that the
-// dynamic loader does not find here.
+// Checks whether this process has the symbol versions that a module needs. A module built on a newer system needs
+// versions of the C and C++ libraries (GLIBC_2.38, GLIBCXX_3.4.32) that the dynamic loader does not find here.
 #pragma once
 
 #include <string>
@@ -12,14 +11,14 @@
 namespace ry::module {
 
 struct present_versions {
-  // What the libraries of this process define, by their names (DT_SONAME). The loader gives a
-  // module these and no other files of the same name. A library without version definitions is left
-  // out: the loader demands none of it.
+  // The versions that the libraries of this process define, by library name (DT_SONAME). The loader resolves a module
+  // against these and ignores other files of the same name. Libraries without version definitions are omitted: the
+  // loader requires no versions of them.
   std::vector<library_versions> libraries;
-  std::string glibc;  // "2.36"; empty: the C library is another one
+  std::string glibc;  // "2.36"; empty: a different C library
 };
 
-// Of this process, now. [any]
+// Reads the versions of the current process. [any]
 present_versions versions_of_this_process();
 
 struct version_findings {
@@ -27,18 +26,17 @@ struct version_findings {
   std::vector<std::string> warnings;
 };
 
-// Pure. A library that the process does not have yet is judged only if it is part of the C library.
+// Pure. A library that is not loaded yet is judged only if it is part of the C library.
 version_findings judge_versions(const std::vector<library_versions>& needed,
                                 const present_versions& present);
 
-// The highest version of each family: GLIBCXX_3.4.30 and CXXABI_1.3.13. Names without a number are
-// left out.
+// The highest version of each family: GLIBCXX_3.4.30 and CXXABI_1.3.13. Omits names without a number.
 std::vector<std::string> highest_versions(const std::vector<std::string>& versions);
-// The names without a number, each once: GLIBC_ABI_DT_RELR, GLIBC_PRIVATE.
+// The names without a number, without duplicates: GLIBC_ABI_DT_RELR, GLIBC_PRIVATE.
 std::vector<std::string> versions_without_number(const std::vector<std::string>& versions);
 
-// A sentence without its end for what dlopen() said of the file `path`: names the library or the
-// version that is missing, and what to do. What is not known is handed on, without the path.
+// Turns dlopen()'s message about the file `path` into a sentence without a full stop that names the missing library
+// or version and the remedy. Returns an unknown message without the path.
 std::string explain_loader(std::string_view said, std::string_view path);
 
 }  // namespace ry::module

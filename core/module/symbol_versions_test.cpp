@@ -137,7 +137,7 @@ std::string refusal(std::string_view file) {
   return "it loads";
 }
 
-// What the loader says is known by its words; they are checked with the loader.
+// The loader's messages are recognised by their text, so the test provokes them.
 TEST(symbol_versions, what_the_loader_says_is_explained) {
   EXPECT_THAT(refusal("newer_c"),
               StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "

@@ -1,4 +1,4 @@
-// The function tables of the interfaces that this room implements.
+// The function tables of the interfaces that core/module implements.
 #pragma once
 
 #include <ry/if/core.h>

@@ -1,5 +1,4 @@
-// What a module set needs around it, for tests: loops, operations, a registry, and a trace of what
-// the fixture modules do.
+// For tests: the environment of a module set (loops, operations, registry) and a log of the fixture modules' calls.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +18,7 @@
 
 namespace ry::module {
 
-// The fixtures' interface has no context, so there is one list for the test program.
+// Global, because the fixtures' interface has no context argument.
 class trace_log {
  public:
   static trace_log& get() {
@@ -31,7 +30,7 @@ class trace_log {
     lines_.push_back(line);
     changed_.wait(lock, [&] { return line != held_; });
   }
-  // Whoever says this does not come back until something else, or nothing, is held.
+  // A thread that adds this line blocks until another line, or none, is held.
   void hold(std::string line) {
     std::lock_guard lock(mutex_);
     held_ = std::move(line);

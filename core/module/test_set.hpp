@@ -1,4 +1,4 @@
-// What the tests of module sets share.
+// Helpers shared by the tests of module sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::vector<module_spec> specs(std::initializer_list<const char*> names,
   return out;
 }
 
-// A set around fixture modules.
+// A test with a module set of fixture modules.
 struct module_set_test : testing::Test {
   void stop(int ms = 3000) { set.stop(std::chrono::system_clock::now() + std::chrono::milliseconds(ms)); }
   std::string prepared(const std::vector<module_spec>& list) { return set.prepare(list).text(); }

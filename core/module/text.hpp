@@ -1,4 +1,4 @@
-// Pieces of the sentences of this room. Names come from files of unknown origin.
+// Helpers for error sentences of core/module. Names come from untrusted files.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace ry::module {
 
-// In quotation marks, at most 100 bytes, without control characters.
+// Quotes the text, cut to 100 bytes, without control characters.
 inline std::string in_quotes(std::string_view s) {
   std::string out = "\"";
   for (const char c : s.substr(0, 100))

@@ -10,7 +10,7 @@ namespace ry::module {
 
 namespace {
 
-// Random bytes of one thread, taken from the generator many at once: a call costs much more than its bytes.
+// A per-thread buffer of random bytes, because a call of the generator costs much more than its bytes.
 class random_stock {
  public:
   void take(std::uint8_t* out, std::size_t n) {

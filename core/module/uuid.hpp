@@ -1,4 +1,4 @@
-// UUIDv7 that increase within the process (RFC 9562, 12 bits of counter below the millisecond).
+// Generates UUIDv7s that increase monotonically within the process (RFC 9562, 12-bit counter below the millisecond).
 #pragma once
 
 #include <ry/abi.h>
@@ -10,7 +10,7 @@ namespace ry::module {
 
 class uuid7_source {
  public:
-  // Throws std::runtime_error when the system has no randomness. [any]
+  // Throws std::runtime_error if the system has no randomness. [any]
   ry_uuid next();
 
  private:

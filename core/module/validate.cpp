@@ -69,7 +69,7 @@ class validator {
         }
       }
       if (!clash) {
-        // Ambiguity inside one module is no better.
+        // Check for ambiguous routes within the same module too.
         for (const auto& k : routes_)
           if (k.owner == i && k.method == r.method &&
               compare(k.where, where) == overlap::ambiguous) {

@@ -1,4 +1,4 @@
-// Do the modules fit together? Looked at as a whole, before anything becomes visible. Pure.
+// Validates all modules together, before anything becomes visible. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct staged_module {
 };
 
 struct host_side {
-  std::map<std::string, std::uint32_t> points;  // id -> smallest driver table
-  std::vector<std::string> routes;              // of the host, for GET, outside of base_path
-  std::string base_path;                        // before every route without RY_ROUTE_NO_PREFIX
-  std::set<std::string> components;             // of the host's description: "schemas/host.Error"
+  std::map<std::string, std::uint32_t> points;  // id -> minimum size of a driver's table
+  std::vector<std::string> routes;              // of the host: GET, outside of base_path
+  std::string base_path;                        // prefix of every route without RY_ROUTE_NO_PREFIX
+  std::set<std::string> components;             // of the host's OpenAPI description: "schemas/host.Error"
 };
 
-// Sentences about duplicate and ambiguous routes, descriptions of routes that do not exist, drivers that
-// do not fit, services that are too short, and promises of a descriptor that were not kept. Of two that clash the later one is
+// Returns sentences about duplicate and ambiguous routes, descriptions of missing routes, drivers that do not fit,
+// services that are too short, and unkept promises of descriptors. Of two conflicting modules the later one is
 // refused.
 std::vector<graph_refusal> validate(const std::vector<staged_module>& modules,
                                     const host_side& host);
