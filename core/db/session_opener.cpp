@@ -12,7 +12,7 @@
 #include "core/db/failure.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
-// See probe() below.
+// SOCI leaks connections that fail to open, see probe().
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
   return "leak:libsoci_postgresql\n";
 }
