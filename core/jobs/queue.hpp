@@ -38,9 +38,9 @@ class queue;
 
 struct queue_settings {
   std::string node_id;           // UUID of this process
-  std::string previous_node_id;  // of the previous process in this data directory, which is certainly dead; may be empty
+  std::string previous_node_id;  // of the previous process in this data directory, certainly dead; may be empty
   std::chrono::milliseconds lease{6'000};  // without a heartbeat for this long, other nodes take the node's jobs
-  std::chrono::milliseconds hold{60'000};   // a node without a database cancels its own jobs after this
+  std::chrono::milliseconds hold{60'000};   // a node without the database cancels its jobs this long after its lease
   std::chrono::milliseconds beat{1'500};
   std::chrono::milliseconds poll{1'000};
   int batch = 100;               // maximum per claim
