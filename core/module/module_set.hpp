@@ -1,7 +1,6 @@
 // The modules of one process and their lifecycle, from files to running code and back:
-//   prepare()  inspect -> resolve -> load -> settings -> create -> validate all -> announce drivers -> let modules
-// check
-//              their settings
+//   prepare()  inspect -> resolve -> load -> settings -> create -> validate all -> announce drivers -> let the
+//              modules check their settings
 //   [the caller runs migrations()]
 //   start()    every module starts, dependencies first
 //   [the caller serves routes(), jobs(), consumers()]
