@@ -67,7 +67,7 @@ struct queue_stats {
   std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
   std::size_t running = 0;
   std::map<std::string, kind_stats> kinds;  // includes removed kinds
-  bool connected = false;        // the latest heartbeat reached the database
+  bool connected = false;        // a heartbeat reached the database within the lease time
   // As of the latest query. Includes this node's kinds, and their queues, that have no jobs.
   std::vector<queue_depth> depths;
   std::map<std::string, job_counts> kind_depths;
