@@ -1,8 +1,8 @@
-// JSON-RPC over one session of a transport: requests find their answers, requests of the server are
-// answered, and whatever ends the session ends all that waits, at once.
+// JSON-RPC over one session of a transport. Matches responses to requests and answers the server's requests; when the
+// session ends, all pending requests fail at once.
 //
-// Made, used and destroyed on one executor. Destroying it closes the session; what the driver owes the
-// server is done behind it.
+// Created, used and destroyed on one executor. The destructor closes the session; the driver finishes its cleanup with
+// the server in the background.
 #pragma once
 
 #include <ry/ext/mcp_transport.h>
@@ -19,62 +19,62 @@ namespace mcp {
 
 using transport = ry::drivers<ry_mcp_transport_v1>::entry;
 
-// Whom to reach. Immutable once shared.
+// The server to connect to. Immutable once shared.
 struct server {
-  std::string name;    // of the configuration, for messages
-  std::string type;    // as configured; "prebuilt" and "composio" are one
+  std::string name;    // from the configuration, for messages
+  std::string type;    // as configured; "prebuilt" and "composio" are synonyms
   std::string driver;  // name of the transport
-  std::string config_json;  // secrets in the clear
+  std::string config_json;  // secrets in plain text
   std::string account_id;
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
-  bool reuse = false;       // its connections may be used again
-  std::string revision;     // of the protocol, as configured; empty: found out
-  // Of a session, as configured. automatic: of a run, where the server keeps something between calls.
+  bool reuse = false;       // connections may be reused for later calls
+  std::string revision;     // protocol revision, as configured; empty: detected
+  // Scope of a session, as configured. automatic: `run` if the server keeps state between calls, else `call`.
   enum class session_scope { automatic, call, run, thread } scope = session_scope::automatic;
-  std::string session;      // id of the run or thread whose calls share a session; empty: each call has its own
-  bool taken_over = false;  // the session may have been begun by another worker of the run
-  bool tasks = true;        // calls may be made as tasks
-  std::uint64_t call_ms = 0;  // longest call, as configured; 0: as for all servers
-  std::string key;     // of caches: hash over all of the above, without credentials that change
-  std::string identity;  // of connections: hash over all of the above
+  std::string session;      // id of the run or thread whose calls share a session; empty: one session per call
+  bool taken_over = false;  // another worker of the run may have opened the session
+  bool tasks = true;        // calls may become tasks
+  std::uint64_t call_ms = 0;  // configured limit of a call; 0: the default of the module
+  std::string key;     // cache key: hash over the members above, without credentials that are renewed
+  std::string identity;  // connection key: hash over the members above
 
-  // Of a server that another configuration stood for:
+  // Only if a driver resolved another configuration, such as a profile, to this server:
   std::shared_ptr<const server> asked;  // that configuration
-  std::string named_json;               // as its driver named it
-  bool expired = false;                 // its credentials are known to be old
+  std::string named_json;               // the server as its driver resolved it
+  bool expired = false;                 // its credentials are known to have expired
 
-  // The caller, for the log: "request_id" or "run_id" and its value. Not part of the hashes.
+  // The caller, for the log: asker_kind is "request_id" or "run_id", asker its value. Not part of the hashes.
   std::string asker_kind, asker;
 
-  // Its credentials, masked in the log as long as somebody works with it.
+  // Masks the server's credentials in the log while the server is in use.
   std::shared_ptr<const std::vector<ry::masked_text>> masked;
 };
 using server_ptr = std::shared_ptr<const server>;
 
-// Connections that wait for their next use are taken by those of one key. Credentials that change do not end a session; two servers
-// of one configuration have a session each.
+// Pool key of a connection. Renewed credentials do not end a session; two servers with the same configuration get
+// separate sessions.
 inline std::string waiting_key(const server& s) {
   return s.session.empty() ? s.identity : "session " + s.session + " " + s.key + " " + s.name;
 }
 
-// "mcp.unauthorized": the server refused the credentials, and how.
+// "mcp.unauthorized": the server rejected the credentials; `authenticate` is its WWW-Authenticate header.
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate);
 
-// An error that names the server.
+// An error whose message names the server.
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what);
 
-// The cause of an error, for the log only: text of the server, its program or the network; empty: unknown.
+// The cause of an error, for the log only: text of the server, the program or the network; empty if unknown.
 ry::error with_cause(ry::error e, std::string_view cause);
 std::string cause_of(const ry::error& e);
 
-// Writes an error and its cause to the log, under the id of the request or run that asked; without a cause nothing.
+// Logs an error and its cause with the id of the request or run. Does nothing if the error has no cause.
 void log_cause(const ry::context& ctx, const server& s, const ry::error& why);
 
-// How a request ended. One of: answered; trouble; an HTTP status that is no success.
+// The outcome of a request. Exactly one of: answered; trouble; an HTTP status other than 2xx.
 struct reply {
-  bool answered = false;  // by a result, or by an error:
+  bool answered = false;  // by a JSON-RPC result, or by an error if `failed`
   bool failed = false;
-  bool unsent = false;    // trouble before a byte of it left
+  bool unsent = false;    // trouble before any byte of it was sent
   json::value body;  // result or error object
   std::uint32_t http_status = 0, outcome_flags = 0;
   std::uint32_t retry_after_s = 0;
@@ -86,34 +86,34 @@ struct request_options {
   ry::headers fields;
   std::uint32_t bits = 0;            // RY_MCP_RESUMABLE, RY_MCP_LAST
   enum class on_cancel { silent, notify } cancel = on_cancel::silent;
-  // Called for each notification of progress, which the server is then asked for. On the connection's executor.
+  // Called on the connection's executor for each progress notification; if set, the request carries a progress token.
   std::function<void(const json::object& params)> on_progress;
 };
 
 class connection {
  public:
-  // Throws ry::error when the driver refuses.
+  // Throws ry::error if the driver refuses to open the session.
   connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
              std::size_t max_message_bytes);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
 
-  // Throws ry::error RY_CANCELLED when the chain is called off; everything else is a reply.
+  // Throws ry::error RY_CANCELLED if the chain is cancelled; every other outcome is a reply.
   ry::task<reply> request(std::string method, json::object params, request_options options);
-  // Waits until it is on its way; failures show with the next request. RY_MCP_IN_SESSION and the like.
+  // Waits until the message is sent; failures surface in the next request. Returns flags such as RY_MCP_IN_SESSION.
   ry::task<std::uint32_t> notify(std::string method, json::object params, ry::headers fields);
-  // The same without waiting, where what is sent after it also arrives after it.
+  // Sends without waiting, on transports that deliver messages in order.
   void tell(std::string_view method, json::object params, const ry::headers& fields);
 
   std::uint32_t capabilities() const noexcept { return driver_->table->capabilities; }
   bool closed() const noexcept { return closed_; }
   const transport& driver() const noexcept { return driver_; }
-  // f() runs when the server says that its tools have changed.
+  // f() runs when the server sends notifications/tools/list_changed.
   void when_tools_change(std::function<void()> f) { tools_changed_ = std::move(f); }
-  // Replaces the configured headers for all further messages.
+  // Replaces the headers that are added to all further messages.
   void always_headers(ry::headers fields) { always_ = std::move(fields); }
-  // Of answers to requests of the server.
+  // Sets the headers of answers to the server's requests.
   void answer_headers(ry::headers fields) { answer_fields_ = std::move(fields); }
 
  private:

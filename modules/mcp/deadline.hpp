@@ -1,4 +1,4 @@
-// A limit on the time of a task, with everything it awaits.
+// Time limits for tasks. A limit cancels the task together with everything it awaits.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace mcp {
 
-// A limit that signs of life put off: the work has `patience_us` from its start and from the last of them, but never more
-// than `most_us` in all. On the executor of the work.
+// An idle timeout: the operation may take `patience_us` from its start or from its last progress, but at most `most_us`
+// in total. Runs on the executor of the operation.
 struct idle_clock {
   std::int64_t patience_us = 0, most_us = 0;
   std::int64_t begun_us = 0, last_us = 0;
@@ -28,7 +28,7 @@ struct alarm {
   bool fired = false, left = false;
   ry_op_id op = 0;
   ry_exec* exec = nullptr;
-  std::shared_ptr<const idle_clock> clock = nullptr;  // nullptr: the limit stands
+  std::shared_ptr<const idle_clock> clock = nullptr;  // nullptr: a fixed limit
 
   static void rang(void* p, ry_status st, const ry_error_view*) noexcept {
     auto* a = static_cast<alarm*>(p);
@@ -48,7 +48,7 @@ struct alarm {
   static std::uint64_t ms_of(std::int64_t us) noexcept { return static_cast<std::uint64_t>(us) / 1000 + 1; }
 };
 
-// Leaves the alarm to its timer, or frees it.
+// Frees the alarm, or leaves that to its timer if the timer is still pending.
 struct alarm_owner {
   alarm* a;
   ~alarm_owner() {
@@ -63,8 +63,8 @@ struct alarm_owner {
 
 }  // namespace detail
 
-// Runs t; after `ms` it is called off, and `late` is thrown unless it ended nevertheless. With a clock, `ms` is the time
-// until that is looked at first.
+// Runs t. After `ms` it cancels t and throws `late`, unless t completes nevertheless. With a clock, `ms` is the time
+// until the clock is checked first.
 template <class T>
 ry::task<T> within(const ry::context& ctx, std::uint64_t ms, ry::error late, ry::task<T> t,
                    std::shared_ptr<const idle_clock> clock = nullptr) {

@@ -1,5 +1,5 @@
-// Which revision of the protocol a server speaks: revisions with `initialize` ("legacy"), or 2026-07-28,
-// in which each request stands for itself ("modern"). Without I/O.
+// Detects which protocol revisions a server supports: "legacy" revisions with `initialize`, or the "modern" revision
+// 2026-07-28 with stateless requests. Without I/O.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ inline constexpr std::string_view modern_revision = "2026-07-28";
 inline constexpr std::string_view newest_legacy = "2025-11-25";
 
 bool is_legacy_revision(std::string_view revision) noexcept;
-// The values of `revision` in the configuration of a server.
+// Values of the member `revision` in a server's configuration.
 inline constexpr std::string_view automatic_revision = "auto";
 bool is_revision_setting(std::string_view text) noexcept;
-std::string revision_settings();  // all of them, for a message
+std::string revision_settings();  // all of them, for an error message
 
 enum class era { unknown, legacy, modern };
 
@@ -34,7 +34,7 @@ inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t invalid_params = -32602;
 inline constexpr std::int64_t internal_error = -32603;
 
-// How the first modern request to an unknown server fared.
+// The outcome of the first modern request to an unknown server.
 struct probe {
   bool answered = false;  // by a JSON-RPC result or error
   bool failed = false;    // that was an error
@@ -48,18 +48,19 @@ struct verdict {
   std::vector<std::string> offered;  // revisions the server named
 };
 
-// By the compatibility matrix of revision 2026-07-28: only a DiscoverResult or a modern error is evidence of a modern
-// server, any other answer is one of a legacy server.
-// no_evidence: the failure comes from a gateway or from access control (401, 403, 408, 429, 502 and later), or there is none.
+// Follows the compatibility matrix of revision 2026-07-28: a DiscoverResult or a modern error identifies a modern
+// server, any other answer a legacy server.
+// no_evidence: the failure comes from a gateway or from access control (401, 403, 408, 429, 502 and above), or there is
+// none.
 verdict judge(const probe& p);
 
-// The revisions of "supportedVersions" (server/discover) or of data.supported (-32022).
+// The revisions in "supportedVersions" (server/discover) or in data.supported (error -32022).
 std::vector<std::string> offered_revisions(const json::value& body);
 
-// What every request and notification of the modern revision carries in params._meta. version: of this server. tasks: whether
-// the server may answer a call by a task.
+// The params._meta of every request and notification of the modern revision. version: of this server. tasks: whether
+// the server may answer a call with a task.
 json::object modern_meta(std::string_view version, bool tasks);
-// Of `initialize`, which offers `revision`.
+// The params of `initialize`, which offers `revision`.
 json::object initialize_params(std::string_view version, std::string_view revision = newest_legacy);
 
 }  // namespace mcp

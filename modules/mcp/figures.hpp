@@ -1,5 +1,4 @@
-// The module's figures for /metrics. Any thread. Label values are names of transports that are loaded and
-// words of this code.
+// The module's metrics. Any thread. Label values are limited to names of loaded transports and constants of this code.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -17,26 +16,26 @@ class figures {
  public:
   explicit figures(const ry::context& ctx);
 
-  // A transport is there: its figures are told from now on.
+  // Registers the metrics of a loaded transport, so that its series start at 0.
   void know(const std::string& transport) const;
-  // A gauge of the sessions that are open by this transport.
+  // A gauge of the open sessions of this transport.
   ry::metric sessions(const std::string& transport) const;
-  // A call or a listing has ended; `why`: RY_OK, or how it failed. transport: "none" when it is not loaded.
+  // Records the end of a call or a listing. `why`: RY_OK or the error. transport: "none" if it is not loaded.
   enum class operation { call, list };
   void ended(operation what, const std::string& transport, const ry::error& why, std::int64_t us) const;
 
-  // Tried once more, because:
-  ry::metric unsent;       // a connection that waited had ended
-  ry::metric revision;     // the server speaks another revision than before
-  ry::metric credentials;  // they were refused, and others are known
-  ry::metric session;      // the server does not know the session any more
+  // Counters of retries, by reason:
+  ry::metric unsent;       // a pooled connection had been closed
+  ry::metric revision;     // the server changed its protocol revision
+  ry::metric credentials;  // the credentials were refused, and others are available
+  ry::metric session;      // the server no longer knows the session
 
  private:
   ry::metric requests(operation what, const std::string& transport, std::string_view outcome) const;
 
   const ry::context& ctx_;
   std::array<ry::metric, 2> seconds_;  // by operation
-  // The registry finds a figure by all of its labels; what was found there is kept.
+  // The registry looks up a metric by all of its labels; these maps cache the results.
   mutable std::mutex mutex_;
   mutable std::map<std::string, ry::metric> sessions_;  // by transport
   mutable std::map<std::pair<std::string, std::string_view>, ry::metric> requests_[2];  // by transport and outcome

@@ -1,4 +1,4 @@
-// Fingerprints of the definitions of tools: equal for definitions that say the same, whatever the order of their members.
+// Fingerprints of tool definitions: equal for definitions with the same content, whatever the order of their members.
 // Without I/O.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace mcp {
 
-// Of a value with the members of its objects in order; 32 hexadecimal digits.
+// Hash of a value with the members of its objects sorted; 32 hexadecimal digits.
 std::string canonical_hash(const json::value& v);
 
-// Hashes of the parts of a definition as tools/list gives it: title and description, parameters, result, annotations.
+// Hashes of the parts of a definition in tools/list: title and description, parameters, result, annotations.
 std::string fingerprint_of(const json::object& tool);
-// The names of the parts that differ.
+// The names of the parts in which two fingerprints differ.
 std::vector<std::string> changed_parts(std::string_view before, std::string_view after);
 
 }  // namespace mcp

@@ -1,4 +1,5 @@
-// Results that ask for something before the server goes on (2026-07-28, `input_required`). Without I/O.
+// Elicitation: results with which a server asks for input before it continues (2026-07-28, `input_required`). Without
+// I/O.
 #pragma once
 
 #include <optional>
@@ -7,14 +8,13 @@
 
 namespace mcp {
 
-// How often a server may ask during one call.
+// How often a server may ask for input during one call.
 inline constexpr int most_rounds = 8;
 
-// What answers it, to be added to the params of the next try; nothing when the result asks for nothing, or
-// for what nobody here can give. This client offers no input of any kind, so whoever asks nevertheless
-// hears that a question was dismissed, and that there are no roots.
+// The params to add to the next request; nullopt if the result asks for nothing, or for input that this client cannot
+// give. The client declares no input capabilities, so it cancels each elicitation and reports no roots.
 std::optional<json::object> answers_to(const json::value& result);
-// The same of one request, such as a task asks; nothing: it cannot be answered here.
+// The answer to a single request, for example from a task; nullopt if this client cannot answer it.
 std::optional<json::object> answer_to(const json::value& request);
 
 }  // namespace mcp

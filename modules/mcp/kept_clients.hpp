@@ -1,9 +1,9 @@
-// Clients of servers whose configuration allows it ("reuse"): connected, past the handshake, waiting for
-// their next piece of work. One serves one piece of work at a time, only on the executor where it was
-// made, and only for the same configuration with the same credentials.
+// Connection pool: clients of servers whose configuration has "reuse", connected and past the handshake. A client
+// serves one operation at a time, only on the executor where it was created, and only for the same configuration with
+// the same credentials.
 //
-// A client that waited for too long is closed, one whose connection ended is not handed out. What is
-// more than the limits allow goes, the longest waiting first; a limit of 0 keeps none. Any thread.
+// A client that is idle for too long is closed, and one whose connection has ended is not handed out. If a limit is
+// exceeded, the client that has been idle longest is evicted; a limit of 0 disables the pool. Any thread.
 #pragma once
 
 #include <list>
@@ -21,21 +21,20 @@ class kept_clients {
   kept_clients(const kept_clients&) = delete;
   kept_clients& operator=(const kept_clients&) = delete;
 
-  // One that waits for work with this server, the last that was given first; nullptr: there is none.
+  // Takes an idle client for this server, the most recently returned first; nullptr if there is none.
   std::unique_ptr<client> take(const server& s, ry_exec* exec);
-  // The executor of one that waits under that key; nullptr: there is none.
+  // The executor of an idle client with that key; nullptr if there is none.
   ry_exec* home_of(const std::string& key) const;
-  // Takes over a client that is done with its work, on its executor. It is closed at once when it
-  // cannot be kept.
+  // Returns a client to the pool, on the client's executor. A client that cannot be kept is closed at once.
   void give(std::unique_ptr<client> c) noexcept;
 
-  // Closes the account's one that has waited longest, soon. False: it has none.
+  // Evicts the account's client that has been idle longest, asynchronously. False if it has none.
   bool let_go(const std::string& account) noexcept;
-  // The same of all accounts.
+  // Evicts the client of any account that has been idle longest.
   void let_go_any() noexcept;
-  // Closes those of the session of a run or thread, soon.
+  // Closes the clients of the session of a run or thread, asynchronously.
   void end_session(const std::string& session) noexcept;
-  // Closes all that wait, soon.
+  // Closes all idle clients, asynchronously.
   void clear() noexcept;
   std::size_t size() const;
 
@@ -45,18 +44,18 @@ class kept_clients {
     std::unique_ptr<client> c;
     std::int64_t since_us = 0;
     ry_op_id timer = 0;
-    bool leaving = false;  // its timer has been called off and closes it soon
+    bool leaving = false;  // its timer was cancelled and closes it soon
   };
-  // The timer of an entry: rings once on the client's executor, whatever became of the entry, and frees it.
+  // The timer of an entry: fires exactly once on the client's executor, whatever happens to the entry, and frees it.
   static void rang(void* p, ry_status st, const ry_error_view* err) noexcept;
   void let_go(entry& e) noexcept;
-  // For one more.
+  // Makes room for one more client.
   void make_room(const std::string& account);
 
   const ry::context& ctx_;
   const kept_limits limits_;
   mutable std::mutex mutex_;
-  std::list<entry*> waiting_;  // the longest first
+  std::list<entry*> waiting_;  // the one that has been idle longest first
 };
 
 }  // namespace mcp

@@ -1,4 +1,4 @@
-// The rules of MCP servers for lists that the module `agents` is about to store (ry/ext/mcp_check.h).
+// Validates MCP server lists that the module `agents` is about to store (ry/ext/mcp_check.h).
 #pragma once
 
 #include <ry/ext/mcp_check.h>

@@ -1,7 +1,6 @@
-// What servers said about their tools, kept per server configuration and account, so that nobody sees
-// what another one's credentials brought to light. Bounded in entries and in bytes: what was not used
-// for the longest time goes first, but an account that has more than a quarter gives up its own.
-// Any thread.
+// Cache of tool lists, per server configuration and account, so that no account sees what another account's credentials
+// revealed. Limited in entries and bytes, evicted by least recent use; an account that uses more than a quarter evicts
+// its own entries. Any thread.
 #pragma once
 
 #include <list>
@@ -12,12 +11,12 @@
 
 namespace mcp {
 
-// What is remembered of a server.
+// The cached state of a server.
 struct remembered {
   tool_list_ptr tools;  // empty: nothing yet
   bool fresh = false;
   bool failed_lately = false;
-  std::uint64_t aged = 0;  // how often: a list that was asked for before the last time is out of date
+  std::uint64_t aged = 0;  // how often the list was invalidated; a list requested before the last time is stale
 };
 
 class tool_memory {
@@ -27,13 +26,13 @@ class tool_memory {
 
   // A key belongs to one account.
   remembered look_up(const std::string& key, std::int64_t now_us);
-  // What changed since the last time. A list that is too large for the memory is not kept.
-  // aged: as it was when the server was asked.
+  // Returns what changed since the last list. A list that is larger than the cache is not stored. aged: the value when
+  // the server was asked.
   list_change store(const std::string& key, const std::string& account, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
                     std::uint64_t aged = 0);
   void failed(const std::string& key, const std::string& account, std::int64_t now_us);
-  // The server says that its list has changed: it is to be asked for again. A server that says so although the list stays
-  // the same is asked after a pause that doubles each time, up to a minute.
+  // Invalidates the list, because the server says that it has changed. If the list then turns out unchanged, the next
+  // invalidation takes effect after a pause that doubles each time, up to a minute.
   void age(const std::string& key, const std::string& account, std::int64_t now_us);
 
   std::size_t bytes() const;
@@ -47,7 +46,7 @@ class tool_memory {
     tool_list_ptr tools;
     std::int64_t fresh_until_us = 0, failed_until_us = 0, stored_us = 0;
     bool doubted = false;  // the server said that the list has changed
-    int vain = 0;          // how often in a row it then was the same
+    int vain = 0;          // how often in a row it was then unchanged
     std::uint64_t aged = 0;
     std::size_t bytes = 0;
   };
@@ -61,9 +60,9 @@ class tool_memory {
 
   const std::size_t most_bytes_, most_entries_;
   mutable std::mutex mutex_;
-  std::list<entry> entries_;  // the last used first
+  std::list<entry> entries_;  // most recently used first
   std::unordered_map<std::string, place> by_key_;
-  std::unordered_map<std::string, share> shares_;  // of the accounts that have any
+  std::unordered_map<std::string, share> shares_;  // only accounts with entries
   std::size_t bytes_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// Names under which the tools of an agent's servers reach the model: <server>__<tool>, letters, digits,
-// '_' and '-' only, at most 64 characters, no two alike. Without I/O.
+// Names under which the model sees the tools of an agent's servers: <server>__<tool>, unique, letters, digits, '_' and
+// '-' only, at most 64 characters. Without I/O.
 //
-// The names follow from the configuration alone, so that they are the same in every list and every
-// call of one version of an agent, whatever its servers say.
+// The names depend on the configuration alone, so they are the same in every list and call of one agent version,
+// whatever the servers send.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace mcp {
 
 struct named_tool {
-  std::size_t server;  // its place in the configuration
+  std::size_t server;  // index in the configuration
   std::string tool;    // the server's own name
   std::string name;    // for the model
 };

@@ -1,6 +1,5 @@
-// How much may be done at the same time for one account: each discovery and call has a place, and what finds none
-// waits for its turn. What operators ask about belongs to no account (an empty one) and does not wait.
-// Any thread; lifetime: longer than every place.
+// Concurrency limiter per account: each discovery and call holds a permit, and a request without one waits in order of
+// arrival. Requests of operators have no account (an empty one) and do not wait. Any thread; must outlive its permits.
 #pragma once
 
 #include <deque>
@@ -18,7 +17,7 @@ class places {
   places(const places&) = delete;
   places& operator=(const places&) = delete;
 
-  // A place until it is destroyed.
+  // A permit; the destructor returns it.
   class one {
    public:
     one(places& of, std::string account) noexcept : of_(&of), account_(std::move(account)) {}
@@ -33,11 +32,11 @@ class places {
     std::string account_;
   };
 
-  // The next free place, first come, first served. RY_CANCELLED when the chain is called off first.
+  // Waits for the next free permit, first come, first served. Throws RY_CANCELLED if the chain is cancelled first.
   ry::task<one> take(std::string account);
 
  private:
-  // One that waits, in its chain: it sleeps, and who hands over a place ends the sleep.
+  // A request that waits: its chain sleeps, and the release of a permit cancels the sleep.
   struct waiter {
     bool granted = false;
     ry_op_id sleep = 0;
@@ -49,14 +48,14 @@ class places {
   bool enter(const std::string& account, waiter& w);
   ry_status sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op);
   bool granted(const waiter& w);
-  // True: the place was granted meanwhile.
+  // True if the permit was granted in the meantime.
   bool give_up(const std::string& account, waiter& w) noexcept;
   void leave(const std::string& account) noexcept;
 
   const ry::context& ctx_;
   const std::size_t most_;
   std::mutex mutex_;
-  std::unordered_map<std::string, share> of_;  // of the accounts that have any
+  std::unordered_map<std::string, share> of_;  // only accounts with permits in use
 };
 
 }  // namespace mcp

@@ -1,4 +1,4 @@
-// Notifications of progress (notifications/progress). Without I/O.
+// Progress notifications (notifications/progress). Without I/O.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace mcp {
 
-// The progress of one request so far. Only progress that grows, as the specification demands, is a sign of life: a server
-// that repeats itself is not waited for.
+// The progress of one request. Only increasing progress, which the specification requires, extends the time limit; a
+// server that repeats the same value gets no extension.
 class progress_mark {
  public:
-  // Takes the params of a notification; whether they are ahead of all before them.
+  // Whether a notification's params exceed all earlier progress.
   bool grows(const json::object& params);
 
  private:
@@ -19,7 +19,7 @@ class progress_mark {
   double last_ = 0;
 };
 
-// "3/10: message" as far as it is known, with the end of the line.
+// "3/10: message", as far as the parts are known, with a newline at the end.
 std::string progress_line(const json::object& params);
 
 }  // namespace mcp

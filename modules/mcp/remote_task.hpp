@@ -1,4 +1,4 @@
-// Tasks of MCP as a client sees them: the ones of revision 2025-11-25, where the client asks for a task, and the extension
+// MCP tasks from the client's side: those of revision 2025-11-25, where the client requests a task, and the extension
 // io.modelcontextprotocol/tasks of 2026-07-28, where the server decides. Without I/O.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace mcp {
 
 inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
 
-// What a tool of a legacy server says about being called as a task (execution.taskSupport).
+// Whether a tool of a legacy server can be called as a task (execution.taskSupport).
 enum class task_support { forbidden, optional, required };
 task_support task_support_of(const json::object& tool);
 
-// Whether the capabilities of a legacy server offer tasks for tools/call, and for tasks/cancel.
+// Whether the capabilities of a legacy server include tasks for tools/call, and tasks/cancel.
 bool offers_task_calls(const json::object& capabilities);
 bool offers_task_cancel(const json::object& capabilities);
 
@@ -26,27 +26,27 @@ struct remote_task {
   std::string id;
   state status = state::working;
   std::string message;               // statusMessage, for people
-  std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not said
+  std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not stated
   std::optional<std::int64_t> poll_ms;  // as the server suggests
-  json::value result, error;         // of the extension, in the final states
+  json::value result, error;         // of the extension, in final states
   json::value input_requests;        // of the extension
 
   bool over() const noexcept { return status != state::working && status != state::input_required; }
 };
 
-// Of the answer to tools/call or tasks/get; nothing when it describes no task.
+// Reads the answer to tools/call or tasks/get; nullopt if it describes no task.
 std::optional<remote_task> read_task(const json::value& result);
 // Whether the answer to tools/call is a task instead of a result.
 bool is_created_task(const json::value& result);
 
-// How long to wait before the next tasks/get. `polls`: how many were made.
+// The pause before the next tasks/get. `polls`: how many were sent.
 std::uint64_t poll_pause_ms(const remote_task& t, int polls);
 
-// How long to wait after a request about a task that failed, the `failures`th time in a row: longer each time, and as long
-// as the server asks (Retry-After), but no longer than a minute.
+// The pause after `failures` failed requests about a task in a row. It grows with each failure and honours the server's
+// Retry-After, up to a minute.
 std::uint64_t retry_pause_ms(int failures, std::uint32_t retry_after_s);
 
-// One line for the readers of the run.
+// One status line for the stream of the run.
 std::string task_line(const remote_task& t);
 
 }  // namespace mcp

@@ -1,4 +1,4 @@
-// Resources of a server (resources/list, resources/templates/list, resources/read), and how a model is told of them.
+// Resources of a server (resources/list, resources/templates/list, resources/read) and their presentation to the model.
 // Without I/O.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace mcp {
 
-// Tools of runs that stand for all servers with resources.
+// Two tools that give runs access to the resources of all servers.
 inline constexpr std::string_view list_resources_tool = "list_resources";
 inline constexpr std::string_view read_resource_tool = "read_resource";
 
@@ -27,16 +27,16 @@ struct resource_limits {
   std::size_t bytes = 4u << 20;  // of all entries
 };
 
-// Collects the pages of both lists. An entry without a usable URI is left out.
+// Collects the pages of both lists. Skips entries without a usable URI.
 class resource_collector {
  public:
   explicit resource_collector(resource_limits limits = {}) : limits_(limits) {}
 
   enum class list { resources, templates };
-  // Takes the result of one page. The cursor of the next one, or nullopt at the end: no cursor, one that came before, or
-  // a limit. Throws ry::error "mcp.malformed" when there is no list at all.
+  // Adds the result of one page. Returns the cursor of the next page, or nullopt at the end: no cursor, a repeated
+  // cursor, or a limit. Throws ry::error "mcp.malformed" if the result has no list.
   std::optional<std::string> add_page(const json::value& result, list what);
-  // Whether a limit ended it.
+  // Whether a limit cut the list off.
   bool incomplete() const noexcept { return incomplete_; }
   std::vector<resource_entry> take() { return std::move(entries_); }
 
@@ -49,18 +49,18 @@ class resource_collector {
   bool incomplete_ = false;
 };
 
-// What a model asks for with list_resources.
+// The arguments of a list_resources call.
 struct resource_query {
-  std::string filter;      // a part of the URI, the name or the description; ASCII letters of any case
-  std::size_t offset = 0;  // among the entries that match
+  std::string filter;      // substring of the URI, name or description; ASCII case-insensitive
+  std::size_t offset = 0;  // among the matching entries
 };
-// One line for each entry, as many as fit, and how to get the others.
+// One line per entry, as many as fit, and how to get the rest.
 std::string resources_text(const std::vector<resource_entry>& all, const resource_query& query, bool incomplete);
 
-// The result of resources/read in the form of one of tools/call. Throws ry::error "mcp.malformed".
+// The result of resources/read in the form of a tools/call result. Throws ry::error "mcp.malformed".
 json::value contents_as_result(const json::value& read);
 
-// The two tools for these servers, as agent.tools/1 lists them; empty without servers.
+// Definitions of the two tools for these servers, as in agent.tools/1; empty if there are no servers.
 json::array resource_tools(const std::vector<std::string>& servers);
 
 }  // namespace mcp

@@ -1,4 +1,4 @@
-// Results of tools/call as agent.tools/1 hands them over. Without I/O.
+// Converts results of tools/call to the form of agent.tools/1. Without I/O.
 #pragma once
 
 #include <string>
@@ -7,19 +7,18 @@
 
 namespace mcp {
 
-// The result_json of agent.tools/1: "content" for the model, "is_error", "images", "structured", and under
-// "mcp" the result as the server sent it, so that nothing is lost to a reader of more than text. The model is
-// given the texts of the content or, where there are none, the structured content; bytes are named by their size.
-// What does not fit into max_bytes is cut with a note that says how much. `mismatch`: where the structured
-// content differs from what the tool promised; it is then left to those who read "mcp". Bytes other than images stand under
-// "files" while they take no more than max_files_bytes together (in base64).
+// The result_json of agent.tools/1: "content" for the model, "is_error", "images", "structured", "files", and under
+// "mcp" the unchanged result of the server. The model gets the texts of the content or, if there are none, the
+// structured content; binary data is replaced by its size. Output beyond max_bytes is truncated with a note.
+// `mismatch`: where the structured content violates the tool's output schema; it is then omitted, except under "mcp".
+// Binary data other than images goes to "files", up to max_files_bytes in total (in base64).
 std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch = {},
                         std::size_t max_files_bytes = 0);
 
-// The same result with a sentence for the model after its content.
+// The same result with a sentence for the model appended to its content.
 std::string with_note(std::string_view result_json, std::string_view note);
 
-// The same for a call that failed otherwise.
+// The result_json of a call that failed without a result.
 std::string error_json(std::string_view sentence);
 
 }  // namespace mcp

@@ -1,5 +1,5 @@
-// The HTTP interface of this module: the three operations on an agent's custom MCP tools, and the same
-// questions for operators about any server.
+// The HTTP routes of this module: the operations on an agent's custom MCP tools, and for admins listing and calling the
+// tools of any server.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -12,7 +12,7 @@ namespace mcp {
 
 class routes {
  public:
-  // The services are filled before the first request.
+  // The services are set before the first request.
   routes(const ry::context& ctx, broker& b, const settings& s,
          const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_agents_v1>& agents,
          tool_definitions& definitions)

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as MCP uses it: texts to send, texts received. Without I/O.
+// JSON-RPC 2.0 for MCP: serialises outgoing messages and parses incoming ones. Without I/O.
 #pragma once
 
 #include <boost/json.hpp>
@@ -28,10 +28,11 @@ using module_json::flag_at;
 using module_json::object_at;
 using module_json::text_of;
 
-// Parses hostile text: bounded depth, exact numbers, null for those that are too large for one. Throws ry::error "mcp.malformed".
+// Parses untrusted text: bounded depth, exact numbers, null for numbers outside the range of a double. Throws ry::error
+// "mcp.malformed".
 json::value parse(std::string_view text);
 
-// Moves a value whatever memory either lives in, where an assignment may copy.
+// Moves a value even between different memory resources, where an assignment would copy.
 inline void take_over(json::value& to, json::value&& from) noexcept {
   std::destroy_at(&to);
   std::construct_at(&to, std::move(from));
@@ -40,14 +41,14 @@ inline void take_over(json::value& to, json::value&& from) noexcept {
 struct incoming {
   enum class kind { result, failure, request, notification, nonsense };
   kind what = kind::nonsense;
-  std::uint64_t id = 0;  // of the request that is answered; 0: none of ours, or null
-  json::value peer_id;   // of a request of the server
+  std::uint64_t id = 0;  // of the answered request; 0: unknown, or null
+  json::value peer_id;   // of a request from the server
   std::string method;
   json::value body;  // result, error object, or params
 };
 
-// One message, or the several of a batch. Their values share one piece of memory, which is given back when the
-// last of them goes. What is no character in it becomes U+FFFD. Throws ry::error "mcp.malformed".
+// Reads one message or a batch. The values share one memory resource, which is freed with the last of them. Invalid
+// characters become U+FFFD. Throws ry::error "mcp.malformed".
 std::vector<incoming> read_messages(std::string_view text);
 
 std::string request_text(std::uint64_t id, std::string_view method, json::object params);
@@ -55,10 +56,10 @@ std::string notification_text(std::string_view method, json::object params);
 std::string result_text(const json::value& peer_id, json::object result);
 std::string failure_text(const json::value& peer_id, int code, std::string_view message);
 
-// {"code":..,"message":..} of an error object; code 0 when it has none.
+// The members "code" and "message" of an error object; code is 0 if missing.
 std::int64_t code_of(const json::value& error);
 std::string message_of(const json::value& error);
-// Both, and its data, as a text of bounded size.
+// Code, message and data of an error as one text of bounded size.
 std::string text_of_error(const json::value& error);
 
 }  // namespace mcp

@@ -1,4 +1,4 @@
-// MCP servers as agents are configured with them, and how a configuration becomes something to talk to.
+// MCP server configurations of agents, and their conversion to servers that a client can connect to.
 #pragma once
 
 #include "client.hpp"
@@ -10,8 +10,8 @@ struct configured {
   std::string name, type, custom_type;
   json::object config;  // secrets sealed
   std::vector<std::string> enabled;
-  bool instructions = true;       // the server's go into the system prompt
-  std::optional<bool> resources;  // nullopt: offered when a tool of the server is enabled
+  bool instructions = true;       // pass the server's instructions to the system prompt
+  std::optional<bool> resources;  // nullopt: offered if a tool of the server is enabled
   enum class tool_change { log, ask, block } on_tool_change = tool_change::log;
 
   // Whether a run uses the server at all, and whether it may read the server's resources.
@@ -20,53 +20,53 @@ struct configured {
 };
 std::vector<configured> read_configured(std::string_view custom_mcps_json);
 
-// The list as clients see it: secrets masked, type and spelling as stored.
+// The list as API clients see it: secrets masked, type and spelling as stored.
 json::array masked(std::string_view custom_mcps_json);
 inline constexpr std::string_view mask = "********";
 
-// "composio" and "prebuilt" are one.
+// Maps "composio" to "prebuilt".
 std::string canonical_type(std::string_view type);
 // The address of a configuration: its url, profile id or name.
 std::string address_of(const configured& c);
 
-// Longest call of a tool that a configuration may ask for.
+// Upper limit of a configured call timeout.
 inline constexpr std::int64_t most_call_seconds = 24 * 3600;
-// What is wrong with the members of a configuration that are the module's own, or with the name of one of a local program,
-// as a sentence that names the field; empty: nothing.
+// Validates the configuration members that this module defines and, for local programs, the names of all members.
+// Returns a sentence that names the field; empty if there is no problem.
 std::string setting_problem(std::string_view type, std::string_view config_json);
 
-// The message of a failure without the name of the server that it begins with.
+// An error message without the server name at its beginning.
 std::string_view without_name(std::string_view message);
 
-// A name for a server that is known by its address only: never what may hold a secret (a query, a
-// password), valid UTF-8.
+// A name for a server that is known only by its address. Omits parts that may contain a secret (query, password). Valid
+// UTF-8.
 std::string name_of_address(std::string_view address);
 
 class server_maker {
  public:
   explicit server_maker(client_parts& parts) : parts_(parts) {}
 
-  // A server of an agent; opens its secrets. Throws ry::error, mcp.internal when they cannot be read.
+  // A server of an agent, with decrypted secrets. Throws ry::error; mcp.internal if they cannot be decrypted.
   server_ptr of_agent(const configured& c, std::string_view account_id,
                       std::string_view agent_id) const;
-  // One that is asked about without being configured.
+  // A server that is not configured in an agent.
   server_ptr loose(std::string name, std::string_view type, std::string_view custom_type,
                    const json::object& config, std::string_view account_id,
                    std::uint32_t flags = 0) const;
-  // The same for a call of that run and thread: with the session that they share, where the configuration says so.
-  // taken_over: another worker has carried the run.
+  // The same server for a call of this run and thread, with their shared session if the configuration says so.
+  // taken_over: another worker ran the run before.
   static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);
-  // The same for that asker: "request_id" or "run_id", and its value, for the log.
+  // The same server with the caller's id for the log: kind is "request_id" or "run_id".
   static server_ptr asked_by(server_ptr s, std::string_view kind, std::string_view id);
-  // The same for a server that turned out to keep no session.
+  // The same server without a session, after it turned out to keep none.
   static server_ptr out_of_session(server_ptr s);
-  // Throws mcp.refused (400) when its transport would not try it.
+  // Throws mcp.refused (400) if the transport rejects the configuration.
   void check(const server& s) const;
-  // What a profile stands for; others unchanged. Throws ry::error: mcp.refused; mcp.internal when the
-  // profile could not be read.
+  // Resolves a profile to its server; returns other servers unchanged. Throws ry::error: mcp.refused; mcp.internal if
+  // the profile cannot be read.
   ry::task<server_ptr> resolve(server_ptr s) const;
-  // The same with better credentials, after the server refused those of s ("mcp.unauthorized", with what it
-  // said) or because they expired (no error). Throws `refused` when nobody knows any.
+  // The same server with renewed credentials, after the server refused those of `s` (`refused` is its
+  // "mcp.unauthorized") or because they expired (no error). Throws `refused` if no others are available.
   ry::task<server_ptr> authorize(server_ptr s, ry::error refused) const;
 
  private:

@@ -38,12 +38,12 @@ inline constexpr char settings_schema[] = R"json({
   }
 })json";
 
-// Of connections that wait for their next use.
+// Limits of the connection pool.
 struct kept_limits {
-  std::uint64_t idle_ms = 60'000;  // 0: none does
-  std::uint64_t session_idle_ms = 900'000;  // of the sessions of runs and threads
+  std::uint64_t idle_ms = 60'000;  // 0: no pooling
+  std::uint64_t session_idle_ms = 900'000;  // for sessions of runs and threads
   std::size_t clients = 1024, per_account = 32;
-  std::int64_t life_us = 3600LL * 1'000'000;  // verdicts about a server age
+  std::int64_t life_us = 3600LL * 1'000'000;  // detected revisions expire
 };
 
 struct settings {
@@ -51,7 +51,7 @@ struct settings {
   std::uint64_t discovery_ms = 30'000, call_ms = 30'000, most_call_ms = 3'600'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20, max_instructions_bytes = 4u << 10, max_files_bytes = 12u << 20, max_tools = 1000;
-  std::size_t max_at_once = 64;  // of one account
+  std::size_t max_at_once = 64;  // per account
   kept_limits kept;
 };
 settings read_settings(std::string_view json);

@@ -1,5 +1,5 @@
-// Tasks of servers that calls of runs wait for: in the database, so that a worker that takes a run over goes on waiting for
-// the same task, and in memory those of this worker's runs, to be cancelled when a run is over before its task is. Any thread.
+// MCP tasks that calls of runs wait for. The database stores them so that a worker that claims the run continues with
+// the same task; memory holds those of this worker's runs, to cancel them if the run ends first. Any thread.
 #pragma once
 
 #include <mutex>
@@ -14,18 +14,18 @@
 
 namespace mcp {
 
-// A call of a run; both ids empty: a call that belongs to no run and is not stored.
+// A call of a run; run and call are empty for a call outside a run, which is not stored.
 struct call_id {
   std::string run, call, hash;
 
   bool stored() const noexcept { return !run.empty() && !call.empty(); }
 };
-// hash: of the tool and its arguments, whatever the order of their members.
+// Hash of the tool and its arguments, independent of member order.
 std::string hash_of_call(std::string_view tool, const json::value& arguments);
 
 class task_store {
  public:
-  // A task that was given up by its call while the run went on.
+  // A task that its call abandoned while the run continued.
   struct abandoned {
     server_ptr at;
     std::string task_id;
@@ -36,13 +36,13 @@ class task_store {
   // Throws ry::error.
   ry::task<void> keep(call_id of, std::string task_id, std::int64_t life_ms);
   ry::task<std::optional<std::string>> find(call_id of) const;
-  // The tasks of a run that is over are of no more use.
+  // Deletes the stored tasks of a run that is over.
   ry::task<void> forget(std::string run) const;
 
-  // In memory: the run has a stored task; a call gave its task up.
+  // In memory: the run has a stored task; a call abandoned its task.
   void note_stored(const std::string& run);
   void note_abandoned(const std::string& run, abandoned a);
-  // What is known of the run here, which is forgotten. stored: whether it may have rows.
+  // The in-memory state of the run. stored: the run may have rows in the database.
   struct of_run {
     bool stored = false;
     std::vector<abandoned> tasks;

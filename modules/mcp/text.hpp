@@ -1,4 +1,4 @@
-// Text of others in our own sentences. Without I/O.
+// Makes text of other parties safe to embed in our own messages. Without I/O.
 #pragma once
 
 #include <string>
@@ -6,21 +6,21 @@
 
 namespace mcp {
 
-// The beginning of s, at most `most` bytes, without a character that would be cut in two.
+// The beginning of s, at most `most` bytes, never cut within a character.
 std::string_view cut(std::string_view s, std::size_t most) noexcept;
 
-// The same as valid UTF-8: what is none becomes U+FFFD.
+// The same as valid UTF-8: invalid bytes become U+FFFD.
 std::string clean(std::string_view s, std::size_t most);
 
-// Whether the text has a character that is invisible or changes the display order of others: controls, line separators,
-// bidirectional controls, tags. Joiners of words and emoji are allowed.
+// Whether the text has characters that are invisible or change the display order: control characters, line separators,
+// bidirectional controls, tags. Word joiners and emoji joiners are allowed.
 bool has_hidden(std::string_view s) noexcept;
 
-// The text without them, but with its tabs and line ends.
+// The text without such characters, but with its tabs and line ends.
 std::string without_hidden(std::string_view s);
 
-// A JSON text whose strings hold what is no character: bytes that are no UTF-8, and escapes of one half of
-// a surrogate pair, which JavaScript writes for a text that it cut there. Both become U+FFFD.
+// Repairs a JSON text whose strings contain invalid characters: invalid UTF-8, and escaped lone surrogates, which
+// JavaScript produces when it cuts a string. Both become U+FFFD.
 std::string mended(std::string_view json_text);
 
 }  // namespace mcp

@@ -1,10 +1,9 @@
-// agent.tools/1 by the MCP servers of an agent.
+// agent.tools/1 for the MCP servers of an agent.
 //
-// A list names what the agent has enabled, with what is known of it. What is known but not fresh is served at once and
-// asked for again in the background; servers that are not known yet are
-// asked at the same time and waited for a little, and one that is dead costs no more than that: its
-// tools are offered without a description and found out about at their first use. A call opens a
-// connection of its own and does not wait for its end.
+// A list contains the agent's enabled tools with their cached definitions. A stale cached list is served at once and
+// refreshed in the background. Servers without a cached list are queried in parallel with a short time limit; the tools
+// of a server that does not answer in time are offered without a description and discovered at their first use. A call
+// uses the session of its run or its own connection, and does not wait for the connection to close.
 #pragma once
 
 #include <ry/ext/agent_tools.h>
@@ -20,7 +19,7 @@
 
 namespace mcp {
 
-// The configuration of an agent at a version.
+// An agent's MCP configuration at one version.
 struct agent_servers {
   std::vector<configured> servers;
   std::vector<named_tool> tools;
@@ -58,18 +57,18 @@ class tool_source {
   };
   ry::task<void> list(scope of, ry_tools_list_fn fn, void* ctx);
   ry::task<std::string> describe(scope of);
-  // Those of its enabled tools whose definition is not accepted; changes that are only logged are logged behind.
+  // The enabled tools whose definition is not accepted. If changes are only logged, they are logged in the background.
   ry::task<std::vector<changed_definition>> changed_tools(configured c, server_ptr s, tool_list_ptr list);
-  // Throws when the tool must not be called because its definition has changed.
+  // Throws if the tool must not be called because its definition has changed.
   ry::task<void> check_definition(configured c, server_ptr s, std::string tool);
-  // Of a server for the system prompt; empty: none.
+  // The server's instructions for the system prompt; empty: none.
   std::string shown_instructions(const tool_list& list) const;
   ry::task<tool_list_ptr> known_tools(server_ptr s);
   ry::task<void> refresh(server_ptr s, std::shared_ptr<ry::signal> done);
   ry::task<void> refresh_behind(server_ptr s);
-  // Places of those whose resources the agent may read.
+  // Indexes of the servers whose resources the agent may read.
   ry::task<std::vector<std::size_t>> servers_with_resources(const std::vector<configured>& servers, const scope& of);
-  // resumed: the call was made by a worker that went away.
+  // resumed: the call was made by a worker that is gone.
   struct asked {
     scope of;
     std::string call, name, arguments;
@@ -85,7 +84,7 @@ class tool_source {
   const ry::service<ry_agents_v1>& agents_;
   tool_definitions& definitions_;
   std::mutex mutex_;
-  std::unordered_set<std::string> refreshing_;  // keys of servers that are asked behind a list that was served
+  std::unordered_set<std::string> refreshing_;  // keys of servers that are being refreshed in the background
 };
 
 }  // namespace mcp
