@@ -11,9 +11,10 @@
 namespace mcp {
 namespace {
 
-// Old ones, ones with more scope, and those that another caller found meanwhile.
+// Attempts with expired credentials, with a larger scope, and with credentials that another caller obtained in the
+// meantime.
 constexpr int most_credentials = 3;
-// For a place among the local programs: three seconds in all.
+// Waiting for a slot for a local program: three seconds in total.
 constexpr int most_waits = 20;
 constexpr std::uint64_t wait_ms = 150;
 constexpr std::uint64_t cancel_ms = 10'000;
@@ -27,7 +28,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-// Servers are met that answer the call of a tool that they do not have with a result.
+// Some servers answer a call of an unknown tool with a result instead of an error.
 bool says_unknown_tool(const json::value& result) {
   const auto* o = result.if_object();
   const auto* failed = o != nullptr ? o->if_contains("isError") : nullptr;
@@ -49,7 +50,7 @@ bool says_unknown_tool(const json::value& result) {
   return false;
 }
 
-// Where the structured content of a result differs from what its tool promised; empty: nowhere.
+// Where the structured content of a result violates the tool's output schema; empty: nowhere.
 std::string structured_mismatch(const json::value& result, const json::value& schema) {
   const auto* o = result.if_object();
   const auto* structured = o != nullptr ? o->if_contains("structuredContent") : nullptr;
@@ -82,8 +83,9 @@ ry::error no_turn(const server& s, std::uint64_t ms) {
 ry::task<tool_list> broker::fetch(server_ptr s) {
   ry_exec* exec = co_await ry::this_exec();
   attempts made;
-  // A server whose revision is known is not asked who it is, so this is worth nothing without what it said then. Legacy
-  // servers say it in every session.
+  // A modern server sends its name, instructions and capabilities only in answer to server/discover, which the client
+  // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
+  // servers send them in every session.
   const auto now = parts_.ctx.now_unix_us();
   if (parts_.eras.look_up(s->key, now) == era::modern && !memory_.look_up(s->key, now).tools) parts_.eras.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
@@ -123,12 +125,13 @@ void broker::done_with(std::unique_ptr<client> c) noexcept {
 }
 
 ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
-  // A connection that waited may have ended without a word.
+  // The server may have closed a pooled connection unnoticed.
   if (unsent && s->reuse && made.unsent++ == 0) {
     parts_.count.unsent.add();
     co_return s;
   }
-  // So many at once are not allowed. Those that only wait for work make room, and those that are about to end are gone soon.
+  // A concurrency limit was reached. Evict an idle client, then wait for a slot: programs that are shutting down free
+  // theirs soon.
   const bool of_account = why.status() == RY_RESOURCE_EXHAUSTED, of_all = why.status() == RY_ABORTED;
   if (why.is("mcp.connect_failed") && (of_account || of_all) && made.rooms++ < most_waits) {
     if (!kept_.let_go(s->account_id) && of_all) kept_.let_go_any();
@@ -148,7 +151,7 @@ ry::task<server_ptr> broker::next_try(server_ptr s, ry::error why, bool unsent, 
 }
 
 tool_list_ptr broker::keep(const server& s, tool_list got, std::uint64_t aged) {
-  // A server whose revision is known is not asked again who it is.
+  // A list from a server with a cached revision lacks what server/discover returns; copy it from the cached list.
   if (const auto before = memory_.look_up(s.key, parts_.ctx.now_unix_us()).tools; before && !got.introduced) {
     got.instructions = before->instructions;
     got.has_resources = before->has_resources;
@@ -214,7 +217,7 @@ ry::task<tool_list_ptr> broker::ask(server_ptr s, freshness wanted, bool& waits)
     called_off = e.status() == RY_CANCELLED;
     why = std::current_exception();
   }
-  // Called off by the limit on time it failed, too; by its caller it did not.
+  // A cancellation by the time limit counts as a failure of the server; one by the caller does not.
   const auto chain = co_await ry::this_cancel();
   if (!called_off || chain.why() == RY_WHY_DEADLINE) memory_.failed(s->key, s->account_id, parts_.ctx.now_unix_us());
   std::rethrow_exception(why);
@@ -244,7 +247,7 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
       if (said.status() != RY_OK) c->doubt(said);
       try {
         json::value result;
-        // What goes on as a task is never called again.
+        // A call that has become a task is never repeated.
         if (task.empty()) {
           take_over(result, co_await perform(*c, request.what, request.tool, request.arguments, options));
         } else {
@@ -258,7 +261,8 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
       }
       unsent = c->unsent();
       if (why.is("mcp.era_changed")) said = c->said();
-      // A session outlives a call that failed, that its caller or the limit on time gave up, or whose credentials are too old.
+      // A session survives a call that failed, was cancelled by its caller or the time limit, or had expired
+      // credentials.
       const bool outlives =
           !s->session.empty() && (why.status() == RY_CANCELLED || why.is("mcp.unauthorized")) && c->usable();
       if (why.is("mcp.rpc") || outlives) done_with(std::move(c));
@@ -275,7 +279,7 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
     if (about_tool || code == header_mismatch) {
       memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());
     }
-    // In all of these the server has done nothing yet.
+    // In all of these cases the server has not processed the call.
     if (code == header_mismatch && lists++ == 0) {
       const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
       keep(*s, co_await fetch(s), aged);
@@ -289,7 +293,7 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
     }
     if (!over) continue;
     const bool ended = over->status() == RY_CANCELLED || over->is("mcp.rpc") || over->is("mcp.task_lost") || over->is("mcp.task_cancelled");
-    // One that waits for input would wait for good; one of a server that is not reached may still be cancelled later.
+    // A task that waits for input would wait forever; one whose server is unreachable may still be cancelled later.
     if (!task.empty() && !ended) give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_WHY_DEADLINE : 0);
     throw *over;
   }
@@ -305,14 +309,14 @@ ry::task<void> broker::note_task(const call_id& of, const remote_task& t, std::s
   } catch (...) {
     const auto e = ry::current_error();
     if (e.status() == RY_CANCELLED) throw;
-    // The call goes on; a worker that takes the run over cannot.
+    // The call continues, but a worker that claims the run cannot continue it.
     parts_.ctx.complain("the task of an MCP server could not be stored", e);
   }
 }
 
 void broker::give_up_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
   (void)ry::guard([&] {
-    // The run may only move to another worker, which goes on with the task.
+    // If the run only moves to another worker, that worker continues the task.
     if (of.stored() && why != RY_WHY_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
     (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), parts_.ctx.pick_exec());
   });
@@ -326,7 +330,7 @@ ry::task<void> broker::cancel_task(server_ptr s, std::string task) {
     // The session of the task is on the event loop that opened it.
     ry_exec* const home = s->reuse ? kept_.home_of(key) : nullptr;
     const auto driver = parts_.transports.find(s->driver);
-    // A task of a program or a stream that has ended went with it.
+    // The end of a program or stream has already ended its tasks.
     if (home == nullptr && driver && (driver->table->capabilities & RY_MCP_EXCHANGES) == 0) co_return;
     ry_exec* const here = co_await ry::this_exec();
     if (home != nullptr && home != here) co_await parts_.ctx.switch_to(home);
@@ -362,7 +366,7 @@ ry::task<void> broker::end_tasks(std::string run, task_store::of_run left) {
   try {
     co_await tasks_.forget(run);
   } catch (...) {
-    // They go when they expire.
+    // The rows are deleted when they expire.
     parts_.ctx.complain("the tasks of a run could not be removed", ry::current_error());
   }
 }
@@ -386,7 +390,7 @@ ry::task<std::string> broker::call_in_session(server_ptr s, call_request request
   s = co_await maker_.resolve(s);
   const auto key = waiting_key(*s);
   ry_exec* const here = co_await ry::this_exec();
-  // Of a server that is not known yet the first call tells whether it keeps a session.
+  // Until the first response, it is not known whether the server keeps a session.
   const auto keeps_none = [&] {
     return s->scope == server::session_scope::automatic && !parts_.sessions.look_up(s->key).value_or(true);
   };
@@ -399,7 +403,7 @@ ry::task<std::string> broker::call_in_session(server_ptr s, call_request request
   ry_exec* const home = kept_.home_of(key);
   const bool moves = home != nullptr && home != here;
   if (moves) {
-    // The caller is told on its own executor, in order and before the result.
+    // Callbacks must run on the caller's executor, in order and before the result.
     request.told = [this, here, to = std::make_shared<const told_fn>(std::move(request.told))](std::string_view line) {
       parts_.ctx.post(here, [to, text = std::string(line)] {
         if (*to) (*to)(text);
@@ -452,7 +456,7 @@ ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
     clock->last_us = parts_.ctx.mono_us();
     if (*told) (*told)(progress_line(params));
   };
-  // A server that says how a task stands is at work on it.
+  // A status report shows that the server is still working on the task.
   hooks.on_status = [this, clock, told, last = std::string()](const remote_task& t) mutable {
     clock->last_us = parts_.ctx.mono_us();
     auto line = task_line(t);
@@ -471,7 +475,7 @@ ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
   } catch (const ry::error& e) {
     why = e;
   }
-  // Of the server itself, or of its transport, a time-out has its own sentence.
+  // Timeouts of the server or its transport keep their own message.
   const bool over = why.is("mcp.timeout") && why.message() == late.message();
   if (over && waits) {
     why = no_turn(*s, patience_ms);

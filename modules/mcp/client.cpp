@@ -101,7 +101,7 @@ void client::fail(const reply& r, std::string_view doing, bool for_model) const 
                                                         {"http_status", static_cast<std::int64_t>(r.http_status)},
                                                         {"body", clean(r.http_body, most_logged_body)}});
   }
-  // Also one that says it in an error of JSON-RPC.
+  // Also if the server reports it as a JSON-RPC error.
   if (r.http_status == 401 || (r.http_status == 403 && (!r.answered || !r.authenticate.empty()))) {
     throw unauthorized_by(*to_, r.http_status, r.authenticate);
   }
@@ -172,7 +172,7 @@ ry::task<void> client::connect() {
 }
 
 ry::task<void> client::probe_revision() {
-  // A server that does not know the question may be silent, or end: the program or the exchange.
+  // A server that does not know server/discover may stay silent, or end the program or the exchange.
   const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
   era_ = era::modern;
   from_book_ = false;
@@ -203,7 +203,7 @@ ry::task<void> client::probe_revision() {
       note_session(false);
       co_return;
     case verdict::kind::legacy:
-      // Some end when they meet what they do not know.
+      // Some servers exit after a message that they do not know.
       if (link_->closed()) open(to_->driver);
       era_ = era::legacy;
       co_await initialize();
@@ -232,7 +232,7 @@ std::string_view client::wanted_legacy() const {
   return is_legacy_revision(to_->revision) ? std::string_view(to_->revision) : newest_legacy;
 }
 
-// What a DiscoverResult or an InitializeResult says of the server.
+// Reads the server's name, instructions and capabilities from a DiscoverResult or an InitializeResult.
 void client::introduce(const json::object& result) {
   introduced_ = true;
   if (const auto* c = object_at(result, "capabilities")) server_capabilities_ = *c;
@@ -257,13 +257,13 @@ ry::task<void> client::initialize() {
       co_return;
     }
   }
-  // A server of the oldest revision answers a POST like any page that does not exist.
+  // A server of revision 2024-11-05 rejects the POST like a page that does not exist.
   if (refused && to_->driver == "http" && parts_.transports.find("sse")) {
     open("sse");
     reply older = co_await first_initialize();
     if (older.answered || older.trouble.status() == RY_DEADLINE_EXCEEDED) r = std::move(older);
   }
-  // The remembered verdict may be wrong by now.
+  // The cached revision may be out of date.
   const bool still_refused = r.http_status / 100 == 4 && r.http_status != 401 && r.http_status != 403 && r.http_status != 429;
   if (able && from_book_ && !(r.answered && !r.failed) && (still_refused || r.answered)) {
     parts_.eras.forget(to_->key);
@@ -282,13 +282,14 @@ ry::task<void> client::initialize() {
   note(era::legacy);
   const ry::headers fields{{"MCP-Protocol-Version", revision_}};
   link_->answer_headers(fields);
-  // A program on this machine reads its messages in the order in which they were sent.
+  // A local program reads messages in the order in which they were sent.
   if ((link_->capabilities() & RY_MCP_LOCAL) != 0) {
     link_->tell("notifications/initialized", {}, fields);
     note_session(true);
     co_return;
   }
-  // Nothing is answered to it, and some servers leave the exchange open: whether there is a session is not known then.
+  // The notification has no response, and some servers leave the exchange open. Then it is unknown whether there is a
+  // session.
   try {
     const auto flags = co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
                                        link_->notify("notifications/initialized", {}, fields));
@@ -309,7 +310,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
-    // Before `initialize`, which may follow the probe, there must be nothing else.
+    // Nothing else may precede `initialize`, which may follow the probe.
     const bool may_tell = (link_->capabilities() & RY_MCP_EXCHANGES) == 0 && method != "server/discover";
     if (may_tell) o.cancel = request_options::on_cancel::notify;
   } else {
@@ -329,7 +330,7 @@ void client::note_session(bool named) {
   parts_.sessions.note(to_->key, keeps_state_);
 }
 
-// A request that the server refuses because of too many is not done, and sent once more after the time that it names.
+// Sends a request. A request rejected with 429 was not processed, so it is sent again after the time in Retry-After.
 ry::task<reply> client::send(std::string method, json::object params, request_options options) {
   reply r = co_await link_->request(method, params, options);
   const bool again = r.http_status == 429 && !r.answered && r.trouble.status() == RY_OK && r.retry_after_s != 0 &&
@@ -340,14 +341,14 @@ ry::task<reply> client::send(std::string method, json::object params, request_op
   co_return second;
 }
 
-// One request, with what an aged verdict or an aged session costs.
+// Sends a request, and recovers from an outdated cached revision or an expired session.
 ry::task<reply> client::ask(std::string method, json::object params, std::string name,
                             ry::headers fields, std::uint32_t bits) {
   reply r = co_await exchange(method, params, name, fields, bits);
   if (era_ == era::modern) {
     if (r.answered && !r.failed) co_return r;
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
-    // Of a call that failed otherwise the server may have done a part.
+    // After any other failure of a call, the server may have processed a part of it.
     const bool unknown_method = r.answered && code_of(r.body) == method_not_found;
     const bool not_done = r.http_status / 100 == 4 || unknown_method || method != "tools/call";
     const bool disproved = (v.what == verdict::kind::legacy && not_done) ||
@@ -389,7 +390,7 @@ ry::task<tool_list> client::list_tools() {
     json::object params;
     if (cursor) params["cursor"] = *cursor;
     reply r = co_await ask("tools/list", std::move(params), {}, {}, 0);
-    // A server without tools; one that has any says so, and its list is all pages or an error.
+    // A server without tools. A server that has tools declares the capability; its list is complete or an error.
     if (r.answered && r.failed && code_of(r.body) == method_not_found && !cursor &&
         !server_capabilities_.contains("tools")) {
       break;

@@ -1,4 +1,4 @@
-// What a client asks about resources.
+// The client's requests for resources.
 #include "client.hpp"
 #include "resources.hpp"
 #include "text.hpp"
@@ -13,7 +13,7 @@ ry::task<void> client::collect_resources(resource_collector& to, resource_collec
     json::object params;
     if (cursor) params["cursor"] = *cursor;
     reply r = co_await ask(method, std::move(params), {}, {}, 0);
-    // Many servers have resources and no templates, and some only templates.
+    // Many servers implement only one of the two lists.
     if (r.answered && r.failed && code_of(r.body) == method_not_found && !cursor) co_return;
     const auto page = result_of(std::move(r), method);
     try {

@@ -17,7 +17,7 @@ ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {
   const json::object how{{"status", http_status}, {"authenticate", jv(authenticate)}};
-  // Servers refuse a Host, an Origin or a network by the same status.
+  // Servers also use this status to reject a Host, an Origin or a network.
   const bool plain_refusal = http_status == 403 && authenticate.empty();
   auto what = (plain_refusal ? "the server denies access or rejects the credentials: HTTP status "
                              : "the server rejects the credentials: HTTP status ") +
@@ -35,7 +35,7 @@ ry::error with_cause(ry::error e, std::string_view cause) {
 
 std::string cause_of(const ry::error& e) {
   const auto detail = e.detail_json();
-  // An error of JSON-RPC is its own detail.
+  // The detail of a JSON-RPC error is the error itself.
   if (detail.empty() || e.is("mcp.rpc")) return clean(detail, most_cause);
   json::value v;
   (void)ry::guard([&] { v = parse(detail); });
@@ -196,7 +196,8 @@ void connection::take(std::uint64_t token, std::string_view text) {
       w.out.trouble = trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", e.message());
       end(w);
     };
-    // On a channel of its own it is the answer; on a shared one it is noise, or too large to tell whose answer it is.
+    // On an exchange, the malformed message is the answer. On a shared channel it is noise, unless it has too many
+    // values: it may then answer any pending request, so all of them fail.
     if (auto* w = find(token)) return ends(*w);
     if (!e.is("mcp.too_many_values")) return;
     for (auto& [sent, w] : waiting_) {
@@ -212,7 +213,7 @@ void connection::take(std::uint64_t token, incoming m) {
     case incoming::kind::result:
     case incoming::kind::failure: {
       const bool failed = m.what == incoming::kind::failure;
-      // An error without an id belongs to the exchange that it came on.
+      // An error without an id belongs to the exchange on which it arrived.
       auto* w = find(m.id == 0 && failed ? token : m.id);
       if (w == nullptr || !w->is_request) return;
       w->out.answered = true;
@@ -221,7 +222,7 @@ void connection::take(std::uint64_t token, incoming m) {
       return end(*w);
     }
     case incoming::kind::request: {
-      // The id goes back as it came: only what JSON-RPC allows, and no more of it than an id needs.
+      // The id is returned unchanged, if JSON-RPC allows it and it is not excessively long.
       const bool proper = m.peer_id.is_int64() || m.peer_id.is_uint64() ||
                           (m.peer_id.is_string() && m.peer_id.get_string().size() <= most_id_bytes);
       if (!proper) return;
@@ -275,7 +276,7 @@ void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o
   const bool refused = o.http_status != 0 && o.http_status / 100 != 2;
   if (!w->is_request || refused) {
     if (refused && o.body.len != 0) {
-      // A refusal may carry a JSON-RPC error.
+      // An HTTP error may carry a JSON-RPC error in its body.
       std::vector<incoming> messages;
       (void)ry::guard([&] { messages = read_messages(ry::view(o.body)); });
       for (auto& m : messages) {
@@ -284,7 +285,7 @@ void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o
     }
     return w->over ? void() : end(*w);
   }
-  if ((capabilities() & RY_MCP_EXCHANGES) == 0) return;  // the answer comes by itself
+  if ((capabilities() & RY_MCP_EXCHANGES) == 0) return;  // the response arrives on the shared channel
   w->out.trouble = trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
                                 "the connection ended without an answer");
   end(*w);

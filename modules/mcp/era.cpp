@@ -9,7 +9,7 @@
 namespace mcp {
 namespace {
 
-// 2024-10-07 has the messages of 2024-11-05.
+// 2024-10-07 has the same messages as 2024-11-05.
 constexpr std::array<std::string_view, 5> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                               "2024-11-05", "2024-10-07"};
 
@@ -66,7 +66,7 @@ std::vector<std::string> offered_revisions(const json::value& body) {
 verdict judge(const probe& p) {
   verdict v;
   if (p.answered && !p.failed) {
-    // A server of the older revisions that answers anything at all knows no supportedVersions.
+    // supportedVersions identifies a modern server; a legacy server may answer an unknown method with anything else.
     const auto* o = p.body.if_object();
     if (o != nullptr && o->contains("supportedVersions")) return by_offer(offered_revisions(p.body));
     v.what = verdict::kind::legacy;
@@ -81,7 +81,7 @@ verdict judge(const probe& p) {
     }
   }
   if (p.http_status == 401 || p.http_status == 403 || p.http_status == 408 || p.http_status == 429) return v;
-  // A legacy server may fail on a message that it does not know; 502 to 504 are answers of a gateway.
+  // A legacy server may fail on an unknown message; 502 to 504 come from a gateway.
   if (p.http_status > 501 && !p.answered) return v;
   if (p.answered || p.http_status != 0) v.what = verdict::kind::legacy;
   return v;

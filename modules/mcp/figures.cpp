@@ -7,7 +7,7 @@ using operation = figures::operation;
 
 const char* word(operation what) { return what == operation::call ? "call" : "list"; }
 
-// One of a few words of this code.
+// The label value: one of a fixed set of words.
 std::string_view outcome_of(const ry::error& why) {
   if (why.status() == RY_OK) return "ok";
   if (why.status() == RY_CANCELLED) return "cancelled";

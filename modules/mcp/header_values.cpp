@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
 constexpr std::size_t most_depth = 32;
-constexpr std::size_t most_headers = 64;  // of one tool; a request carries each
+constexpr std::size_t most_headers = 64;  // per tool; a request carries all of them
 
 std::string base64(std::string_view in) {
   static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -106,7 +106,7 @@ class scanner {
     return false;
   }
 
-  std::vector<std::string_view> path_;  // to the property that is looked at
+  std::vector<std::string_view> path_;  // to the current property
 };
 
 std::string plain_text(const json::value& v) {

@@ -32,7 +32,7 @@ std::optional<json::object> answers_to(const json::value& result) {
     }
     out["inputResponses"] = std::move(responses);
   }
-  // Only as it came: what it means is the server's business.
+  // requestState is opaque and must be returned unchanged.
   if (state != nullptr) out["requestState"] = *state;
   return out;
 }

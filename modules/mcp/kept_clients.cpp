@@ -39,7 +39,7 @@ ry_exec* kept_clients::home_of(const std::string& key) const {
 
 void kept_clients::give(std::unique_ptr<client> c) noexcept {
   const auto now = ctx_.now_unix_us();
-  const bool shared = !c->to().session.empty();  // its state is what it is kept for
+  const bool shared = !c->to().session.empty();  // it is kept for its state
   const bool keeps_any = (shared || limits_.idle_ms != 0) && limits_.clients != 0 && limits_.per_account != 0;
   const bool old = !shared && now - c->born_us() > limits_.life_us;
   if (!keeps_any || !c->usable() || old) return;

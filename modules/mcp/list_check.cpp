@@ -45,7 +45,7 @@ const ry_mcp_check_v1* list_check::table() noexcept {
       [](void* self, ry_str account, ry_str list, ry_exec* exec, ry_done done) noexcept {
         return ry::guard([&]() -> ry_status {
           const auto* me = static_cast<const list_check*>(self);
-          // The post keeps the completion out of this call.
+          // Posting ensures that the completion is not called from within this call.
           me->ctx_.post(exec, [me, work = me->run(ry::text(account), ry::text(list), done), exec, done]() mutable {
             if (!me->ctx_.spawn(std::move(work), exec)) done.fn(done.ctx, RY_UNAVAILABLE, nullptr);
           });

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t backoff_us = 30LL * 1'000'000;
 constexpr std::int64_t first_pause_us = 5LL * 1'000'000, longest_pause_us = 60LL * 1'000'000;
-constexpr std::size_t overhead = 256;  // of an entry, beside its key and its list
+constexpr std::size_t overhead = 256;  // per entry, in addition to its key and its list
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void tool_memory::failed(const std::string& key, const std::string& account, std
   make_room(account);
 }
 
-// When a list that its server says has changed is to be asked for again.
+// When a list that its server reported as changed must be requested again.
 std::int64_t tool_memory::doubted_from_us(const entry& e) {
   if (e.vain == 0) return e.stored_us;
   return e.stored_us + std::min(first_pause_us << std::min(e.vain - 1, 10), longest_pause_us);
@@ -68,7 +68,7 @@ std::size_t tool_memory::bytes() const {
   return bytes_;
 }
 
-// The entry of that key, made if it is not there, as the one used last.
+// Returns the entry of that key, created if necessary, and marks it as most recently used.
 tool_memory::entry& tool_memory::touched(const std::string& key, const std::string& account) {
   if (const auto at = by_key_.find(key); at != by_key_.end()) {
     entries_.splice(entries_.begin(), entries_, at->second);

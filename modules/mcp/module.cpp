@@ -1,4 +1,4 @@
-// The module `mcp`: which parts do what. Everything else is in the parts.
+// The module `mcp`: connects its components and registers them with the host.
 #include <ry/svc/mcp.h>
 
 #include <migrations.hpp>
@@ -57,7 +57,7 @@ class module {
     p.removed = [](void* self, ry_str name, ry_done done) noexcept {
       auto* m = static_cast<module*>(self);
       transports::on_removed(&m->parts_.transports, name, done);
-      // A driver waits for the end of all its connections.
+      // A driver cannot be removed until all its connections have ended.
       m->broker_.close_kept();
     };
     p.ctx = this;

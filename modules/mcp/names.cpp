@@ -16,7 +16,8 @@ std::string sanitised(std::string_view s) {
   for (const char c : s) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '_' || c == '-';
-    // One sign for a run of others: a name in another script does not become a row of underscores.
+    // A run of other characters becomes a single underscore, so that a name in another script is not a row of
+    // underscores.
     if (good) {
       out += c;
     } else if (out.empty() || out.back() != '_') {
@@ -26,7 +27,7 @@ std::string sanitised(std::string_view s) {
   return out.empty() ? "_" : out;
 }
 
-// Tells names apart that are alike once cut; the same in every build.
+// Distinguishes names that are equal after truncation. The hash must be the same in every build.
 std::string tag_of(std::string_view server, std::string_view tool) {
   std::uint64_t h = 1469598103934665603u;
   const auto mix = [&](std::string_view s) {
@@ -41,8 +42,8 @@ std::string tag_of(std::string_view server, std::string_view tool) {
   return out;
 }
 
-// Characters of other scripts leave no trace in a name; a tag keeps it apart from others. A part without any letter or
-// digit left is called `otherwise`.
+// Characters of other scripts are dropped, and a tag keeps the names distinct. A part without any letter or digit
+// becomes `otherwise`.
 std::string part_of(std::string_view given, std::string_view otherwise) {
   const auto name = sanitised(given);
   const bool foreign = std::any_of(given.begin(), given.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
@@ -63,7 +64,7 @@ std::string with_suffix(std::string name, const std::string& suffix) {
 std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
   std::vector<named_tool> out;
   std::unordered_set<std::string> used;
-  std::unordered_map<std::string, int> next;  // number to try, of a name that is taken
+  std::unordered_map<std::string, int> next;  // next number to try for a name that is taken
   for (std::size_t i = 0; i < servers.size(); ++i) {
     std::unordered_set<std::string_view> seen;
     for (const auto& tool : servers[i].tools) {

@@ -5,7 +5,7 @@
 namespace mcp {
 namespace {
 
-// Of one sleep. A turn in a session may come much later: after calls of up to a day.
+// Duration of one sleep. A turn in a session may come much later, after calls of up to a day.
 constexpr std::uint64_t sleep_ms = 3'600'000;
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string progress_line(const json::object& params) {
   const auto now = number_of(params, "progress"), total = number_of(params, "total");
   std::string out = now ? shown(*now) : "";
   if (now && total && *total > 0) out += "/" + shown(*total);
-  // One line for each notification.
+  // Each notification becomes one line.
   auto message = without_hidden(clean(text_of(params, "message"), most_message));
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_id = 1024;
 constexpr std::size_t most_message = 500;
 constexpr std::int64_t least_pause_ms = 50, longest_pause_ms = 60'000;
-constexpr std::int64_t first_pause_ms = 250, usual_pause_ms = 5'000;  // of a server that suggests none
+constexpr std::int64_t first_pause_ms = 250, usual_pause_ms = 5'000;  // if the server suggests none
 
 constexpr std::uint64_t failure_pause_ms = 500, longest_failure_pause_ms = 15'000, longest_retry_after_ms = 60'000;
 

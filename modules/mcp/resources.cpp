@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t most_uri = 4096, most_name = 200, most_description = 300;
 constexpr std::size_t most_listed_bytes = 32 * 1024, most_listed = 500;
 
-// On one line, as the entries of a list are, and as it is read.
+// Replaces line breaks and tabs, because each entry of a list is one line.
 std::string one_line(std::string_view s, std::size_t most) {
   auto out = without_hidden(clean(s, most));
   for (char& c : out) c = c == '\n' || c == '\r' || c == '\t' ? ' ' : c;

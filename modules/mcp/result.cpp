@@ -21,14 +21,14 @@ bool is_text_type(std::string_view media_type) {
          type.ends_with("+json") || type.ends_with("+xml");
 }
 
-// The text that a blob holds; empty: it holds none.
+// The text in a blob; empty if it contains none.
 std::string text_in(std::string base64) {
   std::erase_if(base64, [](char c) { return c == '\r' || c == '\n'; });
   auto out = ry::base64_decode(base64, ry::base64_alphabet::standard, ry::base64_padding::optional);
   return out && clean(*out, std::string::npos) == *out ? *std::move(out) : std::string();
 }
 
-// The last segment of a URI's path, as a name for what it stands for.
+// The last path segment of a URI, as a file name for the resource.
 std::string_view name_in(std::string_view uri) {
   uri = uri.substr(0, uri.find_first_of("?#"));
   while (uri.ends_with('/')) uri.remove_suffix(1);
@@ -48,7 +48,7 @@ constexpr std::array<bool, 256> base64_characters = [] {
   return out;
 }();
 
-// How many characters of base64 the text begins with.
+// Length of the base64 prefix of the text.
 std::size_t base64_prefix(std::string_view s) {
   const auto end = std::find_if(s.begin(), s.end(), [](unsigned char c) { return !base64_characters[c]; });
   return static_cast<std::size_t>(end - s.begin());
@@ -58,7 +58,7 @@ std::size_t base64_prefix(std::string_view s) {
 // text and the blocks, and this code runs on an event loop, so its time must be linear in the size of the message.
 class binary_filter {
  public:
-  // Strings that are the data of a block of `content` are bytes.
+  // Strings that occur as data of a `content` block are binary data.
   explicit binary_filter(const json::array* content) {
     if (content == nullptr) return;
     for (const auto& each : *content) {
@@ -76,7 +76,7 @@ class binary_filter {
     for (const auto known : known_) {
       if (known.size() >= least) beginnings_.emplace_back(rolling_hash(known).value(), known);
     }
-    // Of those that begin alike the longest comes first.
+    // Of entries with the same prefix, the longest comes first.
     std::sort(beginnings_.begin(), beginnings_.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second.size() > b.second.size();
     });
@@ -84,7 +84,7 @@ class binary_filter {
     for (const auto& b : beginnings_) may_begin_[b.first >> (64 - may_begin_bits)] = true;
   }
 
-  // The same for a text: data of blocks, and images and audio in data URLs.
+  // Removes the data of blocks, and images and audio in data URLs, from a text.
   std::string without_bytes(std::string_view text) const { return without_data_urls(without_known(text)); }
 
   json::value without_bytes(const json::value& v, std::string_view key = {}) const {
@@ -108,7 +108,7 @@ class binary_filter {
   static constexpr std::size_t most_compared = 32u << 20;
   static constexpr int may_begin_bits = 20;
 
-  // Of the `least` bytes that a text begins with.
+  // Hash of the first `least` bytes of a text.
   class rolling_hash {
    public:
     explicit rolling_hash(std::string_view s) {
@@ -150,7 +150,7 @@ class binary_filter {
     }
     return out.append(text.substr(copied));
   }
-  // The size of the data of a block that the text begins with; 0: it begins with none.
+  // The size of the block data at the start of the text; 0: none.
   std::size_t known_at(std::string_view text, std::uint64_t hash) const {
     if (!may_begin_[hash >> (64 - may_begin_bits)]) return 0;
     auto at = std::lower_bound(beginnings_.begin(), beginnings_.end(), hash,
@@ -192,18 +192,19 @@ class binary_filter {
     if (std::binary_search(known_.begin(), known_.end(), s, by_size)) return true;
     if (s.size() < least) return false;
     if (s.starts_with("data:")) return s.substr(0, 200).find(";base64,") != std::string_view::npos;
-    // In a member that MCP has for bytes, or so long a row that it is neither prose nor an identifier.
+    // Binary if the string is in a member that MCP uses for bytes, or is a base64 run too long for prose or an
+    // identifier.
     if (key != "data" && key != "blob" && s.size() < longest_word) return false;
     return base64_prefix(s) == s.size();
   }
 
   std::vector<std::string_view> known_;
-  std::vector<std::pair<std::uint64_t, std::string_view>> beginnings_;  // of those that are long enough for a text
+  std::vector<std::pair<std::uint64_t, std::string_view>> beginnings_;  // only those long enough to search for
   mutable std::size_t compared_ = 0;
-  std::vector<bool> may_begin_;  // by the first bits of the hash: most places in a text need no search
+  std::vector<bool> may_begin_;  // prefilter by the first bits of the hash: most positions need no search
 };
 
-// Structured content that is the content once more.
+// Whether the structured content only repeats the content.
 bool repeats(const json::value& structured, const json::array* content) {
   const auto* o = structured.if_object();
   const auto* same = o != nullptr && o->size() == 1 ? array_at(*o, "content") : nullptr;
@@ -237,7 +238,7 @@ class writer {
     if (!out_.empty() && out_.back() != '\n') out_ += '\n';
     out_ += cut(text, out_.size() < most_ ? most_ - out_.size() : 0);
   }
-  // Whether the server said something in words of its own.
+  // Whether the server sent any text of its own.
   bool has_text() const { return has_text_; }
   std::string take() {
     if (total_ > out_.size()) {
@@ -257,7 +258,7 @@ class writer {
   static std::string size_of(const std::string& base64) {
     return std::to_string(base64.size() / 4 * 3) + " bytes";
   }
-  // Bytes that are no text and no image for a model.
+  // Passes on binary data that is neither text nor an image for the model.
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t most = 100;
     if (data.empty() || !hands_files_) return;
@@ -301,7 +302,7 @@ class writer {
   const binary_filter& filter_;
   const std::size_t most_;
   const bool hands_files_;
-  std::size_t most_files_, total_ = 0, image_bytes_ = 0;  // most_files_: left for further files
+  std::size_t most_files_, total_ = 0, image_bytes_ = 0;  // most_files_: remaining budget
   bool has_text_ = false;
   std::string out_;
   json::array images_, files_;
@@ -323,7 +324,7 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
     if (const auto* e = o->if_contains("isError"); e != nullptr && e->is_bool()) failed = e->get_bool();
     if (const auto* structured = o->if_contains("structuredContent");
         structured != nullptr && !structured->is_null()) {
-      // Servers send structured content as a text, too, in words of their own: the model is given one of them.
+      // Servers often send structured content as text as well, in their own words; the model gets only one of the two.
       if (!w.has_text() && !repeats(*structured, content)) {
         w.line(json::serialize(filter.without_bytes(*structured)));
       }

@@ -22,7 +22,7 @@ ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.invalid", std::move(sentence));
 }
 
-// The module's own failures: the contract has a sentence for them.
+// For internal failures of the module, the API contract prescribes this message.
 ry::error internal_failure() {
   return ry::http_error(500, RY_UNAVAILABLE, "mcp.internal", "Internal server error");
 }
@@ -32,7 +32,7 @@ enum class reader { user, admin };
 ry::error as_answer(const ry::error& e, reader by = reader::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";
-  // The server's name is the caller's own address here.
+  // Here the server's name is the caller's own address, so the message omits it.
   if (e.is("mcp.refused")) return invalid(std::string(without_name(e.message())));
   if (e.is("mcp.internal")) return internal_failure();
   if (e.is("mcp.timeout")) {
@@ -47,7 +47,7 @@ ry::error as_answer(const ry::error& e, reader by = reader::user) {
   json::object detail;
   std::string text(e.message());
   if (by == reader::admin && e.is("mcp.rpc") && !e.detail_json().empty()) {
-    // Of a call it is there already, as its outcome.
+    // For a call, the message already contains the server's error.
     const auto said = text_of_error(parse(e.detail_json()));
     if (text.find(said) == std::string::npos) text += ": " + said;
   }
@@ -72,7 +72,7 @@ const json::value* either(const json::object& o, const char* a, const char* b) {
   return v != nullptr ? v : o.if_contains(b);
 }
 
-// `field`: where the headers were given, for the error.
+// `field`: the source of the headers, for the error message.
 json::object checked_headers(json::value v, const char* field) {
   const auto* o = v.if_object();
   const bool good = o != nullptr && o->size() <= most_headers &&
@@ -87,12 +87,12 @@ json::object headers_of(std::string_view text) {
   try {
     v = parse(text);
   } catch (const ry::error&) {
-    // Refused below, because it is no object.
+    // Rejected below, because it is not an object.
   }
   return checked_headers(std::move(v), "X-MCP-Headers");
 }
 
-// The headers that calls of the server shall carry: of the body, or those that it was discovered with.
+// The headers to store for calls of the server: those of the body, or else those used for discovery.
 json::object headers_to_store(const ry::request& r, const json::object& body) {
   const auto* given = body.if_contains("headers");
   if (given == nullptr || given->is_null()) return headers_of(r.header("X-MCP-Headers"));
@@ -129,7 +129,7 @@ json::object config_for(std::string_view type, std::string_view address, json::o
   return config;
 }
 
-// A display name that no other server of the agent has.
+// A display name that no other server of the agent uses.
 std::string name_for(std::string_view address, const std::vector<configured>& others) {
   const auto name = name_of_address(address);
   const auto taken = [&](const std::string& n) {
@@ -168,7 +168,7 @@ std::vector<std::string> texts(const json::value* v, const char* field) {
   return out;
 }
 
-// The configuration that an operator asks about.
+// The configuration in an admin request.
 struct question {
   std::string type, name;
   json::object config;
@@ -189,7 +189,7 @@ question question_of(const json::object& body) {
 void routes::add_to(ry::registrar& reg) {
   ry::route_options slow;
   slow.timeout_ms = 45'000;
-  ry::route_options slower;  // time for what is no part of a call's own limit
+  ry::route_options slower;  // includes time that does not count towards the call's own limit
   slower.timeout_ms = settings_.most_call_ms + 15'000;
   reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
   reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
@@ -226,7 +226,7 @@ ry::task<ry::response> routes::discover(ry::request r) {
   const auto* own = find(agent.servers, type, address);
   const bool as_configured = own != nullptr && headers.empty();
   if (!as_configured && type == "json") {
-    // A command is never taken from a header.
+    // Commands are never accepted from a header.
     throw invalid("A json server is identified by the name of its configuration");
   }
   const bool anew = boost::algorithm::icontains(r.header("Cache-Control"), "no-cache", std::locale::classic());
@@ -267,7 +267,7 @@ ry::task<std::string> routes::store(std::string account, std::string agent, std:
       [](const ry_agent_view* v) { return ry::text(v->custom_mcps_json); });
   if (got) co_return std::move(*got);
   const auto& e = got.error();
-  // In these operations an invalid configuration is a 400.
+  // On these routes an invalid configuration is a 400.
   if (e.status() == RY_INVALID_ARGUMENT) throw invalid(std::string(e.message()));
   if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
     ctx_.complain("an MCP configuration could not be stored", e);
@@ -311,7 +311,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
     const auto unknown = [&] {
       return std::find_if(wanted.begin(), wanted.end(), [&](const auto& name) { return known->find(name) == nullptr; });
     };
-    // The caller may have seen a list that is newer than this node's.
+    // The caller may have seen a newer list than the one cached on this node.
     if (known && unknown() != wanted.end()) {
       try {
         known = co_await broker_.discover(s, freshness::asked_now);
@@ -357,12 +357,12 @@ ry::task<ry::response> routes::replace(ry::request r) {
   const auto body = body_of(r);
   const auto* list = either(body, "custom_mcps", "customMcps");
   if (list == nullptr || !list->is_array()) throw invalid("custom_mcps must be a list");
-  // 404 before anything is said about the list.
+  // Check that the agent exists (404) before validating the list.
   (void)co_await read_agent(agents_, account, agent_id, 0);
   for (const auto& each : list->get_array()) {
     const auto* o = each.if_object();
     const auto* config = o != nullptr ? object_at(*o, "config") : nullptr;
-    if (config == nullptr) continue;  // the module `agents` refuses it and names the place
+    if (config == nullptr) continue;  // the module `agents` rejects it and names the index
     const auto type = canonical_type(text_of(*o, "type"));
     if ((type == "http" || type == "sse") && text_of(*config, "url").empty()) {
       throw invalid("MCP URL is required");
@@ -388,7 +388,7 @@ ry::task<ry::response> routes::replace(ry::request r) {
   co_return ry::response::json(json::serialize(out));
 }
 
-// Of the servers whose lists are known or come in time: those that cannot be asked are named, and the others are shown.
+// Covers servers whose lists are cached or arrive in time. Servers that cannot be reached are listed by name.
 ry::task<ry::response> routes::changed_definitions(ry::request r) {
   const auto account = co_await caller(r);
   const std::string agent_id(r.param("agent_id"));
@@ -441,7 +441,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   const auto account = co_await caller(r);
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
-  // An entry of the list may be sent back as it is.
+  // Clients may send a list entry back unchanged.
   module_json::require_known_members(body, {"server", "tool", "fingerprint", "changed", "on_tool_change", "description", "parameters",
                                            "read_only"});
   const auto name = text_of(body, "server"), tool = text_of(body, "tool"), fingerprint = text_of(body, "fingerprint");
@@ -460,7 +460,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   }
   const auto* t = list->find(tool);
   if (t == nullptr) throw invalid("tool: the server has no tool of this name");
-  // What is approved is what the caller has seen.
+  // Approve only the definition that the caller has seen.
   if (t->fingerprint != fingerprint) {
     throw ry::http_error(409, RY_ABORTED, "mcp.tool_changed",
                          "fingerprint does not match the current definition of the tool; request the list of changes again");
@@ -476,7 +476,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   co_return ry::response::json(json::serialize(json::object{{"success", true}}));
 }
 
-// A profile is one of the operator's own account.
+// A profile must belong to the operator's own account.
 ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name,
                                          json::object config) {
   std::string account;

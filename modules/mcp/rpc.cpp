@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t most_in_batch = 256;
 constexpr std::size_t most_depth = 128;
-// A loop of the server reads them in some 0.1 s; 16 MiB could hold eight times as many.
+// An event loop parses this many values in about 0.1 s; 16 MiB of text could contain eight times as many.
 constexpr std::size_t most_values = 1'000'000;
 
-// Servers are met that answer "7" to 7.
+// Some servers return the id 7 as "7".
 std::uint64_t id_of(const json::value& v) {
   if (v.is_int64()) return v.get_int64() > 0 ? static_cast<std::uint64_t>(v.get_int64()) : 0;
   if (v.is_uint64()) return v.get_uint64();
-  if (const auto* d = v.if_double()) {  // 7.0 is the number 7
+  if (const auto* d = v.if_double()) {  // 7.0 equals the number 7
     return *d >= 1 && *d < 0x1p53 && *d == std::floor(*d) ? static_cast<std::uint64_t>(*d) : 0;
   }
   if (!v.is_string()) return 0;
@@ -66,7 +66,7 @@ std::string envelope(json::object o) {
 
 namespace {
 
-// 1e999 is read as infinite, which no JSON text can say: null, as JavaScript writes it.
+// 1e999 parses as infinity, which JSON cannot represent: replace it by null, as JavaScript does.
 void make_finite(json::value& v) {
   if (const auto* d = v.if_double(); d != nullptr && !std::isfinite(*d)) v = nullptr;
   if (auto* a = v.if_array()) {
@@ -100,7 +100,7 @@ json::value parse_sent(std::string_view text) {
   return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece), most_values);
 }
 
-// One bad character in one description shall not lose a whole list.
+// An invalid character in one description must not make a whole list unusable.
 json::value parse_mended(std::string_view text) {
   const auto better = mended(text);
   if (better == text)

@@ -14,17 +14,17 @@ namespace {
 constexpr int most_depth = 64;
 constexpr std::size_t most_report = 500;
 
-// Work, in nanoseconds of a slow machine.
+// Costs in nanoseconds on a slow machine.
 constexpr std::uint64_t a_visit = 25;           // one schema against one value
-constexpr std::uint64_t an_entry = 10;          // of a list that is gone through
-constexpr std::uint64_t a_schema = 300;         // its keywords found, once
-constexpr std::uint64_t a_member = 40;          // more, for each of the schema's first members
+constexpr std::uint64_t an_entry = 10;          // of a list that is scanned
+constexpr std::uint64_t a_schema = 300;         // parsing its keywords, once
+constexpr std::uint64_t a_member = 40;          // in addition, for each of the schema's first members
 constexpr std::size_t most_members_searched = 18;  // larger objects have an index
-constexpr std::uint64_t a_ref_byte = 32;        // each name on the way is compared with up to 18 others
-constexpr std::uint64_t a_search = 20;          // for a name in an object
+constexpr std::uint64_t a_ref_byte = 32;        // each name on the path is compared with up to 18 others
+constexpr std::uint64_t a_search = 20;          // looking up a name in an object
 constexpr std::uint64_t a_name_byte = 2;
 
-// The kinds of values, which are the bits of a set of types.
+// Bit flags for the kinds of values.
 enum : unsigned { object = 1, array = 2, string = 4, boolean = 8, null = 16, number = 32, integer = 64, any = ~0u };
 
 unsigned kinds_of(const json::value& v) {
@@ -57,7 +57,7 @@ std::size_t characters(std::string_view s) {
       std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// What is understood of one schema.
+// The supported keywords of one schema.
 struct rules {
   const json::value* target = nullptr;  // of $ref
   const json::value* type = nullptr;
@@ -75,7 +75,7 @@ struct rules {
   const json::value* no = nullptr;
 };
 
-// Where a value is: a member or an element of the one above.
+// The position of a value: a member or an element of its parent.
 struct place {
   const place* above = nullptr;
   std::optional<std::string_view> key = std::nullopt;  // nullopt: an element
@@ -97,7 +97,7 @@ class checker {
  public:
   explicit checker(const json::value& root) : root_(root) {}
 
-  // False: it differs, or gave_up().
+  // False: the value differs, or gave_up().
   bool check(const json::value& schema, const json::value& v, const place& at, int depth) {
     if (depth > most_depth) gave_up_ = true;
     if (!spend(a_visit)) return false;
@@ -116,7 +116,7 @@ class checker {
   std::uint64_t work() const noexcept { return work_; }
 
  private:
-  // False: there is too little left, and nothing more shall be done.
+  // Charges work. False: the limit is exceeded, and validation must stop.
   bool spend(std::uint64_t work) {
     if (work > most_schema_work - work_) gave_up_ = true;
     if (gave_up_) return false;
@@ -161,7 +161,7 @@ class checker {
     return a == b;
   }
 
-  // Null: gave_up().
+  // nullptr: gave_up().
   const rules* rules_of(const json::object& s) {
     const auto found = rules_.find(&s);
     if (found != rules_.end()) return &found->second;
@@ -201,7 +201,7 @@ class checker {
     if (!s.contains("patternProperties")) r.other_properties = s.if_contains("additionalProperties");
     r.first_items = array_at(s, "prefixItems");
     r.other_items = s.if_contains("items");
-    if (r.other_items != nullptr && r.other_items->is_array()) {  // as it was written before 2020-12
+    if (r.other_items != nullptr && r.other_items->is_array()) {  // the form before 2020-12
       r.first_items = r.other_items->if_array();
       r.other_items = s.if_contains("additionalItems");
     }
@@ -306,7 +306,8 @@ class checker {
         if (gave_up_) return false;
         if (some == r.any_of && matched > 0) break;
       }
-      // The last is checked again for its report only where one is wanted, so that nesting does not multiply it.
+      // The last alternative is checked again for its report only if a report is wanted, so that nesting does not
+      // multiply the work.
       if (matched == 0) return quiet_ == 0 && check(some->back(), v, at, depth + 1);
       if (some == r.one_of && matched > 1) return differs(at, "matches more than one of oneOf");
     }
@@ -315,7 +316,7 @@ class checker {
     return !gave_up_;
   }
 
-  // check() of what may well differ: no report is made.
+  // Like check(), but without a report.
   bool matches(const json::value& schema, const json::value& v, const place& at, int depth) {
     ++quiet_;
     const bool out = check(schema, v, at, depth);

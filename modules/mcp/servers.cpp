@@ -27,7 +27,7 @@ std::string key_of(std::string_view driver, std::string_view config, std::string
   return hex;
 }
 
-// The answer of a driver to resolve() or authorize(), which may come when nobody waits for it any more.
+// The answer of a driver to resolve() or authorize(). It may arrive after the caller has stopped waiting.
 struct naming {
   transport driver;
   std::string type, config_json;
@@ -71,8 +71,8 @@ ry::task<void> until_over(std::shared_ptr<naming> n) {
   }
 }
 
-// The values of headers and variables, and the words in them: a server that complains of a token
-// names it without the "Bearer" before it.
+// Masks the values of headers and variables, and the words in them: a server that rejects a token quotes it without the
+// "Bearer" prefix.
 std::shared_ptr<const std::vector<ry::masked_text>> mask_credentials(const ry::context& ctx,
                                                                      const json::object& config) {
   constexpr std::size_t least = 8;
@@ -116,7 +116,7 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
   const auto* o = v.if_object();
   if (o == nullptr) return {};
   for (const auto& member : *o) {
-    // Of a local program a member without effect would change what is run, silently.
+    // For a local program, an unknown member would be ignored silently and change what is run.
     if (type != "json") break;
     const auto key = sv(member.key());
     bool known = false;
@@ -126,7 +126,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     }
     if (!known) return "config." + clean(key, 100) + " is not known";
   }
-  // A value of another type would be left out, silently: a request without its credentials, a program without its variables.
+  // A value of another type would be ignored silently: a request without its credentials, a program without its
+  // variables.
   for (const char* key : {"url", "command", "profile_id"}) {
     const auto* value = o->if_contains(key);
     if (value != nullptr && !value->is_string()) return std::string("config.") + key + " must be a string";
@@ -248,7 +249,7 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->name = std::move(name);
   s->type = canonical_type(type);
   s->driver = s->type;
-  // What a profile stands for is the operator's to say.
+  // The operator, not the account, decides which server a profile leads to.
   const bool customizable = s->type != "prebuilt" && !custom_type.empty();
   if (customizable && parts_.transports.find(custom_type)) s->driver = custom_type;
   s->config_json = json::serialize(config);
@@ -258,7 +259,7 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   s->reuse = reuse != nullptr && reuse->is_bool() && reuse->get_bool();
   s->revision = text_of(config, "revision");
   const auto session = text_of(config, "session");
-  // Connections that any call may use again belong to no run.
+  // Connections that any call may reuse belong to no run.
   if (session == "call" || s->reuse) s->scope = server::session_scope::call;
   if (session == "run") s->scope = server::session_scope::run;
   if (session == "thread") s->scope = server::session_scope::thread;
@@ -360,7 +361,7 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
       throw trouble_with(*s, st, "mcp.refused", n->why.message());
     }
     if (st == RY_UNAUTHENTICATED) throw trouble_with(*s, st, "mcp.unauthorized", n->why.message());
-    // What a database says is nothing for the caller.
+    // Database errors are not shown to the caller.
     parts_.ctx.complain("an integration profile could not be read", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
   }

@@ -1,4 +1,4 @@
-// The part of a client that waits for tasks.
+// The part of `client` that waits for tasks.
 #include "client.hpp"
 #include "input.hpp"
 #include "text.hpp"
@@ -6,13 +6,13 @@
 namespace mcp {
 namespace {
 
-// How often in a row a server may fail to say how a task stands.
+// How many tasks/get requests in a row may fail.
 constexpr int most_failures = 10;
-constexpr std::size_t most_answers = 64;  // to questions of one task
+constexpr std::size_t most_answers = 64;  // to input requests of one task
 
 }  // namespace
 
-// One request about a task, none of which begins anything: it is made again while the server cannot be reached.
+// Sends a request about a task. These requests start nothing, so they are retried while the server is unreachable.
 ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int& failures) {
   for (;;) {
     const json::object params{{"taskId", jv(task_id)}};
@@ -47,7 +47,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
   std::unordered_set<std::string> answered;
   int failures = 0;
   for (int polls = 0; !t.over(); ++polls) {
-    // A legacy server asks for its input while it is asked for the result; this client answers that it has none.
+    // A legacy server asks for input while the client requests the result; the client answers that it has none.
     if (t.status == remote_task::state::input_required && era_ == era::legacy) break;
     if (t.status == remote_task::state::input_required) co_await answer_task(t, answered);
     if (polls != 0 || t.poll_ms != 0) (co_await parts_.ctx.sleep(poll_pause_ms(t, polls))).value();
@@ -80,7 +80,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
   co_return result_of(std::move(r), shown, true);
 }
 
-// Dismisses each question once, as in a call.
+// Cancels each input request once, as in a call.
 ry::task<void> client::answer_task(const remote_task& t, std::unordered_set<std::string>& answered) {
   const auto* asked = t.input_requests.if_object();
   if (asked == nullptr) co_return;

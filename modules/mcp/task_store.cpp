@@ -18,7 +18,7 @@ ry::uuid uuid_of(const std::string& run) {
   return *id;
 }
 
-// With the members of objects in the order of their keys: the database keeps them in another one.
+// Serialises with sorted member names, because the database stores members in another order.
 void write_sorted(const json::value& v, std::string& out) {
   if (const auto* a = v.if_array()) {
     out += '[';
@@ -63,7 +63,7 @@ ry::task<void> task_store::keep(call_id of, std::string task_id, std::int64_t li
   const auto run = uuid_of(of.run);
   const auto sealed = ctx_.secrets().seal(sealed_for(of.run), task_id).value();
   note_stored(of.run);
-  // Rows whose run ended elsewhere go with those that come.
+  // Also deletes expired rows, whose runs ended on other nodes.
   (co_await ctx_.db().query("with old as (delete from mcp.task where (run_id, tool_call_id) in (select run_id, tool_call_id"
                             " from mcp.task where expires_at < now() order by expires_at limit 50 for update skip locked))"
                             " insert into mcp.task (run_id, tool_call_id, call_hash, task_id, expires_at)"

@@ -8,14 +8,14 @@
 namespace mcp {
 namespace {
 
-// Length of the character that s begins with; 0: there is none.
+// Length of the UTF-8 character at the start of s; 0 if invalid.
 std::size_t character(std::string_view s) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned first = at(0);
   if (first < 0x80) return 1;
   const std::size_t n = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4 || s.size() < n) return 0;
-  // The second byte rules out longer spellings than needed, surrogates, and what is beyond Unicode.
+  // Checking the second byte excludes overlong forms, surrogates and code points beyond Unicode.
   const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (at(1) < low || at(1) > high) return 0;
@@ -40,7 +40,7 @@ bool is_hidden(char32_t c) noexcept {
   return std::any_of(std::begin(ranges), std::end(ranges), [c](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
-// Hands over the characters one by one until `take` says no.
+// Calls `take` for each character until it returns false.
 template <class F>
 void each_character(std::string_view s, F take) {
   while (!s.empty()) {
@@ -50,7 +50,7 @@ void each_character(std::string_view s, F take) {
   }
 }
 
-// Of the escape at `at`, four digits of hex; -1: there is none.
+// The UTF-16 code unit of the JSON escape at `at`; -1 if there is none.
 long unit(std::string_view s, std::size_t at) noexcept {
   if (s.size() < at + 6 || s[at] != '\\' || s[at + 1] != 'u') return -1;
   unsigned value = 0;
@@ -71,7 +71,7 @@ std::string clean(std::string_view s, std::size_t most) {
   std::string out;
   out.reserve(s.size() < most ? s.size() : most);
   while (!s.empty()) {
-    // Nearly all of nearly all texts.
+    // Fast path for ASCII.
     const auto ascii = static_cast<std::size_t>(
         std::find_if(s.begin(), s.end(), [](unsigned char c) { return c >= 0x80; }) - s.begin());
     out += s.substr(0, std::min(ascii, most - out.size()));

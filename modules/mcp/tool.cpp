@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t most_name = 256;
 constexpr std::size_t most_left_out = 100;
 
-// Of a value as text; empty when that is longer than `most`.
+// Hash of a value as text; empty if the text is longer than `most`.
 std::string hash_of(const json::value& v, std::size_t most) {
   crypto_generichash_state state;
   unsigned char digest[16];
@@ -35,7 +35,7 @@ std::string hash_of(const json::value& v, std::size_t most) {
   return hex;
 }
 
-// The memory that a value takes, about: hostile texts make a value of two bytes of text.
+// Approximate memory of a value. Hostile input can create a value from two bytes of text.
 std::size_t memory_of(const json::value& v) {
   std::size_t n = sizeof v;
   if (const auto* s = v.if_string()) n += s->size();
@@ -53,7 +53,7 @@ bool claims(const json::object* annotations, std::string_view key) {
   return v != nullptr && v->is_bool() && v->get_bool();
 }
 
-// MCP Apps: a tool may be there for the user interface alone.
+// MCP Apps: a tool can be intended for the user interface only.
 bool hidden_from_models(const json::object& tool) {
   const auto* meta = object_at(tool, "_meta");
   const auto* ui = meta != nullptr ? object_at(*meta, "ui") : nullptr;
@@ -83,7 +83,7 @@ std::optional<std::string> tool_collector::add_page(const json::value& result) {
   for (const auto& each : *tools) add(each);
   const auto* ttl = o->if_contains("ttlMs");
   if (ttl != nullptr && ttl->is_int64() && ttl->get_int64() >= 0) {
-    // The shortest of all pages holds for the whole.
+    // The shortest ttlMs of all pages applies to the list.
     list_.ttl_ms = std::min(list_.ttl_ms.value_or(INT64_MAX), ttl->get_int64());
   }
   const auto* next = o->if_contains("nextCursor");
@@ -158,7 +158,7 @@ void tool_collector::add(const json::value& v) {
 tool_list tool_collector::finish() {
   std::stable_sort(list_.tools.begin(), list_.tools.end(),
                    [](const tool& a, const tool& b) { return a.name < b.name; });
-  // Of two of one name the first is the one that a call would reach.
+  // If two tools have the same name, keep the first, which a call would reach.
   const auto twice = std::unique(list_.tools.begin(), list_.tools.end(),
                                  [](const tool& a, const tool& b) { return a.name == b.name; });
   if (twice != list_.tools.end()) {

@@ -7,7 +7,7 @@
 namespace mcp {
 namespace {
 
-// Of one account; beyond, the oldest go.
+// Per account; beyond this, the oldest definitions are deleted.
 constexpr std::int64_t most_definitions = 20'000, removed_at_once = 1'000;
 
 ry::uuid account_of(const std::string& account) {
@@ -64,7 +64,7 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
       " and accepted_at <= (select accepted_at from mcp.tool_definition where account_id = $1"
       " order by accepted_at offset $4 limit 1)",
       id, key, most_definitions, removed_at_once);
-  // What another run has accepted meanwhile is compared with the next time.
+  // If another run accepts a definition at the same time, the next comparison uses that one.
   b.add(
       "insert into mcp.tool_definition (account_id, server, tool, fingerprint)"
       " select $1, $2, tool, fingerprint from unnest($3::text[], $4::text[]) as new (tool, fingerprint)"

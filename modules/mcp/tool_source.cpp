@@ -54,7 +54,7 @@ ry::task<void> tool_source::refresh(server_ptr s, std::shared_ptr<ry::signal> do
   done->set();
 }
 
-// The same for a list that was served already, once at a time for each server.
+// Refreshes a list that was already served, at most once at a time per server (single-flight).
 ry::task<void> tool_source::refresh_behind(server_ptr s) {
   {
     std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ ry::task<void> tool_source::refresh_behind(server_ptr s) {
   co_await refresh(std::move(s), std::make_shared<ry::signal>());
 }
 
-// What is remembered, or known after a short wait; an empty pointer: nothing.
+// The cached list, or one that arrives after a short wait; nullptr: none.
 ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
   s = co_await broker_.servers().resolve(s);
   const auto known = broker_.memory().look_up(s->key, ctx_.now_unix_us());
@@ -81,7 +81,7 @@ ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
     (void)ctx_.spawn(refresh_behind(s), exec);
     co_return known.tools;
   }
-  // The discovery has its own limit and goes on when nobody waits any more.
+  // Discovery has its own time limit and continues after the wait has ended.
   auto done = std::make_shared<ry::signal>();
   if (!ctx_.spawn(refresh(s, done), exec)) co_return known.tools;
   const auto wait = [](std::shared_ptr<ry::signal> d) -> ry::task<void> { (co_await d->wait()).value(); };
@@ -149,7 +149,7 @@ ry::task<std::string> tool_source::describe(scope of) {
     const auto& got = known[place[i]];
     if (got.ok() && *got) changed[i] = co_await changed_tools(agent.servers[i], servers[i], *got);
   }
-  std::vector<bool> introduced(agent.servers.size());  // its instructions are in the list
+  std::vector<bool> introduced(agent.servers.size());  // its instructions have been added
   for (const auto& t : agent.tools) {
     if (place[t.server] == SIZE_MAX) continue;
     const auto& got = known[place[t.server]];
@@ -159,11 +159,11 @@ ry::task<std::string> tool_source::describe(scope of) {
     o["source"] = "mcp:" + configuration.name;
     const tool_list_ptr list = got.ok() ? *got : nullptr;
     const tool* described = list ? list->find(t.tool) : nullptr;
-    if (list && described == nullptr) continue;  // the server has it no more
+    if (list && described == nullptr) continue;  // the server no longer has it
     const auto* change = change_of(changed[t.server], t.tool);
     if (change != nullptr && configuration.on_tool_change == configured::tool_change::block) continue;
     if (change != nullptr) {
-      // The model is not told a definition that nobody has approved.
+      // A definition that no user has approved is not shown to the model.
       o["description"] = "The definition of this tool has changed (" + parts_of(*change) +
                          "). It can be called once the user has approved the change.";
       o["parameters"] = json::object{{"type", "object"}};
@@ -189,7 +189,7 @@ ry::task<std::string> tool_source::describe(scope of) {
     if (got.ok() && *got && (*got)->has_resources) with_resources.push_back(agent.servers[i].name);
   }
   for (auto& tool : resource_tools(with_resources)) out.push_back(std::move(tool));
-  // Servers may be configured to take hours for a call (timeout_seconds, max_call_timeout_seconds).
+  // Servers may be configured to take hours per call (timeout_seconds, max_call_timeout_seconds).
   for (auto& tool : out) tool.as_object()["own_time_limit"] = true;
   co_return json::serialize(out);
 }
@@ -212,7 +212,7 @@ ry::task<void> tool_source::list(scope of, ry_tools_list_fn fn, void* ctx) {
 
 namespace {
 
-// The server that a call of list_resources or read_resource is about. Throws what the model can correct.
+// The server of a list_resources or read_resource call. Throws errors that the model can correct.
 std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices, operation what,
                                   const json::object& arguments) {
   constexpr std::size_t most_uri = 8192;
@@ -235,7 +235,7 @@ std::size_t server_with_resources(const std::vector<configured>& servers, const 
 
 }  // namespace
 
-// What this process has not heard of may have some: the run may have begun elsewhere.
+// Servers without a cached list are included: the run may have started on another node.
 ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std::vector<configured>& servers, const scope& of) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < servers.size(); ++i) {
@@ -246,7 +246,7 @@ ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std
       list = broker_.memory().look_up(s->key, ctx_.now_unix_us()).tools;
     } catch (const ry::error& e) {
       if (e.status() == RY_CANCELLED) throw;
-      continue;  // it is not usable, which a call of one of its tools tells
+      continue;  // unusable; a call of one of its tools reports why
     }
     if (!list || list->has_resources) out.push_back(i);
   }
@@ -306,14 +306,14 @@ ry::task<void> tool_source::run(asked what, call_handle* h) {
     h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
     co_return;
   }
-  // A call whose task is lost has been made; of a resumed one the run decides what that means.
+  // If its task is lost, the call was already made. For a resumed call the run decides what that means.
   const bool not_made = why.status() == RY_NOT_FOUND && (resumed || !why.is("mcp.task_lost"));
   if (why.status() == RY_CANCELLED || not_made) {
     const auto v = why.view();
     h->sink.on_result(h->ctx, why.status(), ry_str{}, &v);
     co_return;
   }
-  // A server that fails is something the model can reckon with.
+  // The model can handle a failed server, so the error becomes the result of the call.
   ctx_.warn("a tool of an MCP server failed", {{"run_id", run_id}, {"reason", why.reason()}, {"error", why.message()}});
   (void)ry::guard([&] { result = error_json(why.message()); });
   h->sink.on_result(h->ctx, RY_OK, ry::str(result), nullptr);
@@ -324,7 +324,7 @@ ry_status tool_source::begin(asked what, ry_exec* exec, const ry_tool_sink& sink
   const auto token = h->source.token();
   *call = h.get();
   auto work = run(std::move(what), h.get());
-  // By a post, so that the completion never comes inside this call.
+  // Posting ensures that the completion is not called from within this call.
   struct start {
     tool_source* s;
     ry_exec* exec;
@@ -349,7 +349,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
          void* ctx) noexcept {
         auto* s = static_cast<tool_source*>(self);
         return ry::guard([&] {
-          // By a post, so that the completion never comes inside this call.
+          // Posting ensures that the completion is not called from within this call.
           struct start {
             tool_source* s;
             ry_exec* exec;
