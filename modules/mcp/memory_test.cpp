@@ -1,4 +1,4 @@
-// The memory of tool lists, and text of others.
+// Cache of tool lists, and sanitising of text of other parties.
 #include <gmock/gmock.h>
 
 #include <ry/cpp/types.hpp>
@@ -51,7 +51,7 @@ TEST(Memory, AnAccountThatHasMuchGivesUpItsOwn) {
     EXPECT_NE(m.look_up("199", 0).tools, nullptr);
     EXPECT_NE(m.look_up("180", 0).tools, nullptr) << "alone it has nearly all of the room";
     EXPECT_EQ(m.look_up("100", 0).tools, nullptr);
-    // Many that have little take turns, and what was not used goes first.
+    // Entries of many small accounts are evicted by least recent use.
     for (int i = 0; i < 100; ++i) m.store("k" + std::to_string(i), std::to_string(i), list, 1000, 0);
     EXPECT_EQ(m.look_up("199", 0).tools, nullptr);
     EXPECT_NE(m.look_up("k99", 0).tools, nullptr);
@@ -94,7 +94,7 @@ TEST(Memory, AServerThatSaysInVainThatItsListHasChangedIsAskedAfterAPause) {
   constexpr std::int64_t second = 1'000'000, life = 3600 * second;
   tool_memory m(1u << 20);
   std::int64_t now = 0;
-  // It says so whenever it is asked.
+  // The server reports a change on every request.
   const auto listed = [&](const char* description) {
     const auto aged = m.look_up("k", now).aged;
     m.age("k", "u", now);
@@ -110,7 +110,7 @@ TEST(Memory, AServerThatSaysInVainThatItsListHasChangedIsAskedAfterAPause) {
     now += pause * second;
     EXPECT_FALSE(m.look_up("k", now).fresh) << pause;
   }
-  // A list that has changed is proof.
+  // A list that has really changed resets the pause.
   listed("y");
   EXPECT_FALSE(m.look_up("k", now).fresh);
 }
@@ -125,7 +125,7 @@ TEST(Memory, ADoubtedListIsAskedForAtOnceIfItsServerHasNotSaidSoInVain) {
   }
 }
 
-// Two bytes of text may become a value of many: the list is bounded by what it takes in memory.
+// A short text can expand to a large value, so the limit applies to the size in memory.
 TEST(Memory, ListsAreBoundedByWhatTheyTake) {
   tool_limits limits;
   limits.list_bytes = 100'000;

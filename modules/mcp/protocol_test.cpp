@@ -1,4 +1,4 @@
-// The parts without I/O: messages, revisions, headers, tools, names, results.
+// The protocol code without I/O: messages, revisions, headers, tools, names, results.
 #include <gmock/gmock.h>
 
 #include <charconv>
@@ -98,7 +98,7 @@ TEST(Rpc, HostileTextIsRefused) {
 }
 
 TEST(Rpc, ValuesOfOneMessageAreCounted) {
-  const auto with = [](std::size_t values) {  // the message, its id, its result and what that holds
+  const auto with = [](std::size_t values) {  // counts the message, its id, its result and the result's content
     std::string text = R"({"id":1,"result":[0)";
     for (std::size_t i = 4; i < values; ++i) text += i % 2 ? ",{}" : ",\"[,\"";
     return text + "]}";
@@ -144,7 +144,8 @@ TEST(Era, IsJudgedByTheFirstAnswer) {
   EXPECT_FALSE(is_legacy_revision("2099-01-01"));
 }
 
-// Compatibility matrix of revision 2026-07-28: any answer but a DiscoverResult or a modern error is a legacy server's.
+// Compatibility matrix of revision 2026-07-28: any answer but a DiscoverResult or a modern error identifies a legacy
+// server.
 TEST(Era, AnswersWithoutAModernErrorAreThoseOfALegacyServer) {
   for (const unsigned status : {200u, 400u, 404u, 405u, 406u, 415u, 422u, 500u, 501u, 503u}) {
     for (const char* error : {R"({"code":-32601})", R"({"code":-32602})", R"({"code":-32600})", R"({"code":-32000})",
@@ -215,7 +216,7 @@ TEST(Headers, BadAnnotationsAreFound) {
            R"({"type":"object","x-mcp-header":"A"})"}) {
     EXPECT_NE(scan_headers(j(schema)).problem, "") << schema;
   }
-  // A property may have that name.
+  // A property may have this name.
   EXPECT_EQ(scan_headers(j(R"({"properties":{"x-mcp-header":{"type":"string"}}})")).problem, "");
 }
 
@@ -399,7 +400,7 @@ TEST(Names, OfOtherScriptsAreDistinctAndFollowFromTheirOwnName) {
   EXPECT_NE(named[0].name, named[1].name);
   EXPECT_THAT(named[2].name, HasSubstr("__list_"));
   EXPECT_THAT(named[3].name, HasSubstr("__files_2_"));
-  // The order and the company of a tool have no influence.
+  // A tool's name does not depend on the order or on other tools.
   const auto alone = name_tools({{"\xe6\x97\xa5\xe5\x8e\x86", {"\xe5\x88\xa0\xe9\x99\xa4"}}});
   EXPECT_EQ(alone[0].name, named[1].name);
 }
@@ -469,7 +470,7 @@ TEST(Results, BytesAreNoText) {
   const auto shown = [](json::object result) { return content_of(json::serialize(result), 100'000); };
   const json::array content{picture};
   const std::string line = "[image, image/png, 6000 bytes]";
-  // server-filesystem: the content once more.
+  // server-filesystem repeats the content as structured content.
   EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"content", content}}}}), line);
   EXPECT_EQ(shown({{"content", content}, {"structuredContent", json::object{{"n", 1}, {"bytes", data}}}}),
             line + "\n{\"n\":1,\"bytes\":\"[6000 bytes]\"}");

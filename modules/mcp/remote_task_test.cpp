@@ -33,7 +33,7 @@ TEST(RemoteTask, WhatIsNoTaskIsNone) {
 TEST(RemoteTask, OnlyACreatedTaskStandsForAResult) {
   EXPECT_TRUE(is_created_task(j(R"({"task":{"taskId":"a","status":"working"}})")));
   EXPECT_TRUE(is_created_task(j(R"({"resultType":"task","taskId":"a","status":"working"})")));
-  // A result may have a member of that name.
+  // A result may contain a member with this name.
   EXPECT_FALSE(is_created_task(j(R"({"content":[],"task":{"taskId":"a","status":"working"}})")));
   EXPECT_FALSE(is_created_task(j(R"({"resultType":"complete","taskId":"a"})")));
 }

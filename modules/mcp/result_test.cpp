@@ -1,4 +1,4 @@
-// Bytes in results: what is handed on to be stored, and what the model reads of it.
+// Binary data in results: which files are passed on, and what the model reads.
 #include "result.hpp"
 
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {
       << "the scheme of the next one looks like data";
 }
 
-// A server chooses the texts and the blocks. Quadratic time would be hours for these.
+// A server controls the texts and the blocks. In quadratic time, these inputs would take hours.
 TEST(result_test, filtering_bytes_takes_linear_time) {
   const auto text = [](std::string t) { return json::object{{"type", "text"}, {"text", jv(t)}}; };
   const auto repeated = [](std::string_view piece, std::size_t times) {

@@ -38,7 +38,7 @@ TEST(Schema, Combinations) {
   EXPECT_NE(mismatch(R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a",1])"), "");
 }
 
-// Schemas come from servers: none of these may end the process, hang, or refuse what is not understood.
+// Servers supply schemas: none of these may crash or hang the process, or reject unsupported keywords.
 TEST(Schema, HostileOnesDoNoHarm) {
   for (const char* schema :
        {R"({"$ref":"#"})", R"({"allOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"$ref":"https://example.com/x"})", R"({"oneOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"not":{"$ref":"#"}})",
@@ -62,7 +62,8 @@ schema_verdict verdict_on(std::string_view schema, std::string_view value) {
   return out;
 }
 
-// Each is small enough to be sent, and would keep an event loop for seconds to minutes.
+// Each schema is small enough to be accepted and would block an event loop for seconds to minutes without the work
+// limit.
 TEST(Schema, WhatCostsTooMuchIsGivenUp) {
   const auto numbers = "[" + repeated("7", 150'000) + "]";
   const auto text = "\"" + std::string(1'000'000, 'x') + "\"";
@@ -84,7 +85,7 @@ TEST(Schema, WhatCostsTooMuchIsGivenUp) {
   EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"const\":" + numbers + "}", 100) + "]}", numbers).gave_up);
 }
 
-// A choice between choices: reports of what was tried are not made at each level.
+// Nested alternatives must not build a report at each level.
 TEST(Schema, NestedChoicesAreCheckedOnce) {
   std::string schema = R"({"type":"string"})";
   for (int i = 0; i < 50; ++i) schema = R"({"anyOf":[)" + schema + "]}";
@@ -110,7 +111,7 @@ TEST(Schema, LargeResultsAreChecked) {
   EXPECT_EQ(good.mismatch, "");
   EXPECT_EQ(verdict_on(table, "{\"rows\":[" + rows + R"(,{"id":"x"}]})").mismatch,
             "/rows/99999/id: is not of the type integer");
-  // Ten times as many are not.
+  // Ten times as many rows exceed the limit.
   const auto more = verdict_on(table, "{\"rows\":[" + repeated(R"({"id":1,"name":"n"})", 999'999) + R"(,{"id":"x"}]})");
   EXPECT_TRUE(more.gave_up);
 }

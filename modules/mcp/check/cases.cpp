@@ -1,4 +1,4 @@
-// The cases, in the order in which an author meets them.
+// The test cases, in the order in which an author of a transport is likely to need them.
 #include "probe.hpp"
 
 namespace mcp_check {
@@ -89,7 +89,7 @@ ry::task<void> exchange(const subject& s, ry_exec* exec) {
 ry::task<void> burst(const subject& s, ry_exec* exec) {
   probe p(s, exec);
   co_await p.greet();
-  // A driver takes at least 16 at a time.
+  // A driver must accept at least 16 messages at a time.
   for (std::uint64_t id = 10; id < 26; ++id) {
     if (p.request(id, "tools/list") != RY_OK) {
       wrong("send() refused message " + std::to_string(id - 9) + " of 16 that wait for their on_sent()");
@@ -122,7 +122,7 @@ ry::task<void> cancel(const subject& s, ry_exec* exec) {
 }
 
 ry::task<void> close_at_once(const subject& s, ry_exec* exec) {
-  // As soon as it is open, and with messages on their way.
+  // Closes a session as soon as it is open, and with messages in flight.
   probe first(s, exec);
   first.close();
   probe second(s, exec);
@@ -152,7 +152,8 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
     const bool came = co_await p.until([&](probe& q) { return q.messages() >= before + i; }, patience);
     if (!came) wrong(i == 1 ? "a request was not answered" : "after resume() no further message came");
     co_await rest(s, a_while / 2);
-    // Exchanges that were answered already may be told; a shared channel stands still.
+    // With exchanges, responses that have already arrived may still be delivered; a shared channel must deliver
+    // nothing.
     if (!s.exchanges() && p.messages() > before + i) {
       wrong("on_message() came after the sink had answered RY_RESOURCE_EXHAUSTED and before resume()");
     }
@@ -160,7 +161,7 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
   }
   p.answer_to_messages = RY_OK;
   p.resume();
-  p.resume();  // without need: no effect
+  p.resume();  // without a pause: no effect
   if (p.request(90, "tools/list") != RY_OK) wrong("send() refused a request");
   const bool came = co_await p.until([](probe& q) { return q.answered(90); }, patience);
   if (!came) wrong("after back-pressure a request is not answered");
@@ -204,7 +205,7 @@ ry::task<void> too_large(const subject& s, ry_exec* exec) {
 }
 
 ry::task<void> many(const subject& s, ry_exec* exec) {
-  // What each leaves behind is counted by who runs this.
+  // `runyard module check` counts the resources that the sessions leave behind.
   for (int i = 0; i < 20; ++i) {
     probe p(s, exec);
     co_await p.greet();

@@ -1,6 +1,6 @@
-// Stands in for `mcp` beside a transport that is examined: defines mcp.transport/1 and runs one case of its
-// settings when its health is asked for the first time. Health then says how it stands: "under way", RY_OK when all
-// was well, or the sentence for the author.
+// Stands in for `mcp` to test a transport: defines mcp.transport/1 and runs one test case, which its settings name,
+// when its health is first requested. Health then reports the result: "under way", RY_OK if the case passed, or a
+// sentence for the author of the transport.
 #include <atomic>
 #include <boost/json/parse.hpp>
 #include <mutex>

@@ -51,7 +51,7 @@ ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string
   m.struct_size = sizeof m;
   m.kind = kind;
   m.token = token;
-  // Copied into memory that is wiped at once: the driver must have copied it.
+  // The text is sent from memory that is wiped right after the call, because the driver must have copied it.
   std::string mine = json;
   m.json = ry::str(mine);
   m.headers = &revision;

@@ -1,5 +1,5 @@
-// A session of the transport under examination, as its module would hold it, which writes down all it
-// hears and notices what breaks the rules of mcp.transport/1. On one executor.
+// A session of the transport under test, as the module `mcp` would hold it. Records every callback and detects
+// violations of the rules of mcp.transport/1. Runs on one executor.
 #pragma once
 
 #include <ry/ext/mcp_transport.h>
@@ -13,16 +13,16 @@
 
 namespace mcp_check {
 
-// What is examined.
+// The transport under test.
 struct subject {
   const ry::context& ctx;
   const ry_mcp_transport_v1* table;
   void* self;
-  std::string config_json;  // of a server that answers
+  std::string config_json;  // of a server that responds
   bool exchanges() const noexcept { return (table->capabilities & RY_MCP_EXCHANGES) != 0; }
 };
 
-// The sentence says what the author has to mend.
+// Fails the case. The sentence tells the author what to fix.
 [[noreturn]] void wrong(std::string sentence);
 
 ry_mcp_target target_of(const subject& s, std::string_view config_json);
@@ -36,33 +36,33 @@ struct heard {
 
 class probe {
  public:
-  // Opens a session; wrong() when the driver refuses. max_message_bytes 0: 16 MiB.
+  // Opens a session; calls wrong() if the driver refuses. max_message_bytes 0: 16 MiB.
   probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes = 0);
   ~probe();  // closes it
   probe(const probe&) = delete;
   probe& operator=(const probe&) = delete;
 
-  // Sends a request with this id, or a notification; the id is its token.
+  // Sends a request with this id, or a notification. The id is also its token.
   ry_status request(std::uint64_t id, std::string_view method);
   ry_status notify(std::uint64_t token, std::string_view method);
   void finish(std::uint64_t token, std::int32_t why);
   void resume();
   void close();
 
-  // Waits until enough(*this), at most that long; false: it did not come.
+  // Waits until enough(*this) is true, at most `ms`. Returns false after a timeout.
   template <class F>
   ry::task<bool> until(F enough, std::uint64_t ms);
-  // Initialize and what belongs to it.
+  // Performs the `initialize` handshake.
   ry::task<void> greet();
 
   std::size_t messages() const noexcept { return count(heard::what::message); }
   std::size_t count(heard::what w) const noexcept;
   const heard* find(heard::what w, std::uint64_t token) const noexcept;
   bool answered(std::uint64_t id) const;
-  // A rule that was broken while nobody looked; empty: none.
+  // The first rule violation that was detected in a callback; empty: none.
   const std::string& fault() const noexcept { return fault_; }
 
-  ry_status answer_to_messages = RY_OK;  // what the sink returns
+  ry_status answer_to_messages = RY_OK;  // the return value of the sink
   std::vector<heard> log;
 
  private:
@@ -73,13 +73,13 @@ class probe {
   void note(heard h);
   ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& json);
 
-  // The sink's context outlives a closed session, to catch what comes too late.
+  // The sink's context outlives a closed session, to detect callbacks that come too late.
   struct ear {
     probe* of;
     const ry::context* ctx;
     ry_exec* exec;
-    bool inside = false;  // a call of the driver
-    bool ended = false;   // close() returned, or on_closed came
+    bool inside = false;  // a call of the driver is running
+    bool ended = false;   // close() has returned, or on_closed was called
     std::string fault;
   };
   struct calling {
@@ -89,7 +89,7 @@ class probe {
   };
 
   const subject& subject_;
-  ear* ear_;  // never freed: a late call must find it
+  ear* ear_;  // never freed, because a late callback must find it
   void* session_ = nullptr;
   std::vector<std::uint64_t> finished_;
   std::string fault_;

@@ -12,7 +12,7 @@ constexpr std::uint64_t most_bytes = 256 * 1024;
 ry::client_request limited(ry::client_request r) {
   r.connect_timeout(connect_ms).idle_timeout(exchange_ms).total_timeout(exchange_ms);
   r.max_response(most_bytes).header("Accept", "application/json");
-  // Credentials of several accounts never travel on one connection.
+  // Credentials of different accounts must never share a connection.
   r.flags(RY_CLIENT_FRESH_CONNECTION);
   return r;
 }
@@ -32,7 +32,7 @@ ry::task<ry::client_response> authority::send(ry::client_request r, std::string 
       .with_detail("{\"cause\":" + ry::json_string(e.message()) + "}");
 }
 
-// The body of a JSON answer; nothing when there is no such page.
+// The body of a JSON response; nullopt if there is no such page.
 ry::task<std::optional<std::string>> authority::read(std::string url) const {
   ry::client_request r("GET", url);
   r.flags(RY_CLIENT_FOLLOW_REDIRECTS);
@@ -42,8 +42,9 @@ ry::task<std::optional<std::string>> authority::read(std::string url) const {
   throw ry::error(RY_UNAVAILABLE, "mcp.oauth", url + " answered with HTTP status " + std::to_string(got.status));
 }
 
-// The first document of the places; nothing, and why, when none has one. A place that fails spoils no other, but without a
-// document its failure counts: the server may only be unwell.
+// Returns the first document found at `places`; nullopt and the reason if there is none. A place that fails does not
+// prevent the use of others, but without any document its failure is thrown, because the server may be down only
+// temporarily.
 ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> places, document wanted,
                                                                std::string& why) const {
   ry::error failure(RY_OK);
@@ -83,7 +84,7 @@ ry::task<discovered> authority::discover(std::string server_url, challenge said,
   } else if (!named.empty()) {
     throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names metadata that does not exist: " + named);
   } else {
-    // Before RFC 9728 a server was its own authorization server.
+    // Before RFC 9728, a server was its own authorization server.
     d.resource.resource = resource_of(server_url);
     d.resource.authorization_server = origin_of(server_url);
   }
@@ -98,7 +99,7 @@ ry::task<discovered> authority::discover(std::string server_url, challenge said,
     throw ry::error(RY_DATA_LOSS, "mcp.oauth",
                     "the authorization server " + issuer + " has no metadata" + (why.empty() ? "" : ": " + why));
   }
-  // Revision 2025-03-26: without metadata the endpoints are at their default places.
+  // Revision 2025-03-26: without metadata, the endpoints are at default paths.
   d.as = default_metadata(issuer);
   d.by_default = true;
   if (!usable(d.as.token_endpoint, allowed_)) {
@@ -108,7 +109,7 @@ ry::task<discovered> authority::discover(std::string server_url, challenge said,
 }
 
 ry::task<challenge> authority::provoke(std::string server_url) const {
-  // A message without effect in every revision.
+  // `ping` has no side effects in any revision.
   ry::client_request r("POST", server_url);
   r.body(R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "application/json");
   ry::client_response got = co_await send(std::move(r), server_url);

@@ -33,7 +33,7 @@ class reader {
     rest_.remove_prefix(1);
     return true;
   }
-  // A token or a quoted text.
+  // A token or a quoted string.
   std::optional<std::string> value() {
     if (!take('"')) return std::string(token());
     std::string out;
@@ -69,7 +69,7 @@ std::optional<challenge> read_challenge(std::string_view authenticate) {
     if (name.empty()) return out;
     r.skip(" \t");
     if (!r.take('=')) {
-      // A scheme. Of several Bearer challenges the first counts.
+      // An authentication scheme. The first of several Bearer challenges counts.
       bearer = !out && ry::iequals(name, "bearer");
       if (bearer) out.emplace();
       continue;
@@ -92,7 +92,7 @@ std::vector<std::string> scopes_of(std::string_view scope) {
     const auto end = std::min(scope.find(' '), scope.size());
     const auto one = scope.substr(0, end);
     scope.remove_prefix(std::min(end + 1, scope.size()));
-    // RFC 6749: visible characters without quote and backslash.
+    // RFC 6749: printable characters except quotes and backslashes.
     const bool proper = !one.empty() && std::all_of(one.begin(), one.end(), [](char c) {
       return c > 0x20 && c < 0x7f && c != '"' && c != '\\';
     });

@@ -1,4 +1,4 @@
-// What a server says when it refuses credentials: the Bearer challenge of WWW-Authenticate. Without I/O.
+// Parses the Bearer challenge of a WWW-Authenticate header, with which a server rejects credentials. Without I/O.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 namespace mcp::oauth {
 
 struct challenge {
-  std::string resource_metadata;  // address of RFC 9728 metadata; empty: not said
-  std::string scope;              // space-separated; empty: not said
-  std::string error;              // of RFC 6750, e.g. "insufficient_scope"
+  std::string resource_metadata;  // URL of the RFC 9728 metadata; empty: not given
+  std::string scope;              // space-separated; empty: not given
+  std::string error;              // RFC 6750 error, e.g. "insufficient_scope"
 };
 
-// `authenticate`: one or several fields, joined by commas. Empty when there is no Bearer challenge; what
-// is not well formed ends it.
+// `authenticate`: one or several header values, joined by commas. nullopt if there is no Bearer challenge. Parsing
+// stops at the first syntax error.
 std::optional<challenge> read_challenge(std::string_view authenticate);
 
-// Scopes as a list without repetition, and back.
+// Converts between a scope string and a list without duplicates.
 std::vector<std::string> scopes_of(std::string_view scope);
 std::string scope_text(const std::vector<std::string>& scopes);
 std::string united(std::string_view a, std::string_view b);

@@ -36,14 +36,14 @@ std::string form_text(const parameters& p) {
   return out;
 }
 
-// What an authorization server says went wrong, for a log and for people.
+// The error of an authorization server, for the log and for users.
 std::string cause_in(const json::object* o, std::uint32_t status) {
   const auto code = o != nullptr ? text_of(*o, "error") : std::string();
   if (code.empty() || !printable(code)) return "HTTP status " + std::to_string(status);
   return code.substr(0, 100);
 }
 
-// The description of the error, for the log only.
+// The error description, for the log only.
 json::object detail_in(const json::object* o) {
   const auto more = o != nullptr ? text_of(*o, "error_description") : std::string();
   return more.empty() ? json::object() : json::object{{"cause", more.substr(0, 1000)}};
@@ -53,7 +53,7 @@ const std::string oauth_error = "oauth_error";
 const std::string token_type_urn = "urn:ietf:params:oauth:token-type:";
 const std::string assertion_type = token_type_urn + "id-jag";
 
-// Seconds as a number or, as some servers write them, as a text; -1: neither.
+// Seconds as a number or, as some servers send them, as a string; -1: neither.
 std::int64_t seconds_of(const json::value* v) {
   if (v == nullptr) return -1;
   if (v->is_int64()) return v->get_int64();
@@ -189,7 +189,7 @@ std::string auth_method(const client& c, const std::vector<std::string>& offered
   };
   if (!c.private_key.empty() && (c.secret.empty() || offers("private_key_jwt"))) return "private_key_jwt";
   if (c.secret.empty()) return "none";
-  // RFC 8414: who says nothing takes this one.
+  // RFC 8414: the default if the server lists no methods.
   if (offered.empty() || offers("client_secret_basic")) return "client_secret_basic";
   if (offers("client_secret_post")) return "client_secret_post";
   return offers("none") ? "none" : "client_secret_basic";
@@ -215,17 +215,17 @@ form token_request(const server_metadata& as, const client& c, parameters p, std
 
 namespace {
 
-// A successful answer of a token endpoint.
+// Parses a successful response of a token endpoint; throws for any other.
 json::object read_answer(std::uint32_t http_status, std::string_view body, const std::string& where) {
   json::value v;
   (void)ry::guard([&] { v = parse(body); });
   auto* o = v.if_object();
   const auto code = o != nullptr ? text_of(*o, "error") : std::string();
-  // GitHub answers its errors with status 200.
+  // GitHub reports errors with status 200.
   const bool success = http_status / 100 == 2;
   if (!success || (!code.empty() && !o->contains("access_token"))) {
     const auto what = where + " returned no token: " + cause_in(o, http_status);
-    // Anything but a plain refusal may pass.
+    // Any failure other than a definite refusal may be temporary.
     const bool passes = code == "temporarily_unavailable" || code == "server_error" || code == "slow_down";
     if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
       throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what).with_detail(json::serialize(detail_in(o)));
@@ -310,7 +310,7 @@ json::object client_metadata(std::string_view redirect_uri) {
           {"redirect_uris", json::array{jv(redirect_uri)}},
           {"grant_types", json::array{"authorization_code", "refresh_token"}},
           {"response_types", json::array{"code"}},
-          // OpenID Connect: addresses of the machine itself are for native applications.
+          // OpenID Connect: loopback addresses are for native applications
           {"application_type", local ? "native" : "web"}};
 }
 
@@ -351,7 +351,7 @@ authorization authorization_request(const server_metadata& as, const client& c, 
   a.state = random_text();
   a.verifier = random_text();
   auto wanted = std::string(scope);
-  // A refresh token is what keeps a user from being asked again.
+  // A refresh token avoids asking the user for consent again.
   const bool offline = contains_all(as.scopes, "offline_access");
   if (offline) wanted = united(wanted, "offline_access");
   const auto query = form_text({{"response_type", "code"},
@@ -362,7 +362,7 @@ authorization authorization_request(const server_metadata& as, const client& c, 
                                 {"code_challenge_method", "S256"},
                                 {"resource", std::string(resource)},
                                 {"scope", wanted},
-                                // OpenID Connect gives offline access only to who asked the user.
+                                // OpenID Connect grants offline access only after a consent prompt
                                 {"prompt", offline ? "consent" : ""}});
   const bool more = as.authorization_endpoint.find('?') != std::string::npos;
   a.url = as.authorization_endpoint + (more ? "&" : "?") + query;

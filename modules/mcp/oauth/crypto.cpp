@@ -24,7 +24,7 @@ using pkey = std::unique_ptr<EVP_PKEY, freer<EVP_PKEY_free>>;
 using md_ctx = std::unique_ptr<EVP_MD_CTX, freer<EVP_MD_CTX_free>>;
 using ecdsa_sig = std::unique_ptr<ECDSA_SIG, freer<ECDSA_SIG_free>>;
 
-constexpr int coordinate_bytes = 32;  // of P-256
+constexpr int coordinate_bytes = 32;  // for P-256
 constexpr int least_rsa_bits = 2048;
 
 const unsigned char* octets(std::string_view s) {
@@ -38,7 +38,7 @@ std::string encoded(std::string_view bytes, int variant) {
   return out;
 }
 
-// No key that wants a pass phrase: nobody is there to be asked.
+// Rejects keys that are protected by a passphrase, because the server cannot ask for one.
 int no_passphrase(char*, int, int, void*) {
   return -1;
 }
@@ -65,7 +65,7 @@ std::string algorithm_of(const EVP_PKEY* key) {
   }
 }
 
-// JWS wants both numbers of an ECDSA signature at full length, OpenSSL gives them as DER.
+// JWS requires both integers of an ECDSA signature at full length; OpenSSL returns them as DER.
 std::string raw_ecdsa(const std::string& der) {
   const unsigned char* p = octets(der);
   const ecdsa_sig sig(d2i_ECDSA_SIG(nullptr, &p, static_cast<long>(der.size())));

@@ -161,7 +161,7 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   };
   need(m.token_endpoint, "token endpoint");
   if (!m.registration_endpoint.empty()) need(m.registration_endpoint, "registration endpoint");
-  // Nobody waits for a revocation; one that is not usable is as good as none.
+  // Revocation is best effort, so an unusable endpoint is ignored.
   if (!usable(m.revocation_endpoint, allowed)) m.revocation_endpoint.clear();
   if (wanted == consent::none) return m;
   need(m.authorization_endpoint, "authorization endpoint");

@@ -108,7 +108,7 @@ TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
     return read_server_metadata(json::serialize(o), issuer, schemes::https_only, c);
   };
   EXPECT_EQ(read(as_facts(), "https://as").token_endpoint, "https://as/token");
-  EXPECT_NO_THROW(read(as_facts(), "https://as/"));  // RFC 3986: the same
+  EXPECT_NO_THROW(read(as_facts(), "https://as/"));  // RFC 3986: equal
   for (const char* other : {"https://other", "https://as/t", "https://AS.evil"}) {
     EXPECT_THROW(read(as_facts(), other), ry::error) << other;
   }

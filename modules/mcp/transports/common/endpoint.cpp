@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Of what the host's client of HTTP says.
+// Messages for the errors of the host's HTTP client.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 12> sentences = {{
     {"http_client.resolve", "the host name could not be resolved"},
     {"http_client.lookup_limit", "the host name was not looked up: too many lookups are waiting"},
@@ -34,7 +34,7 @@ std::string_view sv(json::string_view s) {
 }
 
 bool owned_by_the_protocol(std::string_view name) {
-  // No answer is decoded, so that none may be encoded.
+  // Responses are not decoded, so a content encoding must not be requested.
   for (const char* n : {"accept-encoding", "content-type", "content-length", "accept", "host", "connection",
                         "transfer-encoding", "mcp-session-id", "last-event-id"}) {
     if (ry::iequals(name, n)) return true;

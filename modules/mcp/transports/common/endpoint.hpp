@@ -1,4 +1,4 @@
-// What the transports over HTTP read from a configuration, and one HTTP exchange of theirs.
+// Shared by the HTTP transports: their configuration and a single HTTP exchange.
 #pragma once
 
 #include <ry/cpp/mcp.hpp>
@@ -12,28 +12,29 @@ struct endpoint {
   std::string account;
   std::uint32_t client_flags = RY_CLIENT_FOLLOW_REDIRECTS;
   std::uint64_t connect_timeout_ms = 10'000;
-  // How long an answer or a stream may pause: beyond all limits of the module, which ends calls and sessions by its own.
+  // Idle timeout of a response or stream. It is longer than all limits of the module, which ends calls and sessions by
+  // its own timeouts.
   std::uint64_t idle_ms = 25 * 3'600'000ULL;
 };
 
 // Reads {"url", "headers"}. Throws ry::error RY_INVALID_ARGUMENT.
 endpoint read_endpoint(const ry::mcp::target& t);
-// The same, and asks the host's address guard. Throws RY_PERMISSION_DENIED, too.
+// The same, and checks the URL with the host's address guard. Also throws RY_PERMISSION_DENIED.
 void check_endpoint(const ry::context& ctx, const ry::mcp::target& t);
 
-// `reference` as seen from `base`; empty when it is none, or leads to another origin.
+// `reference` resolved against `base`; empty if it is invalid or leads to another origin.
 std::string same_origin_url(std::string_view base, std::string_view reference);
 
-// `fields` take the place of those of the same name in `base`.
+// `fields` replace those with the same name in `base`.
 ry::headers merged(const ry::headers& base, const ry::headers& fields);
 
 // "application/json" of "Application/JSON; charset=utf-8".
 std::string media_type(std::string_view content_type);
 
-// What the address guard and the sockets say, for on_sent and on_closed.
+// Converts errors of the address guard and the sockets for on_sent and on_closed.
 ry::error error_of(ry_status st, const ry_error_view* err);
 
-// One HTTP exchange; frees nothing by itself. All calls on the executor of start().
+// One HTTP exchange. It does not delete itself. All calls run on the executor of start().
 class http_exchange {
  public:
   http_exchange() = default;
@@ -50,7 +51,7 @@ class http_exchange {
  protected:
   virtual ~http_exchange() = default;
   virtual void head(const ry_client_response& r) = 0;
-  // RY_RESOURCE_EXHAUSTED pauses.
+  // RY_RESOURCE_EXHAUSTED pauses reading (backpressure).
   virtual ry_status data(std::string_view bytes) = 0;
   virtual void done(ry_status st, const ry_error_view* err) noexcept = 0;
 
@@ -58,15 +59,15 @@ class http_exchange {
   ry_op_id op_ = 0;
 };
 
-// The first field of that name.
+// The first header with this name.
 std::string_view field_of(const ry_client_response& r, std::string_view name) noexcept;
-// All fields of that name, joined by ", ".
+// All headers with this name, joined by ", ".
 std::string fields_of(const ry_client_response& r, std::string_view name);
 std::string fields_of(const ry::headers& all, std::string_view name);
 
-// Calls an exchange off after that time, if it still goes on then. Throws std::bad_alloc only.
+// Cancels an exchange after `ms` if it is still running. Throws std::bad_alloc only.
 void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint64_t ms);
-// What a closed session still has to say may take this long.
+// Time limit for the last messages of a closed session.
 inline constexpr std::uint64_t farewell_ms = 3000;
 
 }  // namespace mcp_transport

@@ -11,7 +11,7 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
     after_cr_ = false;
     if (bytes.front() == '\n') bytes.remove_prefix(1);
   }
-  // Looked for once, however many ends of the other kind stand before it.
+  // Searched once, even if many lines end with a carriage return before it.
   std::size_t newline = bytes.find('\n');
   for (std::size_t at = 0; at < bytes.size();) {
     if (newline < at) newline = bytes.find('\n', at);
@@ -29,7 +29,7 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
       joined.swap(line_);
       text = joined;
     }
-    // The same limit as for a line that comes in pieces.
+    // The same limit as for a line that arrives in parts.
     if (text.size() + data_.size() > max_event_) return false;
     at = end + 1;
     if (bytes[end] == '\r') {
@@ -54,7 +54,7 @@ void event_reader::line(std::string_view text, const event_fn& event) {
     const bool complete = has_data_;
     has_data_ = false;
     if (id_) last_id_ = std::move(*std::exchange(id_, std::nullopt));
-    // An event with empty data only tells its id.
+    // An event with empty data only sets the id.
     if (complete && !data.empty()) event(name, data);
     return;
   }
@@ -73,7 +73,7 @@ void event_reader::field(std::string_view name, std::string_view value) {
   } else if (name == "event") {
     name_ = value.substr(0, 256);
   } else if (name == "id") {
-    // It goes back in a header.
+    // Accept only ids that can be sent in a header.
     const bool sendable = std::none_of(value.begin(), value.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     });

@@ -67,7 +67,7 @@ reference_parts split(std::string_view text) {
   return out;
 }
 
-// Brackets in a query are not what RFC 3986 says but what many servers write (`?tags[]=a`).
+// RFC 3986 does not allow brackets in a query, but many servers use them (`?tags[]=a`).
 bool well_formed(const reference_parts& p) {
   return allowed(p.path, ":@/") && allowed(p.query.value_or(""), ":@/?[]") && allowed(p.fragment.value_or(""), ":@/?[]");
 }
@@ -149,7 +149,7 @@ std::optional<url_parts> parse_url(std::string_view text) {
     authority.remove_prefix(at + 1);
     if (!allowed(out.userinfo, ":")) return std::nullopt;
   }
-  // A colon inside the brackets of an IPv6 address begins no port.
+  // A colon inside the brackets of an IPv6 address does not start a port.
   const auto after_host = authority.starts_with('[') ? std::min(authority.find(']'), authority.size()) : 0;
   const auto colon = authority.find(':', after_host);
   out.host = authority.substr(0, colon);
@@ -185,7 +185,7 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view r
     }
   }
   if (!path.empty() && path.front() != '/') return std::nullopt;
-  // The path of the base stays as it is where the reference has none.
+  // The base path is kept unchanged if the reference has no path.
   out += to.path.empty() ? std::string(path) : without_dot_segments(path);
   if (query) out.append("?").append(*query);
   if (!parse_url(out)) return std::nullopt;

@@ -18,7 +18,7 @@ constexpr std::uint64_t notification_idle_ms = 300'000;
 constexpr std::uint64_t usual_retry_ms = 1000;
 constexpr std::uint64_t shortest_retry_ms = 100;
 constexpr std::uint64_t longest_retry_ms = 10'000;
-// Streams that were taken up again and brought nothing, one after the other.
+// Limit on consecutive resumed streams that bring neither a message nor a new event id.
 constexpr int most_empty_streams = 10;
 
 bool visible(std::string_view s) {
@@ -35,7 +35,7 @@ std::uint32_t seconds_of(std::string_view s) {
   return n;
 }
 
-// A good-bye nobody waits for.
+// A DELETE request whose response is ignored.
 class last_words final : public mcp_transport::http_exchange {
  private:
   void head(const ry_client_response&) override {}
@@ -58,7 +58,7 @@ void exchange::begin() {
   r.header("Accept", again_ ? "text/event-stream" : "application/json, text/event-stream");
   if (!again_) r.body(m_.json, "application/json");
   if (m_.timeout_ms != 0) r.total_timeout(m_.timeout_ms);
-  // Some servers leave the exchange of a notification open, which nothing else ends before the session.
+  // Some servers leave the exchange of a notification open; nothing else ends it before the session.
   if (m_.kind != RY_MCP_REQUEST) r.idle_timeout(notification_idle_ms);
   const bool alone = !of_.used_ && m_.is(RY_MCP_LAST);
   if (alone) {
@@ -81,7 +81,7 @@ void exchange::head(const ry_client_response& r) {
     out_.authenticate = mcp_transport::fields_of(r, "www-authenticate");
     return;
   }
-  // It is given with the answer to `initialize`, the only message that names no revision yet.
+  // The session id comes with the answer to `initialize`, the only message that does not name a revision.
   const bool greets = std::none_of(m_.fields.begin(), m_.fields.end(),
                                    [](const auto& f) { return ry::iequals(f.first, "mcp-protocol-version"); });
   const auto id = field_of(r, "mcp-session-id");
@@ -93,7 +93,7 @@ void exchange::head(const ry_client_response& r) {
   }
   if (content_type_ == "text/event-stream") {
     kind_ = body::events;
-    // It was taken; nothing is answered to it, whatever the stream is left open for.
+    // The notification was accepted. It has no response, whatever the stream is kept open for.
     if (m_.kind == RY_MCP_NOTIFICATION) conclude(ry::error(RY_OK));
   } else if (content_type_ == "application/json") {
     kind_ = body::json;
@@ -157,13 +157,13 @@ void exchange::done(ry_status st, const ry_error_view* err) noexcept {
   of.left(token);
 }
 
-// False: the exchange goes on.
+// Returns false if the exchange continues.
 bool exchange::ended(ry_status st, const ry_error_view* err) {
   if (finished_ || of_.closing_) return true;
   if (broken_) return conclude(*broken_), true;
   const bool cut = st != RY_OK;
   if (kind_ == body::refusal && again_) {
-    // Not the message was refused, but the rest of its answer: it may have been acted on.
+    // The request to resume was rejected, not the message, which the server may have processed.
     const auto status = std::exchange(out_.http_status, 0);
     out_.flags = 0;
     conclude(ry::error(RY_UNAVAILABLE, "mcp.http",
@@ -189,8 +189,8 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
   return true;
 }
 
-// A stream that told where it was may be continued. A server may well answer in many short streams: only those that
-// bring neither a message nor a new place are counted, for the others there is the caller's limit.
+// Resumes a stream that sent event ids. Servers may answer in many short streams, so only streams without a message or
+// a new id count towards the limit; the others are subject to the caller's time limit.
 bool exchange::take_up_again() {
   if (m_.kind != RY_MCP_REQUEST || !m_.is(RY_MCP_RESUMABLE) || events_.last_id().empty()) return false;
   const bool brought = std::exchange(delivered_, false) || events_.last_id() != began_at_;
@@ -237,7 +237,7 @@ void exchange::finish(std::int32_t why) noexcept {
   (void)ry::guard([&] { cancel_later(of_.ctx_, of_.exec_, op(), linger_ms); });
 }
 
-// What nobody waits for is let out; what would be answered is broken off.
+// Cancels a request that awaits a response; other messages may complete within a short time.
 void exchange::close() noexcept {
   if (m_.kind == RY_MCP_REQUEST) {
     if (!finished_) finish(RY_WHY_USER);
@@ -262,7 +262,7 @@ session::session(const ry::context& ctx, const ry::mcp::target& t, ry_exec* exec
       exec_(exec),
       sink_(to),
       max_message_(t.max_message_bytes),
-      // Of this session alone: a fresh connection is one that nobody used before.
+      // Unique to this session, so that a fresh connection has not been used for any other.
       pool_key_("mcp " + ctx.new_uuid().to_string()) {}
 
 ry::client_request session::request(const char* method, const ry::headers& fields) const {
@@ -305,7 +305,7 @@ void session::resume() noexcept {
 void session::close() noexcept {
   closing_ = true;
   for (auto& [token, e] : running_) e->close();
-  if (!running_.empty()) return;  // the last one that leaves says good-bye
+  if (!running_.empty()) return;  // the last exchange to finish sends the DELETE
   farewell();
   delete this;
 }
@@ -317,7 +317,7 @@ void session::left(std::uint64_t token) noexcept {
   delete this;
 }
 
-// Says good-bye, and leaves no connection behind.
+// Ends the session with a DELETE request and closes idle connections.
 void session::farewell() noexcept {
   const auto& client = ctx_.interface<ry_http_client_v1>();
   if (session_id_.empty()) return client.drop_idle(ctx_.host(), exec_, ry::str(pool_key_));

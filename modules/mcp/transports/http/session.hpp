@@ -1,6 +1,6 @@
-// One session over Streamable HTTP: a POST for each message, whose answer is one JSON text or a stream
-// of events. Keeps the server's session id where it gives one, takes broken streams up again where the
-// message allows it, and says good-bye by DELETE behind the caller's back.
+// One session over Streamable HTTP: a POST per message, answered by one JSON text or an event stream. Keeps the
+// server's session id, resumes broken streams if the message allows it, and sends a DELETE in the background when the
+// session ends.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace mcp_http {
 
 class session;
 
-// One message under way: lives until its last HTTP exchange ended.
+// One message in flight. Lives until its last HTTP exchange has ended.
 class exchange final : public mcp_transport::http_exchange {
  public:
   exchange(session& of, ry::mcp::message m);
 
   void begin();
-  // No more calls of the sink for it. why 0: the rest of the stream is read for a moment.
+  // Stops all callbacks for the message. why 0: the rest of the stream is read for a short time.
   void finish(std::int32_t why) noexcept;
-  void close() noexcept;  // of the session
+  void close() noexcept;  // called when the session closes
   void resume_reading() noexcept;
   bool finished() const noexcept { return finished_; }
 
@@ -41,13 +41,13 @@ class exchange final : public mcp_transport::http_exchange {
   mcp_transport::event_reader events_;
   body kind_ = body::none;
   std::string text_, content_type_;
-  std::string began_at_;  // the event after which the stream was taken up again
+  std::string began_at_;  // the id of the event after which the stream was resumed
   std::uint64_t streamed_ = 0;
   std::optional<ry::error> broken_;
   ry_op_id pause_ = 0;
   int empty_streams_ = 0;
-  bool again_ = false;      // the rest of a broken stream is asked for
-  bool delivered_ = false;  // the stream brought a message
+  bool again_ = false;      // resuming a broken stream
+  bool delivered_ = false;  // the stream delivered a message
   bool finished_ = false, paused_ = false, called_off_ = false;
 };
 
@@ -62,7 +62,7 @@ class session final : public ry::mcp::session {
 
  private:
   friend class exchange;
-  void left(std::uint64_t token) noexcept;  // an exchange is gone
+  void left(std::uint64_t token) noexcept;  // an exchange has ended
   void farewell() noexcept;
   ry::client_request request(const char* method, const ry::headers& fields) const;
 

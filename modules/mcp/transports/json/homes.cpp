@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::string_view prefix = "home-";
 
-// Another process may get this one's id, e.g. as the first process of a container, but not its time of start as well.
+// Another process may reuse this process id, e.g. as the first process of a container, but not with the same start
+// time.
 std::string process_name() {
   std::ifstream in("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   std::string started = "0";
   if (const auto name_end = text.rfind(')'); name_end != std::string::npos) {
     std::istringstream fields(text.substr(name_end + 1));
-    // The third field of proc_pid_stat(5) follows the name; the time of start is the 22nd.
+    // The third field of proc_pid_stat(5) follows the name; the start time is field 22.
     for (int field = 3; field <= 22 && fields >> started; ++field) continue;
   }
   return std::to_string(::getpid()) + "." + started;

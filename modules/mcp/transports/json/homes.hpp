@@ -1,5 +1,5 @@
-// HOME directories of programs that run without a sandbox: <data_dir>/mcp/home-<process>-XXXXXX, one for each program.
-// Those that a process which ended left behind are removed at the start.
+// HOME directories of programs that run without a sandbox: <data_dir>/mcp/home-<process>-XXXXXX, one per program.
+// start() removes the directories of earlier processes.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -12,10 +12,10 @@ namespace mcp_json {
 class homes {
  public:
   homes(const ry::context& ctx, disk::tree_cleaner& cleaner);
-  // [lifecycle] Blocks shortly.
+  // [lifecycle] Blocks for a short time.
   void start();
   std::string make(const ry::context& ctx);  // throws ry::error
-  // At once, in the background unless the directory is empty.
+  // Removes the directory: at once if it is empty, otherwise in the background.
   void remove(const std::string& path) noexcept;
 
  private:

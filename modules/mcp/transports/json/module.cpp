@@ -1,4 +1,4 @@
-// mcp.transport/1 to programs on this machine.
+// mcp.transport/1 for local programs.
 #include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
@@ -65,7 +65,7 @@ class driver {
   void check(const ry::mcp::target& t) const { (void)checked(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
     const auto c = checked(t);
-    // What an operator asks from the command line is the operator's own.
+    // Programs that an admin starts with `runyard mcp` run without a sandbox.
     const bool bare = settings_.sandbox.empty() || t.operators_own();
     auto sandbox = bare ? nullptr : sandboxes_.find(settings_.sandbox);
     if (!bare && !sandbox) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;  // sums of it do not overflow
 
-// The same in every build: directories are found again by it.
+// The hash must be the same in every build, because directories are found by it.
 std::string name_of(const command& c) {
   std::uint64_t a = 1469598103934665603u, b = 0x9e3779b97f4a7c15u;
   const auto add = [&](std::string_view text) {
@@ -37,7 +37,7 @@ std::string name_of(const command& c) {
   };
   for (const auto& word : c.argv) add(word);
   add("env");
-  // Another registry offers other packages of the same names.
+  // Another registry may offer different packages with the same names.
   for (const auto& [name, value] : c.env) {
     const bool of_runner = name.starts_with("npm_config_") || name.starts_with("NPM_CONFIG_") || name.starts_with("UV_");
     if (!of_runner) continue;
@@ -49,7 +49,7 @@ std::string name_of(const command& c) {
   return text;
 }
 
-// Size of a directory; one that cannot be measured counts as too large.
+// The size of a directory. If it cannot be measured, it counts as too large.
 std::uint64_t size_of(const fs::path& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   disk::tree_use use;
@@ -69,7 +69,7 @@ bool package_cache::fresh(const std::string& key) const {
 }
 
 std::unique_ptr<package_cache::lease> package_cache::take(const std::string& account, const command& c) {
-  // Without an account it is the operator who asks.
+  // An empty account means that the operator makes the request.
   if (settings_.cache_bytes == 0 || !ry::uuid::parse(account) || cache_variables(c, {}).empty()) return nullptr;
   const auto key = account + "/" + name_of(c);
   std::lock_guard lock(mutex_);
@@ -98,7 +98,7 @@ void package_cache::note(const std::string& key, bool good) noexcept {
     if (!good) e.failed = true;
     if (!good || e.failed || e.worked) return;
     e.worked = true;
-    // The file's modification time is the age of the packages. The directory's is the time of their last use.
+    // The modification time of the file is the age of the packages; that of the directory is their last use.
     std::ofstream(marker(key)) << "filled\n";
   });
 }

@@ -1,11 +1,12 @@
-// What package runners (npx, uvx) downloaded for local programs, kept from one start to the next: a directory for each
-// command of an account below <data_dir>/modules/mcp_json/packages. No other account, and no other command, uses it.
+// Cache of the packages that runners (npx, uvx) download for local programs, kept between starts: one directory per
+// command of an account below <data_dir>/modules/mcp_json/packages. No other account or command uses it.
 //
-// A directory is filled by one program, while further ones of the same command do without; once that program has
-// answered, all of them share the directory. One that did not help a program to its first answer is dropped. Directories
-// that are too old are removed, and the least recently used ones if those of an account, or all, are too large.
+// One program fills a directory; until it has answered, other programs of the same command run without the cache,
+// afterwards all share the directory. A directory with which a program fails before its first answer is dropped.
+// Directories that are too old are removed, and the least recently used ones if those of an account, or all, are too
+// large.
 //
-// Any thread. Directories are made and renamed at once; measuring and removing is done on threads that may block.
+// Any thread. Directories are created and renamed synchronously; measuring and removing run on blocking threads.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +35,11 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
     ~lease() { of_->leave(key_); }
 
     std::string directory() const { return of_->directory(key_); }
-    // Whether an earlier program has filled it.
+    // Whether an earlier program has filled the directory.
     bool filled() const noexcept { return filled_; }
-    // The program has answered.
+    // Reports that the program has answered.
     void worked() noexcept { of_->note(key_, true); }
-    // It ended before that: the directory is not used any more.
+    // Reports that the program ended before its first answer: the directory is no longer used.
     void failed() noexcept { of_->note(key_, false); }
 
    private:
@@ -46,7 +47,7 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
     const std::string key_;
     const bool filled_;
   };
-  // nullptr: the command is no package runner, nothing is kept, or another program is filling the directory.
+  // nullptr: the command is not a package runner, caching is off, or another program is filling the directory.
   std::unique_ptr<lease> take(const std::string& account, const command& c);
 
  private:
@@ -59,7 +60,7 @@ class package_cache : public std::enable_shared_from_this<package_cache> {
   bool fresh(const std::string& key) const;
   void note(const std::string& key, bool good) noexcept;
   void leave(const std::string& key) noexcept;
-  // Moves it out of the way; it is removed in the background.
+  // Renames the directory; it is removed in the background.
   void drop(const std::string& key) noexcept;
   void tidy_soon() noexcept;
   void tidy();

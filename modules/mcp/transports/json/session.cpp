@@ -11,7 +11,7 @@ constexpr std::size_t most_unwritten = 64;
 constexpr std::size_t kept_errors = 4096;
 constexpr std::size_t most_logged = 64 * 1024;
 constexpr std::size_t most_tail = 1000;
-constexpr std::uint64_t patience_ms = 1500;  // between closing the input, asking, and killing
+constexpr std::uint64_t patience_ms = 1500;  // between closing the input, TERM and KILL
 
 struct write_note {
   session* of;
@@ -84,7 +84,7 @@ void session::start() {
 bool session::start_again(std::int32_t code) noexcept {
   const bool damaged = packages_ && packages_->filled() && !answered_ && code != 0 && !closing_ && !told_;
   if (!damaged) return false;
-  // A server of an older revision may end when it is asked for its revision; the next question tells.
+  // A server of an older revision may exit on server/discover. The next message shows whether the cache is at fault.
   if (probed_only_) return false;
   packages_->failed();
   bool again = false;
@@ -109,7 +109,7 @@ ry_status session::send(ry::mcp::message m) {
   const auto st = child_->write(m.json, {&session::on_written, note.get()});
   if (st != RY_OK) {
     unwritten_.pop_back();
-    // It has closed its input: its exit says more.
+    // The program has closed its input; its exit status is the better error.
     return st == RY_CANCELLED ? RY_CANCELLED : st;
   }
   ++writes_;
@@ -134,7 +134,7 @@ void session::on_written(void* p, ry_status st, const ry_error_view*) noexcept {
 }
 
 void session::finish(std::uint64_t token, std::int32_t why) noexcept {
-  // What a program that was given up said last is the trace of what it waits for.
+  // The last output of a program that did not answer may show what it is waiting for.
   if (why != 0 && !closing_ && !told_) {
     (void)ry::guard([&] {
       if (const auto last = last_errors(); !last.empty()) {
@@ -149,7 +149,7 @@ void session::finish(std::uint64_t token, std::int32_t why) noexcept {
 void session::resume() noexcept {
   if (!paused_ || closing_) return;
   paused_ = false;
-  // Later, and not inside this call.
+  // Deferred, so that it does not run inside this call.
   ++posts_;
   const auto st = ctx_.core().exec_post(ctx_.host(), exec_, &session::on_resumed, this);
   if (st != RY_OK) --posts_;
@@ -180,7 +180,7 @@ bool session::output(std::int32_t fd, std::string_view bytes) noexcept {
   return more;
 }
 
-// False: no further until resume().
+// Returns false if reading pauses until resume().
 bool session::read(std::string_view bytes) {
   while (!bytes.empty() && !closing_ && !told_) {
     if (paused_ || !held_.empty()) {
@@ -201,7 +201,7 @@ bool session::read(std::string_view bytes) {
     joined.swap(line_);
     const auto text = trimmed(whole_line ? bytes.substr(0, end) : std::string_view(joined));
     bytes.remove_prefix(end + 1);
-    // Programs are met that greet on their standard output.
+    // Some programs print a greeting on standard output.
     if (text.empty() || (text.front() != '{' && text.front() != '[')) continue;
     if (!std::exchange(answered_, true)) {
       if (packages_) packages_->worked();
@@ -219,7 +219,7 @@ bool session::read(std::string_view bytes) {
 void session::errors(std::string_view bytes) {
   errors_.append(bytes);
   if (errors_.size() > 2 * kept_errors) errors_.erase(0, errors_.size() - kept_errors);
-  // Once it is closed nobody masks its secrets any more; and a line is masked as a whole only.
+  // Only whole lines are masked, and a closed session no longer masks its secrets.
   if (closing_ || logged_ >= most_logged) return;
   unlogged_.append(bytes.substr(0, most_logged - logged_));
   logged_ = std::min(most_logged, logged_ + bytes.size());
@@ -259,14 +259,14 @@ void session::gone(std::int32_t code, std::int32_t why) {
   }
   const auto limit = by_server ? std::string() : limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
-  // What the shell in there says when a file is not shown.
+  // A shell in the sandbox exits with 127 if a file is not visible there.
   if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
   if (ry_test::without_protection("program_errors")) text += ": " + std::string(last_errors());
   end_.emplace(RY_UNAVAILABLE, "mcp.json", text);
   if (const auto last = last_errors(); !last.empty()) {
     end_ = end_->with_detail("{\"cause\":" + ry::json_string("standard error: " + std::string(last)) + "}");
   }
-  // What it said before it went comes first.
+  // Messages that the program sent before its end are delivered first.
   if (!paused_ && posts_ == 0) tell(*end_);
 }
 
@@ -300,7 +300,7 @@ void session::on_patience(void* p, ry_status st, const ry_error_view*) noexcept 
   auto* s = static_cast<session*>(p);
   s->waiting_ = false;
   if (!s->exited_) {
-    // A host that stops has no patience.
+    // If the host is stopping, kill at once.
     const bool asked = st == RY_OK && s->asked_++ == 0 && s->child_->ask_to_end();
     if (asked) return s->wait_for_end();
     s->child_->kill();

@@ -4,8 +4,8 @@
 // A package runner with a damaged cache may exit before its first response. The session then starts it once more without the
 // cache and repeats the messages.
 //
-// A closed session lives on behind the scenes until its child is gone: standard input is closed, then
-// the child and all it started are asked to end where that is possible, then they are killed.
+// A closed session stays alive until its child is gone: it closes standard input, asks the child and its descendants to
+// end where that is possible, then kills them.
 #pragma once
 
 #include <ry/cpp/mcp.hpp>
@@ -17,7 +17,7 @@
 
 namespace mcp_json {
 
-// How many children there are, of all and of each account. Any thread.
+// Counts child processes, in total and per account. Any thread.
 class census {
  public:
   enum class entry { taken, account_full, full };
@@ -32,7 +32,7 @@ class census {
 
 class session final : public ry::mcp::session, listener {
  public:
-  // What all sessions share; outlives them.
+  // State that all sessions share; must outlive them.
   struct shared {
     const ry::context& ctx;
     const settings& config;
@@ -60,7 +60,7 @@ class session final : public ry::mcp::session, listener {
   void errors(std::string_view bytes);
   std::string_view last_errors() const noexcept;
   void start();
-  // Whether the program was started once more.
+  // Whether the program was restarted.
   bool start_again(std::int32_t code) noexcept;
   void gone(std::int32_t code, std::int32_t why);
   void tell(const ry::error& e) noexcept;
@@ -76,10 +76,10 @@ class session final : public ry::mcp::session, listener {
   launch how_;
   std::unique_ptr<package_cache::lease> packages_;
   std::unique_ptr<program> child_;
-  std::string first_sent_;  // what it was sent before its first answer, while it may be started once more
+  std::string first_sent_;  // messages sent before the first answer, while a restart is possible
   std::string line_, errors_, unlogged_;
-  std::string held_;               // read while the sink is full
-  std::optional<ry::error> end_;  // to be told once it is not
+  std::string held_;               // input received while the sink is full
+  std::optional<ry::error> end_;  // to be reported once the sink is no longer full
   std::vector<std::uint64_t> unwritten_;
   std::size_t writes_ = 0, posts_ = 0;
   std::size_t logged_ = 0;

@@ -39,7 +39,7 @@ std::vector<std::string> words(const std::string& line) {
   return out;
 }
 
-// Names with which a program is made to run other code than its own, and those that every child is given.
+// Variables that can make a program run other code, and variables that every child is given.
 bool dangerous(std::string_view name) {
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"}) {
     if (name.starts_with(prefix)) return true;
@@ -58,7 +58,7 @@ bool name_of_variable(std::string_view s) {
          });
 }
 
-// Links resolved as far as the path is there.
+// Resolves symbolic links in the existing part of the path.
 std::filesystem::path resolved(std::string_view path) {
   std::error_code bad;
   auto out = std::filesystem::weakly_canonical(std::filesystem::path(path), bad);
@@ -71,7 +71,7 @@ bool contains(const std::filesystem::path& outer, const std::filesystem::path& i
   return end == outer.end();
 }
 
-// The private path that a place contains or lies in; empty: none.
+// The private path that contains `place` or lies in it; empty: none.
 std::string meets_private(std::string_view place, std::string_view private_paths) {
   const auto shown = resolved(place);
   while (!private_paths.empty()) {
@@ -128,7 +128,7 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
       to->push_back(std::move(path));
     }
   }
-  // Where everything may be started it must be found, too.
+  // If every command is allowed, the sandbox must show the places where programs are installed.
   if (s.any_command && !o.contains("readable")) s.readable = {"/home", "/opt", "/root", "/srv"};
   s.memory_bytes = number(o, "memory_mb", 2048) << 20;
   s.processes = number(o, "processes", 1024);
@@ -195,7 +195,7 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
   const auto& path = c.argv.front();
   const auto name = path.substr(path.rfind('/') + 1);
   if (name == "npx" || name == "npm") {
-    // What is there is taken without asking the registry for something newer: it is dropped when it grows old.
+    // Cached packages are used without asking the registry for newer versions; expiry of the cache limits their age.
     return {{"npm_config_cache", directory + "/npm"},
             {"npm_config_prefer_offline", "true"},
             {"npm_config_update_notifier", "false"}};

@@ -126,7 +126,7 @@ TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
   EXPECT_EQ(named(1, 0, "ENOSPC: no space left on device, write"), "scratch_mb = 5");
   EXPECT_EQ(named(-9, RY_WHY_DEADLINE, ""), "wall_seconds = 9");
   EXPECT_EQ(named(1, 0, "cannot reach the database"), "");
-  // These are the sandbox's.
+  // Only the sandbox prints these messages.
   EXPECT_EQ(named(1, 0, "EAGAIN", false), "");
 }
 

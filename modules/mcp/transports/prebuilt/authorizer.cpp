@@ -10,7 +10,7 @@ constexpr std::uint64_t renewal_ms = 25'000;
 constexpr std::int64_t taken_seconds = 40;
 constexpr std::uint64_t look_again_ms = 100;
 constexpr std::int64_t consent_seconds = 600;
-// A token that ends so soon is not begun with.
+// A token that expires within this time is not used for a new call.
 constexpr std::int64_t margin_us = 30LL * 1'000'000;
 
 using grant = oauth::settings::grant;
@@ -32,7 +32,7 @@ std::string bearer(const profile& p) {
   return p.agreed.has_token() ? "Bearer " + p.agreed.tokens.access : std::string();
 }
 
-// The credentials that the server refused.
+// The credentials that the server rejected.
 std::string refused_credentials(const ry::mcp::refusal& r) {
   const auto v = mcp::parse(r.config_json);
   return v.is_object() ? mcp::text_of(v.get_object(), "authorization") : std::string();
@@ -97,7 +97,7 @@ ry::task<ry::mcp::resolved> authorizer::renew(ry::uuid id, ry::uuid account, ry:
   for (;;) {
     const bool mine = co_await profiles_.take(id, taken_seconds);
     if (mine) break;
-    // Somebody is at it; or the profile is gone, which find() tells.
+    // Another worker is renewing it, or the profile is gone, in which case find() throws.
     const profile now = co_await profiles_.find(id, account);
     if (bearer(now) != refused_credentials(r)) co_return named(now);
     (co_await ctx_.sleep(look_again_ms)).value();
@@ -126,7 +126,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   if (r.http_status == 403 && !grows_scope(said)) throw refused("it refuses this: HTTP status 403");
   const bool step_up = r.http_status == 403;
 
-  // The issuer of an integration may have been set since.
+  // The operator may have set the integration's issuer in the meantime.
   const auto& pinned = p.oauth->issuer;
   const bool allowed = pinned.empty() || oauth::same_issuer(pinned, p.agreed.as.issuer);
   if (untried && allowed && !p.agreed.tokens.refresh.empty()) {
@@ -158,7 +158,7 @@ ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid accoun
   throw wants_consent(p);
 }
 
-// What was agreed with another authorization server is worth nothing with this one.
+// Binds the agreement to the discovered authorization server. Tokens and registrations of another one are discarded.
 void authorizer::adopt(profile& p, const oauth::discovered& d) const {
   auto& c = p.agreed;
   const auto& pinned = p.oauth->issuer;
@@ -166,7 +166,7 @@ void authorizer::adopt(profile& p, const oauth::discovered& d) const {
   if (!pinned.empty() && !oauth::same_issuer(pinned, d.as.issuer) && !oauth::same_issuer(pinned, asked)) {
     throw refused("it names the authorization server " + d.as.issuer + ", the profile allows " + pinned);
   }
-  // Only the profile says that these are one: a secret is shown to the host of the issuer alone.
+  // Only the profile says that these issuers are the same, so a secret is sent only to the issuer's host.
   const bool by_profile = !oauth::same_issuer(asked, d.as.issuer);
   const bool proves = !p.oauth->client_secret.empty() || !p.oauth->private_key.empty();
   if (by_profile && proves && !(oauth::on_host_of(asked, pinned) && oauth::on_host_of(d.as.token_endpoint, pinned))) {
@@ -191,7 +191,7 @@ oauth::client authorizer::own_client(const profile& p) const {
   return {s.client_id, s.client_secret, s.private_key, s.key_id, s.auth_method, presence_.redirect_uri};
 }
 
-// False: what there was is void.
+// Returns false if the refresh token is invalid.
 ry::task<bool> authorizer::refresh(profile& p) const {
   auto& c = p.agreed;
   const auto remote = remote_for(p.account);
@@ -199,7 +199,7 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   try {
     oauth::parameters ask{
         {"grant_type", "refresh_token"}, {"refresh_token", c.tokens.refresh}, {"resource", c.resource}};
-    // A secret of the configuration may have changed since.
+    // The operator may have changed the configured secret in the meantime.
     if (!p.oauth->client_id.empty()) c.who = own_client(p);
     auto fresh = co_await remote.request(c.as, c.who, std::move(ask));
     if (fresh.refresh.empty()) fresh.refresh = c.tokens.refresh;
@@ -218,12 +218,12 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   co_return why.status() == RY_OK;
 }
 
-// A registration that the authorization server does not know any more is made anew with the next consent.
+// If the authorization server no longer knows a dynamic registration, drop it; the next consent registers again.
 void authorizer::forget_client(profile& p, const ry::error& why) const {
   if (why.is("mcp.oauth.unknown_client") && p.oauth && p.oauth->client_id.empty()) p.agreed.who = {};
 }
 
-// id_jag: the identity provider of the user's organization says that the user may use the server.
+// id_jag: the identity provider of the user's organization asserts that the user may use the server.
 ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string scope) const {
   if (p.oauth->subject_token.empty()) throw refused("the profile has no subject_token, which identifies its user");
   const auto remote = remote_for(p.account);
@@ -241,7 +241,7 @@ ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string
                 " does not accept the profile's subject_token for this server: create the profile again with a current one");
 }
 
-// Without a user's consent: client_credentials, by which this server speaks for itself, and id_jag.
+// Grants without a user's consent: client_credentials, with which this server acts for itself, and id_jag.
 ry::task<void> authorizer::prove(profile& p, std::string scope) const {
   auto& c = p.agreed;
   c.who = own_client(p);
@@ -259,7 +259,7 @@ ry::task<void> authorizer::take_when_free(ry::uuid id, ry::uuid account) const {
   for (;;) {
     const bool mine = co_await profiles_.take(id, taken_seconds);
     if (mine) co_return;
-    (void)co_await profiles_.find(id, account);  // it may be gone
+    (void)co_await profiles_.find(id, account);  // throws if it is gone
     (co_await ctx_.sleep(look_again_ms)).value();
   }
 }
@@ -272,7 +272,7 @@ ry::task<void> authorizer::retire(ry::uuid id, ry::uuid account) const {
     profile p = co_await profiles_.find(id, account);
     last = std::move(p.agreed);
   } catch (const ry::error& e) {
-    // One whose integration or key is gone can still be removed.
+    // A profile whose integration or key is gone can still be removed.
     if (e.status() == RY_NOT_FOUND) throw;
   }
   co_await profiles_.remove(id, account);
@@ -315,7 +315,7 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
     c.who.redirect_uri = presence_.redirect_uri;
   } else if (const bool stuck = co_await profiles_.expects(id);
              stuck || c.who.id.empty() || c.who.redirect_uri != presence_.redirect_uri) {
-    // A consent that never came back may have ended at an authorization server that forgot this client.
+    // A consent that was never completed may have failed because the authorization server no longer knows this client.
     c.who = co_await remote.enlist(d.as, presence_.redirect_uri);
   }
   const auto scope = oauth::wanted_scope(*p.oauth, said.scope, d.resource.scopes, {});
@@ -331,7 +331,7 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
   co_return url;
 }
 
-// After a consent with a client that the authorization server does not know.
+// Drops a client registration that the authorization server rejected during a consent.
 ry::task<void> authorizer::forget_client_of(const profile_store::expected& e) const {
   co_await take_when_free(e.profile, e.account);
   profile p = co_await profiles_.find(e.profile, e.account);
@@ -342,7 +342,7 @@ ry::task<void> authorizer::forget_client_of(const profile_store::expected& e) co
 ry::task<std::string> authorizer::conclude(answer a, profile_store::conclusion by) const {
   const auto e = co_await profiles_.consume(a.state, std::move(by));
   const auto& as = e.flow.as;
-  // RFC 9207: an answer of another server is not believed, not even its error.
+  // RFC 9207: a response of another server is not trusted, not even its error.
   if ((!a.issuer.empty() && a.issuer != as.issuer) || (a.issuer.empty() && as.names_issuer)) {
     throw refused("The response does not come from the authorization server of the request");
   }
@@ -373,7 +373,7 @@ ry::task<std::string> authorizer::conclude(answer a, profile_store::conclusion b
   if (why.is("mcp.oauth.unknown_client")) co_await forget_client_of(e);
   if (why.status() != RY_OK) throw why;
   if (c.tokens.scope.empty()) c.tokens.scope = e.flow.scope;
-  // A renewal under way would put the former agreement over this one.
+  // Otherwise a concurrent renewal could overwrite the new agreement with the old one.
   co_await take_when_free(e.profile, e.account);
   co_await profiles_.keep(e.profile, c);
   const profile p = co_await profiles_.find(e.profile, e.account);

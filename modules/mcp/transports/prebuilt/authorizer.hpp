@@ -1,9 +1,8 @@
-// Keeps the agreements of profiles with authorization servers alive: renews tokens, asks for more scope,
-// leads a user through consent. Any thread; tasks run on the executor of their chain.
+// Manages the OAuth tokens of profiles: renews them, requests more scope, and leads users through consent. Any thread;
+// tasks run on the executor of their chain.
 //
-// One renewal of a profile runs at a time, over all servers on one database; whoever comes meanwhile takes
-// its outcome. Errors: ry::error RY_UNAUTHENTICATED when a user has to consent, with a sentence that says
-// so; else as in authority.hpp.
+// Renewals of a profile are single-flight over all nodes of one database; concurrent callers use the result. Errors:
+// ry::error RY_UNAUTHENTICATED with an explanation if a user must consent; else as in authority.hpp.
 #pragma once
 
 #include <ry/cpp/mcp.hpp>
@@ -13,11 +12,11 @@
 
 namespace mcp_prebuilt {
 
-// How this server shows itself to authorization servers.
+// How this server identifies itself to authorization servers.
 struct presence {
   std::string redirect_uri;         // empty: users cannot consent
-  std::string client_document_url;  // empty: there is none
-  std::string confirmation_url;     // the page where users confirm; empty: the operator's page concludes
+  std::string client_document_url;  // empty: none
+  std::string confirmation_url;     // page on which users confirm; empty: the operator's own page completes the consent
 };
 
 class authorizer {
@@ -25,13 +24,13 @@ class authorizer {
   authorizer(const ry::context& ctx, const profile_store& profiles, oauth::schemes allowed, presence p)
       : ctx_(ctx), profiles_(profiles), allowed_(allowed), presence_(std::move(p)) {}
 
-  // What stands for the profile now; asks nobody.
+  // The server for the profile with its current credentials. Makes no requests.
   ry::mcp::resolved named(const profile& p) const;
-  // The same after the server refused it, or before its first use when it had expired. Goes on when the
-  // caller is called off: a token that was given out must not be lost.
+  // The same after the server refused it, or before its first use if it has expired. The renewal continues when the
+  // caller is cancelled, because a token that was issued must not be lost.
   ry::task<ry::mcp::resolved> renewed(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const;
 
-  // The address at which the profile's user confirms and consents; good for ten minutes, and once.
+  // A link on which the profile's user confirms and consents; valid for ten minutes and for one use.
   ry::task<std::string> link(ry::uuid id, ry::uuid account) const;
   struct answer {
     std::string state, code, issuer, error;
@@ -40,7 +39,7 @@ class authorizer {
   // confirmed it. Returns the name of the profile.
   ry::task<std::string> conclude(answer a, profile_store::conclusion by) const;
 
-  // Removes the profile. Its tokens are taken back behind the caller.
+  // Removes the profile. Its tokens are revoked in the background.
   ry::task<void> retire(ry::uuid id, ry::uuid account) const;
 
   const presence& shown() const noexcept { return presence_; }

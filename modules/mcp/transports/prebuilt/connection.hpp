@@ -1,5 +1,5 @@
-// What was agreed with an authorization server for one profile, and a user's consent that is under way; as
-// they are kept, sealed. Without I/O.
+// The OAuth agreement of a profile with an authorization server, and a pending user consent, in their stored (sealed)
+// form. Without I/O.
 #pragma once
 
 #include "challenge.hpp"
@@ -11,12 +11,12 @@ namespace json = boost::json;
 namespace oauth = mcp::oauth;
 
 struct connection {
-  std::string id;        // new with each consent: another user may stand behind it
-  std::string resource;  // as it is named to the authorization server
+  std::string id;        // new with each consent, because another user may have consented
+  std::string resource;  // as named to the authorization server
   oauth::server_metadata as;
   oauth::client who;
   oauth::tokens tokens;
-  oauth::challenge wanted;  // what the server asked for and nobody has agreed to yet
+  oauth::challenge wanted;  // requested by the server and not consented to yet
 
   bool has_token() const noexcept { return !tokens.access.empty(); }
 };
@@ -25,7 +25,7 @@ connection connection_from(std::string_view text);
 
 struct consent_flow {
   std::string verifier, resource, scope;
-  std::string url;  // of the authorization request
+  std::string url;  // the authorization request
   oauth::server_metadata as;
   oauth::client who;
 };

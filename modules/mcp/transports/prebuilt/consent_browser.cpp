@@ -53,9 +53,10 @@ button { width: 100%; padding: .65rem; border: 0; border-radius: 8px; background
 button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 )";
 
-// Only this style may apply: no script runs, and no other page may embed this one.
+// Allows only this style sheet: no script runs, and no other page may embed this one.
 const std::string& policy() {
-  // No form-action: browsers apply it to the redirects that follow the form, to the authorization server and on.
+  // No form-action, because browsers also apply it to the redirects after the form, such as that to the authorization
+  // server.
   static const std::string text = "default-src 'none'; style-src 'sha256-" + oauth::base64(oauth::sha256(style)) +
                                   "'; frame-ancestors 'none'; base-uri 'none'";
   return text;
@@ -95,7 +96,7 @@ std::string cookie_value(std::string_view header, std::string_view name) {
     while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
     if (one.size() <= name.size() || !one.starts_with(name) || one[name.size()] != '=') continue;
     const auto value = one.substr(name.size() + 1);
-    // A second cookie of this name was set by another host: neither is believed.
+    // A second cookie with this name was set by another host, so neither is trusted.
     return of_our_form(value) && header.find(std::string(name) + "=") == header.npos ? std::string(value) : "";
   }
   return {};
@@ -123,7 +124,7 @@ ry::response confirmation_page(const consent_summary& s, const std::string& tick
                     "<form method=\"post\" action=\"" +
                     ry::escaped_html("?ticket=" + ticket + "&confirm=" + token) +
                     "\"><button>Connect this account</button></form>");
-  // With no-referrer browsers send "Origin: null" with the form.
+  // With no-referrer, browsers send "Origin: null" with the form.
   r.header("Referrer-Policy", "same-origin");
   return r;
 }

@@ -14,7 +14,7 @@ std::string text(const json::value& v) {
   return std::string(v.get_string().data(), v.get_string().size());
 }
 
-// Calls piece(text, is_field) for the parts of a template.
+// Calls piece(text, is_field) for each part of a template.
 template <class F>
 void each_piece(std::string_view s, F&& piece) {
   while (!s.empty()) {
@@ -62,10 +62,10 @@ integrations read_integrations(std::string_view settings_json) {
         i.headers.emplace_back(std::string(header.data(), header.size()), text(value));
       }
     }
-    // An absent table comes as an empty one.
+    // A missing table arrives as an empty one.
     if (const auto* oauth = o.if_contains("oauth"); oauth != nullptr && !oauth->as_object().empty()) {
       i.oauth = mcp::oauth::read_settings(oauth->as_object(), place + ".oauth");
-      // The MCP server names its authorization server, and could name one that collects secrets.
+      // The MCP server chooses its authorization server and could name one that collects secrets.
       const bool proves = !i.oauth->client_secret.empty() || !i.oauth->private_key.empty();
       if (proves && i.oauth->issuer.empty()) {
         throw std::invalid_argument(place + ".oauth.issuer is required with a client_secret or a private_key: "

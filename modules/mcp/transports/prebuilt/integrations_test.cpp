@@ -18,7 +18,7 @@ TEST(Integrations, CredentialsFillTheHeaders) {
   const auto given = json::parse(R"({"token":"s3cret","team":"{token}"})");
   const auto headers = filled_headers(tracker, read_credentials(tracker, &given));
   EXPECT_EQ(headers.at("Authorization"), "Bearer s3cret");
-  EXPECT_EQ(headers.at("X-Team"), "{token}/{token}");  // values are no templates
+  EXPECT_EQ(headers.at("X-Team"), "{token}/{token}");  // values are not templates
   EXPECT_EQ(headers.at("X-Fixed"), "a{b");
   EXPECT_NO_THROW(read_credentials(all.at("open"), nullptr));
 }
@@ -34,7 +34,7 @@ TEST(Integrations, WrongCredentialsAreRefused) {
   EXPECT_TRUE(read_integrations("{}").empty());
 }
 
-// `how`: further settings of its OAuth.
+// `how`: additional OAuth settings.
 std::string with_oauth(const std::string& how) {
   return R"({"integrations":{"tracker":{"url":"https://t.example/mcp","oauth":{"client_id":"me")" + how + "}}}}";
 }

@@ -1,5 +1,5 @@
-// Prebuilt integrations and servers with OAuth: an account keeps credentials as a profile, and a
-// configuration that names the profile stands for the server's address with these credentials.
+// Prebuilt integrations and servers with OAuth: an account stores credentials as a profile, and a configuration that
+// names the profile resolves to the server's address with these credentials.
 #include <migrations.hpp>
 
 #include <ry/cpp/limits.hpp>
@@ -77,7 +77,7 @@ class driver {
         routes_(ctx, settings_.offered, profiles_, authorizer_, accounts_, mcp_, settings_.most_profiles,
                 settings_.redirect_url.empty() ? answers_come::here : answers_come::to_the_operators_page) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
-    (void)ry::account_limit(ctx, "profiles");  // the series begins with 0
+    (void)ry::account_limit(ctx, "profiles");  // the series starts at 0
     reg.migrations(ry_migrations::all);
     reg.contribute(RY_MCP_TRANSPORT_1, "prebuilt", &table, this);
     routes_.add_to(reg);

@@ -94,7 +94,7 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
   const auto id = ctx_.new_uuid();
   const auto sealed = seal(credentials_place(id), json::serialize(p.credentials));
   ry::batch b;
-  // Only under the lock is the count one that holds: profiles may be made at the same time.
+  // The advisory lock makes the count reliable when profiles are created concurrently.
   b.add("select pg_advisory_xact_lock(hashtextextended('mcp_prebuilt:' || $1::uuid::text, 0))", p.account);
   b.add(
       "insert into mcp_prebuilt.profile (id, account_id, integration, url, type, display_name, credentials)"

@@ -1,5 +1,5 @@
-// Profiles in the database. Everything secret in them is sealed for the profile's id. All tasks throw
-// ry::error; RY_NOT_FOUND "mcp.profile" where the account has no such profile.
+// Storage of profiles. Secrets are sealed for the profile's id. All tasks throw ry::error; RY_NOT_FOUND "mcp.profile"
+// if the account has no such profile.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -9,12 +9,12 @@
 
 namespace mcp_prebuilt {
 
-// A profile as it is used: the server it stands for, with the account's credentials filled in.
+// A profile as it is used: its server, with the account's credentials inserted.
 struct profile {
   ry::uuid id, account;
   std::string display_name, url, type;
   json::object headers;
-  std::optional<oauth::settings> oauth;  // nothing: the headers are all there is
+  std::optional<oauth::settings> oauth;  // nullopt: the headers are the only credentials
   connection agreed;                     // empty before the first agreement
 };
 
@@ -37,19 +37,20 @@ class profile_store {
 
   ry::task<profile> find(ry::uuid id, ry::uuid account) const;
   ry::task<std::vector<listed_profile>> list(ry::uuid account) const;
-  // Throws 409 when the account has `most` profiles.
+  // Throws a 409 if the account has `most` profiles.
   ry::task<ry::uuid> add(new_profile p, std::int64_t most) const;
   ry::task<void> remove(ry::uuid id, ry::uuid account) const;
-  // All of a deleted account.
+  // Removes all profiles of a deleted account.
   ry::task<void> remove_all(ry::uuid account) const;
 
-  // Nobody else takes the profile until keep(), release() or the time is over; false: somebody has.
+  // Acquires a lock on the profile until keep(), release() or the end of the time. Returns false if it is held by
+  // another caller.
   ry::task<bool> take(ry::uuid id, std::int64_t seconds) const;
   ry::task<void> release(ry::uuid id) const;
   ry::task<void> keep(ry::uuid id, connection c) const;
 
-  // One consent is pending at a time; the link of an earlier one is void. `ticket`: part of the link to the
-  // confirmation page; nullopt if the operator has set a page to which users return.
+  // Stores a pending consent and invalidates the link of an earlier one. `ticket`: part of the link to the confirmation
+  // page; nullopt if the operator has set a page to which users return.
   ry::task<void> expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
                         std::int64_t seconds) const;
   // Whether a consent was started and never completed.
@@ -64,14 +65,14 @@ class profile_store {
   };
   // The consent of a confirmation page. Throws RY_NOT_FOUND "mcp.consent".
   ry::task<confirmable> find_consent(std::string ticket) const;
-  // From now on the browser with this cookie, and no other, can conclude. Throws RY_NOT_FOUND "mcp.consent".
+  // From now on only the browser with this cookie can complete the consent. Throws RY_NOT_FOUND "mcp.consent".
   ry::task<void> confirm(std::string ticket, std::string cookie) const;
   // The party that may complete a consent: the account that requested the link, or the browser that confirmed it.
   struct conclusion {
     std::optional<ry::uuid> account;
     std::string cookie;
   };
-  // Once. Throws RY_NOT_FOUND "mcp.consent"; the consent of another party stays.
+  // Consumes the consent; works once. Throws RY_NOT_FOUND "mcp.consent"; the consent of another party is kept.
   ry::task<expected> consume(std::string state, conclusion by) const;
 
  private:

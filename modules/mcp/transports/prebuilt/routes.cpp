@@ -21,7 +21,7 @@ ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.profile", std::move(sentence));
 }
 
-// The display name that a body gives; nullopt: none. Throws a 422.
+// The display name in a body; nullopt: none. Throws a 422.
 std::optional<std::string> display_name_in(const json::object& body) {
   const auto* given = body.if_contains("display_name");
   if (given == nullptr || given->is_null()) return std::nullopt;
@@ -148,7 +148,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
     p.credentials = read_credentials(at->second, body.if_contains("credentials"));
     p.display_name = p.integration;
   } else {
-    // A server of the account's own, which wants OAuth.
+    // A custom server of the account that requires OAuth.
     if (!p.integration.empty()) throw invalid("integration and url are mutually exclusive");
     const auto st = ctx_.http_client().check_url(p.url);
     if (st == RY_PERMISSION_DENIED) throw invalid("MCP URL points to a private or local address");
@@ -211,7 +211,7 @@ ry::task<ry::response> routes::ask_to_confirm(ry::request r) const {
   if (!c) co_return invalid_link();
   const auto account = co_await name_of(c->consent.account);
   const auto name = cookie_name(c->state_hash, secure());
-  // The page may be open twice in one browser.
+  // The page may be open twice in the same browser.
   auto cookie = cookie_value(r.header("Cookie"), name);
   if (cookie.empty()) cookie = oauth::random_text();
   const consent_summary summary{c->display_name, c->url, c->consent.flow.as.issuer, account};

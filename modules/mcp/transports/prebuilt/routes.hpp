@@ -1,5 +1,4 @@
-// The HTTP interface of profiles: keeping them, and the way of a user through the consent that a server
-// with OAuth wants.
+// The HTTP routes of profiles: management, and the user's consent for servers that require OAuth.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -14,7 +13,7 @@ enum class answers_come { here, to_the_operators_page };
 
 class routes {
  public:
-  // The services are filled before the first request.
+  // The services are set before the first request.
   routes(const ry::context& ctx, const integrations& offered, const profile_store& profiles,
          const authorizer& oauth, const ry::service<ry_accounts_v1>& accounts,
          const ry::service<ry_mcp_v1>& mcp, std::int64_t most_profiles, answers_come where)
@@ -35,13 +34,13 @@ class routes {
   ry::task<ry::response> create(ry::request r) const;
   ry::task<ry::response> remove(ry::request r) const;
   ry::task<ry::response> connect(ry::request r) const;
-  ry::task<ry::response> ask_to_confirm(ry::request r) const;  // a browser, as the next two
+  ry::task<ry::response> ask_to_confirm(ry::request r) const;  // called by a browser, like the next two
   ry::task<ry::response> confirm(ry::request r) const;
   ry::task<ry::response> callback(ry::request r) const;
-  ry::task<ry::response> finish(ry::request r) const;    // the operator's page, for its user
+  ry::task<ry::response> finish(ry::request r) const;    // called by the operator's page, for its user
   ry::task<ry::response> document(ry::request r) const;
 
-  // Anonymous clients can send any number of callbacks without a consent.
+  // Limits the log rate, because anonymous clients can send any number of callbacks without a consent.
   void warn_of_callback(std::string_view request_id, std::string_view why) const;
   bool secure() const { return oauth_.shown().confirmation_url.starts_with("https://"); }
 

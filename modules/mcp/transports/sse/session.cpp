@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_posts = 64;
 constexpr std::size_t most_refusal = 64 * 1024;
-// The server names the address for messages with its first event.
+// Time limit for the first event, in which the server names the URL for messages.
 constexpr std::uint64_t endpoint_ms = 10'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ void post::head(const ry_client_response& r) {
 }
 
 ry_status post::data(std::string_view bytes) {
-  // What stands in the answer of a message that was taken is of no interest.
+  // The body of a successful response has no meaning.
   if (out_.http_status / 100 == 2) return RY_OK;
   out_.body.append(bytes.substr(0, most_refusal - std::min(most_refusal, out_.body.size())));
   return RY_OK;
@@ -41,7 +41,7 @@ void post::done(ry_status st, const ry_error_view* err) noexcept {
   of.left(token);
 }
 
-// What nobody waits for is let out; what would be answered is broken off.
+// Cancels a request that awaits a response; other messages may complete within a short time.
 void post::close() noexcept {
   forget();
   const auto lingers = is_request_ ? RY_CANCELLED : ry::guard([&] {
@@ -83,7 +83,7 @@ void session::head(const ry_client_response& r) {
   if (status_ / 100 == 2 && broken_.status() == RY_OK) limit_wait_for_endpoint();
 }
 
-// The wait may outlive the session.
+// The timer may outlive the session.
 struct session::endpoint_wait {
   session* of;
   ry_op_id op = 0;
@@ -213,7 +213,7 @@ ry::error session::reason(ry_status st, const ry_error_view* err) const {
 void session::done(ry_status st, const ry_error_view* err) noexcept {
   stream_over_ = true;
   if (ry::guard([&] { end_ = reason(st, err); }) != RY_OK) end_.emplace(RY_RESOURCE_EXHAUSTED);
-  // What the server said before it went comes first.
+  // Messages that the server sent before the end are delivered first.
   if (!paused_ && !resuming_) tell_end();
   end_if_idle();
 }
@@ -271,7 +271,7 @@ void session::finish(std::uint64_t token, std::int32_t why) noexcept {
 void session::resume() noexcept {
   if (!paused_) return;
   paused_ = false;
-  // Later, and not inside this call.
+  // Deferred, so that it does not run inside this call.
   resuming_ = ctx_.core().exec_post(ctx_.host(), exec_, &session::on_resumed, this) == RY_OK;
 }
 
@@ -290,7 +290,7 @@ void session::left(std::uint64_t token) noexcept {
 
 void session::end_if_idle() noexcept {
   if (!closing_ || !posts_.empty() || resuming_) return;
-  // The server forgets the session with its stream, so that ends last.
+  // The server ends the session with its event stream, so the stream is closed last.
   if (!stream_over_) return cancel(ctx_);
   ctx_.interface<ry_http_client_v1>().drop_idle(ctx_.host(), exec_, ry::str(pool_key_));
   delete this;

@@ -1,5 +1,5 @@
-// One session over HTTP+SSE, the transport of revision 2024-11-05: a stream of events by GET, whose first
-// event names the address for messages; each message is a POST there, the answers come on the stream.
+// One session over HTTP+SSE, the transport of revision 2024-11-05: a GET opens an event stream whose first event names
+// the URL for messages. Each message is a POST to this URL; responses arrive on the stream.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@ class post final : public mcp_transport::http_exchange {
   post(session& of, const ry::mcp::message& m)
       : of_(of), token_(m.token), is_request_(m.kind == RY_MCP_REQUEST) {}
   void forget() noexcept { forgotten_ = true; }
-  void close() noexcept;  // of the session
+  void close() noexcept;  // called when the session closes
 
  private:
   void head(const ry_client_response& r) override;
@@ -44,7 +44,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
 
  private:
   friend class post;
-  // The stream.
+  // Callbacks of the event stream.
   void head(const ry_client_response& r) override;
   ry_status data(std::string_view bytes) override;
   void done(ry_status st, const ry_error_view* err) noexcept override;
@@ -70,12 +70,12 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   const std::string pool_key_;
   mcp_transport::event_reader events_;
   std::string messages_url_, content_type_, base_url_, authenticate_;
-  std::deque<ry::mcp::message> waiting_;  // for the address
+  std::deque<ry::mcp::message> waiting_;  // for the URL
   std::unordered_map<std::uint64_t, post*> posts_;
   std::uint32_t status_ = 0;
   ry::error broken_{RY_OK};
-  std::deque<std::string> held_;   // came while the sink was full
-  std::optional<ry::error> end_;  // to be told once it is not
+  std::deque<std::string> held_;   // received while the sink was full
+  std::optional<ry::error> end_;  // to be reported once the sink is no longer full
   endpoint_wait* wait_ = nullptr;
   bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false,
        resuming_ = false;
