@@ -28,7 +28,7 @@ class agents_sql : public testing_sql::database_test {
     return "select agents.revise(" + account + ", " + agent + ", " + std::to_string(expected) +
            ", " + values + ", null, 100, 'free')";
   }
-  // The id, quoted.
+  // Returns the id in SQL quotes.
   std::string add(const std::string& account, const std::string& mcps, const std::string& is_default,
                   int most) {
     const auto id = "'" + sql("select agents.new_id()") + "'";
@@ -41,7 +41,7 @@ class agents_sql : public testing_sql::database_test {
     return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " +
            is_default + ", 100, 'free')";
   }
-  // Runs f(connection, number) on connections of their own, all at once.
+  // Runs f(connection, number) in n threads at once, each with its own connection.
   template <class F>
   void at_once(std::size_t n, const F& f) {
     std::vector<std::thread> threads;
@@ -252,7 +252,7 @@ TEST_F(agents_sql, the_newest_versions_are_kept) {
                 id + "'"), "8,9,10");
 }
 
-// The texts of the repository against the real schema: each must prepare.
+// Prepares each statement of the repository against the real schema.
 TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;
   host.db.on("", {});
@@ -262,7 +262,7 @@ TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
     try {
       host.await(std::move(task));
     } catch (const ry::error&) {
-      // The fake answers without rows; only the text counts here.
+      // The fake database returns no rows; the test needs only the statements.
     }
   };
   agents::revision change;

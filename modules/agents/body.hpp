@@ -1,5 +1,5 @@
-// Bodies of requests that make or change an agent. 400 for what is no JSON object, 422 naming the
-// field for a value that is not valid.
+// Parses the bodies of requests that create or change an agent. Throws a 400 if the body is not a JSON object, and a
+// 422 that names the field of an invalid value.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,8 +16,8 @@ struct agent_body {
   std::optional<boost::json::value> mcps;  // as sent
 };
 
-// What GET shows and nobody may set (agent_id, version, updated_at, ...) is let pass, so that what
-// was read can be sent back; other unknown fields are refused.
+// Ignores the read-only fields that GET returns (agent_id, version, updated_at, ...), so that clients can send back
+// what they read. Refuses other unknown fields.
 agent_body read_agent_body(std::string_view text);
 
 }  // namespace agents

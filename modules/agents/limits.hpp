@@ -1,4 +1,4 @@
-// Limits on the agents of an account and on the stored versions of each.
+// Limits on the number of agents per account and of stored versions per agent.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace agents {
 
 struct agent_limits {
-  std::map<std::string, std::int64_t, std::less<>> agents;  // by tier; of another name: as "free"
+  std::map<std::string, std::int64_t, std::less<>> agents;  // by tier; unlisted tiers have the limit of "free"
   std::int64_t versions_kept = 100;
 
   std::int64_t agents_of(std::string_view tier) const;
 };
 
-// The settings of this module, checked against its schema and with its defaults.
+// Parses the module's settings, which the host has validated and completed with defaults.
 agent_limits read_limits(std::string_view settings_json);
 
 }  // namespace agents

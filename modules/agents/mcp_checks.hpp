@@ -1,4 +1,4 @@
-// Checks of MCP configurations by other modules, before a list is stored (ry/ext/mcp_check.h).
+// Runs the checks of other modules on an MCP configuration before it is stored (ry/ext/mcp_check.h).
 #pragma once
 
 #include <ry/ext/mcp_check.h>
@@ -15,10 +15,10 @@ class mcp_checks {
   mcp_checks(const mcp_checks&) = delete;
   mcp_checks& operator=(const mcp_checks&) = delete;
 
-  // The extension point, whose contributors check() asks.
+  // Defines the extension point; check() calls its contributors.
   void define_point(ry::registrar& reg);
 
-  // Throws the first refusal (422, or the status of the contributor). `entries`: of unchecked_mcp_list().
+  // Throws the first rejection (422, or the status of the contributor). `entries`: the result of unchecked_mcp_list().
   ry::task<void> check(std::string account_id, std::string entries) const;
 
  private:

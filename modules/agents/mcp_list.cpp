@@ -98,7 +98,7 @@ bool is_text(const json::object& o, const char* name, std::string_view text) {
   return v && v->is_string() && sv(v->get_string()) == text;
 }
 
-// Whether stored secrets may be kept: only for the address or the command that they were given for.
+// Whether stored secrets may be kept: only for the address or command for which they were given.
 bool same_peer(const json::object& given, const json::object& stored) {
   for (const char* key : {"url", "command", "args", "profile_id"}) {
     const auto* a = given.if_contains(key);
@@ -112,8 +112,8 @@ bool same_peer(const json::object& given, const json::object& stored) {
   return true;
 }
 
-// The stored configuration of the same server, which provides the values for masked secrets. The server may have been renamed.
-// Of several, the one with the same name. nullptr if there is none.
+// The stored configuration of the same server, which supplies the values for masked secrets. The server may have been
+// renamed. If several match, the one with the same name; nullptr if there is none.
 const json::object* stored_config(const json::array& stored, const std::string& name, const std::string& type,
                                   const json::object& given) {
   const json::object* found = nullptr;
@@ -126,7 +126,7 @@ const json::object* stored_config(const json::array& stored, const std::string& 
   return found;
 }
 
-// Names of headers are case-insensitive, names of environment variables are not.
+// Header names are case-insensitive, names of environment variables are not.
 const json::value* stored_secret(const json::object& stored, std::string_view part, std::string_view key) {
   for (const auto& member : stored) {
     const std::string_view name(member.key().data(), member.key().size());
@@ -175,12 +175,13 @@ void require_known_config(const json::object& config, std::string_view type, con
   module_json::require_known_members(config, known, place);
 }
 
-// custom: names another transport, which knows what addresses it has.
+// custom: the name of another transport, which may have other kinds of addresses.
 json::object read_config(const json::object& given, const std::string& type,
                          const std::string& custom, const std::string& place,
                          const json::object* before, const seal_fn& seal) {
   json::object out;
-  // On every route: a member of a local program that has no effect (`cwd`, say) would change what is run, silently.
+  // Applies to every route: an unknown member of a local program (such as `cwd`) would be ignored silently and change
+  // what is run.
   if (type == "json" && custom.empty()) require_known_config(given, type, place + ".");
   if (type == "http" || type == "sse") {
     const auto url = visible_text(find(given, "url"), place + ".url", 2048);

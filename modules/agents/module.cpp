@@ -33,7 +33,7 @@ class agents_module {
   agents_module(ry::context& ctx, ry::registrar& reg)
       : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_, checks_), routes_(ctx, repo_, accounts_, checks_) {
     checks_.define_point(reg);
-    // The series begin with 0.
+    // The metric series start at 0.
     for (const char* limit : {"agents", "custom_mcps"}) (void)ry::account_limit(ctx, limit);
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
@@ -47,7 +47,7 @@ class agents_module {
  private:
   ry::task<void> heard(ry::event e) {
     const auto account = ry::uuid::parse(e.key());
-    // Would fail at every delivery: better said once than tried for days.
+    // Retries cannot succeed, so log the event once instead of failing each delivery.
     if (!account) {
       ctx_.warn("ignored an account event that has no account id", {{"event", e.id()}});
       co_return;

@@ -29,7 +29,7 @@ agent_ptr read_agent(const ry::row& r) {
   return a;
 }
 
-// Counts a refusal because of a limit of the account.
+// Counts a rejection by a limit of the account.
 void count_refusal(const ry::context& ctx, const ry::error& why) {
   if (!why.is("db.RY402")) return;
   const auto detail = why.detail_json();
@@ -37,11 +37,12 @@ void count_refusal(const ry::context& ctx, const ry::error& why) {
   if (detail.find("\"CUSTOM_WORKER_LIMIT_EXCEEDED\"") != detail.npos) ry::account_limit(ctx, "custom_mcps").add();
 }
 
-// Size limit of a page, in addition to its number of entries: an agent can have a megabyte. A page has at least one entry.
+// Size limit of a page, in addition to the number of entries: an agent can have a megabyte. A page has at least one
+// entry.
 constexpr std::int64_t page_bytes = 4 * 1024 * 1024;
 
-// The statement of a page. `where`: the condition, with $1 for the limit of entries and $2 for page_bytes; `key`: the column
-// that orders the page.
+// The statement of a page. `where`: the condition, in which $1 is the limit of entries and $2 is page_bytes; `key`: the
+// column by which the page is sorted.
 std::string page_sql(const std::string& where, const std::string& key) {
   return "select p.* from (select q.*, count(*) over () as found, row_number() over w as nth,"
          " coalesce(sum(octet_length(q.description) + octet_length(q.system_prompt) + octet_length(q.mcps))"
@@ -72,7 +73,7 @@ ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t 
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},
            AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
-                         // A run whose version was deleted continues with the oldest version that is kept.
+                         // A run whose version was deleted continues with the oldest stored version.
                          " (select min(k.version) from agents.agent_version k"
                          "   where k.agent_id = a.id and k.version >= $3::int) end"
                          " where a.id = $2 and a.account_id = $1",

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
-// Races with other writers of one agent that a change without an expected version goes through.
+// Retries of a change without an expected version after a concurrent change of the agent.
 constexpr int most_tries = 5;
 
 ry::error invalid(std::string_view field, const std::string& what) {
@@ -134,7 +134,7 @@ ry::task<ry::response> routes::change(ry::request r) {
       next.custom_mcps_json =
           read_mcp_list(*body.mcps, now->custom_mcps_json,
                         [&](std::string_view plain) { return seal(id, plain); });
-      // Masks stand for values of the version that was read.
+      // Masks refer to values of the version that was read.
       if (next.expected_version == 0) next.expected_version = now->version;
       co_await checks_.check(who.account_id.to_string(),
                              unchecked_mcp_list(*body.mcps, *next.custom_mcps_json, now->custom_mcps_json));

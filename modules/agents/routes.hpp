@@ -1,4 +1,4 @@
-// The HTTP interface of this module.
+// The HTTP routes of this module.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -9,7 +9,7 @@
 
 namespace agents {
 
-// The caller, as accounts/1 knows it.
+// The caller's account in accounts/1.
 struct owner {
   ry::uuid account_id;
   plan allowed;
@@ -17,7 +17,7 @@ struct owner {
 
 class routes {
  public:
-  // `accounts` is filled before the first request.
+  // `accounts` is set before the first request.
   routes(const ry::context& ctx, const repository& repo,
          const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
       : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}

@@ -12,7 +12,7 @@ namespace {
 const std::string ann = "11111111-1111-4111-8111-111111111111";
 const std::string agent_id = "33333333-3333-4333-8333-333333333333";
 
-// accounts/1 with one account of the tier free: one MCP server.
+// A fake accounts/1 with one account of the tier free, which allows one MCP server.
 ry_status ensure(void*, const ry_principal*, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept;
 const ry_tier_view* no_tier(void*, ry_str) noexcept {
   return nullptr;

@@ -100,7 +100,7 @@ ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expec
           read_mcp_list(list, now->custom_mcps_json, [&](std::string_view plain) {
             return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
           });
-      // Masks stand for values of the version that was read.
+      // Masks refer to values of the version that was read.
       next.expected_version = expected != 0 ? expected : now->version;
       co_await checks_.check(account.to_string(), unchecked_mcp_list(list, *next.custom_mcps_json, now->custom_mcps_json));
       change = std::move(next);

@@ -1,4 +1,4 @@
-// The service agents/1. Versions are immutable, so that an answer about one is kept.
+// The service agents/1. Versions are immutable, so they are cached.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -15,7 +15,7 @@ namespace agents {
 
 class service {
  public:
-  // `accounts` is filled before the first call.
+  // `accounts` is set before the first call.
   service(const ry::context& ctx, const repository& repo,
           const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
       : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}

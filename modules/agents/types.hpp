@@ -1,4 +1,4 @@
-// What the parts of this module speak of.
+// Types that the files of this module share.
 #pragma once
 
 #include <ry/svc/agents.h>
@@ -29,7 +29,7 @@ struct agent {
 };
 using agent_ptr = std::shared_ptr<const agent>;
 
-// A change: what is not named stays as it is.
+// A change. Members without a value stay unchanged.
 struct revision {
   std::int32_t expected_version = 0;  // 0 = any
   std::optional<std::string> name;
@@ -40,7 +40,7 @@ struct revision {
   std::optional<bool> is_default;
 };
 
-// What the account's plan allows.
+// The limits of the account's plan.
 struct plan {
   std::string tier_name;
   std::int64_t custom_mcps = 0;
