@@ -12,11 +12,11 @@ constexpr std::int64_t wait_ms = 2000;
 constexpr std::int64_t ping_ms = 2000;
 constexpr auto ack_limit = std::chrono::seconds(2);
 constexpr std::size_t most_unacknowledged = 16384;
-// A node that was away so long is quicker with the database.
+// After a longer absence, reading from the database is faster than replaying.
 constexpr std::uint64_t most_replayed = 20000;
-// What a message has beside its bytes and id.
+// Allowance for the headers of a message, in addition to its bytes and id.
 constexpr std::int64_t header_room = 64;
-// What may wait in this process for on_message, which is quick.
+// Limits on messages that are queued in this process for on_message, which is fast.
 constexpr int most_pending = 65536, most_pending_bytes = 64 * 1024 * 1024;
 
 std::string said(const std::string& what, natsStatus st) {
@@ -24,13 +24,13 @@ std::string said(const std::string& what, natsStatus st) {
   natsStatus last = NATS_OK;
   const char* detail = nats_GetLastError(&last);
   std::string_view more = last == st && detail != nullptr ? detail : "";
-  // "(file:line): " comes before it.
+  // libnats prefixes the text with "(file:line): ".
   if (const auto end = more.find("): "); more.starts_with('(') && end != more.npos) more.remove_prefix(end + 3);
   return what + ": " + (more.empty() ? general : std::string(more));
 }
 
-// It may come after the connection is gone, so it touches nothing: look() finds out by itself. Without it libnats
-// writes to standard error.
+// This callback may come after the connection is gone, so it does nothing: look() detects the failure itself. Without a
+// callback, libnats writes to standard error.
 void on_error(natsConnection*, natsSubscription*, natsStatus, void*) {}
 
 struct stream_info {
@@ -93,7 +93,7 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   if (auto no = set_options(name); !no.empty()) return no;
   natsStatus st = natsConnection_Connect(&nc_, options_);
   if (st != NATS_OK) return said("no server answers", st);
-  ended_.one_more();  // on_closed comes once
+  ended_.one_more();  // on_closed is called exactly once
   jsOptions jo;
   jsOptions_Init(&jo);
   jo.Wait = wait_ms;
@@ -121,10 +121,10 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   jsSubOptions so;
   jsSubOptions_Init(&so);
   so.Stream = settings_.stream.c_str();
-  // Not one of libnats' ordered consumers: when their messages stop it makes another one on a thread of its own. Under
-  // load a process was seen to end there (3.4.1, natsThread_Detach of a null handle). What an ordered one does is done
-  // here: on_message sees gaps by the numbers of the stream, look() sees silence, and a new connection goes on where
-  // this one ended.
+  // Does not use an ordered consumer of libnats: when its messages stop, libnats creates another one on its own thread,
+  // which crashed a process under load (3.4.1, natsThread_Detach of a null handle). This class does the same work:
+  // on_message detects gaps in the stream's sequence numbers, look() detects silence, and a new connection continues
+  // where this one ended.
   so.ManualAck = true;
   so.Config.AckPolicy = js_AckNone;
   so.Config.MaxDeliver = 1;
@@ -144,7 +144,7 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   return {};
 }
 
-// The destructor waits until its last callback has returned.
+// Makes the destructor wait until the subscription's last callback has returned.
 natsStatus connection::watch(natsSubscription* sub) {
   ended_.one_more();
   const natsStatus st = natsSubscription_SetOnCompleteCB(sub, on_complete, this);
@@ -173,7 +173,7 @@ std::string connection::make_stream(place& now, std::uint64_t& first) {
     c.MaxBytes = settings_.keep_bytes;
     c.Duplicates = std::min<std::int64_t>(settings_.keep_seconds, 120) * 1'000'000'000;
     st = js_AddStream(&info.p, js_, &c, nullptr, &code);
-    // Another node was quicker.
+    // Another node created the stream first.
     if (st != NATS_OK && code == JSStreamNameExistErr)
       st = js_GetStreamInfo(&info.p, js_, settings_.stream.c_str(), nullptr, &code);
   }
@@ -198,7 +198,7 @@ place connection::at() const { return {created_, received_.load()}; }
 
 bool connection::send(const piece& what, const std::string& subject, const std::string& id,
                       std::string_view data) {
-  // Servers may be set to take less than the usual megabyte; who sends more is thrown out.
+  // Servers may accept less than the usual megabyte, and they disconnect a client that sends more.
   if (static_cast<std::int64_t>(data.size() + id.size()) + header_room > natsConnection_GetMaxPayload(nc_)) return false;
   std::string reply;
   if (what.bytes.empty()) {
@@ -230,8 +230,8 @@ std::string connection::look() {
   if (st != NATS_OK) return said("the stream " + settings_.stream, st);
   if (info.p->Created != created_) return "the stream was made anew";
   const std::uint64_t received = received_.load();
-  // What brings messages is there. Asked about a consumer, a server of 2.9 counts through all subjects, which nobody
-  // gets a message during.
+  // Messages arrive, so the consumer exists. Query the consumer only otherwise: nats-server 2.9 then counts through all
+  // subjects, and delivers nothing meanwhile.
   if (received == received_then_) {
     consumer_info consumer;
     if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code); there != NATS_OK)
@@ -271,7 +271,7 @@ void connection::on_message(natsConnection*, natsSubscription*, natsMsg* msg, vo
   auto& c = *static_cast<connection*>(self);
   const inside here(c.ended_);
   jsMsgMetaData* meta = nullptr;
-  // Somebody may send to the consumer's inbox directly: that has no place in the stream.
+  // A message that was sent directly to the consumer's inbox has no sequence number in the stream.
   if (natsMsg_GetMetaData(&meta, msg) != NATS_OK) {
     natsMsg_Destroy(msg);
     return;
@@ -299,7 +299,7 @@ void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* 
   const int length = natsMsg_GetDataLength(msg);
   const std::string_view answer(length > 0 ? natsMsg_GetData(msg) : "",
                                 length > 0 ? static_cast<std::size_t>(length) : 0);
-  // No answer at all: nobody keeps a stream for the subject.
+  // "No responders" means that no stream stores the subject.
   const bool refused = natsMsg_IsNoResponders(msg) || answer.find("\"error\"") != answer.npos;
   if (refused) {
     c.trouble("the stream refuses messages");

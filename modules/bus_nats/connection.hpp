@@ -1,8 +1,9 @@
-// One connection to the servers: the stream, this node's consumer of it, and what was sent and not
-// yet acknowledged. It is never mended: when it is in trouble a new one takes its place.
+// One connection to the NATS servers: the stream, this node's consumer, and the hints that await an acknowledgement. A
+// connection is never repaired: a new one replaces it after an error. A hint is a wake-up without content, which says
+// up to which cursor the log has grown.
 //
-// Thread: open(), send(), look(), unacknowledged() and the destructor on the driver's thread; the reports come on
-// threads of libnats until the destructor returned, which waits for them.
+// Thread: open(), send(), look(), unacknowledged() and the destructor run on the driver's thread. Reports are called on
+// threads of libnats; the destructor waits until they have returned.
 #pragma once
 
 #include <nats/nats.h>
@@ -24,51 +25,51 @@
 
 namespace bus_nats {
 
-// Where in the stream a node is, so that the next connection goes on there.
+// A node's position in the stream, from which the next connection continues.
 struct place {
-  std::int64_t created = 0;    // the stream: another one counts from 1 again
-  std::uint64_t received = 0;  // its last message that came, or that was there when the node began
+  std::int64_t created = 0;    // identifies the stream: a recreated one counts from 1 again
+  std::uint64_t received = 0;  // last message received, or last one in the stream when the node started
 };
 
 class connection {
  public:
   struct reports {
     std::function<void(std::string_view subject, std::string_view data)> message;
-    std::function<void()> missed;  // messages of the stream did not come
-    std::function<void()> broken;  // look() says more; anything may call it at any time
+    std::function<void()> missed;  // messages of the stream were missed
+    std::function<void()> broken;  // look() returns the cause; called from any thread at any time
   };
   connection(const settings& s, reports to);
   ~connection();
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  // Connects, makes the stream if it is not there, consumes from where `from` is. Blocks for a few
-  // seconds at most. Empty: fine; else why not, for people. `forgot`: what came since `from` is not
-  // to be had any more.
+  // Connects, creates the stream if it does not exist, and consumes from the position `from`. Blocks for a few seconds
+  // at most. Returns an empty string or an error message. `forgot`: set if the stream no longer has the messages since
+  // `from`.
   std::string open(const std::string& name, const place& from, bool& forgot);
   std::string server() const;
   place at() const;
 
-  // May block until the socket takes it, two seconds at most. `id` names the message for the servers'
-  // de-duplication, if it is not empty. A hint waits for an acknowledgement. False: it was not sent, because
-  // of trouble, or because it is larger than what the servers take.
+  // May block for two seconds at most until the socket accepts the data. `id`, if not empty, names the message for
+  // de-duplication by the servers. A hint waits for an acknowledgement. Returns false if nothing was sent, because of
+  // an error or because the message exceeds the servers' limit.
   bool send(const piece& what, const std::string& subject, const std::string& id, std::string_view data);
-  // Asks the servers how things are: empty, or why it is of no more use.
+  // Queries the state of the stream and the consumer. Returns an empty string, or why the connection must be replaced.
   std::string look();
-  // Something is amiss already: look() at once.
+  // Whether an error has been detected: call look() at once.
   bool in_trouble() const;
-  // Hints without an acknowledgement; they are forgotten here.
+  // Returns the hints without an acknowledgement and drops them here.
   std::vector<piece> unacknowledged();
 
  private:
-  struct ended {  // counts what of libnats may still call back
+  struct ended {  // counts callbacks that libnats may still make
     std::mutex mutex;
     std::condition_variable none;
     int running = 0;
     void one_more();
     void one_less();
   };
-  struct inside {  // a callback, also of a subscription that could not be watched
+  struct inside {  // a running callback, also of a subscription that could not be watched
     explicit inside(ended& e) : e(e) { e.one_more(); }
     ~inside() { e.one_less(); }
     inside(const inside&) = delete;
@@ -93,7 +94,7 @@ class connection {
   std::string ack_inbox_;
   std::int64_t created_ = 0;
   std::atomic<std::uint64_t> received_{0};
-  std::uint64_t behind_ = 0;  // the stream's last message when look() saw that it had not come
+  std::uint64_t behind_ = 0;  // the stream's last message at the last look(), if it had not arrived
   std::uint64_t received_then_ = 0;
 
   mutable std::mutex mutex_;

@@ -9,11 +9,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Text of events; what is larger is read from the log by who wants it.
+// Size limit of the bytes of an event; readers get larger ones from the log.
 constexpr std::size_t most_message = 256 * 1024;
 constexpr std::size_t most_pieces = 65536;
 constexpr auto shortest_pause = 100ms, longest_pause = 2000ms;
-constexpr auto long_enough = 10s;  // a connection that did well
+constexpr auto long_enough = 10s;  // a connection that lasted this long resets the backoff
 constexpr auto look_time = 1000ms;
 constexpr std::int64_t refusals_us = 10'000'000;
 
@@ -23,7 +23,7 @@ node_id node_of(std::string_view uuid) {
   return out;
 }
 
-// For the log: subjects of others may hold anything.
+// For the log: subjects of other senders may contain any characters.
 std::string shown(std::string_view text) {
   std::string out(text.substr(0, 120));
   for (char& c : out)
@@ -114,11 +114,12 @@ void driver::work() {
       why = e.what();
     }
     if (stopping_.load()) break;
-    // One that breaks again and again, say of a stream that refuses what is sent, is no reason to hurry.
+    // A connection that keeps failing, for example because the stream refuses messages, must not reset the backoff.
     if (std::chrono::steady_clock::now() - begun > long_enough) pause = shortest_pause;
     if (served || why != told) tell(0, why);
     told = why;
-    // Not all nodes at once. The connection that is gone rang, too: only close() ends this early.
+    // Jitter, so that not all nodes reconnect at once. The failed connection has also called ring(), so loop until the
+    // time is over; only close() ends the wait early.
     const auto next = std::chrono::steady_clock::now() +
                       std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(
                           pause.count() / 2, pause.count())(chance));
@@ -128,7 +129,8 @@ void driver::work() {
   }
 }
 
-// One connection, from its beginning to its end. True: the host was told that it is up, and that it is away.
+// Runs one connection from start to end. Returns true if the connection was up and the host was notified of both
+// states.
 bool driver::serve(std::string& why) {
   connection c(settings_, {[this](std::string_view subject, std::string_view data) { received(subject, data); },
                            [this] { sink_->missed(sink_ctx_); }, [this] { outbox_.ring(); }});
@@ -153,7 +155,7 @@ bool driver::serve(std::string& why) {
       next_look = std::chrono::steady_clock::now() + look_time;
     }
   }
-  // From here on the host tells the others by itself; what was not sent is told now.
+  // From now on the host sends hints through PostgreSQL. Report the hints that were not sent.
   const auto left = outbox_.close();
   if (!stopping_.load()) tell(0, why);
   lose(left);

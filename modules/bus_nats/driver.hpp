@@ -1,8 +1,8 @@
-// The driver of "ry.event_bus/1": a queue of what is to be sent, and one thread that has the connection,
-// sends, and mends what breaks. Nothing of the host waits for NATS.
+// The driver of "ry.event_bus/1": an outgoing queue, and one thread that connects, sends and reconnects. The host never
+// waits for NATS.
 //
-// Thread: the table's functions as ry/ext/event_bus.h says; they are called for a `driver` that lives until
-// the module is destroyed. Errors: what is wrong with NATS is a state, told to the host.
+// Thread: the functions of the table as in ry/ext/event_bus.h, on a `driver` that lives until the module is destroyed.
+// Errors: problems with NATS are a state, which is reported to the host.
 #pragma once
 
 #include <ry/ext/event_bus.h>
@@ -30,7 +30,7 @@ class driver {
   driver& operator=(const driver&) = delete;
 
   static const ry_event_bus_v1* table();
-  // Before the driver is opened.
+  // Must be called before the driver is opened.
   void set_key(const seal_key& key) { key_ = key; }
 
  private:
@@ -53,11 +53,11 @@ class driver {
   void* sink_ctx_ = nullptr;
   outbox outbox_;
   place place_;
-  std::uint64_t sent_ = 0;  // of the thread that sends
+  std::uint64_t sent_ = 0;  // only used by the sending thread
   std::thread thread_;
   std::atomic<bool> stopping_{false};
   ry::metric connects_, bytes_sent_, refused_forged_, refused_malformed_, refused_subject_, refused_large_;
-  std::mutex refusals_mutex_;  // of the two below
+  std::mutex refusals_mutex_;  // protects the two members below
   std::int64_t refusals_told_us_ = 0;
   std::uint64_t refusals_untold_ = 0;
 };

@@ -60,7 +60,7 @@ std::string subject_of(std::string_view prefix, std::string_view topic) {
   out += '.';
   for (std::size_t i = 0; i < topic.size(); ++i) {
     const char c = topic[i];
-    // A dot parts two words; NATS takes no empty ones.
+    // A dot separates words of a subject; NATS does not allow empty words.
     const bool parts = c == '.' && i > 0 && topic[i - 1] != '.' && i + 1 < topic.size();
     if (plain(c) || parts) {
       out += c;

@@ -1,9 +1,8 @@
-// What a message looks like on NATS: its subject, its id and its bytes. Pure.
+// The NATS format of a message: its subject, id and bytes. Pure functions.
 //
-// The bytes are "RYB1", the node (16), the cursor (8, network order), a seal (16) and the content; no
-// content: a hint. The seal is a keyed BLAKE2b over all of it and the topic, so a message is from a
-// node of this deployment and belongs to its subject. Old messages may be sent again by anybody;
-// receivers put numbered pieces in order by themselves.
+// The bytes are "RYB1", the node (16), the cursor (8, network order), a seal (16) and the content; a hint has no
+// content. The seal is a keyed BLAKE2b over all of this and the topic, so only a node of this deployment can create it,
+// and only for this subject. Any sender can replay old messages; receivers order numbered pieces themselves.
 #pragma once
 
 #include <array>
@@ -17,23 +16,24 @@ namespace bus_nats {
 using seal_key = std::array<unsigned char, 32>;
 using node_id = std::array<unsigned char, 16>;
 
-// "<prefix>.<topic>"; what NATS does not take in a subject becomes "=XX".
+// "<prefix>.<topic>"; characters that NATS does not allow in a subject become "=XX".
 std::string subject_of(std::string_view prefix, std::string_view topic);
-// "<prefix>.<topic>.<number>". A number of its own for each message: nats-server, as of 2.9, looks for the next one of
-// the same subject whenever one leaves the stream, through all those between (milliseconds with 2000 live runs), unless there is none.
+// "<prefix>.<topic>.<number>". Each message has its own number: whenever a message leaves the stream, nats-server 2.9
+// searches for the next one with the same subject through all messages between (milliseconds with 2000 live runs),
+// unless there is none.
 std::string message_subject(std::string_view prefix, std::string_view topic, std::uint64_t number);
-// The topic of a message again; nothing when no message of a topic has this subject.
+// The topic of a message; nullopt if its subject is not one of message_subject().
 std::optional<std::string> topic_of(std::string_view prefix, std::string_view subject);
 
-// The same for the same topic, cursor and kind from one node, so that the server drops the second. Empty
-// for a hint that knows no cursor: no two of them are the same.
+// Equal for the same topic, cursor and kind from one node, so that the server drops a duplicate. Empty for a hint
+// without a cursor: no two of those are duplicates.
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor,
                        std::string_view bytes);
 
 struct letter {
   node_id node{};
   std::uint64_t cursor = 0;
-  std::string_view bytes;  // of the packed text
+  std::string_view bytes;  // a view into the packed text
 };
 std::string pack(const seal_key& key, const node_id& node, std::string_view topic,
                  std::uint64_t cursor, std::string_view bytes);

@@ -37,7 +37,7 @@ class module {
 }  // namespace
 }  // namespace bus_nats
 
-// libnats keeps threads and thread-local storage of its own for as long as the process lives.
+// libnats has its own threads and thread-local storage for the lifetime of the process.
 RY_MODULE(bus_nats::module, "bus_nats", "0.1.0",
           .needs(RY_DB_1, RY_METRICS_1, RY_EVENT_BUS_1)
               .wants(RY_SETTINGS_CHECK_1)

@@ -1,5 +1,5 @@
-// What this node has to send and has not sent yet, bounded. A hint that waits for its turn takes the place
-// of an earlier one of its topic. Thread: any.
+// Bounded queue of the messages that this node still has to send. A new hint is merged into a queued hint of the same
+// topic. Thread: any.
 #pragma once
 
 #include <chrono>
@@ -23,15 +23,15 @@ class outbox {
   outbox(std::size_t most_pieces, std::size_t most_bytes)
       : most_pieces_(most_pieces), most_bytes_(most_bytes) {}
 
-  // Opens and closes it; what was in it when it closes is handed out.
+  // close() returns the entries that are still queued.
   void open();
   std::vector<piece> close();
 
   enum class taken { yes, full, closed };
   taken put(std::string_view topic, std::uint64_t cursor, std::string_view bytes);
-  // Waits until there is something, somebody rang, or the time is over.
+  // Waits until there is an entry, ring() is called, or the time is over.
   std::vector<piece> take(std::chrono::milliseconds limit);
-  // Ends a take() that waits, or the next one.
+  // Ends the current take(), or the next one.
   void ring();
 
  private:

@@ -1,4 +1,4 @@
-// Settings of the module; immutable after it was created.
+// Settings of the module; immutable once the module is created.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// `text` fits the schema and has its defaults. What cannot be used is added to the faults.
+// `text` is valid by the schema and has its defaults. Adds unusable values to `faults`.
 settings read_settings(std::string_view text, ry::settings_faults& faults);
 
 }  // namespace bus_nats

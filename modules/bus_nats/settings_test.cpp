@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 namespace {
 
-// The schema's defaults with some of them replaced.
+// The schema's defaults, with `changes` applied.
 std::string with(json::object changes) {
   const auto schema = json::parse(json::string_view(bus_nats::settings_schema.data(),
                                                     bus_nats::settings_schema.size()));
