@@ -19,7 +19,7 @@ class console_page : public testing::Test {
     o.fields = std::move(fields);
     return host_.call("GET", path, o);
   }
-  // The addresses of the page's own files, as they stand in it.
+  // The URLs of the files that the page refers to.
   static std::vector<std::string> files_of(const std::string& html) {
     std::vector<std::string> out;
     for (std::size_t at = html.find("console/assets/"); at != html.npos;

@@ -7,9 +7,9 @@
 namespace console {
 namespace {
 
-// Nothing but this server's own files, no inline code, no frames around it; scripts cannot turn
-// text into HTML (Trusted Types; the policy `worker` knows one address, of the service worker), and where the reader comes from is told to nobody: a link may
-// hold a code.
+// Allows only this server's own files, no inline code and no embedding in frames. Scripts cannot turn text into HTML
+// (Trusted Types; the policy `worker` allows one URL, that of the service worker). Referrer-Policy is no-referrer,
+// because URLs may contain codes.
 constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for "

@@ -109,7 +109,7 @@ bool takes_gzip(std::string_view accept) {
     const auto word = one.substr(0, one.find_first_of("; \t"));
     if (!ry::iequals(word, "gzip") && word != "*") continue;
     const auto q = one.find("q=");
-    // "q=0", "q=0.0": not wanted.
+    // "q=0" and "q=0.0" mean not acceptable.
     return q == one.npos || one.find_first_of("123456789", q) != one.npos;
   }
   return false;
