@@ -11,7 +11,7 @@ bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 char small(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-// Behind the ">" that ends the tag at `at`; quoted values may hold one. npos: it does not end.
+// The position after the ">" that ends the tag at `at`; quoted values may contain a ">". npos if the tag does not end.
 std::size_t end_of_tag(std::string_view html, std::size_t at) {
   char quote = 0;
   for (; at < html.size(); ++at) {

@@ -1,4 +1,5 @@
-// The HTML part of e-mails before it is framed: fragments that modules and operators' templates write.
+// Processes the HTML fragments of e-mails, which modules and operators' templates write, before they are put into the
+// page layout.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +10,26 @@ namespace ry_mail_html {
 
 // One tag of a fragment.
 struct tag {
-  std::size_t begin = 0, end = 0;  // of "<" and behind ">"
-  std::string name;                // in small letters
+  std::size_t begin = 0, end = 0;  // positions of "<" and after ">"
+  std::string name;                // in lower case
   bool closes = false;             // </name>
 };
 
-// The next tag at or behind `from`; comments and a "<" that begins no tag are skipped. name empty: there is none.
+// The next tag at or after `from`. Skips comments and a "<" that does not start a tag. name is empty if there is none.
 tag next_tag(std::string_view html, std::size_t from);
 
-// The value of an attribute as it is written; null if the tag does not have it. `text`: the tag with its brackets.
+// The position of an attribute's value as written. `text`: the tag with its brackets.
 struct attribute {
   bool found = false;
   std::size_t begin = 0, end = 0;  // of the value, within `text`
 };
 attribute find_attribute(std::string_view text, std::string_view name);
 
-// Links whose address is empty lose their tags; those of the class "button" or "optional" also lose their text. Paragraphs and list
-// items that are empty then are removed.
+// Removes the tags of links without an address; for links of the class "button" or "optional", also their text. Then
+// removes paragraphs and list items that have become empty.
 std::string without_dead_links(std::string_view html);
 
-// Whether a reader sees anything: a character that is no blank, or an image.
+// Whether the fragment shows anything: a character other than white space, or an image.
 bool has_visible_text(std::string_view html);
 
 }  // namespace ry_mail_html

@@ -35,7 +35,7 @@ std::string unique_suffix() {
 
 }  // namespace
 
-// With mutex_ held.
+// The caller holds mutex_.
 void quarantine::read_directory() {
   if (read_) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(directory_.c_str()), &::closedir);
@@ -59,7 +59,7 @@ int quarantine::move_in(const std::string& path, std::string_view label) {
     const std::string target = directory_ + "/" + name;
     int moved = ::rename(path.c_str(), target.c_str());
     if (moved != 0 && errno == EACCES) {
-      // To get another parent, a directory must be writable; a command can take the permission away.
+      // Renaming a directory to another parent requires write permission on it, which a user's command can take away.
       struct stat status {};
       if (::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && ::chmod(path.c_str(), 0700) == 0)
         moved = ::rename(path.c_str(), target.c_str());

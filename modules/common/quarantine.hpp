@@ -24,13 +24,13 @@ class quarantine {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `directory`: absolute, on the file system of the trees. It is made when the first tree comes.
+  // `directory`: absolute, on the same file system as the trees. It is created with the first tree.
   explicit quarantine(std::string directory) : directory_(std::move(directory)) {}
 
   // Moves the tree at `path` into the quarantine. Returns 0, also if there is no such tree, or a value of errno.
   // `label`: letters, digits and "-".
   int move_in(const std::string& path, std::string_view label);
-  // Removes the trees with this label at once, whenever their next attempt is due.
+  // Removes the trees with this label now, even if their next attempt is not due.
   removal clear(std::string_view label, const stop_condition& stop = {});
 
   struct failure {
@@ -42,7 +42,7 @@ class quarantine {
   std::vector<failure> clear_due(clock::time_point now, const stop_condition& stop = {});
   // When the next attempt is due; nullopt: the quarantine is empty.
   std::optional<clock::time_point> next_attempt();
-  // Trees that wait.
+  // The number of trees in the quarantine.
   std::size_t size();
 
   const std::string& directory() const { return directory_; }

@@ -32,7 +32,8 @@ class quarantine_test : public ::testing::Test {
     fs::create_directories(root + "/" + name + "/inner");
     std::ofstream(root + "/" + name + "/inner/file") << "x";
   }
-  // Not even root removes a file with the immutable attribute. False where it cannot be set.
+  // Sets the immutable attribute: not even root can remove such a file. Returns false if the attribute is not
+  // supported.
   bool protect(const std::string& path, bool on) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     int flags = 0;

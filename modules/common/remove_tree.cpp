@@ -50,7 +50,7 @@ class remover {
     }
     top_ = top;
     levels_.push_back({std::move(stream), name});
-    // Directories are moved to the top while it is read. A pass that changes nothing is the last one.
+    // Directories are moved to the top while it is read, so repeat until a pass changes nothing.
     do {
       if (changed_ && stop_ && stop_()) {
         result_.stopped = true;
@@ -74,7 +74,7 @@ class remover {
     std::string name;  // in the directory above
   };
 
-  // 0 if the kernel does not report it. Device numbers do not suffice: a subvolume of btrfs has its own.
+  // Returns 0 if the kernel does not report the mount id. Device numbers do not suffice: a btrfs subvolume has its own.
   static std::uint64_t mount_of(int directory) {
     struct statx status {};
     const bool told = ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;
@@ -120,7 +120,7 @@ class remover {
       return;
     }
     if (errno == ENOENT) return;
-    // Linux answers EISDIR for a directory, POSIX EPERM.
+    // For a directory, Linux returns EISDIR and POSIX EPERM.
     const int refused = errno;
     if (refused != EISDIR && refused != EPERM) return note(refused);
     if (::unlinkat(directory, name, AT_REMOVEDIR) == 0) {
@@ -170,7 +170,7 @@ class remover {
   void move_to_top(int directory, const char* name) {
     for (int attempt = 0; attempt < 100; ++attempt) {
       const std::string target = std::string(moved_prefix) + std::to_string(moved_++);
-      // Without RENAME_NOREPLACE, which some file systems lack: only an empty directory can be replaced.
+      // Does not use RENAME_NOREPLACE, which some file systems lack. rename() can only replace an empty directory.
       if (::renameat(directory, name, top_, target.c_str()) == 0) {
         changed_ = true;
         return;

@@ -19,7 +19,7 @@ inline constexpr std::size_t max_open_levels = 16;
 
 struct removal {
   int error = 0;         // of the first entry that could not be removed; 0: none
-  bool stopped = false;  // `stop` ended the work before its end
+  bool stopped = false;  // `stop` ended the removal early
   bool complete() const { return error == 0 && !stopped; }
 };
 

@@ -30,7 +30,7 @@ class remove_tree_test : public ::testing::Test {
   }
   void TearDown() override { disk::remove_tree(root); }
 
-  // A chain of directories, with a file at its end. Beneath "levels" no path reaches.
+  // Creates a chain of directories with a file at its end, too deep for any path.
   static void make_chain(const std::string& in, int levels) {
     int at = ::open(in.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < levels; ++i) {
@@ -59,7 +59,7 @@ class remove_tree_test : public ::testing::Test {
 TEST_F(remove_tree_test, removes_directories_at_any_depth_with_few_descriptors) {
   make_chain(tree, 3000);
   const rlim_t limit = open_descriptors() + disk::max_open_levels + 8;
-  // In a child, because the limit concerns the whole process.
+  // Runs in a child process, because the limit applies to the whole process.
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit few{limit, limit};

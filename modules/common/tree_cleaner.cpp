@@ -10,7 +10,7 @@
 namespace disk {
 namespace {
 
-// Of one piece of work on a thread that may block; a shutdown waits no longer than this.
+// Time limit of one blocking operation; a shutdown waits no longer than this.
 constexpr auto longest_work = std::chrono::seconds(2);
 constexpr auto shortest_pause = std::chrono::milliseconds(200);
 
@@ -36,7 +36,7 @@ int tree_cleaner::dispose(const std::string& path, std::string_view label) {
 removal tree_cleaner::remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest) {
   const stop_condition stop = stop_after(longest);
   removal out;
-  // Where it cannot be moved, e.g. because it is a mount point, it is removed where it is.
+  // A tree that cannot be moved, e.g. because it is a mount point, is removed in place.
   if (trees_.move_in(path, label) != 0) out = remove_tree(path, stop);
   const removal waiting = trees_.clear(label, stop);
   if (out.error == 0) out.error = waiting.error;
@@ -75,7 +75,7 @@ ry::task<void> tree_cleaner::work() {
       continue;
     }
     const auto pause = std::max<quarantine::clock::duration>(*done.next - quarantine::clock::now(), shortest_pause);
-    // In small parts, so that a new tree does not wait behind one that backs off.
+    // Sleeps in short steps, so that a new tree does not wait for the backoff of another one.
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::min<quarantine::clock::duration>(pause, longest_work));
     const ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>(ms.count()));
     if (!slept) co_return;

@@ -13,11 +13,12 @@ namespace disk {
 
 class tree_cleaner {
  public:
-  // `directory`: as of quarantine.
+  // `directory`: as for quarantine.
   tree_cleaner(const ry::context& ctx, std::string directory);
   // [lifecycle] Looks for trees of an earlier process.
   void start() { wake(); }
-  // Moves the tree at `path` into the quarantine; it is removed in the background. 0 or a value of errno. Blocks shortly.
+  // Moves the tree at `path` into the quarantine; it is removed in the background. Returns 0 or a value of errno.
+  // Blocks for a short time.
   int dispose(const std::string& path, std::string_view label);
   // Like dispose(), but removes the tree before it returns, for at most `longest`; the rest is removed in the background.
   // Also removes earlier trees with this label. Blocks.

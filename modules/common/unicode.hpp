@@ -1,4 +1,4 @@
-// Characters that cannot be seen, in UTF-8 text: blank texts, and names as they are shown to people. Pure.
+// Handles invisible characters in UTF-8: detects blank texts and normalises names for display. Pure functions.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace unicode {
 
-// Length of the valid character at the front of a text that is not empty; 0: there is none.
+// Length of the valid character at the front of a non-empty text; 0 if it is invalid.
 inline std::size_t character_length(std::string_view s) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char c = byte(0);
@@ -23,7 +23,7 @@ inline std::size_t character_length(std::string_view s) {
   return n;
 }
 
-// The character at the front, which is removed; `text` is valid UTF-8 and not empty.
+// Removes and returns the first character; `text` is valid UTF-8 and not empty.
 inline char32_t next_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -43,21 +43,21 @@ constexpr bool is_in(const range (&ranges)[n], char32_t c) {
 }
 }  // namespace detail
 
-// White_Space, and the controls that end lines.
+// The property White_Space, and control characters that end lines.
 constexpr bool is_space(char32_t c) {
   constexpr detail::range spaces[] = {{0x09, 0x0D},     {0x20, 0x20},     {0x85, 0x85},     {0xA0, 0xA0}, {0x1680, 0x1680},
                                       {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
   return detail::is_in(spaces, c);
 }
 
-// Controls, and characters that change the direction of writing.
+// Control characters, and characters that change the writing direction.
 constexpr bool is_control(char32_t c) {
   constexpr detail::range controls[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
                                         {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x206F}};
   return detail::is_in(controls, c);
 }
 
-// Controls and format characters (Cc and Cf).
+// Control and format characters (Cc and Cf).
 constexpr bool is_invisible(char32_t c) {
   constexpr detail::range formats[] = {
       {0xAD, 0xAD},       {0x600, 0x605},     {0x6DD, 0x6DD},     {0x70F, 0x70F},   {0x890, 0x891},     {0x8E2, 0x8E2},
@@ -66,7 +66,7 @@ constexpr bool is_invisible(char32_t c) {
   return is_control(c) || detail::is_in(formats, c);
 }
 
-// True if it contains no visible character. Invalid UTF-8 counts as visible.
+// Whether the text has no visible character. Invalid UTF-8 counts as visible.
 inline bool is_blank(std::string_view text) {
   while (!text.empty()) {
     if (character_length(text) == 0) return false;
@@ -76,15 +76,15 @@ inline bool is_blank(std::string_view text) {
   return true;
 }
 
-// A name or title as it is stored: without controls and characters that change the direction of writing, spaces at its
-// ends removed, and spaces that end lines replaced by plain ones. Joiners stay, because emoji and some scripts need
-// them. Empty if nothing in it can be seen. `text` is valid UTF-8.
+// Normalises a name or title for storage: removes control characters, characters that change the writing direction, and
+// spaces at both ends, and replaces line ends by spaces. Keeps joiners, because emoji and some scripts need them. Empty
+// if nothing is visible. `text` is valid UTF-8.
 inline std::string clean_name(std::string_view text) {
   if (is_blank(text)) return {};
   const auto ends_line = [](char32_t c) { return (c >= 0x09 && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029; };
   const auto is_padding = [](char32_t c) { return is_space(c) || c == 0x200B || c == 0x2060 || c == 0xFEFF; };
   std::string out;
-  std::size_t end = 0;  // of what is not padding
+  std::size_t end = 0;  // of the part without trailing padding
   while (!text.empty()) {
     const std::string_view before = text;
     const char32_t c = next_character(text);

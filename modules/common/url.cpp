@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-// Boost.URL 1.81 is no help here: its normalize() decodes reserved characters too, so that "/a%2Fb" becomes "/a/b".
+// Boost.URL 1.81 is not suitable: its normalize() also decodes reserved characters, so "/a%2Fb" becomes "/a/b".
 namespace urls {
 namespace {
 
@@ -20,7 +20,7 @@ bool is_unreserved(char c) {
   return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-// Escapes in upper case; unreserved characters are not escaped.
+// Converts escapes to upper case and decodes unreserved characters.
 std::string normal_escapes(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -48,7 +48,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// RFC 3986, section 5.2.4, of a path that begins with "/".
+// RFC 3986, section 5.2.4, for a path that begins with "/".
 std::string without_dot_segments(std::string_view path) {
   std::vector<std::string_view> kept;
   while (!path.empty()) {

@@ -22,7 +22,7 @@ constexpr std::uint64_t block = 4096;
 
 using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// 0 or a value of errno. Takes the descriptor.
+// Takes ownership of the descriptor. Returns 0 or a value of errno.
 int enter(int fd, std::vector<directory_stream>& open) {
   if (fd < 0) return errno;
   directory_stream stream(::fdopendir(fd), &::closedir);
@@ -50,14 +50,14 @@ int walk_tree(int directory, const visitor& meet) {
     if (name == "." || name == "..") continue;
     const int at = ::dirfd(open.back().get());
     struct stat status {};
-    if (::fstatat(at, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // just removed
+    if (::fstatat(at, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // removed in the meantime
     const bool is_directory = S_ISDIR(status.st_mode);
     const bool deep = is_directory && open.size() >= max_depth;
     const visit next = meet(at, item->d_name, status, deep);
     if (next == visit::stop) return 0;
     if (next == visit::skip || deep || !is_directory) continue;
     const int error = enter(open_own_directory(at, item->d_name), open);
-    if (error != 0 && error != ENOENT && error != ENOTDIR && error != ELOOP) return error;  // these: just replaced
+    if (error != 0 && error != ENOENT && error != ENOTDIR && error != ELOOP) return error;  // else: just replaced
   }
   return 0;
 }

@@ -17,8 +17,8 @@ class warning_pace {
 
   explicit warning_pace(std::chrono::milliseconds pause = std::chrono::minutes(1)) : pause_(pause) {}
 
-  // Call it for each warning. 0: do not log this one. Otherwise the number of warnings since the one that was logged last,
-  // this one included.
+  // Call it for each warning. Returns 0 if this warning must not be logged; otherwise the number of warnings since the
+  // last logged one, including this one.
   std::uint64_t due(clock::time_point now = clock::now()) noexcept {
     seen_.fetch_add(1);
     if (ry_test::without_protection("warning_pace")) return 1;
