@@ -1,4 +1,4 @@
-// Amounts of credits in JSON documents.
+// Parses amounts of credits in JSON documents.
 #pragma once
 #include <boost/json/value.hpp>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 namespace module_json {
 
-// A number of credits with at most six decimals, in micro-credits. nullopt: not a number, more decimals, or not within the
-// limits, which are inclusive. A double holds an amount with six decimals only approximately, so the comparison allows for
-// its rounding.
+// Converts a number of credits with at most six decimals to micro-credits. nullopt if it is not a number, has more
+// decimals, or exceeds the limits, which are inclusive. A double represents an amount with six decimals only
+// approximately, so the comparison allows for rounding.
 inline std::optional<std::int64_t> micro_credits(const boost::json::value& v, std::int64_t least, std::int64_t most) {
   boost::json::error_code ec;
   const auto credits = v.to_number<double>(ec);

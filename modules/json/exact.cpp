@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Builds a value of what the parser meets. Each double is read anew from its text.
+// Parser handler that builds a value. It parses each double again from its text.
 struct exact_values {
   static constexpr std::size_t max_object_size = json::object::max_size();
   static constexpr std::size_t max_array_size = json::array::max_size();
@@ -19,7 +19,7 @@ struct exact_values {
   using error = json::error_code;
 
   json::value_stack made;
-  std::size_t left = 0;  // values that may still come
+  std::size_t left = 0;  // remaining number of values
 
   bool counts(error& ec) {
     if (left-- > 0) return true;
@@ -36,12 +36,12 @@ struct exact_values {
   bool on_key(text s, std::size_t, error&) { return made.push_key(s), true; }
   bool on_string_part(text s, std::size_t, error&) { return made.push_chars(s), true; }
   bool on_string(text s, std::size_t, error& ec) { return made.push_string(s), counts(ec); }
-  // The text comes at once, and so does each number in it.
+  // The whole text is parsed at once, so a number never arrives in parts.
   bool on_number_part(text, error&) { return true; }
   bool on_int64(std::int64_t i, text, error& ec) { return made.push_int64(i), counts(ec); }
   bool on_uint64(std::uint64_t u, text, error& ec) { return made.push_uint64(u), counts(ec); }
   bool on_double(double near, text s, error& ec) {
-    double exact = near;  // stays so for one out of the range of a double
+    double exact = near;  // also if the number is out of the range of a double
     std::from_chars(s.data(), s.data() + s.size(), exact);
     return made.push_double(exact), counts(ec);
   }

@@ -1,8 +1,9 @@
-// JSON whose numbers are passed on: doubles as exact as their text. Those of boost::json::parse (1.81) are off by a bit,
-// one of nine. A number that is too large for a double is infinite, which no JSON text can say again: for the caller to mend.
+// Parses JSON whose numbers are passed on: doubles are as exact as their text. boost::json::parse (1.81) is off by one
+// bit for one number in nine. A number that is too large for a double becomes infinity, which JSON cannot represent;
+// the caller must replace it.
 //
-// Thread: any. Errors: by ec, as of boost::json::parse, array_too_large for more than most_values arrays, objects and
-// others together; the value is null then.
+// Thread: any. Errors: in `ec`, as for boost::json::parse; array_too_large if the text has more than most_values
+// values, counting arrays and objects. The returned value is then null.
 #pragma once
 #include <boost/json/storage_ptr.hpp>
 #include <boost/json/value.hpp>

@@ -1,5 +1,5 @@
-// The members of a JSON object in a request to a route that is not part of the service's contract: what the route does not
-// know is refused, so that a mistyped member is never without effect.
+// Refuses unknown members of a JSON object in requests to routes outside the contract, so that a mistyped member is
+// never ignored silently.
 #pragma once
 #include <algorithm>
 #include <boost/json/object.hpp>
@@ -10,7 +10,8 @@
 
 namespace module_json {
 
-// Throws a 422 that names the first member not among `known`. `place`: of the object in the body, "" or "config.".
+// Throws a 422 that names the first member not in `known`. `place`: the path of the object in the body, "" or
+// "config.".
 inline void require_known_members(const boost::json::object& o, const std::vector<std::string_view>& known,
                                   std::string_view place = {}) {
   constexpr std::size_t longest = 64;

@@ -1,7 +1,8 @@
-// Members of JSON that was not checked against a schema: what models, providers, MCP servers and services of others send, and what was
-// stored. A missing member and one of another type have the default. Pure.
+// Reads members of JSON that no schema has validated: from models, providers, MCP servers and other services, and
+// stored documents. A missing member, or one of another type, yields the default. Pure functions.
 //
-// Functions named `..._at` return a view or a pointer into the object, which lives no longer than the object; text_of returns a copy.
+// Functions named `..._at` return a view or pointer into the object, which is valid as long as the object; text_of
+// returns a copy.
 #pragma once
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -12,7 +13,7 @@
 
 namespace module_json {
 
-// nullptr: the object has no such member.
+// nullptr if the object has no such member.
 inline const boost::json::value* member_at(const boost::json::object& o, std::string_view key) {
   return o.if_contains(boost::json::string_view(key.data(), key.size()));
 }
@@ -27,7 +28,7 @@ inline std::string text_of(const boost::json::object& o, std::string_view key, s
   return v != nullptr && v->is_string() ? std::string(v->get_string().data(), v->get_string().size()) : std::string(otherwise);
 }
 
-// Of a number that is written as an integer.
+// Only accepts a number that is written as an integer.
 inline std::int64_t integer_at(const boost::json::object& o, std::string_view key, std::int64_t otherwise = 0) {
   const boost::json::value* v = member_at(o, key);
   return v != nullptr && v->is_int64() ? v->get_int64() : otherwise;
