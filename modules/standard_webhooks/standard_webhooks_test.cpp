@@ -88,7 +88,7 @@ TEST_F(signed_message, secrets) {
     EXPECT_FALSE(read_secret("whsec_" + std::string(1, static_cast<char>(c)) + base64(one_).substr(1))) << c;
 }
 
-// Computed with the reference library (npm standardwebhooks).
+// The expected value comes from the reference library (npm standardwebhooks).
 TEST(webhook_signature, is_that_of_standard_webhooks) {
   const auto key = read_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   ASSERT_TRUE(key);

@@ -1,4 +1,4 @@
-// webhook_check: one JSON object per line of standard input, one answer per line.
+// webhook_check: reads one JSON object per line of standard input and prints one result per line.
 //   {"secrets": [...], "headers": {...}, "body": text, "now": seconds}  -> the id of the message,
 //   or null
 //   {"secret": text, "id": text, "timestamp": seconds, "body": text}    -> its signature

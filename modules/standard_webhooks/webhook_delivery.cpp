@@ -15,7 +15,8 @@ constexpr std::uint64_t most_answer_bytes = 64 * 1024;
 constexpr std::uint64_t most_wait_s = 24 * 3600;
 constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 300'000;
 
-// What is no answer and says nothing of the receiver: called off, refused by this server, larger than is read.
+// nullopt if the failure says nothing about the receiver: cancelled, refused by this server, or a response that is too
+// large.
 std::optional<bool> answered(const ry::result<ry::client_response>& r) {
   if (r) return true;
   const std::int32_t status = r.error().status();
@@ -23,7 +24,7 @@ std::optional<bool> answered(const ry::result<ry::client_response>& r) {
   return std::nullopt;
 }
 
-// Tells that an attempt is over, also one that ended by an exception.
+// Calls over() at the end of an attempt, also if it ended with an exception.
 class attempt {
  public:
   attempt(receivers& all, const std::string& name, const receivers::entry& e) : all_(all), name_(name), entry_(e) {}
@@ -83,13 +84,13 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, cons
       .total_timeout(answer_ms)
       .max_response(most_answer_bytes)
       .pool_key(to.name)
-      .flags(RY_CLIENT_REPEATABLE);  // the receiver knows the message by its id
+      .flags(RY_CLIENT_REPEATABLE);  // the receiver recognises a repeated message by its id
   const receivers::entry entered = known.enter(to.name);
   if (entered.later_ms) co_return ry::job_outcome::snooze(*entered.later_ms);
   attempt mine(known, to.name, entered);
   ry::result<ry::client_response> answer = co_await ctx.http_client().fetch(std::move(request));
   mine.ended(answered(answer));
-  // Called off with this server: that says nothing of the message.
+  // Cancelled because this server is stopping, which says nothing about the message.
   if (!answer && answer.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
   if (!answer) co_return ry::job_outcome::retry(answer.error());
   if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();

@@ -1,4 +1,4 @@
-// Hands one message over to a receiver of webhooks, signed after Standard Webhooks.
+// Sends one message to a webhook receiver, signed according to Standard Webhooks.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,27 @@
 
 namespace standard_webhooks {
 
-// How long a receiver asks to be left alone: seconds, or a date as in RFC 9110. nullopt: it does
-// not say. At most a day.
+// Parses a Retry-After header: seconds, or a date as in RFC 9110. nullopt if it is missing or invalid. At most a day.
 std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t now_unix_s);
 
 struct endpoint {
-  std::string name;  // as the configuration calls it ("runs.webhooks.billing"), also the key of its
+  std::string name;  // name in the configuration ("runs.webhooks.billing"), also the key of its
                      // connections
   std::string url;
-  std::vector<std::string> keys;  // decoded; while secrets change the message is signed with each
+  std::vector<std::string> keys;  // decoded; during a rotation, the message is signed with each
 };
 
-// Which receivers answer, as far as this process knows, so that one that is silent does not hold all the places in
-// which messages for the others are handed over: it gets one message at a time until it answers. Any thread.
+// Tracks which receivers respond, as far as this process knows. A receiver that does not respond gets one message at a
+// time until it does, so that it cannot occupy all delivery workers. Any thread.
 class receivers {
  public:
   struct entry {
-    std::optional<std::uint64_t> later_ms;  // ask again then: another message is just being tried
-    bool trial = false;                     // of a receiver that was silent
+    std::optional<std::uint64_t> later_ms;  // try again after this time: another message is being tried
+    bool trial = false;                     // an attempt at a receiver that does not respond
   };
-  // over() follows when it may be tried now.
+  // If later_ms is not set, the caller makes an attempt and then calls over().
   entry enter(const std::string& name);
-  // answered: nullopt when the attempt was called off, which says nothing of the receiver.
+  // answered: nullopt if the attempt was cancelled, which says nothing about the receiver.
   void over(const std::string& name, const entry& e, std::optional<bool> answered);
 
  private:
@@ -45,12 +44,10 @@ class receivers {
   std::map<std::string, state, std::less<>> states_;
 };
 
-// One attempt under the address guard, without following redirects: done when it was answered 2xx;
-// dead when the answer is 410 (the receiver wants no more of it); retry otherwise, when the
-// receiver says; snooze without an attempt when the receiver is silent and another message is tried; release when
-// it was called off.
-// The id stays the same over all attempts: by it the receiver knows what it has
-// seen. `known` and `to` outlive the call.
+// Makes one attempt, with the address guard and without following redirects. Outcome: done after a 2xx; dead after a
+// 410 (the receiver wants no more messages); snooze, without an attempt, if the receiver does not respond and another
+// message is being tried; release if the attempt was cancelled; else retry, after the receiver's Retry-After. The id is
+// the same for all attempts, so the receiver can recognise duplicates. `known` and `to` must outlive the call.
 ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, const endpoint& to, std::string id,
                                   std::string body);
 

@@ -10,7 +10,7 @@ namespace standard_webhooks {
 namespace {
 
 constexpr std::size_t most_id = 256;
-constexpr std::size_t most_signatures = 4096;  // bytes of the header
+constexpr std::size_t most_signatures = 4096;  // size limit of the header in bytes
 
 std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
   if (text.size() > (most + 2) / 3 * 4) return std::nullopt;
@@ -19,7 +19,7 @@ std::optional<std::string> from_base64(std::string_view text, std::size_t most) 
   return out;
 }
 
-// Digits only: no sign, no blanks, nothing after them.
+// Digits only: no sign, no spaces, nothing after them.
 std::optional<std::int64_t> seconds(std::string_view text) {
   std::int64_t out = 0;
   if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9')
