@@ -231,7 +231,7 @@ std::string connection::look() {
   if (info.p->Created != created_) return "the stream was made anew";
   const std::uint64_t received = received_.load();
   // Messages arrive, so the consumer exists. Query the consumer only otherwise: nats-server 2.9 then counts through all
-  // subjects, and delivers nothing meanwhile.
+  // subjects, and delivers no messages while it does.
   if (received == received_then_) {
     consumer_info consumer;
     if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code); there != NATS_OK)

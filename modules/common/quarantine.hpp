@@ -1,8 +1,8 @@
 // Directory for trees that are to be removed. move_in() renames a tree into it, so that the old name is free at once.
 // clear() then removes the tree, if necessary in several attempts.
 //
-// A tree has a label, e.g. the id of its project. The quarantine also finds trees that an earlier process left. The owner
-// calls clear() when next_attempt() is due. Failed attempts back off up to ten minutes.
+// A tree has a label, e.g. the id of its project. The quarantine also finds trees that an earlier process left. The
+// owner calls clear_due() when next_attempt() is due. Failed attempts back off up to ten minutes.
 //
 // Thread: any, also several at once; the functions block. Lifetime: outlives its calls.
 #pragma once

@@ -1,10 +1,10 @@
 // Removes a directory tree whose shape another party chose: any depth, any number of entries, directories without
 // permissions, names of any bytes.
 //
-// At most `max_open_levels` directories are open at a time. A directory that lies deeper is moved to the top of the tree
-// first (renameat), so neither descriptors nor path lengths grow with the depth. No link is followed, no mount point is
-// entered and nothing outside of the tree is touched, also while another process changes the tree. The removal continues after
-// entries that cannot be removed.
+// At most `max_open_levels` directories are open at a time. A directory at a deeper level is first moved to the top of
+// the tree (renameat), so neither descriptors nor path lengths grow with the depth. The removal follows no links,
+// enters no mount points and touches nothing outside the tree, also while another process changes the tree. It
+// continues after entries that cannot be removed.
 //
 // Thread: any; the functions block. Errors are returned as values of errno.
 #pragma once

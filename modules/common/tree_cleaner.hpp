@@ -1,5 +1,5 @@
-// Removes the trees of a quarantine in the background, including those of an earlier process, and reports failures: gauge
-// `<module>_quarantined_trees`, counter `<module>_removal_failures_total`, warnings in the log.
+// Removes the trees of a quarantine in the background, including those of an earlier process, and reports failures:
+// gauge `<module>_quarantined_trees`, counter `<module>_removal_failures_total`, warnings in the log.
 //
 // Thread: any. Lifetime: as long as the module; its tasks end with the module's.
 #pragma once
@@ -20,8 +20,8 @@ class tree_cleaner {
   // Moves the tree at `path` into the quarantine; it is removed in the background. Returns 0 or a value of errno.
   // Blocks for a short time.
   int dispose(const std::string& path, std::string_view label);
-  // Like dispose(), but removes the tree before it returns, for at most `longest`; the rest is removed in the background.
-  // Also removes earlier trees with this label. Blocks.
+  // Like dispose(), but removes the tree before it returns, for at most `longest`; the rest is removed in the
+  // background. Also removes earlier trees with this label. Blocks.
   removal remove(const std::string& path, std::string_view label, std::chrono::milliseconds longest);
   const std::string& directory() const { return trees_.directory(); }
 

@@ -1,5 +1,5 @@
-// Lets one warning through per pause, so that a lasting condition or a client that repeats a request does not flood the log.
-// Thread: any.
+// Lets one warning through per pause, so that a lasting condition or a client that repeats a request does not flood the
+// log. Thread: any.
 #pragma once
 
 #include <algorithm>

@@ -54,8 +54,8 @@ std::size_t base64_prefix(std::string_view s) {
   return static_cast<std::size_t>(end - s.begin());
 }
 
-// Replaces binary data in a value by its size, because a model cannot read images and audio as text. A server controls the
-// text and the blocks, and this code runs on an event loop, so its time must be linear in the size of the message.
+// Replaces binary data in a value by its size, because a model cannot read images and audio as text. A server controls
+// the text and the blocks, and this code runs on an event loop, so its time must be linear in the size of the message.
 class binary_filter {
  public:
   // Strings that occur as data of a `content` block are binary data.

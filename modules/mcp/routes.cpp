@@ -28,7 +28,8 @@ ry::error internal_failure() {
 }
 
 enum class reader { user, admin };
-// Maps the failure of an MCP server to an HTTP error (never to an empty list). Only administrators see the server's own text.
+// Maps the failure of an MCP server to an HTTP error (never to an empty list). Only administrators see the server's own
+// text.
 ry::error as_answer(const ry::error& e, reader by = reader::user) {
   std::uint32_t status = 502;
   std::string code = "MCP_CONNECT_FAILED";

@@ -1,5 +1,5 @@
-// Splits http and https URLs (RFC 3986) and leaves their text unchanged: OAuth compares and sends URLs exactly as they were
-// written. It does not use Boost.URL: a module must not share a C++ library with the host, and Debian's static
+// Splits http and https URLs (RFC 3986) and leaves their text unchanged: OAuth compares and sends URLs exactly as they
+// were written. It does not use Boost.URL: a module must not share a C++ library with the host, and Debian's static
 // libboost_url.a is not position-independent. Pure functions.
 #pragma once
 
@@ -26,8 +26,8 @@ struct url_parts {
 // requires to be encoded, or a port that is 0 or above 65535.
 std::optional<url_parts> parse_url(std::string_view text);
 
-// `reference` resolved against `base` (RFC 3986, section 5.2), without its fragment; nullopt when either is malformed or the
-// result is not an http or https URL.
+// `reference` resolved against `base` (RFC 3986, section 5.2), without its fragment; nullopt if either is malformed or
+// the result is not an http or https URL.
 std::optional<std::string> resolve_url(std::string_view base, std::string_view reference);
 
 // Percent-encodes everything except unreserved characters, for a query or form value.

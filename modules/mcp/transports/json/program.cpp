@@ -15,7 +15,7 @@ namespace {
   throw ry::error(st, "mcp.spawn", "the program could not be started");
 }
 
-// A directory of a program's own, which is removed with it.
+// The private HOME directory of a program, removed with it.
 class own_home {
  public:
   own_home(const ry::context& ctx, homes& all) : all_(all), path_(all.make(ctx)) {}
@@ -29,7 +29,7 @@ class own_home {
   const std::string path_;
 };
 
-// Those of the configuration come last: they hold.
+// Variables of the configuration come last and take precedence.
 std::vector<std::pair<std::string, std::string>> variables_of(const launch& how, const std::string& cache) {
   std::vector<std::pair<std::string, std::string>> out;
   if (!how.cache.empty()) out = cache_variables(how.what, cache);
@@ -65,7 +65,7 @@ class bare_program final : public program {
     if (st != RY_OK) not_started(st, c);
   }
   ~bare_program() override {
-    // Also ends what the child left behind in its group.
+    // Also kills the remaining processes of the child's process group.
     if (child_ != nullptr) table_.release(child_);
   }
   ry_status write(std::string_view bytes, ry_done done) noexcept override {
@@ -146,7 +146,7 @@ class sandboxed_program final : public program {
       throw ry::unavailable("mcp.sandbox",
                             "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
     }
-    // Uses another status, because RY_RESOURCE_EXHAUSTED from open() means that the account has too many sessions.
+    // RY_RESOURCE_EXHAUSTED as the status of open() would mean that the account has too many sessions.
     if (st == RY_RESOURCE_EXHAUSTED) {
       throw ry::unavailable("mcp.sandbox", "the disk of the server is nearly full, so the program cannot be started; try again later");
     }

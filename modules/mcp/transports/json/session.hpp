@@ -1,8 +1,8 @@
 // One local MCP server: a child process that exchanges one JSON text per line over standard input and output. Its
-// standard error goes to the log only: line by line, and if the process exits early its last lines once more.
+// standard error goes to the log only: line by line, and its last lines again if the process exits early.
 //
-// A package runner with a damaged cache may exit before its first response. The session then starts it once more without the
-// cache and repeats the messages.
+// A package runner with a damaged cache may exit before its first response. The session then restarts it once without
+// the cache and repeats the messages.
 //
 // A closed session stays alive until its child is gone: it closes standard input, asks the child and its descendants to
 // end where that is possible, then kills them.

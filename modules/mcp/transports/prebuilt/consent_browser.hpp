@@ -1,7 +1,8 @@
 // Binds a consent to the browser that confirmed it: the cookie and the pages. No I/O.
 //
-// An attacker can send a consent link to another person. The user therefore confirms on a page of this server which account
-// gets access, and only the browser that confirmed can complete the consent: its row stores the hash of the cookie.
+// An attacker can send a consent link to another person. The user therefore confirms on a page of this server which
+// account gets access, and only the browser that confirmed can complete the consent: its row stores the hash of the
+// cookie.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -26,7 +27,8 @@ std::string expired_cookie_header(const std::string& name, bool secure);
 // Empty if the request has no such cookie, or its value does not have our format.
 std::string cookie_value(std::string_view header, std::string_view name);
 
-// Anti-forgery token in the form of the confirmation page: only a page that this server sent to the browser contains it.
+// Anti-forgery token in the form of the confirmation page: only a page that this server sent to the browser contains
+// it.
 std::string form_token(std::string_view cookie, std::string_view ticket);
 
 ry::response message_page(std::uint32_t status, const std::string& title, const std::string& text);

@@ -59,7 +59,8 @@ ry::uuid id_of(const ry::request& r) {
   return *id;
 }
 
-// A failure of an authorization server is a 502: neither our error nor the caller's. Its description goes to the log only.
+// A failure of an authorization server is a 502: neither our error nor the caller's. Its description goes to the log
+// only.
 ry::error as_answer(const ry::context& ctx, const ry::error& e, std::string_view request_id) {
   if (!e.reason().starts_with("mcp.oauth") || e.status() == RY_FAILED_PRECONDITION) return e;
   ctx.warn("an authorization server failed",
