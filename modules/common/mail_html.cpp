@@ -98,7 +98,7 @@ attribute find_attribute(std::string_view text, std::string_view name) {
     if (at >= text.size() || text[at] == '>') return {};
     const auto begin = at;
     while (at < text.size() && !is_blank(text[at]) && text[at] != '=' && text[at] != '>' && text[at] != '/') ++at;
-    if (at == begin) ++at;  // a stray sign
+    if (at == begin) ++at;  // a stray character
     const auto found = text.substr(begin, at - begin);
     while (at < text.size() && is_blank(text[at])) ++at;
     attribute out;

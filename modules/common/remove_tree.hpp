@@ -33,8 +33,8 @@ stop_condition stop_after(std::chrono::milliseconds time);
 removal remove_tree(int parent, const std::string& name, const stop_condition& stop = {});
 removal remove_tree(const std::string& path, const stop_condition& stop = {});
 
-// Opens the directory `name` of `parent` for reading. Its owner gets missing permissions back first, because a command can
-// take them away from the server. -1 with errno; ENOTDIR or ELOOP: it is no directory.
+// Opens the directory `name` of `parent` for reading. First restores missing owner permissions, because a user's
+// command can take them away from the server. Returns -1 with errno; ENOTDIR or ELOOP if it is not a directory.
 int open_own_directory(int parent, const char* name);
 
 }  // namespace disk

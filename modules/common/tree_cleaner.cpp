@@ -69,7 +69,7 @@ ry::task<void> tree_cleaner::work() {
     for (const quarantine::failure& f : done.failures) complain(f);
     if (!done.next) {
       working_ = false;
-      // A tree that was added since then started no second run, because this one was still marked as working.
+      // A tree that was added in the meantime started no second run, because this one was still marked as working.
       const bool empty = co_await ctx_.run_blocking([this] { return trees_.size() == 0; });
       if (empty || working_.exchange(true)) co_return;
       continue;

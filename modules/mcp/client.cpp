@@ -248,7 +248,7 @@ ry::task<void> client::initialize() {
   reply r = co_await first_initialize();
   const bool refused = r.http_status == 400 || r.http_status == 404 || r.http_status == 405;
   const bool able = !pinned() && (link_->capabilities() & RY_MCP_MODERN) != 0;
-  // A modern error identifies a modern server: it may have been too slow for the probe, or be a newer one.
+  // A modern error identifies a modern server: it was too slow for the probe, or was upgraded since.
   if (able && r.answered && r.failed && is_modern_error(code_of(r.body))) {
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     if (v.what == verdict::kind::modern) {

@@ -76,16 +76,16 @@ class client {
   client& operator=(const client&) = delete;
   ~client();
 
-  // Errors: ry::error with mcp.connect_failed, mcp.protocol_error, mcp.timeout, mcp.refused (an address
-  // or a command), mcp.unauthorized, mcp.era_changed (worth one more try with a new client), mcp.rpc
-  // (the server's own error; detail_json holds it), RY_CANCELLED.
+  // Errors: ry::error with mcp.connect_failed, mcp.protocol_error, mcp.timeout, mcp.refused (an address or a command),
+  // mcp.unauthorized, mcp.era_changed (retry once with a new client), mcp.rpc (the server's own error; detail_json
+  // contains it), RY_CANCELLED.
   ry::task<tool_list> list_tools();
   // Returns the result as the server sent it, also if the call became a task.
   ry::task<json::value> call_tool(std::string name, json::object arguments, const call_options& options);
   // Returns the result of a task that an earlier call became. Further errors: mcp.task_lost (the server no longer knows
   // the task), mcp.task_cancelled.
   ry::task<json::value> follow_task(std::string name, std::string task_id, const call_options& options);
-  // Asks the server to end a task.
+  // Asks the server to cancel a task.
   ry::task<void> cancel_task(std::string task_id);
 
   // Both return the result in the form of a tool call result.

@@ -45,7 +45,7 @@ struct probe {
 struct verdict {
   enum class kind { modern, legacy, no_evidence, incompatible };
   kind what = kind::no_evidence;
-  std::vector<std::string> offered;  // revisions the server named
+  std::vector<std::string> offered;  // revisions that the server named
 };
 
 // Follows the compatibility matrix of revision 2026-07-28: a DiscoverResult or a modern error identifies a modern

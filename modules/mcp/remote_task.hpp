@@ -25,7 +25,7 @@ struct remote_task {
   enum class state { working, input_required, completed, failed, cancelled };
   std::string id;
   state status = state::working;
-  std::string message;               // statusMessage, for people
+  std::string message;               // statusMessage, for users
   std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not stated
   std::optional<std::int64_t> poll_ms;  // as the server suggests
   json::value result, error;         // of the extension, in final states

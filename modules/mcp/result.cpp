@@ -183,7 +183,7 @@ class binary_filter {
       if (size < least) continue;
       out.append(all.substr(copied, begin - copied)).append(note(size));
       copied = begin + size;
-      at = copied - (scheme.size() - 1);  // the scheme of the next one may end the data
+      at = copied - (scheme.size() - 1);  // the next data URL's scheme may overlap the end of the data
     }
     return copied == 0 ? std::move(text) : out.append(all.substr(copied));
   }

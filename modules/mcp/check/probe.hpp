@@ -38,7 +38,7 @@ class probe {
  public:
   // Opens a session; calls wrong() if the driver refuses. max_message_bytes 0: 16 MiB.
   probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes = 0);
-  ~probe();  // closes it
+  ~probe();  // closes the session
   probe(const probe&) = delete;
   probe& operator=(const probe&) = delete;
 

@@ -31,8 +31,8 @@ class authority {
   // Requests the challenge of a server that has not been contacted yet; empty if it sends none.
   ry::task<challenge> provoke(std::string server_url) const;
   ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
-  // Requests tokens. Retries once without `resource` if the server rejects it (invalid_target), as Entra ID does beside
-  // `scope`.
+  // Requests tokens. Retries once without `resource` if the server rejects it (invalid_target), as Entra ID does
+  // together with `scope`.
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
   // Gets an assertion of the user's identity from the identity provider in `s`, for this authorization server and
   // resource.

@@ -310,7 +310,7 @@ json::object client_metadata(std::string_view redirect_uri) {
           {"redirect_uris", json::array{jv(redirect_uri)}},
           {"grant_types", json::array{"authorization_code", "refresh_token"}},
           {"response_types", json::array{"code"}},
-          // OpenID Connect: loopback addresses are for native applications
+          // OpenID Connect: loopback addresses are for native applications.
           {"application_type", local ? "native" : "web"}};
 }
 
@@ -362,7 +362,7 @@ authorization authorization_request(const server_metadata& as, const client& c, 
                                 {"code_challenge_method", "S256"},
                                 {"resource", std::string(resource)},
                                 {"scope", wanted},
-                                // OpenID Connect grants offline access only after a consent prompt
+                                // OpenID Connect grants offline access only after a consent prompt.
                                 {"prompt", offline ? "consent" : ""}});
   const bool more = as.authorization_endpoint.find('?') != std::string::npos;
   a.url = as.authorization_endpoint + (more ? "&" : "?") + query;

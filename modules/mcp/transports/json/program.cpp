@@ -146,7 +146,7 @@ class sandboxed_program final : public program {
       throw ry::unavailable("mcp.sandbox",
                             "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
     }
-    // RY_RESOURCE_EXHAUSTED as the status of open() would mean that the account has too many sessions.
+    // Uses another status, because RY_RESOURCE_EXHAUSTED from open() means that the account has too many sessions.
     if (st == RY_RESOURCE_EXHAUSTED) {
       throw ry::unavailable("mcp.sandbox", "the disk of the server is nearly full, so the program cannot be started; try again later");
     }
