@@ -15,7 +15,7 @@ struct agent_limits {
   std::int64_t agents_of(std::string_view tier) const;
 };
 
-// Parses the module's settings, which the host has validated and completed with defaults.
+// Parses the module's settings, which must be valid by its schema; missing ones get their defaults.
 agent_limits read_limits(std::string_view settings_json);
 
 }  // namespace agents

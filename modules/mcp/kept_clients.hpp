@@ -3,7 +3,7 @@
 // the same credentials.
 //
 // A client that is idle for too long is closed, and one whose connection has ended is not handed out. If a limit is
-// exceeded, the client that has been idle longest is evicted; a limit of 0 disables the pool. Any thread.
+// exceeded, the client that has been idle longest is evicted. A limit of 0 clients disables the pool. Any thread.
 #pragma once
 
 #include <list>

@@ -48,7 +48,7 @@ struct incoming {
 };
 
 // Reads one message or a batch. The values share one memory resource, which is freed with the last of them. Invalid
-// characters become U+FFFD. Throws ry::error "mcp.malformed".
+// characters become U+FFFD. Throws ry::error "mcp.malformed" or "mcp.too_many_values".
 std::vector<incoming> read_messages(std::string_view text);
 
 std::string request_text(std::uint64_t id, std::string_view method, json::object params);

@@ -40,7 +40,7 @@ inline constexpr char settings_schema[] = R"json({
 
 // Limits of the connection pool.
 struct kept_limits {
-  std::uint64_t idle_ms = 60'000;  // 0: no pooling
+  std::uint64_t idle_ms = 60'000;  // 0: only sessions are pooled
   std::uint64_t session_idle_ms = 900'000;  // for sessions of runs and threads
   std::size_t clients = 1024, per_account = 32;
   std::int64_t life_us = 3600LL * 1'000'000;  // detected revisions expire

@@ -43,8 +43,8 @@ class profile_store {
   // Removes all profiles of a deleted account.
   ry::task<void> remove_all(ry::uuid account) const;
 
-  // Acquires a lock on the profile until keep(), release() or the end of the time. Returns false if it is held by
-  // another caller.
+  // Takes a lease on the profile, which ends with keep(), release() or after `seconds`. Returns false if another caller
+  // holds it.
   ry::task<bool> take(ry::uuid id, std::int64_t seconds) const;
   ry::task<void> release(ry::uuid id) const;
   ry::task<void> keep(ry::uuid id, connection c) const;
