@@ -1,10 +1,10 @@
-// Which accounts the statements under way on this node lock. Whoever gathers starts or borders leaves those of such an
-// account for a later statement: the database would only say that the account is locked, and each would have to be
-// asked by itself. What locks one account alone passes through it. Who gathered the last statement of an account leaves
-// it to the other side when that was refused meanwhile: neither many starts keep the runs of an account from their ends
-// nor these its next start.
+// Account locks: serializes, on this node, the statements that lock an account's row. A batch of starts or checkpoints
+// leaves an account that another statement holds for a later batch: the database would only report the lock, and each
+// entry would then need a statement of its own. Statements for one account alone also take the lock. The two sides take
+// turns: the side that held an account last yields it if the other side was refused meanwhile. So many starts cannot
+// delay the checkpoints of an account's runs, nor checkpoints its next start.
 //
-// Whoever was refused asks again when something has left, until it enters.
+// A refused caller tries again after each wake-up until it enters.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -21,18 +21,19 @@ namespace runs {
 
 class account_gate {
  public:
-  // Called after a statement has left, with its accounts or without any, on the thread that did so. To be said
-  // before anything is entered.
+  // The function is called after each leave(), also one without accounts, on the thread that leaves. Register it before
+  // the first enter().
   void on_left(std::function<void()> wake) { wakes_.push_back(std::move(wake)); }
 
   using statement = std::uint64_t;
   enum class side { starts, borders };
   statement next() { return ++last_; }
-  // False: another statement has the account, or the other side has it next. Each entry is left once.
+  // False: another statement holds the account, or it is the other side's turn. Each successful entry needs one
+  // leave().
   bool enter(const ry::uuid& account, statement by, side of) {
     std::lock_guard lock(mutex_);
     place& p = accounts_[account];
-    // A turn lapses when it is not taken for a while: the other side may be held up by other accounts.
+    // A turn that is not taken for a while lapses: the other side may be held up by other accounts.
     const bool others_turn = p.refused[other(of)] && p.last == of && p.entries == 0 && ++p.waived <= most_waived;
     if (p.entries == 0 ? others_turn : p.by != by) {
       p.refused[index(of)] = true;
@@ -58,8 +59,8 @@ class account_gate {
     for (const std::function<void()>& wake : wakes_) wake();
   }
 
-  // Keeps those who gather away from an account while one statement of its own locks it; without any effect while
-  // another statement has the account, as that waits for nobody.
+  // Keeps batches away from an account while a single statement locks it. Has no effect if another statement already
+  // holds the account, because a batch never waits for a lock.
   class pass {
    public:
     pass(account_gate& gate, const ry::uuid& account)
@@ -78,9 +79,9 @@ class account_gate {
  private:
   struct place {
     statement by = 0;
-    std::size_t entries = 0;  // none: those who were refused have not come back yet
+    std::size_t entries = 0;  // 0: free; refused callers have not come back yet
     side last = side::starts;
-    unsigned waived = 0;  // times that the account was free and left to the other side
+    unsigned waived = 0;  // times that the free account was left to the other side
     bool refused[2] = {false, false};
   };
   static constexpr unsigned most_waived = 3;

@@ -1,5 +1,5 @@
-// Runs of all accounts and nodes, for admins: the list with its filters, and one run with the causes of its failure that
-// its owner is not shown. Reads the database alone.
+// Runs of all accounts and nodes, for admins: the filtered list, and one run with the failure causes that its owner
+// does not see. Reads only the database.
 #pragma once
 #include <ry/ry.hpp>
 

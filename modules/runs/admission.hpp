@@ -1,7 +1,7 @@
-// What lets waiting runs begin beside the end of another: a change of the account's plan, a sweep, and the
-// stop of the runs that one is to interrupt. Handlers of jobs and events.
+// Queue promoter: starts waiting runs when an account's plan changes and in a periodic sweep, and stops the runs that a
+// start is to interrupt. The end of a run promotes the next one elsewhere. Handles jobs and events.
 //
-// Thread: any. Lifetime: as long as the module; it refers to the run operations.
+// Thread: any. Lifetime: as long as the module; it holds a reference to the run operations.
 #pragma once
 #include "run_routes.hpp"
 
@@ -11,11 +11,11 @@ class admission {
  public:
   admission(parts& p, run_routes& runs) : parts_(p), runs_(runs) {}
 
-  // runs.admit: all accounts, by the plans that they have now.
+  // Job runs.admit: all accounts, by their current plans.
   ry::task<ry::job_outcome> sweep(ry::job job);
-  // account.tier, of the account that is its key
+  // Event account.tier; its key is the account.
   ry::task<void> plan_changed(ry::event event);
-  // runs.interrupt {account_id, thread_id, run_id}: ends what the run waits for on its thread.
+  // Job runs.interrupt {account_id, thread_id, run_id}: ends the runs of the thread that the run waits for.
   ry::task<ry::job_outcome> interrupt(ry::job job);
 
  private:

@@ -1,36 +1,36 @@
-// What the end of a model's answer means for the run. Pure.
+// Derives from the end of a model's answer how the run continues. Pure.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace runs {
 
-// The `finish` of the event llm_response_end, from RY_LLM_FINISH_*; a value that is not known counts as stop.
+// The `finish` of the event llm_response_end, from RY_LLM_FINISH_*; an unknown value counts as stop.
 std::string_view finish_name(std::int32_t finish, bool has_calls);
 
-// The status of an answer that the driver reported as a success. RY_OK unless the answer is a failed attempt: the
+// The status of an answer that the driver reported as a success. It is RY_OK unless the attempt failed after all: the
 // provider reports an error, or announces tool calls and makes none.
 std::int32_t status_of_answer(std::int32_t finish, bool has_calls);
 
 enum class outcome {
   complete,  // the model finished; its text ends the run
-  calls,     // tool calls to make
-  cut,       // text that ends at the output limit and can be continued
-  paused,    // text of a turn that the provider paused
+  calls,     // the model requests tool calls
+  cut,       // truncated at the output limit; can be continued
+  paused,    // the provider paused the turn
   filtered,  // withheld by the provider's content filter
   refused,   // the model declined
   empty,     // no text and no calls
 };
 struct answer_facts {
   std::int32_t finish = 0;
-  bool has_text = false;   // other than blanks
+  bool has_text = false;   // other than white space
   bool has_calls = false;
-  bool continues = false;  // the request held text of the same answer that was cut or paused before
+  bool continues = false;  // the request ended with a truncated or paused part of the same answer
 };
-// For an answer whose status_of_answer() is RY_OK.
+// Requires status_of_answer() == RY_OK.
 outcome judge_answer(const answer_facts& facts);
 
-// Answers without content that the user could use cost nothing.
+// An answer without content for the user is free of charge.
 bool is_charged(outcome how, bool has_text);
 
 }  // namespace runs

@@ -1,28 +1,27 @@
-// A border of a run: what has happened since the last one becomes durable in one statement. On the run's
-// executor.
+// Checkpoints of a run ("borders"): one statement commits everything since the last checkpoint. On the run's executor.
 #pragma once
 #include "parts.hpp"
 
 namespace runs {
 
-inline constexpr std::int64_t reserve_window = 32;  // numbers that may be delivered before the next border
+inline constexpr std::int64_t reserve_window = 32;  // events that may be delivered before the next checkpoint
 
-// Tokens that were written into a cache are told when there are any, as runs.terminal_payload does it.
+// Includes the tokens written to the provider's cache if there are any, like runs.terminal_payload.
 std::string usage_json(const token_usage& u);
-// The event that tells readers what of a model request was left out or changed.
+// Appends the event that tells clients what was left out of a model request or changed in it.
 void append_notice(live_run& run, std::string_view code, std::string_view message);
 
-// Notes what a model took and said, and what of it is charged with the next border, once.
+// Records the usage of an answer and its charge; the next checkpoint charges it once.
 void bill(live_run& run, const token_usage& usage, std::int64_t micro);
-// Warns of a soft budget that what was billed since the last border has used up.
+// Warns if the usage since the last checkpoint exceeded a soft budget.
 void warn_of_budget(live_run& run);
-// What the run's budget and its account's balance say to the next step. What was billed and not yet charged
-// counts.
+// Whether the run's budget and its account's balance allow the next step. Recorded charges that are not committed yet
+// count.
 money_says may_spend(const parts& p, const live_run& run, spending_step step);
 
-// Persists what was appended since hold() and what was billed, with the rest of the record, as often as it
-// takes. Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error
-// when the database refuses for good.
+// Commits the events since hold(), the charges and the rest of the record; retries while the database is unavailable.
+// Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error on a permanent
+// database error.
 enum class stored { yes, not_ours };
 ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record what);
 

@@ -1,9 +1,8 @@
-// Borders of all runs of this node, written together: what comes while a statement is under way goes into the
-// next one, so that under load a commit carries many steps and without load none waits longer than what its loop has to
-// do already.
+// Checkpoint batcher: commits the checkpoints of all runs of this node together. Checkpoints that arrive while a
+// statement runs go into the next one. Under load a commit carries many steps; without load a checkpoint waits only
+// until the current turn of its event loop ends.
 //
-// Thread: write() on the run's executor, to which its outcome comes back; any executor. Lifetime: as long as the
-// module.
+// Thread: any executor; write() resumes on the run's executor. Lifetime: as long as the module.
 #pragma once
 #include <deque>
 #include <memory>
@@ -25,26 +24,26 @@ class border_queue {
     gate_.on_left([this] { pump(); });
   }
 
-  // Errors are those of repository::persist. When the chain is called off meanwhile the step may have been written.
+  // Returns the errors of repository::persist. If the task is cancelled meanwhile, the step may have been written.
   ry::task<ry::result<step_result>> write(border_step step, ry_exec* exec);
 
  private:
   struct entry {
     border_step step;
     ry_exec* exec = nullptr;
-    // On exec alone.
+    // Only on exec.
     std::optional<ry::result<step_result>> out;
     ry::signal written;
-    const ry::trace trace;  // what it goes on with
+    const ry::trace trace;  // restored when the entry continues
     explicit entry(const ry::context& ctx) : trace(ry::trace::current(ctx)) {}
   };
   using entry_ptr = std::shared_ptr<entry>;
 
   static constexpr std::size_t batch_limit = 64;
 
-  // Begins the next statement, if it is time for one.
+  // Begins the next statement, if its time has come.
   void pump();
-  // Those that wait longest and whose accounts no other statement has.
+  // The entries that wait longest and whose accounts no other statement holds.
   std::vector<entry_ptr> next_batch();
   void leave(std::span<const entry_ptr> entries);
   bool spawn(ry::task<void> t, ry_exec* exec) const;

@@ -1,4 +1,4 @@
-// What a run may cost, by its starter's wish, and what the money says at each border. Pure.
+// The budget of a run as its start request sets it, and the check at each checkpoint. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,8 +6,8 @@
 
 namespace runs {
 
-// hard: the calls of the answer that used the budget up are not made. finish_turn: they are made, then
-// no model is asked any more. soft: the run is warned of and goes on.
+// What happens when an answer exceeds the budget. hard: its tool calls are not made. finish_turn: they are made, but no
+// further model request is. soft: the run gets a warning and continues.
 enum class budget_policy { hard, soft, finish_turn };
 std::string_view name_of(budget_policy policy);
 std::optional<budget_policy> budget_policy_of(std::string_view name);
@@ -20,18 +20,18 @@ struct budget {
 };
 
 struct money {
-  std::optional<std::int64_t> balance_micro;  // of the account, as last seen
-  bool priced = false;                        // the model that would be asked costs something
+  std::optional<std::int64_t> balance_micro;  // of the account, as last read
+  bool priced = false;                        // the next model has a price
   std::int64_t charged_micro = 0;             // for the run so far
   budget spending;
 };
 
-// What is about to be done.
+// The next step of the run.
 enum class spending_step { ask_model, make_calls };
 enum class money_says { go_on, no_credits, over_budget };
-// Both steps are refused without credits; a model without a price needs none.
+// Without credits, both steps are refused; a model without a price needs no credits.
 money_says may_spend(const money& m, spending_step step);
-// An answer for `charge` used a soft budget up that had not been used up before.
+// Whether the answer that cost `charge` is the first to exceed a soft budget.
 bool warns(const budget& b, std::int64_t charged_after, std::int64_t charge);
 
 }  // namespace runs

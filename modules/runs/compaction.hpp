@@ -1,5 +1,5 @@
-// Brings a run's history into a model's window, if need be with a summary that becomes part of the thread,
-// so that whoever takes the run over sees the same. On the run's executor.
+// Compaction: fits a run's history into a model's context window, if necessary with a summary. The summary becomes part
+// of the thread, so that a worker that takes the run over sends the same history. On the run's executor.
 #pragma once
 #include <optional>
 
@@ -15,10 +15,10 @@ struct model_choice_in_use {
 
 struct fitted {
   enum class end { fits, interrupted, lost } how = end::fits;
-  std::optional<std::vector<chat_message>> shortened;  // instead of run->messages, which are loaded
+  std::optional<std::vector<chat_message>> shortened;  // replaces run->messages, which are loaded
 };
 
-// room: tokens for messages.
+// room: tokens available for messages.
 ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
                              std::int64_t room);
 

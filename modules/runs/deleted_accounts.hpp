@@ -1,4 +1,4 @@
-// Erases what a deleted account leaves: its runs, threads, messages and files. Handles the event account.deleted.
+// Erases the runs, threads, messages and files of a deleted account. Handles the event account.deleted.
 #pragma once
 #include "run_routes.hpp"
 
@@ -13,7 +13,7 @@ class deleted_accounts {
 
  private:
   ry::task<void> erase_account(ry::event e);
-  // Some threads of the account; empty: it has none.
+  // Some threads of the account; empty: it has none left.
   ry::task<std::vector<std::string>> some_threads(std::string account) const;
 
   const ry::context& ctx_;

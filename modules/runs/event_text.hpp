@@ -1,6 +1,5 @@
-// The events of a run's stream as text. A payload is the JSON object of the data line; its wire form adds
-// the id line. Deployed clients search for `"type": "status"`: at the top level there is one space after
-// each ':' and ','. Pure.
+// The text form of a run's events. The payload is the JSON object of the data line; the wire form adds the id line.
+// Deployed clients search for `"type": "status"`, so at the top level one space follows each ':' and ','. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,18 +9,18 @@
 
 namespace runs {
 
-// Builds one payload, straight into its wire form at the end of `out`.
+// Builds one payload in wire form at the end of `out`.
 class event_text {
  public:
   event_text(std::string& out, std::uint64_t sequence, std::string_view type);
   event_text(const event_text&) = delete;
   event_text& operator=(const event_text&) = delete;
-  ~event_text();  // ends the event
+  ~event_text();  // completes the event
 
   event_text& text(std::string_view name, std::string_view value);
   event_text& integer(std::string_view name, std::int64_t value);
   event_text& boolean(std::string_view name, bool value);
-  // A JSON value that is known to be valid and without line breaks.
+  // `value`: valid JSON without line breaks.
   event_text& json(std::string_view name, std::string_view value);
 
  private:
@@ -35,13 +34,12 @@ struct event_view {
   std::string_view wire;
 };
 
-// Reads the next event of a text in wire form and removes it from the front; sequence 0 at the end
-// or when the text is malformed.
+// Removes the next event from the front of a text in wire form. sequence 0: end of the text, or the text is malformed.
 event_view next_event(std::string_view& wire);
 
-// The number of the first event of a text in wire form; 0 when it is malformed.
+// The sequence number of the first event of a text in wire form; 0 if it is malformed.
 std::uint64_t sequence_of(std::string_view wire);
-// The text from the event `sequence` on; all of it when it begins later.
+// The text from event `sequence` on; the whole text if it begins later.
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
 inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";

@@ -1,8 +1,7 @@
-// The module's figures for /metrics. What is counted for each run, request of a model or piece of a stream has
-// its handles from the beginning; label values are those of this code and of the configuration, never a
-// caller's.
+// The module's metrics. Metrics that count per run, per model request or per stream event get their handles at the
+// start. Label values come from this code and the configuration, never from a caller.
 //
-// Thread: any. Lifetime: as long as the module. Two generations that live beside each other count into the same
+// Thread: any. Lifetime: as long as the module. Two instances of the module at the same time count into the same
 // series.
 #pragma once
 #include <initializer_list>
@@ -15,7 +14,7 @@
 
 namespace runs {
 
-// A counter for each value of a label that is known beforehand, and one for all others.
+// One counter for each known value of a label, and one for all other values.
 class counters {
  public:
   counters() = default;
@@ -33,14 +32,14 @@ class counters {
   ry::metric other_;
 };
 
-// Of one configured provider of models.
+// Metrics of one configured model provider.
 struct provider_figures {
   counters requests;                     // by outcome_of()
-  ry::metric seconds;                    // of requests, to the end of the answer
-  ry::metric same_again, next_model;     // attempts that failed and were followed by another
+  ry::metric seconds;                    // from the request to the end of the answer
+  ry::metric same_again, next_model;     // failed attempts that another one followed
   ry::metric input, output, cached;      // tokens
 
-  // What a request's end is called.
+  // The label value for the end of a request.
   static const char* outcome_of(ry_status st);
 };
 
@@ -48,19 +47,19 @@ class figures {
  public:
   figures(const ry::context& ctx, const settings& s);
 
-  ry::metric live;                                // runs that this node works on
-  ry::metric queued;                              // that wait for a place on any node
-  ry::metric queue_wait, first_token, duration;   // seconds from the start of a run
+  ry::metric live;                                // runs that this node executes
+  ry::metric queued;                              // runs that wait for a slot on any node
+  ry::metric queue_wait, first_token, duration;   // seconds since the start of a run
   counters starts;                                // by outcome
   counters ended;                                 // by reason, each with its status
   counters stops;                                 // by how the run ended
-  counters taken_over;                            // by why another worker had left it
-  counters left;                                  // by why this worker left it
+  counters taken_over;                            // by why the previous worker left the run
+  counters left;                                  // by why this worker left the run
   ry::metric streams, stream_events, stream_gaps;
 
-  // Of a name that is not configured: counts nothing.
+  // For a name that is not configured: metrics that count nothing.
   const provider_figures& provider(std::string_view name) const;
-  // driver: of the tool, "none" when there is none of that name.
+  // driver: of the tool; "none" if no tool has that name.
   void tool_call(std::string_view driver, std::string_view outcome, double seconds) const;
 
  private:
@@ -68,7 +67,7 @@ class figures {
   std::map<std::string, provider_figures, std::less<>> providers_;
 };
 
-// Counts one up while it lives.
+// Increments a gauge for its own lifetime.
 class counted {
  public:
   explicit counted(ry::metric m) : m_(m) { m_.add(1); }

@@ -1,5 +1,5 @@
-// Names of files as people and models type them: the same name in another Unicode normalisation or with an ordinary blank for a special
-// one. Pure.
+// Matches file names as people and models type them: the same name in another Unicode normalisation, or with ordinary
+// spaces instead of special ones. Pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace runs {
 
-// Equal for names that look the same: NFC and NFD, compatibility forms, blanks and dashes and quotation marks of all kinds, invisible
-// characters. What is not valid UTF-8 is its own key.
+// Equal for names that look the same: NFC and NFD, compatibility forms, all kinds of spaces, dashes and quotation
+// marks, invisible characters. A name that is not valid UTF-8 is its own key.
 std::string name_key(std::string_view name);
 
-// Of `names` those that look like `typed`; only the exact one if it is there.
+// The names that look like `typed`; only the exact match if there is one.
 std::vector<std::string> names_like(std::string_view typed, const std::vector<std::string>& names);
 
 }  // namespace runs

@@ -1,5 +1,4 @@
-// Images that were scaled down, so that a long thread does not scale them again at each step. The least recently used go
-// first. Any thread.
+// LRU cache of scaled images, so that a long thread does not scale them again at each step. Thread: any.
 #pragma once
 #include <cstddef>
 #include <list>
@@ -13,7 +12,7 @@
 namespace runs {
 
 struct scaled_picture {
-  std::string media_type, data;  // base64; empty when `problem` says why
+  std::string media_type, data;  // base64; empty if `problem` is set
   bool first_frame = false;      // of an animation
   std::string problem;           // "is damaged", for a sentence about the image
 };
@@ -23,7 +22,7 @@ class image_cache {
  public:
   explicit image_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // nullptr: not there.
+  // nullptr: not in the cache.
   scaled_ptr find(std::string_view key) {
     const std::lock_guard lock(mutex_);
     const auto found = by_key_.find(key);
@@ -51,7 +50,7 @@ class image_cache {
  private:
   using entries = std::list<std::pair<std::string, scaled_ptr>>;
   static std::size_t size_of(const scaled_picture& image) {
-    constexpr std::size_t of_an_entry = 512;  // key and lists
+    constexpr std::size_t of_an_entry = 512;  // key and list nodes
     return image.data.size() + of_an_entry;
   }
 

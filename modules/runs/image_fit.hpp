@@ -1,4 +1,4 @@
-// Which images of a request its model's provider does not take as they are, and in what size it takes them. Pure.
+// Finds the images of a request that the model's provider does not accept, and the size to scale them to. Pure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace runs {
 
-// What an image is scaled down to.
+// Limits for a scaled image.
 struct image_target {
   std::uint32_t side = 0;  // pixels
   std::size_t bytes = 0;
@@ -23,12 +23,12 @@ struct image_misfit {
   std::size_t message = 0, part = 0;  // indices
   std::string bytes;
 };
-// Images of user messages and of results of tools, by their bytes. What is no image that can be read is not among them.
+// Images in user messages and tool results, by their bytes. Leaves out what cannot be read as an image.
 std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages, const ry_llm_limits& limits);
-// Whether the body holds an image with its bytes.
+// Whether the body contains the bytes of an image.
 bool holds_image_data(const chat_message& m);
 
-// Puts the scaled image, or the text about its problem, in the place of an image.
+// Replaces an image by the scaled one, or by a text about its problem.
 void replace_image(chat_message& m, std::size_t part, const scaled_picture& to);
 
 // Texts for the model.

@@ -1,4 +1,4 @@
-// Files of a workspace as the database keeps them, for a node that has no copy of it or an older one.
+// Reads a workspace's files from the database, for a node that has no current copy.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace runs {
 
-// The entries of a directory in the form of sandbox.driver/1. RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a
+// The entries of a directory in the form of sandbox.driver/1. Errors: RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a
 // directory).
 ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::string project, std::string path);
 
 struct kept_file {
   std::uint64_t size = 0;
-  std::vector<std::string> digests;  // of its chunks, in order; replacing the file does not change them
+  std::vector<std::string> digests;  // of its chunks, in order; a later replacement of the file does not change them
 };
-// RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
+// Errors: RY_NOT_FOUND, RY_FAILED_PRECONDITION (not a file).
 ry::task<ry::result<kept_file>> open_kept(const workspace_rows& rows, std::string project, std::string path);
 // Reads from `at` to `end`, at most to the end of the chunk that contains `at`. RY_UNAVAILABLE if the file was replaced
 // and the chunk is deleted.

@@ -1,4 +1,4 @@
-// What the well-known families of models can do, for models that the configuration says nothing about. Pure.
+// Capabilities of well-known model families, for models without configuration. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 namespace runs {
 
 struct model_abilities {
-  std::int64_t context_tokens = 0;  // taken in and given out together
-  bool vision = false;              // takes images
+  std::int64_t context_tokens = 0;  // input and output together
+  bool vision = false;              // accepts images
 };
 
-// `model`: as its provider calls it, in any case, also with the name of a vendor in front ("openai/gpt-4o" of a gateway) or a
-// tag or a region ("llama3.3:70b"). nullopt: the family is not known.
+// `model`: the provider's name, in any case, also with a vendor prefix ("openai/gpt-4o" of a gateway), a tag or a
+// region ("llama3.3:70b"). nullopt: unknown family.
 std::optional<model_abilities> known_model(std::string_view model);
 
 }  // namespace runs

@@ -1,5 +1,5 @@
-// Does something a while after it was asked for, once however often it is asked for until then; not any more when the
-// module stops.
+// Coalescing timer: calls a function a fixed time after the first request; further requests until then have no effect.
+// Does nothing after the module stops.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -17,10 +17,10 @@ class later {
       : ctx_(ctx), ms_(ms), act_(std::move(act)) {}
   later(const later&) = delete;
 
-  // It is done on exec.
+  // The function runs on exec.
   void ask(ry_exec* exec) {
     if (due_.exchange(true)) return;
-    // It is the work of nobody in particular.
+    // The timer serves many requests, so it belongs to no single trace.
     const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
     if (!ctx_.spawn(wait(), exec)) due_ = false;
   }

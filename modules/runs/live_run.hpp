@@ -1,8 +1,7 @@
-// A run that this node executes, as its readers and its executor see it: identity, feed, readers,
-// the wish to end it.
+// A run that this node executes: identity, event buffer, attached readers, pending interruption.
 //
-// Thread: made anywhere; from then on everything but the constant members belongs to `exec`. Lifetime:
-// shared; the registry holds it while it is live here, coroutines hold it as long as they need it.
+// Thread: constructed on any; afterwards everything except constant members belongs to `exec`. Lifetime: shared; the
+// registry holds it while it is live on this node, coroutines hold it as long as they need it.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -29,11 +28,11 @@ struct reader {
   explicit reader(outlet& out) : out(out) {}
   outlet& out;
   ry::signal woken;
-  // behind: what comes next is not in memory, or the connection is slow.
+  // behind: the next event is not in memory, or the connection is slow.
   enum class state { attached, behind, gone, finished } at = state::attached;
 };
 
-// What an executor is waiting for and can call off. On the run's executor.
+// Something that an executor awaits and can cancel. On the run's executor.
 class abortable {
  public:
   virtual void abort() noexcept = 0;
@@ -47,12 +46,12 @@ struct run_identity {
   std::int32_t agent_version = 0;
   std::string model;
   std::string title;
-  model_parameters parameters;  // as given at the start
+  model_parameters parameters;  // from the start request
   run_mode mode = run_mode::agent;
-  bool memory = true;  // false: the agent gets nothing from outside the thread
+  bool memory = true;  // false: the agent gets nothing from outside its thread
   std::int64_t job = 0, fence = 0;
-  // By the monotonic clock of this node, so that a jump of the wall clock ends no run. The database says how long ago a run
-  // began that another node has begun.
+  // Monotonic clock of this node, so that a jump of the wall clock ends no run. If another node began the run, the
+  // database reports its age.
   std::int64_t started_us = 0, deadline_us = 0;
 };
 
@@ -62,46 +61,47 @@ class live_run : public std::enable_shared_from_this<live_run> {
            std::uint64_t reserved)
       : who(std::move(who)), exec(exec), feed(durable, reserved), ctx_(ctx), sent_(durable) {}
 
-  run_identity who;  // job and fence change with a take-over only
+  run_identity who;  // job and fence change only when the run is claimed again
   ry_exec* const exec;
   event_feed feed;
 
-  // ---- the executor's own ----
-  std::vector<chat_message> messages;  // empty: to be loaded
+  // ---- only for the executor ----
+  std::vector<chat_message> messages;  // empty: not loaded
   bool messages_known = false;
-  std::int32_t step = 0;               // model answers persisted
-  std::int64_t attempt_base = 0;       // attempts of this step that a dead worker may have shown
-  token_usage usage;                   // of all that was billed, charged or not yet
+  std::int32_t step = 0;               // committed model answers
+  std::int64_t attempt_base = 0;       // attempts of this step that a crashed worker may have shown
+  token_usage usage;                   // all usage, charged or not
   std::int64_t charged_micro = 0;
-  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // from the start
-  bool text_shown = false;  // of the model, to readers. Without first_token_ms: by a worker before, it is unknown when
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start
+  bool text_shown = false;  // clients have seen model text; if first_token_ms is empty, an earlier worker sent it at an
+                            // unknown time
   // Milliseconds since the start.
   std::int64_t age_ms() const { return std::max<std::int64_t>(ctx_.mono_us() - who.started_us, 0) / 1000; }
-  struct {                             // since the last border
+  struct {                             // since the last checkpoint
     token_usage usage;
     std::int64_t micro = 0;
   } unbilled;
   budget spending;
-  std::optional<std::int64_t> balance_micro;  // of the account at the last border
-  std::size_t answering = 0;           // which model of the chain was the last to be asked
-  std::int64_t narrowed_window = 0;    // tokens that model has turned out to take; 0: as configured
+  std::optional<std::int64_t> balance_micro;  // of the account at the last checkpoint
+  std::size_t answering = 0;           // index in the fallback chain of the model that was asked last
+  std::int64_t narrowed_window = 0;    // window that the model turned out to have, in tokens; 0: as configured
   loop_guard loops;
-  bool loops_known = true;             // false: to be read from the messages
-  bool dirty = false;                  // known to the log writer
-  std::shared_ptr<class workspace> files;  // once a tool needed it or files came with the start, until the end
-  bool uploads_waiting = false;        // files came with the start and were not looked at
-  std::vector<std::string> sources_missing;  // of tools: the readers know that they could not be listed
-  std::set<std::string> images_told;   // keys of images of which the readers know that they cannot be scaled
-  bool workspace_withheld_told = false;  // the readers know that the run may not use the workspace
-  bool tool_search_told = false;       // the readers know that requests carry a part of the tools
-  bool taken_over = false;             // no step was begun here yet: calls may have been begun elsewhere
-  bool had_worker = false;             // another worker has carried it: what that kept in memory is not here
-  struct {                             // a model answer that another worker left open; to == 0: none
+  bool loops_known = true;             // false: to be rebuilt from the messages
+  bool dirty = false;                  // listed in the log writer
+  std::shared_ptr<class workspace> files;  // set when a tool needs it or the start came with files; kept until the end
+  bool uploads_waiting = false;        // the start's files were not read yet
+  std::vector<std::string> sources_missing;  // tool sources that could not be listed; the clients know it
+  std::set<std::string> images_told;   // keys of images that cannot be scaled; the clients know it
+  bool workspace_withheld_told = false;  // the clients know that the run may not use the workspace
+  bool tool_search_told = false;       // the clients know that requests carry only some of the tools
+  bool taken_over = false;             // no step was begun here yet; another worker may have begun calls
+  bool had_worker = false;             // another worker executed the run before; its memory is lost
+  struct {                             // an answer that another worker left open; to == 0: none
     std::uint64_t from = 0, to = 0;
     std::int64_t attempt = 0;
   } open_turn;
 
-  // Errors on the way, for operators alone: the latest, and no more than a run needs to be understood.
+  // Recent errors of the run, only for operators; bounded.
   struct failure_cause {
     std::int64_t at_us;
     std::int32_t step;
@@ -113,28 +113,28 @@ class live_run : public std::enable_shared_from_this<live_run> {
   // ---- readers ----
   void attach(reader& r);
   void detach(reader& r);
-  // Hands what is deliverable to every reader, now, and to other nodes where a bus carries it.
+  // Sends all deliverable events to every reader now, and to other nodes if there is a bus.
   void deliver();
-  // The same at the end of this turn of the loop: what comes together leaves together.
+  // Does the same at the end of this turn of the event loop, so that events produced together are sent together.
   void deliver_soon();
-  // No more events from here. finished: the terminal event was delivered; else readers look elsewhere.
+  // No more events follow. finished: the terminal event was delivered; left: readers must look elsewhere.
   enum class ending { finished, left };
   void end(ending how);
   bool ended() const { return ended_; }
-  // Open streams that this run serves, also those that read from the log for a while because they are slow.
+  // Open streams that this run serves, including slow ones that currently read from the log.
   std::size_t streams = 0;
   std::string_view final_status() const { return final_status_; }
   void set_final_status(std::string_view status) { final_status_ = status; }
 
   // ---- interruption ----
-  // RY_WHY_*: the strongest of what was asked: lease lost, user, deadline, shutdown. 0: go on.
+  // RY_WHY_*: the strongest reason so far: lease lost, user, deadline, shutdown. 0: none.
   std::int32_t why() const { return why_; }
-  // Shutdown only asks for the next border; hurry() makes it final.
+  // A shutdown only asks for the next checkpoint; hurry() makes it final.
   void interrupt(std::int32_t why);
   void hurry();
   bool must_break() const { return why_ != 0 && (why_ != RY_WHY_SHUTDOWN || hurried_); }
   std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
-  // While it lives, an interruption calls abort(); at once when it is due already.
+  // During its lifetime, an interruption calls abort(), at once if one is already pending.
   class working {
    public:
     working(live_run& run, abortable& what);
@@ -146,7 +146,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
     abortable& what_;
   };
 
-  ry::signal log_moved;  // something became durable, or a wait for it is pointless
+  ry::signal log_moved;  // an event became durable, or waiting for it is pointless
   ry::signal over;       // end() was called
 
  private:
@@ -154,7 +154,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   void send_ahead();
 
   const ry::context& ctx_;
-  std::uint64_t sent_;  // the last event that was given to the bus, or that it need not carry
+  std::uint64_t sent_;  // last event that was sent to the bus or does not need it
   std::vector<reader*> readers_;
   std::vector<abortable*> active_;
   std::string final_status_ = "running";
@@ -171,10 +171,10 @@ struct uuid_hash {
   }
 };
 
-// The live runs of this node by id. Any thread.
+// The live runs of this node by id. Thread: any.
 class registry {
  public:
-  // `size`: a gauge that follows it.
+  // `size`: a gauge of the number of entries.
   explicit registry(ry::metric size) : gauge_(size) {}
   registry(const registry&) = delete;
   registry& operator=(const registry&) = delete;
@@ -189,7 +189,7 @@ class registry {
     const auto found = runs_.find(id);
     return found == runs_.end() ? nullptr : found->second;
   }
-  // Only if it is this very one: a take-over may have put another in its place.
+  // Removes this object only: a new claim may have registered another one for the same run.
   void remove(const live_run& run) {
     std::shared_ptr<live_run> gone;
     std::lock_guard lock(mutex_);

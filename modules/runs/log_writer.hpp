@@ -1,9 +1,9 @@
-// One per executor: appends what its runs have produced to the log in batches, every 25 ms while there is
-// something (up to 250 when the database is slow), at once when a run's delivery waits for a reservation; and
-// looks once a second whether a run is over its time. Runs need no timer of their own.
+// Event log writer, one per executor. Appends the new events of its runs to the log in batches every 25 ms (up to 250
+// ms when the database is slow), and at once if delivery of a run waits for a reservation. Also checks once a second
+// whether a run has exceeded its time, so runs need no timers of their own.
 //
-// Thread: all members on the executor. Lifetime: as long as the module; its loops keep themselves alive
-// in the module's task group and end by themselves when there is nothing to do.
+// Thread: all members on the executor. Lifetime: as long as the module; its loops are tasks of the module and end when
+// there is nothing to do.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,16 +20,16 @@ class log_writer {
   log_writer(const ry::context& ctx, const repository& repo, ry_exec* exec, std::int64_t drain_us)
       : ctx_(ctx), repo_(repo), exec_(exec), drain_us_(drain_us) {}
 
-  // The run has text that is not in the log.
+  // The run has events that are not in the log.
   void touch(const std::shared_ptr<live_run>& run);
-  // Watches the run's deadline and shutdown while it is enlisted.
+  // Watches the run's deadline and shutdown until dismiss().
   void enlist(const std::shared_ptr<live_run>& run);
   void dismiss(const std::shared_ptr<live_run>& run) { watched_.erase(run); }
 
  private:
   ry::task<void> write_loop();
   ry::task<void> write_now();
-  ry::task<bool> write_once();  // false: there was nothing
+  ry::task<bool> write_once();  // false: there was nothing to write
   ry::task<void> watch_loop();
   bool spawn(ry::task<void> t);
 
@@ -44,7 +44,7 @@ class log_writer {
   bool writing_ = false, watching_ = false, urgent_ = false;
 };
 
-// The log writers of all executors. Any thread.
+// The log writers of all executors. Thread: any.
 class log_writers {
  public:
   log_writers(const ry::context& ctx, const repository& repo, std::int64_t drain_us)
@@ -64,7 +64,7 @@ class log_writers {
   std::map<ry_exec*, std::unique_ptr<log_writer>> all_;
 };
 
-// The live topic of a run: other nodes' readers get hints on it.
+// The live topic of a run, on which readers on other nodes get wake-ups.
 std::string topic_of(const ry::uuid& run);
 
 }  // namespace runs

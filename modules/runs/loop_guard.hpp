@@ -1,5 +1,5 @@
-// Notices an agent that goes round in circles: the same call with the same arguments that keeps giving the
-// same result. Pure; rebuilt from a run's messages by whoever takes the run over.
+// Detects an agent that repeats the same call with the same arguments and gets the same result. Pure; a worker that
+// takes a run over rebuilds it from the run's messages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace runs {
 class loop_guard {
  public:
   enum class verdict { make, refuse, hopeless };
-  // limit: how often in a row the same result is no reason for suspicion; 0: always.
+  // limit: how often in a row the same result is acceptable; 0: always.
   verdict judge(const tool_call& call, std::int64_t limit) const;
-  // A call and the result that went to the model, of a refusal too.
+  // Records a call and the result that the model got, refusals included.
   void note(const tool_call& call, std::string_view result);
-  // Everything of this run among the messages.
+  // Records all calls of this run among the messages.
   void read(const std::vector<chat_message>& messages);
 
-  // The result of a call that is not made.
+  // The result of a refused call.
   static std::string_view refusal();
 
  private:

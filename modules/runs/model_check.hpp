@@ -1,5 +1,6 @@
-// `runyard model check`: asks a configured model as runs do, through the same drivers, and reports what it can do. Limited in
-// requests, in tokens of each answer and in time. Contributed to ry.command/1; the module has not been started.
+// `runyard model check`: sends requests to a configured model through the same drivers as runs do and reports its
+// capabilities. Limits requests, tokens per answer and time. Contributed to ry.command/1; runs without start() of the
+// module.
 #pragma once
 #include <ry/ext/command.h>
 
@@ -19,7 +20,7 @@ class model_check {
   model_check(const model_check&) = delete;
   model_check& operator=(const model_check&) = delete;
 
-  // self: the model_check.
+  // self: the model_check object.
   static ry_status run(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) noexcept;
 
  private:

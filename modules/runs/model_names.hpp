@@ -1,4 +1,4 @@
-// Which model a name that is none was meant for. Pure.
+// Suggests a model for an unknown name. Pure.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace runs {
 
-// A known name that resembles `name`: an alias, or "<provider>/<model>" of a configured provider. Empty: none does.
+// The known name closest to `name`: an alias, or "<provider>/<model>" of a configured provider. Empty: none is close
+// enough.
 std::string nearest_model(const settings& s, std::string_view name);
 // "; did you mean \"x\"?", or nothing.
 std::string did_you_mean(const settings& s, std::string_view name);

@@ -1,4 +1,4 @@
-// Parameters of a model's answers, as a start gives them or the settings do for a model. Pure.
+// Parameters of model requests, from the start request or from the settings of a model. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,19 +19,19 @@ struct model_parameters {
 
 bool is_model_parameter(std::string_view name);
 
-// Sets the parameter from its text as a form has it. Returns what is wrong with the text, beginning with "must"; empty
-// when it was set.
+// Sets the parameter from the text of a form field. Returns the error, which begins with "must", or an empty string.
 std::string set_parameter(model_parameters& to, std::string_view name, std::string_view text);
 
-// The members of a JSON object, separated by commas, as a request of llm.provider/1 has them; empty when none is given.
+// The given parameters as members of a JSON object, separated by commas, for a request of llm.provider/1; empty if none
+// is given.
 std::string members_of(const model_parameters& p);
-// The other way, of members_of() in braces. What cannot be read is left out.
+// The inverse, for members_of() in braces. Leaves out what it cannot read.
 model_parameters read_parameters(std::string_view json);
 
 // `first` where it is given, else `second`.
 model_parameters merged(const model_parameters& first, const model_parameters& second);
 
-// A tool choice that demands a call: "required", or a certain tool.
+// Whether the tool choice demands a call: "required", or a particular tool.
 bool demands_call(const model_parameters& p);
 // The tool that tool_choice names; empty: none.
 std::string named_tool(const model_parameters& p);

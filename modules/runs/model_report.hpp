@@ -1,4 +1,4 @@
-// What `runyard model check` found out, as JSON and for people. Pure.
+// The findings of `runyard model check`, as JSON and as text. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace runs {
 
 enum class check_state {
   ok,
-  unsupported,  // the model or its provider cannot do it; the rest is not touched by that
+  unsupported,  // the model or its provider cannot do it; other checks are not affected
   failed,
   skipped,
 };
@@ -20,30 +20,30 @@ struct check_result {
   std::string name;
   check_state state = check_state::skipped;
   std::string detail;  // a sentence
-  std::int64_t duration_ms = 0, first_ms = -1;  // first_ms: to the first piece of the last answer; -1: there was none
+  std::int64_t duration_ms = 0, first_ms = -1;  // first_ms: to the first part of the last answer; -1: there was none
   int requests = 0;
   token_usage usage;
 };
 
 struct recommendation {
   std::string setting;
-  std::string value;  // as in TOML; empty: to be chosen
+  std::string value;  // in TOML syntax; empty: the operator must choose it
   std::string reason;
 };
 
 struct model_report {
-  std::string name, provider, kind, model;  // as asked for; of the settings; the provider's own name
+  std::string name, provider, kind, model;  // as requested; in the settings; the provider's own name
   std::vector<check_result> checks;
   std::vector<std::string> notices;  // what drivers left out of requests
   std::vector<recommendation> recommended;
   bool has_reasoning = false;
-  bool estimated_usage = false;  // the provider did not report it, at least once
+  bool estimated_usage = false;  // the provider did not report it at least once
   bool has_price = false;
   price costs;
 
   const check_result* find(std::string_view check) const;
   bool is_ok(std::string_view check) const;
-  // Text and a call of a tool work, and streaming does not fail: enough for an agent.
+  // Text and tool calls work, and streaming does not fail: the minimum for an agent.
   bool basics_work() const;
   token_usage usage() const;
 };
@@ -51,7 +51,7 @@ struct model_report {
 std::string_view state_name(check_state s);
 // One JSON object on one line.
 std::string report_json(const model_report& r);
-// The parts of the report for people, each of whole lines.
+// The sections of the text report, each of whole lines.
 std::string heading_text(const model_report& r);
 std::string check_text(const check_result& c);
 std::string summary_text(const model_report& r);

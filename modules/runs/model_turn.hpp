@@ -1,5 +1,5 @@
-// One answer of a model: the conversation brought into its window, attempts that failed closed honestly and
-// tried again, other models asked when one does not answer. On the run's executor.
+// Obtains one answer of a model: fits the conversation into the context window, marks failed attempts as void and
+// retries them, and falls back to other models. On the run's executor.
 #pragma once
 #include "answer_outcome.hpp"
 #include "parts.hpp"
@@ -7,24 +7,24 @@
 
 namespace runs {
 
-// How a model answer went.
+// The result of requesting a model answer.
 struct turn {
-  // lost: the run is no longer ours. interrupted: look at run->why().
-  // unaffordable: a summary used the money up.
+  // lost: the run no longer belongs to this worker. interrupted: run->why() has the reason. unaffordable: a summary
+  // used up the money.
   enum class end { answered, interrupted, failed, lost, unaffordable } how = end::failed;
-  bool open = false;      // the last attempt is shown and not yet closed: it belongs to the next border
+  bool open = false;      // the last attempt is visible to clients and not closed yet: the next checkpoint closes it
   std::int64_t attempt = 0;
-  std::string model;      // that was asked last, as configured
-  outcome means = outcome::complete;  // of one that was answered
-  std::int32_t finish = 0;            // RY_LLM_FINISH_*; 0: the answer did not come to its end
-  std::string text;                   // empty when it is blank
-  std::string reasoning;  // JSON array of what the provider wants back, or empty
+  std::string model;      // the model that was asked last, as configured
+  outcome means = outcome::complete;  // if answered
+  std::int32_t finish = 0;            // RY_LLM_FINISH_*; 0: the answer did not end normally
+  std::string text;                   // empty if it is only white space
+  std::string reasoning;  // JSON array of blocks to return to the provider, or empty
   std::vector<tool_call> calls;
-  token_usage usage;      // of an open attempt; closed ones are noted already and cost nothing
+  token_usage usage;      // of an open attempt; closed attempts are recorded already and free of charge
   std::string error;      // a sentence for the client
 };
 
-// `out` is set to the answer. `continues`: the request holds text that the answer goes on with.
+// Sets `out` to the answer. `continues`: the request ends with text that the answer continues.
 ry::task<void> ask_model(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog, bool continues, turn& out);
 
 }  // namespace runs

@@ -1,8 +1,8 @@
-// The way out to one reader: what it has got, chunks that wait to be merged for it, and how much may be
-// written before its connection must have taken what was written before. Nothing is written beyond
-// that, so a slow reader is never cut; it is served from the log when it is ready again.
+// One SSE subscriber of a run's stream: the events it has got, the chunks to merge for it, and a write budget. When the
+// budget is used up, the stream waits until the connection has sent what was written (backpressure), so a slow client
+// is never disconnected; it is served from the log afterwards.
 //
-// Thread: one at a time; that of the run while it is attached to one. Lifetime: that of the stream.
+// Thread: one at a time; that of the run while attached to a live run. Lifetime: that of the stream.
 #pragma once
 #include <memory>
 #include <ry/ry.hpp>
@@ -15,44 +15,45 @@ namespace runs {
 class outlet {
  public:
   enum class merging { off, on };
-  // `events` counts what put() was given.
+  // `events` counts the events passed to put().
   outlet(ry::stream to, std::uint64_t next, merging how, ry::metric events)
       : to(std::move(to)), next(next), events_(events) {
     if (how == merging::on) merger_ = std::make_unique<chunk_merger>();
   }
 
   ry::stream to;
-  std::uint64_t next;  // the first event that the reader has not got
+  std::uint64_t next;  // the first event that the client has not got
 
   bool merges() const { return merger_ != nullptr; }
   // Chunks wait for flush().
   bool pending() const { return merger_ && merger_->pending(); }
-  // Whole events up to the number `last`.
+  // Writes whole events up to the number `last`.
   ry_status put(std::string_view wire, std::uint64_t last);
-  // The same bytes in a buffer that several readers share; not when it merges.
+  // Writes the same bytes from a buffer that several subscribers share; only without merging.
   ry_status put(const ry::buffer& shared, std::size_t size, std::uint64_t last);
   ry_status flush();
-  // Nothing was written yet.
+  // Nothing has been written yet.
   bool is_silent() const { return silent_; }
-  // Sends `event` if nothing was written yet.
+  // Sends `event` if nothing has been written yet.
   void break_silence(std::string_view event) {
     if (silent_) write(event);
   }
-  // Any length, in pieces, each when there is room for it. False: the reader is gone or called off.
+  // Writes text of any length in parts, each when there is room. False: the client is gone, or the request was
+  // cancelled.
   ry::task<bool> put_all(std::string_view wire, std::uint64_t last);
 
-  // What was written ends with an event.
+  // The written bytes end with a complete event.
   bool whole() const { return whole_; }
-  // False: so much more would not be safe before confirm().
+  // False: call confirm() before writing this many bytes.
   bool has_room(std::size_t bytes) const { return bytes_ + bytes <= most_bytes && pieces_ < most_pieces; }
-  // Half of what may be written was: time to look whether the connection keeps up.
+  // Half of the write budget is used: check whether the connection keeps up.
   bool should_confirm() const { return bytes_ > most_bytes / 2 || pieces_ > most_pieces / 2; }
-  // Waits until less than a quarter of the stream's bound is queued. False: the reader is gone or
-  // called off.
+  // Waits until less than a quarter of the stream's queue limit is queued. False: the client is gone, or the request
+  // was cancelled.
   ry::task<bool> confirm();
 
  private:
-  // Half of the bound that a stream's queue has by default; confirm() leaves at most a quarter queued.
+  // Half of the default limit of a stream's queue; confirm() leaves at most a quarter queued.
   static constexpr std::size_t most_bytes = 512 * 1024, most_pieces = 512;
   ry_status write(std::string_view bytes);
 

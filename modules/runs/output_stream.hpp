@@ -34,7 +34,7 @@ class progress_pace {
   std::int64_t left_us_ = burst * interval_us, last_us_ = 0;
 };
 
-// Emits whole characters, up to a limit. Progress reports that exceed the rate are combined into one event.
+// Sends whole characters, up to a size limit. Progress reports above the rate limit are combined into one event.
 class output_stream {
  public:
   // progress: the text consists of progress reports, which the stream also has as `tool_progress` events.
@@ -47,7 +47,7 @@ class output_stream {
   void end();
 
  private:
-  struct waiter;  // for the turn of the reports in carry_
+  struct waiter;  // timer for the reports in carry_
   static ry::task<void> tell_later(parts& p, std::shared_ptr<waiter> w, std::int64_t us);
   void tell();
   void wait();

@@ -1,5 +1,5 @@
-// What the parts of the module share: the host, the settings, the drivers, the services, the live runs.
-// Made with the module, constant from start() on; the members look after their own threads.
+// Shared objects of the module: host, settings, drivers, services, live runs. Constructed with the module and constant
+// after start(); each member is responsible for its own thread safety.
 #pragma once
 #include <ry/ry.hpp>
 
@@ -53,7 +53,7 @@ struct parts {
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_agents_v1> agents;
   std::string node_id;
-  std::string extractor;  // path of runyard-extract; empty: it is not there
+  std::string extractor;  // path of runyard-extract; empty: not found
   repository repo;
   account_gate gate;
   start_queue starts;
@@ -66,7 +66,7 @@ struct parts {
   sandbox_places commands;
   image_cache images;
 
-  // The sandbox driver in use; empty when there is none.
+  // The sandbox driver in use; empty if there is none.
   ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {
     if (!config.sandbox_driver.empty()) return sandboxes.find(config.sandbox_driver);
     const auto all = sandboxes.all();
@@ -74,7 +74,7 @@ struct parts {
   }
 };
 
-// The caller as `accounts` knows it.
+// The caller of a request, as the service `accounts` reports it.
 struct caller {
   std::string id;
   ry::uuid uuid;
@@ -83,9 +83,9 @@ struct caller {
 };
 ry::task<caller> caller_of(const parts& p, const ry::request& request);
 
-// An answer with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
+// An error response with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
 ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
-// A path parameter that must be a UUID, in its lower-case form. Throws a 400.
+// A path parameter that must be a UUID, in lower case. Throws a 400.
 std::string uuid_param(std::string_view text);
 
 }  // namespace runs

@@ -1,6 +1,5 @@
-// Where a start goes: to this node at once, into the queue that all nodes share, or nowhere, because too
-// many wait. What is known of the queue is as old as the last look, a second at most, plus what this node
-// added since.
+// Admission of starts: run on this node now, wait in the queue that all nodes share, or get a 503 because too many runs
+// wait. The queue length is at most a second old, plus the runs that this node has queued since.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -22,11 +21,11 @@ class placement {
             const figures& count)
       : ctx_(ctx), repo_(repo), config_(config), live_(live), count_(count) {}
 
-  // Begins to look at the queue.
+  // Begins to poll the queue length.
   void start(std::string node_id);
 
   enum class way { here, queue };
-  // The way of one start. While it lives, its place here is taken, though its run is not live yet.
+  // The decision for one start. During its lifetime it holds a permit on this node, even before the run is live.
   class ticket {
    public:
     ticket(ticket&& o) noexcept : goes(o.goes), of_(std::exchange(o.of_, nullptr)) {}
@@ -49,18 +48,18 @@ class placement {
   // A place for a job that was claimed from the queue, which does not know of starts that are on their way: empty when it
   // got none for a while, or `until` was called off. Whoever starts meanwhile leaves it the last ones.
   ry::task<std::optional<ticket>> place_for_claimed(ry::cancel_token until);
-  // Fewer runs wait than those of this tier may find.
+  // Fewer runs wait than this tier's share of the queue allows.
   bool queue_has_room(std::string_view tier) const;
-  // This node has a place, or the queue room.
+  // This node has a free permit, or the queue has room.
   bool has_room(std::string_view tier) const;
-  // The 503 with Retry-After of a start that finds none. Nothing has been done for it then.
+  // Throws the 503 with Retry-After for a start that finds no room. The start has had no effect.
   [[noreturn]] void refuse() const;
   void note_queued() { queued_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   ry::task<void> watch();
   std::int64_t taken(std::int64_t starting) const { return static_cast<std::int64_t>(live_.size()) + starting; }
-  // When so many are on their way already.
+  // The decision when `starting` starts are in progress already.
   way where(std::int64_t starting) const;
 
   const ry::context& ctx_;
@@ -69,7 +68,7 @@ class placement {
   const registry& live_;
   const figures& count_;
   std::string node_id_;
-  std::atomic<std::int64_t> queued_{0}, starting_{0}, claimed_{0};  // the last: jobs without a place
+  std::atomic<std::int64_t> queued_{0}, starting_{0}, claimed_{0};  // claimed_: claimed jobs without a permit
   std::atomic<bool> draining_{false};
 };
 

@@ -1,7 +1,7 @@
-// The configured providers of language models, each opened in the driver of its kind.
+// The configured model providers, each opened in the driver of its kind.
 //
-// A driver that the host takes away is given back when the last answer that uses it has ended; its
-// providers are closed before. Any thread, except define(), which belongs to the module's constructor.
+// A driver that the host removes is released after the last answer that uses it has ended; its providers are closed
+// first. Thread: any; define() only in the module's constructor.
 #pragma once
 #include <map>
 #include <memory>
@@ -30,7 +30,7 @@ class provider_set {
     std::string name;  // in the settings
     std::shared_ptr<driver> of;
     void* instance = nullptr;
-    // What it takes of a model's requests; all 0 when the driver does not tell.
+    // The limits of model requests; all 0 if the driver does not report them.
     ry_llm_limits limits(std::string_view model) const;
     ~provider() {
       if (of) of->table->close(of->self, instance);
@@ -40,11 +40,11 @@ class provider_set {
 
   explicit provider_set(const settings& s) : settings_(s) {}
   void define(ry::registrar& reg);
-  // The open provider of that name; empty when there is none.
+  // The open provider of that name; empty if there is none.
   handle find(std::string_view name) const;
-  // What drivers refuse of their providers' settings. Of those that are there: a missing one is check()'s matter.
+  // Adds the errors that drivers find in their providers' settings. check() reports missing drivers.
   void find_faults(ry::settings_faults& to) const;
-  // Throws a sentence about the first configured provider that could not be opened.
+  // Throws an error about the first configured provider that could not be opened.
   void check() const;
 
  private:
@@ -59,7 +59,7 @@ class provider_set {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<driver>, std::less<>> drivers_;
   std::map<std::string, handle, std::less<>> open_;
-  std::map<std::string, std::string, std::less<>> failures_;  // provider -> sentence
+  std::map<std::string, std::string, std::less<>> failures_;  // provider -> error message
 };
 
 }  // namespace runs

@@ -1,5 +1,5 @@
-// What the node that executes a run sent to one reader on another node, ahead of the log: the latest events,
-// bounded. The log has whatever is not here, or soon will. Pure.
+// Event buffer for a client of a run on another node: the latest events that the executing node sent ahead of the log.
+// Bounded; all other events are in the log, or soon will be. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,12 +11,12 @@ class remote_tail {
  public:
   static constexpr std::size_t most_bytes = 128 * 1024;
 
-  // A piece in wire form whose last event is `last`. Events that are here already are left out; with a gap before
-  // it, or without room, it takes the place of what is here. False: it is no text of events that follow each
-  // other up to `last`, and was not taken.
+  // Adds a text in wire form whose last event is `last`. Skips events that it already holds. After a gap, or without
+  // room, the text replaces what is held. False: the text is not a sequence of consecutive events up to `last`; it was
+  // not added.
   bool add(std::string_view wire, std::uint64_t last);
 
-  // Events from `next` on, which are no longer kept here. Empty when `next` is not among them.
+  // Events from `next` on; take() removes them. Empty if `next` is not among them.
   struct text {
     std::string wire;
     std::uint64_t last = 0;
@@ -26,7 +26,7 @@ class remote_tail {
 
  private:
   std::string wire_;
-  std::uint64_t first_ = 0, last_ = 0;  // 0: nothing is here
+  std::uint64_t first_ = 0, last_ = 0;  // 0: empty
   bool ends_run_ = false;
 };
 

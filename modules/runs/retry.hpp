@@ -1,4 +1,4 @@
-// What to do after an attempt at a model answer has failed. Pure.
+// Decides what follows a failed attempt at a model answer. Pure.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +6,10 @@ namespace runs {
 
 struct failed_attempt {
   std::int32_t status = 0;           // RY_* of on_end
-  std::uint32_t retry_after_s = 0;   // as the provider said; 0: nothing
-  std::int64_t tries = 1;            // of this model, this one included
+  std::uint32_t retry_after_s = 0;   // as the provider requested; 0: not given
+  std::int64_t tries = 1;            // with this model, this one included
   std::int64_t max_tries = 1;
-  bool has_fallback = false;         // another model may answer instead
+  bool has_fallback = false;         // another model can answer instead
   std::int64_t remaining_ms = 0;     // of the run's time
   std::uint32_t random = 0;          // any number
 };
@@ -19,13 +19,12 @@ struct next_try {
   std::uint64_t wait_ms = 0;
 };
 
-// Worth another attempt with the same model? What is not the protocol is so once: a garbled answer may have
-// been an accident on its way, a page in the place of an answer will stay one.
+// Whether another attempt with the same model may help. Invalid responses are retried only if they may be transient: a
+// garbled answer may be a transmission error, but a web page instead of an answer is permanent.
 bool is_retryable(std::int32_t status);
 
-// Waits as long as the provider says, else 0.5 s doubled with each try up to 16 s, of which up to the half
-// is left to chance. Nobody waits beyond the run's time, nor longer than two minutes (five seconds when
-// another model could answer).
+// Waits as long as the provider says, else 0.5 s doubled with each try up to 16 s, of which up to half is random. Never
+// waits beyond the run's time, nor longer than two minutes (five seconds if another model can answer).
 next_try after_failure(const failed_attempt& f);
 
 }  // namespace runs

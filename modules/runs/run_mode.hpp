@@ -1,4 +1,4 @@
-// The execution mode of a run, as a start names it. Pure.
+// The execution mode of a run, as the start request names it. Pure.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@ namespace runs {
 // agent: with tools, the default. chat: without tools. code: with tools and instructions for working on software.
 enum class run_mode { agent, chat, code };
 
-// Of a name in any case; nullopt: there is no such mode.
+// The mode of a name in any case; nullopt: unknown mode.
 std::optional<run_mode> run_mode_of(std::string_view name);
 std::string_view name_of(run_mode mode);
 

@@ -1,6 +1,6 @@
-// Places for commands in sandboxes on this node: so many at once altogether, and so many of one account.
-// Who finds none waits; next goes one whose account has a place left and the fewest taken, and of such accounts
-// the one that was served longest ago.
+// Fair semaphore for commands in sandboxes: limits the commands in progress on this node, in total and per account. A
+// permit goes to the waiting account, below its own limit, that holds the fewest permits; among equals, to the one
+// served longest ago.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -19,11 +19,11 @@ namespace runs {
 
 class sandbox_places {
  public:
-  // 0: any number.
+  // 0: no limit.
   sandbox_places(const ry::context& ctx, std::int64_t all, std::int64_t per_account)
       : ctx_(ctx), all_(all), per_account_(per_account) {}
 
-  // Gives the place back at its end.
+  // A permit; its destructor releases it.
   class place {
    public:
     place() = default;
@@ -39,7 +39,7 @@ class sandbox_places {
     sandbox_places* of_ = nullptr;
     ry::uuid account_;
   };
-  // On the run's executor. Empty when the run is interrupted meanwhile.
+  // On the run's executor. Empty if the run is interrupted while it waits.
   ry::task<place> take(std::shared_ptr<live_run> run);
 
  private:
@@ -47,7 +47,7 @@ class sandbox_places {
   using line = std::deque<std::shared_ptr<waiting>>;
   struct use {
     std::int64_t taken = 0, waiting = 0;
-    std::uint64_t served = 0;  // the turn of its last place
+    std::uint64_t served = 0;  // serial number of its last permit
   };
   bool fits(const use& of) const;
   void give(use& to);
@@ -60,7 +60,7 @@ class sandbox_places {
   std::mutex mutex_;
   std::int64_t taken_ = 0;
   std::uint64_t turn_ = 0;
-  std::map<std::string, use> accounts_;  // that have places, or wait for some
+  std::map<std::string, use> accounts_;  // with permits or waiters
   line line_;
 };
 

@@ -1,4 +1,4 @@
-// The module's settings, models and prices. Read once in create(); immutable afterwards.
+// The module's settings, with models and prices. Read once in create(); immutable afterwards.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ struct token_usage {
   }
 };
 
-// Exact to the micro-credit, half a micro-credit rounds up.
+// Exact to the micro-credit; half a micro-credit rounds up.
 std::int64_t charge_micro(const price& p, const token_usage& usage);
 
 struct provider_settings {
@@ -43,10 +43,10 @@ struct provider_settings {
 };
 
 struct model_target {
-  std::string provider, model;  // the provider's name in the settings, its own name of the model
+  std::string provider, model;  // the provider's name in the settings, the provider's name of the model
 };
 
-// Who is told how runs ended.
+// An endpoint that is notified of the end of runs.
 struct webhook_endpoint {
   std::string name, url, key;         // key: the secret's bytes
   std::vector<std::string> statuses;  // empty: all
@@ -61,19 +61,19 @@ struct settings {
   std::map<std::string, bool, std::less<>> vision;
   std::map<std::string, model_parameters, std::less<>> model_options;       // the same keys
   std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
-  std::map<std::string, std::string, std::less<>> downgrades;  // asked alias -> what is given instead
+  std::map<std::string, std::string, std::less<>> downgrades;  // requested alias -> replacement
   std::string default_model;
-  std::string sandbox_driver;  // empty: whatever is there
+  std::string sandbox_driver;  // empty: the driver that is loaded
   std::int64_t timeout_seconds = 3000;
   std::int64_t max_steps = 100;
   std::int64_t max_attempts = 4;  // per model answer
-  std::int64_t max_continuations = 2;  // of an answer that was cut at the output limit
+  std::int64_t max_continuations = 2;  // of an answer that was truncated at the output limit
   std::int64_t max_waiting_runs = 100;  // of an account
   std::int64_t max_crashes = 2;
   std::int64_t default_context_tokens = 128'000;
   std::int64_t max_parallel_tools = 8;  // of one answer
   std::int64_t tool_timeout_seconds = 600;
-  std::int64_t tool_search_from = 0;     // tools of an agent; 0: above the provider's limit only
+  std::int64_t tool_search_from = 0;     // number of an agent's tools; 0: only above the provider's limit
   std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
   std::int64_t drain_seconds = 10;
   std::int64_t event_retention_seconds = 30 * 86'400;
@@ -83,7 +83,7 @@ struct settings {
   std::int64_t upload_read_seconds = 0;   // for looking at all files of one start
   std::int64_t image_cache_bytes = 0;     // scaled images in memory
   std::string extract_program;            // empty: beside the server's own
-  std::int64_t workspace_bytes = 0;       // of one project, as kept in the database
+  std::int64_t workspace_bytes = 0;       // of one project, as stored in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links
   // By tier: of all projects of an account, on a node's disk and in the database.
@@ -91,40 +91,40 @@ struct settings {
   std::int64_t max_live_runs = 20000;
   std::int64_t sandboxes = 0, account_sandboxes = 16;  // commands at once on this node; 0: any number
   std::int64_t max_queued_runs = 100'000;  // of all nodes together
-  std::map<std::string, std::int64_t> queue_percent;  // of that, for starts of a tier; not there: all
+  std::map<std::string, std::int64_t> queue_percent;  // share of that for starts of a tier; no entry: 100
   std::vector<webhook_endpoint> webhooks;
   std::string system_prompt;
-  std::string code_instructions;  // for the system prompt of runs in code mode
+  std::string code_instructions;  // appended to the system prompt of runs in code mode
 
-  // "<provider>/<model>" behind an alias, or the name itself when it is one. nullopt: no such model.
+  // The "<provider>/<model>" of an alias, or of such a name itself. nullopt: no such model.
   std::optional<model_target> target(std::string_view name) const;
-  // Names of the webhooks that want to hear of a run with this status.
+  // Names of the webhooks that subscribe to this status.
   std::vector<std::string> webhooks_for(std::string_view status) const;
   price price_of(std::string_view name) const;
-  // How much a model takes in and gives out together.
+  // The context window of a model: input and output together.
   std::int64_t window_of(std::string_view name) const;
-  // Tools of one request to the model, as configured; 0: as its provider says.
+  // Most tools of one request to the model, as configured; 0: the provider's limit.
   std::size_t max_tools_of(std::string_view name) const;
-  // Does a model take images?
+  // Whether a model accepts images.
   bool sees(std::string_view name) const;
-  // Parameters of a model's requests unless a start gives others; runs.max_output_tokens is among them.
+  // Parameters of a model's requests unless the start request sets them; includes runs.max_output_tokens.
   model_parameters options_of(std::string_view name) const;
-  // The model and those that stand in for it, in their order.
+  // The model, followed by its fallbacks in order.
   std::vector<std::string> chain(std::string_view name) const;
 };
 
-// What cannot be used is added to the faults and left out. Throws for what is no JSON object.
+// Adds invalid values to `faults` and ignores them. Throws if the text is not a JSON object.
 settings parse_settings(std::string_view json, ry::settings_faults& faults);
-// What the schema of a provider names itself; anything else in a provider's config_json came from its options.
+// Whether the schema of a provider defines this key; all other keys in a provider's config_json come from its options.
 bool is_provider_key(std::string_view key);
 
-// What a tier gets for a wish. model empty: refused.
+// The model that a tier gets for a request. model empty: refused.
 struct model_choice {
   std::string model;
   bool granted() const { return !model.empty(); }
 };
 model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
-// Without a wish: the deployment's default, or the first of the tier's models that is there.
+// Without a requested model: the deployment's default, or the first of the tier's models that is available.
 model_choice default_model(const settings& s, const ry_tier_view& tier);
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// The JSON Schema of the module's settings; stands in the module's descriptor.
+// The JSON Schema of the module's settings; part of the module's descriptor.
 #pragma once
 
 namespace runs {

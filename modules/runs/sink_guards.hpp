@@ -1,10 +1,10 @@
-// Stands between a model provider's driver and the call that waits for its answer: passes on what keeps the rules of
-// llm.provider/1, and reports under the name of the driver's module what breaks them.
+// Validates the callbacks of a model provider's driver before they reach the request that waits for the answer. Passes
+// on those that obey the contract of llm.provider/1, and reports violations under the name of the driver's module.
 //
-// Drivers hold handles, not pointers: a slot's address with a generation in the upper 16 bits. Slots are never freed while
-// the module lives, so that a callback after the end is recognised instead of reaching another answer.
+// Drivers hold handles, not pointers: a slot's address with a generation in the upper 16 bits. Slots live as long as
+// the module, so a callback after the end is recognised instead of reaching another answer.
 //
-// Threads: open(), returned() and let_go() on the executor of the answer; the callbacks of drivers on any.
+// Threads: open(), returned() and let_go() on the executor of the answer; the callbacks of drivers on any thread.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -22,13 +22,13 @@ class sink_guards {
   sink_guards(const sink_guards&) = delete;
   sink_guards& operator=(const sink_guards&) = delete;
 
-  // What complete() is given in the place of `to`.
+  // The sink to pass to complete() instead of `to`.
   static const ry_llm_sink& sink() noexcept;
   // And in the place of its context. `to` is called until its on_end returned, or until let_go().
   void* open(provider_set::handle provider, ry_exec* exec, const ry_llm_sink& to, void* to_ctx);
-  // complete() has returned with this status.
+  // Call when complete() has returned, with its status.
   void returned(void* handle, ry_status st) noexcept;
-  // The answer is not waited for any more; `why` is reported. The provider stays open until the driver ends the answer.
+  // Stops waiting for the answer and reports `why`. The provider stays open until the driver ends the answer.
   void let_go(void* handle, std::string_view why) noexcept;
 
  private:
@@ -40,8 +40,8 @@ class sink_guards {
     std::atomic<std::uint32_t> word{0};  // generation << 8 | state
     std::atomic<std::uint32_t> reported{0};
     std::atomic<ry_exec*> exec{nullptr};
-    provider_set::handle provider;  // empty once the answer has ended
-    std::string driver;             // its name, also then
+    provider_set::handle provider;  // empty after the end of the answer
+    std::string driver;             // the driver's name; kept after the end of the answer
     ry_llm_sink to{};
     void* to_ctx = nullptr;
   };
@@ -53,18 +53,19 @@ class sink_guards {
   };
   static std::uint32_t pack(std::uint32_t generation, state s) noexcept { return (generation & 0xffff) << 8 | s; }
 
-  // The slot whose sink is to be called for this callback; null: it must not be called.
+  // The slot whose sink may get this callback; null: the callback must be ignored.
   static slot* admit(const void* handle, const char* callback) noexcept;
   static void end(void* handle, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept;
   void end_from_elsewhere(void* handle) noexcept;
   void report(slot& s, rule broken, const char* text, const char* callback) noexcept;
   void close(const reference& r) noexcept;
 
-  // Reused only when many others are free: by then a driver has made its late calls.
+  // A slot is reused only when this many others are free, so that late callbacks of its last driver have arrived by
+  // then.
   static constexpr std::size_t rest = 256;
 
   const ry::context& ctx_;
-  std::mutex mutex_;  // of the two below, and of `driver` of every slot
+  std::mutex mutex_;  // guards the two members below and `driver` of every slot
   std::deque<slot> slots_;
   std::deque<slot*> free_;
 };

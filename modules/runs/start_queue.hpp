@@ -1,10 +1,9 @@
-// Starts, decided together: what arrives while a statement is under way is put into the next one, so that
-// under load a commit carries many starts and without load none waits longer than what its loop has to do already. The
-// starts of new threads, which nearly all are, go together, also several of one account; what speaks against one of them
-// is asked for by itself then.
+// Start batcher: decides starts together (group commit). Starts that arrive while a statement runs go into the next
+// one. Under load a commit carries many starts; without load a start waits only until the current turn of its event
+// loop ends. Starts of new threads, which are the majority, share a statement, also several of one account; a start
+// that cannot be made this way gets a statement of its own.
 //
-// Thread: start() on the caller's executor, to which its outcome comes back; any executor. Lifetime: as
-// long as the module.
+// Thread: any executor; start() resumes on the caller's executor. Lifetime: as long as the module.
 #pragma once
 #include <deque>
 #include <memory>
@@ -27,8 +26,8 @@ class start_queue {
     gate_.on_left([this] { pump(); });
   }
 
-  // Decides the start on behalf of a chain that runs on `exec`. When that is called off meanwhile the start
-  // may have been made; errors are those of repository::start.
+  // Decides the start for a task that runs on `exec`. If the task is cancelled meanwhile, the start may have been made.
+  // Returns the errors of repository::start.
   ry::task<ry::result<start_outcome>> start(start_arguments a, ry_exec* exec);
 
  private:
@@ -36,11 +35,11 @@ class start_queue {
     start_arguments args;
     ry::uuid account;
     ry_exec* exec = nullptr;
-    bool apart = false;  // it could not be made together with others
-    // On exec alone.
+    bool apart = false;  // it could not share a statement with others
+    // Only on exec.
     std::optional<ry::result<start_outcome>> out;
     ry::signal decided;
-    const ry::trace trace;  // what it goes on with
+    const ry::trace trace;  // restored when the entry continues
     explicit entry(const ry::context& ctx) : trace(ry::trace::current(ctx)) {}
     bool together() const { return !apart && args.is_plain(); }
   };
@@ -52,11 +51,11 @@ class start_queue {
 
   static constexpr std::size_t batch_limit = 128;
 
-  // Begins the next statement, if it is time for one.
+  // Begins the next statement, if its time has come.
   void pump();
   std::vector<entry_ptr> next_batch();
   bool spawn(ry::task<void> t, ry_exec* exec) const;
-  // Of which one statement makes as many as it can, also several of one account.
+  // Whether one statement makes as many of these starts as it can, also several of one account.
   static bool together(const std::vector<entry_ptr>& batch);
   ry::task<ry::result<std::vector<start_outcome>>> put(const std::vector<entry_ptr>& entries,
                                                        repository::on_lock how) const;

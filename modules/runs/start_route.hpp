@@ -1,5 +1,5 @@
-// POST /agent/start: reads the form, decides everything in one statement and one commit, and starts the
-// run on this node.
+// POST /agent/start: reads the form, decides the start in one statement and one commit, and starts the run on this
+// node.
 #pragma once
 #include "parts.hpp"
 
@@ -15,17 +15,17 @@ class start_route {
  private:
   ry::task<ry::response> answer(ry::request request);
 
-  // What a start works on.
+  // The state of one start request.
   struct work {
     caller who;
     start_arguments args;
     std::vector<ry::form_part> files;
     ry_exec* exec = nullptr;
-    bool repeats = false;  // a start that was answered
+    bool repeats = false;  // this start was answered before (idempotent repeat)
   };
-  // Of a start with `thread_not_found`: whether it is rather the project.
+  // For a start with `thread_not_found`: finds out whether the project is what is missing.
   ry::task<void> name_the_missing(const start_arguments& a, start_outcome& run) const;
-  // There is no room. Throws that, unless the start only repeats one: its answer needs none.
+  // Throws the refusal if there is no room, unless the start repeats an answered one, which needs no room.
   ry::task<void> without_room(work& w);
   ry::task<start_outcome> decide(work& w);
   ry::task<start_outcome> decide_with_files(work& w, upload_intake& intake);
@@ -33,10 +33,10 @@ class start_route {
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
   void begin(const work& w, const start_outcome& run, ry_exec* exec);
-  // Counts it.
+  // Counts the start.
   void note(const start_outcome& run) const;
   void leave_to_queue();
-  // Has the runs ended that a queued run is to interrupt, once the transaction is committed.
+  // Queues the job that ends the runs which this queued run is to interrupt; part of the start's transaction.
   ry::task<void> note_interrupt(const work& w, const start_outcome& run, ry::tx& in);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 

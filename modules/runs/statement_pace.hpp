@@ -1,7 +1,7 @@
-// When a queue of starts or borders begins its next statement. A statement costs much by itself and little more with each
-// entry in it, so all that waits goes into the next one. A second begins beside it when there is a whole batch for it (two
-// half ones took an eighth more of the processor) or when the first takes long: it may wait for the lock of one entry, and
-// those that wait behind it have nothing to do with that.
+// Batching policy: when a queue of starts or checkpoints begins its next statement. A statement has a high fixed cost
+// and a low cost per entry, so all waiting entries go into the next one. A second statement runs concurrently only for
+// a full batch (two half batches took an eighth more CPU), or when the first is slow: it may wait for the lock of one
+// entry, which must not delay the others.
 //
 // Thread: any, one at a time.
 #pragma once
@@ -18,8 +18,8 @@ class statement_pace {
 
   explicit statement_pace(std::size_t whole_batch) : whole_batch_(whole_batch) {}
 
-  // What the statement that begins now carries, as next_batch() takes it from those that wait; empty: none begins.
-  // look_on: where somebody must look again after slow_us then, as nothing else may happen until that; else as it was.
+  // The batch of the statement that begins now, taken with next_batch(); empty: none begins. look_on: set to the
+  // executor that must call again after slow_us if nothing else may trigger it earlier; otherwise unchanged.
   template <class Entries, class F>
   auto begin(const Entries& waiting, std::int64_t now_us, F next_batch, ry_exec*& look_on) {
     decltype(next_batch()) batch;
@@ -44,7 +44,7 @@ class statement_pace {
   static constexpr unsigned at_once = 2;
   const std::size_t whole_batch_;
   unsigned under_way_ = 0;
-  std::int64_t begun_us_ = 0;  // the latest
+  std::int64_t begun_us_ = 0;  // of the latest statement
 };
 
 }  // namespace runs

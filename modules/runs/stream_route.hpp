@@ -1,18 +1,18 @@
-// GET /agent-run/{id}/stream and its token. A stream is served from the feed of the live run when it is
-// on this node, else from the log, looking again at each hint and every few seconds without one. It changes
-// between the two at any number without gap or repeat.
+// GET /agent-run/{id}/stream and its token. A stream is served from the event buffer of a live run on this node,
+// otherwise from the log, which it polls at each wake-up and every few seconds. It switches between the two at any
+// sequence number without a gap or a repeated event.
 #pragma once
 #include "parts.hpp"
 
 namespace runs {
 
-// What the client asked for.
+// The options of a stream request.
 struct stream_wish {
-  std::uint64_t next = 1;          // the first event that it has not got
-  bool snapshot = false;           // everything so far as one event, then live
-  std::uint64_t merge_ms = 0;      // chunks may wait so long to be merged; 0: they do not
+  std::uint64_t next = 1;          // the first event that the client has not got
+  bool snapshot = false;           // first one event that sums up everything so far, then live events
+  std::uint64_t merge_ms = 0;      // how long chunks may wait to be merged; 0: no merging
 };
-// Throws a 400 that names what is wrong.
+// Throws a 400 that names the invalid parameter.
 stream_wish read_wish(const ry::request& request);
 
 class stream_route {
@@ -30,7 +30,7 @@ class stream_route {
   ry::task<outcome> from_feed(session& s, std::shared_ptr<live_run> run);
   ry::task<outcome> attached(session& s, live_run& run);
   ry::task<outcome> from_log(session& s);
-  // Others learn that somebody reads this run here, until unwatch().
+  // Registers that a client reads this run here, so that other nodes know it, until unwatch().
   ry::task<void> watch(session& s);
   ry::task<void> unwatch(session& s);
   ry::task<outcome> from_elsewhere(session& s, std::shared_ptr<elsewhere> far);

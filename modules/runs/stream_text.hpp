@@ -1,5 +1,5 @@
-// What a stream may ask to be done with its events: chunks merged, or everything so far as one event.
-// Both work on events in wire form and keep texts in their JSON form, so nothing is unescaped. Pure.
+// Optional transformations of a stream: merges chunks, or sums up everything so far in one event. Both work on events
+// in wire form and keep texts in their JSON form, so nothing is unescaped. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace runs {
 
-// A piece of text of an answer, of its reasoning or of a tool's output.
+// A chunk of an answer, of its reasoning or of a tool's output.
 struct chunk_view {
   std::string_view type;
-  std::string_view other;    // members between sequence and content, with the comma at their end
+  std::string_view other;    // members between sequence and content, with the trailing comma
   std::string_view content;  // JSON text without its quotes
 };
-// nullopt: the payload is another event, or has a form that this code does not know.
+// nullopt: the payload is another event, or has an unknown form.
 std::optional<chunk_view> as_chunk(std::string_view payload);
 
-// Merges chunks that follow each other into one event with the last number, so that resuming by it is
-// exact; `from_sequence` tells the first. Everything else passes as it is, after what was pending.
+// Merges consecutive chunks into one event with the number of the last, so that resuming by number is exact;
+// `from_sequence` is the number of the first. All other events pass unchanged, after the pending chunk.
 class chunk_merger {
  public:
   void add(std::string_view wire, std::string& out);
-  // Ends the event that could still grow.
+  // Writes the pending chunk.
   void flush(std::string& out);
   bool pending() const { return count_ != 0; }
 
@@ -35,14 +35,14 @@ class chunk_merger {
   std::uint64_t count_ = 0;
 };
 
-// Everything from one number to another as one `snapshot` event: the text as a client that kept up would
-// show it, without what was given up, the tool calls with their results, and the turn that is still
-// open apart, because a later turn_aborted or attempt takes exactly that back. What of an earlier turn
-// the client holds from before `from` and must drop stands in `aborted`.
+// Sums up a range of events as one `snapshot` event: the text as an up-to-date client would show it, without aborted
+// attempts; the tool calls with their results; and, separately, the open turn, because a later turn_aborted or attempt
+// voids exactly that. `aborted` names the part of an earlier turn that the client holds from before `from` and must
+// drop.
 class snapshot {
  public:
   explicit snapshot(std::uint64_t from) : from_(from) {}
-  // False: the event was not taken, because it is the terminal one.
+  // False: the event was not added, because it is the terminal one.
   bool add(const event_view& event);
   bool empty() const { return last_ == 0; }
   std::uint64_t last() const { return last_; }
@@ -50,7 +50,7 @@ class snapshot {
 
  private:
   struct turn {
-    std::string step = "null", attempt = "null";  // null: it began before `from`
+    std::string step = "null", attempt = "null";  // null: the turn began before `from`
     std::uint64_t from = 0;
     std::string content, reasoning;
   };
@@ -65,7 +65,7 @@ class snapshot {
   std::string status_ = "running";
   std::string content_, reasoning_;
   std::optional<turn> open_;
-  std::string last_step_;  // that began at or after `from`
+  std::string last_step_;  // the last step that began at or after `from`
   std::vector<std::string> aborted_, message_ids_, events_;
   std::vector<call> calls_;
 };

@@ -1,5 +1,5 @@
-// Text as it goes into events: JSON strings that are always valid UTF-8, UTF-8 that arrives in pieces,
-// sizes for people, credits. Pure functions.
+// Text for events: JSON strings that are always valid UTF-8, UTF-8 that arrives in parts, sizes, credits. Pure
+// functions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,21 +10,20 @@
 
 namespace runs {
 
-// Appends `text` as a JSON string with its quotes. What is no UTF-8 becomes U+FFFD, so that one bad byte
-// from a tool can never break a client's parser; U+0085, U+2028 and U+2029 are escaped, so that it is one line
-// for every reader.
+// Appends `text` as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD, so that one bad byte from a tool
+// cannot break a client's parser. U+0085, U+2028 and U+2029 are escaped, so that every reader sees one line.
 void append_json_string(std::string& out, std::string_view text);
 std::string json_string(std::string_view text);
-// The same escapes in the strings of a JSON text that is valid.
+// Adds the same escapes to the strings of a valid JSON text.
 std::string escape_line_ends(std::string json);
 
 bool is_utf8(std::string_view text);
-// A sentence from elsewhere as it may be stored and shown: what is no UTF-8 becomes U+FFFD, control characters
-// become spaces.
+// A sentence from an external source, safe to store and show: invalid UTF-8 becomes U+FFFD, control characters become
+// spaces.
 std::string plain_sentence(std::string_view text);
 // The length of the longest prefix that does not end inside a character.
 std::size_t whole_characters(std::string_view text);
-// At most max_bytes of text, cut between characters, with a note in the middle of what was left out.
+// At most max_bytes of the text, cut between characters, with a note in the middle about the omitted part.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 
 // "532 B", "1.5 KB", "10.0 MB" (1 KB = 1024 B).
@@ -34,14 +33,14 @@ std::string credits_text(std::int64_t micro);
 // The other way: "1.5" -> 1500000. nullopt: no plain decimal number, more than six digits after the
 // point, or more than a thousand million credits.
 std::optional<std::int64_t> micro_of_credits(std::string_view text);
-// Milliseconds with three digits after the point.
+// Milliseconds with three decimal places.
 std::string milliseconds_text(std::int64_t microseconds);
 
 std::optional<std::int64_t> parse_int(std::string_view text);
 std::string trim(std::string_view text);
 using unicode::is_blank;
-// One character that changes how the others are read and cannot be seen itself: C1 controls, soft hyphens, marks and
-// overrides of the writing direction, joiners, separators of lines, tags.
+// Whether a character is invisible and changes how others are read: C1 controls, soft hyphens, bidirectional marks and
+// overrides, joiners, line separators, tags.
 bool is_invisible(char32_t c);
 using unicode::next_character;
 std::string lower(std::string_view text);
@@ -49,8 +48,8 @@ std::string lower(std::string_view text);
 // Lower-case form of a UUID in any case; nullopt for anything else and for the nil UUID.
 std::optional<std::string> normal_uuid(std::string_view text);
 
-// Opaque cursors of keyset pages: base64url of the list's name and the parts. decode: nullopt for
-// anything else and for a cursor of another list.
+// Opaque cursors of keyset pages: base64url of the list's name and the key. decode_cursor: nullopt for anything else
+// and for a cursor of another list.
 std::string encode_cursor(std::string_view list, std::string_view first, std::string_view second = {});
 struct cursor {
   std::string first, second;

@@ -11,7 +11,7 @@
 
 namespace runs {
 
-// The scope of a run in the form of agent.tools/1, with the texts that it points to.
+// The scope of a run in the form of agent.tools/1, with the texts that it refers to.
 struct scope_texts {
   explicit scope_texts(const live_run& run)
       : account(run.who.account.to_string()),
@@ -32,17 +32,17 @@ struct scope_texts {
   ry_tools_scope scope{};
 };
 
-// What the model is told of a call whose worker went away before the result was stored.
+// The result for the model if the worker of a call was lost before the result was stored.
 inline constexpr std::string_view unknown_outcome =
     "The outcome of this call is unknown: the server that ran it went away. It may or may not have taken effect.";
-// resumed: another worker made the call, which is not made again; its source may know what became of it.
+// resumed: another worker made the call. It is not repeated; its source may know the result.
 enum class call_kind { first, resumed };
-// Whether the source of the tool can take up calls of another worker.
+// Whether the tool's source can resume calls of another worker.
 bool resumes_calls(const tool_catalog::tool& tool);
-// This worker has no more to do with the run.
+// Notifies the sources that this worker has released the run.
 void tell_sources_of_end(parts& p, const live_run& run, bool finished);
 
-// Makes a call of a source's tool; on the run's executor. `unknown`: the source knows nothing of the call that is resumed.
+// Calls a tool of a source; on the run's executor. `unknown`: the source does not know the resumed call.
 ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool, tool_call call, call_kind how,
                                    bool& unknown);
 

@@ -1,4 +1,4 @@
-// Instructions that sources of tools give for the system prompt of runs that use them. Pure.
+// Instructions of tool sources for the system prompt of runs that use them. Pure.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,12 +8,12 @@
 namespace runs {
 
 struct tool_instructions {
-  std::string source;  // as the tools name it, "mcp:<server>"
+  std::string source;  // as its tools name it, "mcp:<server>"
   std::string text;
 };
 
-// What follows the agent's own prompt: a heading, and the text of each source between tags that name it. At most
-// `max_bytes` of texts, cut with a note. Empty when no source has any.
+// The section that follows the agent's prompt: a heading, and the text of each source between tags that name it. At
+// most `max_bytes` of texts, truncated with a note. Empty if no source has instructions.
 std::string instructions_section(const std::vector<tool_instructions>& all, std::size_t max_bytes);
 
 }  // namespace runs

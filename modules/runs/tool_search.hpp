@@ -1,6 +1,6 @@
-// Tool search: which tools a request carries when the agent has more than its model takes, and how the others are
-// found. Pure and deterministic; what it needs to know of a thread is in the persisted messages, so every worker comes
-// to the same answer.
+// Tool search: which tools a request carries if the agent has more than its model accepts, and how the model finds the
+// others. Pure and deterministic; depends only on the persisted messages of the thread, so every worker decides the
+// same.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,8 @@
 
 namespace runs {
 
-// The words of a text for the search, folded to lower case. Parts of compound names ("createIssue", "create_issue") are
-// words, and so is the whole between two separators ("createissue"). Scripts that are written without spaces give
-// overlapping pairs of characters.
+// The words of a text for the search, in lower case. Parts of compound names ("createIssue", "create_issue") are words,
+// and so is the compound itself ("createissue"). Scripts without spaces yield overlapping pairs of characters.
 std::vector<std::string> search_words(std::string_view text);
 
 struct searchable_tool {
@@ -24,13 +23,13 @@ struct searchable_tool {
   std::vector<std::string> parameters;  // their names
 };
 
-// Ranks tools by BM25 over the words of names, descriptions and names of parameters. A word also matches longer and
-// shorter ones with the same beginning, with less weight ("issue", "issues").
+// Ranks tools by BM25 over the words of names, descriptions and parameter names. A word also matches longer and shorter
+// words with the same prefix, with less weight ("issue", "issues").
 class tool_index {
  public:
   explicit tool_index(std::vector<searchable_tool> tools);
 
-  // Indices of the matching tools, the best first; equal ones in the order of their names.
+  // Indices of the matching tools, best first; ties in the order of their names.
   std::vector<std::size_t> search(std::string_view query, std::size_t most) const;
   // The tool of that name, else the only one whose name differs in case alone. nullopt: there is none.
   std::optional<std::size_t> find(std::string_view name) const;
@@ -45,27 +44,27 @@ class tool_index {
   void add_words(std::size_t tool, std::string_view text, double weight);
 
   std::vector<searchable_tool> tools_;
-  std::map<std::string, std::vector<posting>, std::less<>> postings_;  // by word, in the order of tools
+  std::map<std::string, std::vector<posting>, std::less<>> postings_;  // by word; postings in the order of tools
   std::vector<double> lengths_;
   double mean_length_ = 1;
 };
 
-// The names of tools that this thread has used or found, the latest first: from calls, from results of find_tools, and
-// from the summary that stands for earlier messages. At most `most_tools_in_use`.
+// The tools that this thread has used or found, latest first: from calls, from results of find_tools, and from the
+// summary that replaces earlier messages. At most `most_tools_in_use`.
 inline constexpr std::size_t most_tools_in_use = 256;
 std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages);
 
 struct tool_selection {
-  std::size_t tools = 0;             // of the agent
-  std::size_t built_in = 0;          // the first of them
-  std::vector<std::size_t> in_use;   // indices, the latest first, each once
+  std::size_t tools = 0;             // number of the agent's tools
+  std::size_t built_in = 0;          // number of built-in tools, which come first
+  std::vector<std::size_t> in_use;   // indices without duplicates, latest first
   std::optional<std::size_t> chosen; // the tool that tool_choice names
-  std::size_t limit = 0;             // tools of one request; 0: none
+  std::size_t limit = 0;             // most tools of one request; 0: no limit
   std::size_t search_from = 0;       // the setting tool_search_from; 0: only above the limit
 };
-// Whether the request carries find_tools in place of some tools.
+// Whether the request carries find_tools instead of some tools.
 bool needs_tool_search(std::size_t tools, std::size_t limit, std::size_t search_from);
-// The tools beside find_tools that the request carries, as ascending indices. Only where the search is needed.
+// The tools that the request carries besides find_tools, as ascending indices. Requires needs_tool_search().
 std::vector<std::size_t> select_tools(const tool_selection& s);
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// What agent.tools/1 sources return: lists of tools and results of calls. Pure.
+// Parses what agent.tools/1 sources return: lists of tools and results of calls. Pure.
 #pragma once
 #include <boost/json/object.hpp>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace runs {
 
-// What an agent.tools/1 source offers.
+// The tools of an agent.tools/1 source.
 struct tool_listing {
   struct tool {
     std::string name, source;
@@ -23,9 +23,10 @@ struct tool_listing {
   std::vector<tool_instructions> instructions;  // one text for each source
   std::vector<std::string> left_out;  // names, "#2" for want of one: unreadable, or too deep for a request
 };
-// Of the text that `list` gave; empty when that is no array.
+// Parses the text from `list`; nullopt if it is not an array.
 std::optional<tool_listing> read_listing(std::string_view text);
-// Of the result_json of agent.tools/1. files: gets what may have to be stored, a text that is too long for the model included.
+// Parses the result_json of agent.tools/1. files: gets the parts that may have to be stored, including a text that is
+// too long for the model.
 tool_outcome read_result(std::string_view text, std::vector<result_file>* files = nullptr);
 
 }  // namespace runs

@@ -1,4 +1,4 @@
-// Calls of tools: those of the sandbox, find_tools, and those of the agent.tools/1 sources.
+// Runs tool calls: tools of the sandbox, find_tools, and tools of the agent.tools/1 sources.
 #pragma once
 #include <memory>
 #include <ry/ry.hpp>
@@ -11,8 +11,8 @@
 
 namespace runs {
 
-// Runs one call to its end; its output goes to the run's feed as it comes. Never throws: what goes wrong
-// is an outcome for the model. On the run's executor; ends soon after an interruption.
+// Runs one call to its end; its output goes to the run's event buffer as it arrives. Never throws: a failure is a
+// result for the model. On the run's executor; ends soon after an interruption.
 ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                 tool_call call, call_kind how = call_kind::first);
 

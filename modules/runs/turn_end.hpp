@@ -1,5 +1,5 @@
-// Does something at the end of this turn of a loop, once however often it is asked for until then: what comes together
-// goes together.
+// Coalesces requests: calls a function once at the end of the current turn of an event loop, however often it was
+// requested.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -15,7 +15,7 @@ class turn_end {
   turn_end(const ry::context& ctx, std::function<void()> act) : ctx_(ctx), act_(std::move(act)) {}
   turn_end(const turn_end&) = delete;
 
-  // On exec's loop; at once when that takes nothing any more.
+  // On exec's event loop; immediately if that accepts no more work.
   void ask(ry_exec* exec) {
     if (due_.exchange(true)) return;
     const auto act = [this] {

@@ -1,4 +1,4 @@
-// What looking at an uploaded file gave. Pure.
+// The result of examining an uploaded file. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,20 +6,20 @@
 
 namespace runs {
 
-// What one file turned out to be.
+// The result for one file.
 struct upload_finding {
   std::string name;
   std::uint64_t size = 0;
   std::string found;        // "text", "image", "none"
-  std::string detail;       // of text: its kind; of an image: its format; of none: why
+  std::string detail;       // of text: its kind; of an image: its format; of none: the reason
   std::uint32_t width = 0, height = 0;
   std::uint64_t text_bytes = 0;
-  bool cut = false;         // the text is only the file's beginning
-  std::string note;         // about the text: what it was converted from, why it is incomplete
+  bool cut = false;         // the text is only the beginning of the file
+  std::string note;         // about the text: the original format, or why it is incomplete
 };
-// The first line of runyard-extract's output; "none" for what is no such line.
+// Parses the first line of runyard-extract's output; "none" for an invalid line.
 upload_finding read_finding(std::string_view first_line);
-// The line of the prompt about a file; empty when there is nothing to tell.
+// The line of the prompt about a file; empty if there is nothing to report.
 std::string finding_line(const upload_finding& f);
 
 }  // namespace runs

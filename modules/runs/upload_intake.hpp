@@ -1,6 +1,6 @@
-// The files of one start on their way into the project's workspace: read from where the host spooled
-// them, named and kept within the start's transaction, so that a start that fails leaves nothing.
-// Lifetime: one start; its members are awaited one after the other on its request's executor.
+// Stores the files of one start in the project's workspace: reads them from the host's spool, then names and stores
+// them in the start's transaction, so that a failed start leaves nothing behind.
+// Lifetime: one start; its members are awaited one after the other on the request's executor.
 #pragma once
 #include <map>
 #include <ry/ry.hpp>
@@ -13,18 +13,19 @@ namespace runs {
 
 class upload_intake {
  public:
-  // `limits`: of the account that starts.
+  // `limits`: of the account that makes the start.
   upload_intake(parts& p, std::string account, workspace_limits limits, const std::vector<ry::form_part>& files);
 
-  // Too many bytes to go along with keep(): they are put before its transaction.
+  // The files have too many bytes for the start's transaction: read() stores them before it.
   bool is_large() const;
-  // Reads the files. `project`: their bytes are put into the database, where nothing refers to them yet. Throws a refusal
-  // when they would not be taken.
+  // Reads the files. `project`: stores their bytes in the database, where nothing refers to them yet. Throws a refusal
+  // if they would exceed a limit.
   ry::task<void> read(std::optional<std::string> project);
-  // In the transaction that starts the run: gives the names. Throws a refusal when the project would
-  // grow too large. The records stand in the order of the files.
+  // In the start's transaction: assigns the names. Throws a refusal if the project would grow too large. The records
+  // are in the order of the files.
   ry::task<std::vector<upload_record>> keep(ry::tx& in, std::string project);
-  // After the commit: this node's copy gets them. Without a driver, or when it fails, the database has them alone.
+  // After the commit: copies the files into this node's workspace. Without a driver, or if it fails, only the database
+  // has them.
   ry::task<void> place(std::string project, ry_exec* home);
 
  private:

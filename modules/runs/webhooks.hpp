@@ -1,6 +1,6 @@
-// Tells the configured addresses how runs ended. The end of a run adds one job per address in its own
-// transaction; each job is tried until the receiver answers 2xx, with growing pauses or those that
-// the receiver asks for. Signed after "Standard Webhooks" (v1, HMAC-SHA256).
+// Notifies the configured webhooks of the end of runs. The end of a run adds one job per endpoint in its own
+// transaction. Each job is retried until the receiver answers 2xx, with backoff or with the delay that the receiver
+// requests. Signed according to Standard Webhooks (v1, HMAC-SHA256).
 #pragma once
 #include <ry/ry.hpp>
 

@@ -1,9 +1,9 @@
-// Keeps the files of the workspaces in the database and makes the copy of this node what the database
-// says. See "Workspaces" in README.md.
+// Workspace storage: stores workspaces in the database and synchronises this node's copies with it. See "Workspaces" in
+// README.md.
 //
-// Threads: any; the work on one workspace is done on one executor, one act after the other. Lifetime: a
-// workspace is held by who uses it (a live run, a start); what was learned about the copy stands in a file,
-// so that the next user reads no content again.
+// Threads: any; the work on one workspace runs on one executor, one operation at a time. Lifetime: the users of a
+// workspace (live runs, starts) own it. The known state of the copy is kept in a file, so that the next user need not
+// read the contents again.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace runs {
 
-// The copy of one project's workspace on this node. Its members belong to the keeper.
+// This node's copy of one project's workspace. Its members belong to workspace_keeper.
 class workspace {
  public:
   workspace(std::string project, ry_exec* exec) : project(std::move(project)), exec(exec) {}
@@ -31,7 +31,7 @@ class workspace {
   ry::signal free_;
   bool known_ = false;     // state_ was read
   bool noted_ = false;     // the database knows of this copy
-  bool foreign_ = false;   // changed by a worker that had lost its run: not to be kept
+  bool foreign_ = false;   // changed by a worker that had lost its run: must not be stored
   workspace_state state_;
 };
 using workspace_ptr = std::shared_ptr<workspace>;
@@ -42,39 +42,39 @@ class workspace_keeper {
 
   workspace_keeper(const ry::context& ctx, const settings& config)
       : ctx_(ctx), config_(config), rows_(ctx) {}
-  // [lifecycle] Makes its directories in the server's data directory.
+  // [lifecycle] Creates its directories in the server's data directory.
   void start();
 
   const workspace_rows& rows() const { return rows_; }
-  // False: a driver that cannot be looked into; its workspaces live on their node alone.
+  // False: the driver cannot list and read files; its workspaces exist on their node only.
   static bool can_keep(const driver& d);
 
   struct wish {
-    std::int64_t version = 0;  // of the database, as just seen
+    std::int64_t version = 0;  // of the database, as just read
     // The version before a change that was made here: with it, what was changed on this node and is not
     // kept yet stays. 0: none.
     std::int64_t before = 0;
-    // Files of the host by path in the workspace: taken over instead of fetched.
+    // Files of the host by workspace path: used instead of fetching them from the database.
     std::map<std::string, std::string> at_hand;
   };
-  // The workspace, made if needed and brought to the database's version. Resumes on `home`.
+  // Opens the workspace: creates it if needed and updates it to the database's version. Resumes on `home`.
   ry::task<ry::result<workspace_ptr>> open(driver d, std::string project, wish w, ry_exec* home);
 
   struct kept {
     bool ours = true;   // false: the run belongs to another worker
-    std::string note;   // for the agent: what could not be kept; usually empty
+    std::string note;   // for the agent: what could not be stored; usually empty
   };
-  // Puts what changed since the last time into the database, if the fence still holds. `hurry`: true when
-  // the run is to end at once; then only a little is kept. Resumes on `home`. Fails with
-  // "runs.workspace_replaced" when the directory is not the one that was opened any more: open() again.
+  // Stores the changes since the last call in the database, if the fence still holds. `hurry`: true if the run must end
+  // at once; then only small changes are stored. Resumes on `home`. Fails with "runs.workspace_replaced" if the
+  // directory was replaced since open(): open it again.
   ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence, workspace_limits limits,
                                   std::string account, std::function<bool()> hurry, ry_exec* home);
 
-  // The version of this node's copy; nullopt when there is none or it is not known. [any]
+  // The version of this node's copy; nullopt if there is none or its version is unknown. [any]
   ry::task<std::optional<std::int64_t>> local_version(std::string project);
-  // The id of this node's copies in the database: the same after each start on this data directory.
+  // The id of this node's copies in the database; constant for the data directory.
   std::string node() const { return holder_; }
-  // Somebody uses the workspace, or is about to. [any]
+  // The workspace is in use, or about to be. [any]
   bool is_open(const std::string& project);
   // The projects that this node has copies of.
   ry::task<std::vector<std::string>> local_projects();
@@ -91,10 +91,9 @@ class workspace_keeper {
   };
   enum class local_changes { stay, go };
 
-  // The workspace that is in use, or else a new one on `exec`.
+  // The workspace in use, or a new one on `exec`.
   workspace_ptr share(const std::string& project, ry_exec* exec);
-  // Waits for its turn, on the workspace's executor: back to another one is the caller's. It fails when the
-  // chain is called off.
+  // Waits for exclusive use, on the workspace's executor; the caller switches back. Fails if the task is cancelled.
   ry::task<ry::result<void>> lock(workspace& w);
   void unlock(workspace& w);
   ry::task<ry::result<void>> bring(const driver& d, workspace& w, wish want);

@@ -1,4 +1,4 @@
-// Limits on the size of an account's workspaces, by its tier, and the rest of them that is available on this node.
+// Limits on the size of an account's workspaces, by tier, and how much of them this node may still use.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -19,7 +19,7 @@ class workspace_quota {
       : ctx_(ctx), config_(config), accounts_(accounts), keeper_(keeper) {}
 
   workspace_limits limits_of(std::string_view tier) const;
-  // By the account's tier as known now; those of the default tier when the account cannot be asked.
+  // By the account's current tier; the limits of the default tier if the account service is unavailable.
   ry::task<workspace_limits> limits(ry::uuid account) const;
 
   // Limits of the project's workspace during a command on this node; at least 1, so that commands can delete files.

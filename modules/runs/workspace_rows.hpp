@@ -1,5 +1,5 @@
-// The SQL of the kept workspaces; see migrations/0003_workspaces.sql. Constant statements; what is
-// returned is what the database said.
+// The SQL of the stored workspaces; see migrations/0003_workspaces.sql. Statements are constant; functions return the
+// database's answer.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace runs {
 
-// Pieces on their way into the database, one after the other.
+// Chunks to store in the database, concatenated.
 struct chunk_batch {
   std::vector<std::string> digests;
   std::vector<std::int64_t> sizes;
@@ -21,7 +21,7 @@ struct chunk_batch {
 struct workspace_delta {
   std::vector<std::string> gone;  // raw paths
   workspace_entries changed;
-  chunk_batch chunks;  // those that are not there yet; others were put before
+  chunk_batch chunks;  // chunks that are not stored yet and were not put before
 };
 
 struct workspace_fence {
@@ -29,7 +29,7 @@ struct workspace_fence {
 };
 
 struct keep_answer {
-  std::string outcome, detail;  // as keep_workspace says
+  std::string outcome, detail;  // as keep_workspace returns them
   std::int64_t version = 0, previous = 0;
 };
 
@@ -41,7 +41,7 @@ struct workspace_limits {
 struct workspace_usage {
   std::int64_t other_bytes = 0, other_files = 0;      // on this node, of the account's other projects
   std::int64_t kept_bytes = 0, kept_files = 0;        // in the database, of all its projects
-  std::int64_t project_bytes = 0, project_files = 0;  // in the database, of the project
+  std::int64_t project_bytes = 0, project_files = 0;  // in the database, of this project
 };
 
 struct workspace_manifest {
@@ -54,13 +54,13 @@ class workspace_rows {
   explicit workspace_rows(const ry::context& ctx) : db_(ctx) {}
 
   ry::task<ry::result<void>> put(std::string project, const chunk_batch& chunks) const;
-  // fence: none for a change that belongs to the transaction `in`.
+  // fence: none for a change that is part of the transaction `in`.
   ry::task<ry::result<keep_answer>> keep(std::string project, std::optional<workspace_fence> fence,
                                          const workspace_delta& delta, workspace_limits limits,
                                          ry::tx* in = nullptr) const;
   // nullopt: no such project.
   ry::task<ry::result<std::optional<workspace_manifest>>> manifest(std::string project) const;
-  // The pieces by digest; those that are not there are left out.
+  // The chunks by digest; missing chunks are left out.
   ry::task<ry::result<std::map<std::string, std::string>>> chunks(std::string project,
                                                                   std::vector<std::string> digests) const;
   ry::task<ry::result<std::vector<std::string>>> upload_names(ry::tx& in, std::string project) const;
@@ -68,21 +68,22 @@ class workspace_rows {
   ry::task<ry::result<std::optional<workspace_entry>>> entry(std::string project, std::string path) const;
   // The entries of a directory ("": the workspace), by name.
   ry::task<ry::result<workspace_entries>> directory(std::string project, std::string path) const;
-  // Those of these projects that were deleted.
+  // The deleted ones among these projects.
   ry::task<ry::result<std::vector<std::string>>> deleted_of(std::vector<std::string> projects) const;
-  // An answer for `project`, which need not exist yet.
+  // Includes `project`, which need not exist yet.
   ry::task<ry::result<workspace_usage>> usage(std::string account, std::string project, std::string node) const;
-  // The node has, or is about to make, a copy of the project.
+  // Records that the node has, or is about to make, a copy of the project.
   ry::task<ry::result<void>> note_copy(std::string project, std::string node) const;
   // Stores the size of the copy on the node's disk.
   ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes, std::int64_t files) const;
-  // The node has no copy any more: when no other node has one, the project's thread and files do not count any more.
+  // Records that the node has no copy any more. When no node has one, the thread and files of the deleted project no
+  // longer count.
   ry::task<ry::result<void>> copy_removed(std::string project, std::string node) const;
   // The deleted projects of which the node has copies.
   ry::task<ry::result<std::vector<std::string>>> deleted_copies(std::string node) const;
-  // The node lives and has copies of these projects.
+  // Records that the node is alive and has copies of these projects.
   ry::task<ry::result<void>> note_node(std::string node, std::vector<std::string> projects) const;
-  // Pieces that nothing refers to, and what is known of projects that all nodes have forgotten by now.
+  // Removes chunks without references, and records of projects of which no node has a copy.
   ry::task<ry::result<void>> prune() const;
 
  private:

@@ -1,7 +1,7 @@
-// Removes this node's copies of workspaces whose projects are deleted: at once on the node that deletes the thread, within
-// half a minute on other nodes and after a crash. Failed removals are retried every half minute. Until then the project counts
-// towards the limits of its account. Only projects that the database lists as deleted are removed: a project that is missing
-// in the database may belong to another one.
+// Removes this node's copies of workspaces whose projects are deleted: immediately on the node that deletes the thread,
+// within half a minute on other nodes and after a crash. Failed removals are retried every half minute. Until then the
+// project counts towards the limits of its account. Only projects that the database lists as deleted are removed: a
+// project that is missing in the database may belong to another database.
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
@@ -12,15 +12,15 @@ namespace runs {
 class workspace_sweep {
  public:
   explicit workspace_sweep(parts& p) : parts_(p) {}
-  // [lifecycle] After the keeper.
+  // [lifecycle] After start() of the workspace_keeper.
   void start();
-  // Unless the project is there (again) or in use.
+  // Does nothing if the project exists (again) or is in use.
   ry::task<void> remove(std::string project);
 
  private:
   ry::task<void> watch();
   ry::task<void> sweep();
-  // Those that the database says this node still has.
+  // Copies that the database lists for this node.
   ry::task<void> sweep_noted();
 
   parts& parts_;

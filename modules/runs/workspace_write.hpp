@@ -1,4 +1,4 @@
-// Writes a file into the workspace of a run on this node, within what the run's account may take there.
+// Writes a file into a run's workspace on this node, within the limits of the run's account.
 #pragma once
 #include <memory>
 #include <ry/ry.hpp>
@@ -10,7 +10,8 @@
 
 namespace runs {
 
-// On the run's executor. RY_RESOURCE_EXHAUSTED: the account's workspaces, or the disk, are full. `bytes` outlives the task.
+// On the run's executor. RY_RESOURCE_EXHAUSTED: the account's workspaces, or the disk, are full. `bytes` outlives the
+// task.
 ry::task<ry::result<void>> write_workspace_file(parts& p, std::shared_ptr<live_run> run, std::string path,
                                                 std::string_view bytes);
 
