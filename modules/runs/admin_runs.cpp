@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::int64_t default_page = 50, largest_page = 100;
 
-// What the list shows of a run `r` and its place `p`.
+// The list's members for a run `r` and its queue position `p`.
 constexpr std::string_view summary =
     "jsonb_build_object('agent_run_id', r.id, 'thread_id', r.thread_id, 'account_id', r.account_id, 'agent_id', r.agent_id,"
     " 'model', r.model, 'status', r.status, 'reason', r.reason, 'error', r.error, 'error_code', r.error_code,"
     " 'waiting', r.waiting, 'steps', r.step, 'started_at', core.iso(r.started_at), 'completed_at', core.iso(r.completed_at),"
     " 'node', p.node, 'crashes', coalesce(p.crashes, 0))";
 
-// Planned anew each time: which index serves depends on the filters that are given.
+// Planned for each execution: the best index depends on the given filters.
 const std::string list_sql =
     "select r.id::text as id, " + std::string(summary) +
     "::text as doc from (select * from runs.runs x"

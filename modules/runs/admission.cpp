@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-// Texts by name of arguments that this module or another one wrote. Throws when one is not there.
+// Named string members of job arguments or event data written by this or another module. Throws if one is missing.
 std::vector<std::string> texts_of(std::string_view json, std::initializer_list<std::string_view> names) {
   const boost::json::value value = boost::json::parse(json);
   std::vector<std::string> out;
@@ -32,7 +32,7 @@ ry::task<ry::job_outcome> admission::interrupt(ry::job job) {
   co_return ry::job_outcome::done();
 }
 
-// The plan is known for certain only under the account's lock: asked until the limit is that of the tier.
+// The plan is certain only under the account's lock: repeats until the limit matches the tier.
 ry::task<void> admission::admit(std::string account) {
   std::string tier;
   std::int64_t slots = 0;

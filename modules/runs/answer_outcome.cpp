@@ -28,7 +28,7 @@ outcome judge_answer(const answer_facts& facts) {
   if (facts.has_text && facts.finish == RY_LLM_FINISH_LENGTH) return outcome::cut;
   if (facts.has_text && facts.finish == RY_LLM_FINISH_PAUSE) return outcome::paused;
   if (facts.has_text) return outcome::complete;
-  // The model adds nothing to the text it has given before: that text is the answer.
+  // The model adds nothing to its earlier text: that text is the answer.
   const bool by_itself = facts.finish != RY_LLM_FINISH_LENGTH && facts.finish != RY_LLM_FINISH_PAUSE;
   return facts.continues && by_itself ? outcome::complete : outcome::empty;
 }

@@ -63,7 +63,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record wh
   record.charge_micro = run->unbilled.micro;
   run->unbilled = {};
   if (record.charge_ref.empty()) {
-    // Attempts that were cut off and had no successor.
+    // Truncated attempts without a successor.
     record.charge_ref = run->who.run.to_string() + ":cut:" + std::to_string(text.to);
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }
@@ -83,7 +83,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record wh
     }
     if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
     if (!is_transient(done.error())) {
-      // Refused for good. What it would have charged is still to be charged, with the end of the run.
+      // A permanent error. The end of the run must still charge this amount.
       run->unbilled.usage = record.usage;
       run->unbilled.micro = record.charge_micro;
       run->feed.drop_held();

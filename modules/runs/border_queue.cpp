@@ -44,7 +44,7 @@ void border_queue::pump() {
     });
     const std::vector<entry_ptr> kept = batch;
     {
-      // One statement for many is the work of none of them.
+      // A batched statement belongs to no single run's trace.
       const ry::trace none = ry::trace::none(ctx_);
       const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
       if (spawn(write_batch(std::move(batch)), kept.front()->exec)) continue;
@@ -80,12 +80,12 @@ void border_queue::leave(std::span<const entry_ptr> entries) {
   gate_.leave(accounts);
 }
 
-// A token of its own: what was begun is brought to its end also while the module stops.
+// Uses its own cancel token: a statement in progress completes even while the module stops.
 bool border_queue::spawn(ry::task<void> t, ry_exec* exec) const {
   return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
 }
 
-// Never throws: whoever waits for the outcome would wait for ever.
+// Never throws: otherwise the waiting entries would never resume.
 ry::task<ry::result<std::vector<step_result>>> border_queue::put(std::span<const border_step* const> steps,
                                                                  repository::on_lock how) const {
   ry::result<std::vector<step_result>> out{ry::error(RY_UNKNOWN)};
@@ -108,7 +108,7 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
   std::vector<entry_ptr> over;
   std::vector<ry::result<step_result>> outcomes;  // of these
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    // One that fails fails all: each is tried by itself then. Without a database all wait.
+    // If one step fails, the statement fails: retry each step alone. Without a database, all wait.
     const bool alone = out ? (*out)[i].how == step_result::outcome::alone
                            : batch.size() > 1 && !is_transient(out.error());
     if (alone) {
@@ -126,7 +126,7 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
   for (std::size_t i = 0; i < over.size(); ++i) settle(over[i], std::move(outcomes[i]));
 }
 
-// Beside the statements for many: it may wait as long as somebody else holds the account.
+// Runs next to the batched statements: it may wait for the lock of the account.
 ry::task<void> border_queue::write_alone(entry_ptr e) {
   const border_step* one[] = {&e->step};
   ry::result<std::vector<step_result>> out = co_await put(one, repository::on_lock::wait);

@@ -18,12 +18,12 @@ constexpr std::int64_t summary_tries = 2;
 
 struct summary {
   bool interrupted = false;
-  std::string text;  // empty: the model could not be asked, or gave none
+  std::string text;  // empty: the model could not be asked, or returned no text
   token_usage usage;    // of all attempts
-  token_usage charged;  // of the one that gave text, or that an interruption cut
+  token_usage charged;  // of the attempt that returned text or was interrupted
 };
 
-// By the model that will go on with it.
+// Uses the model that will continue the run.
 ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
                             std::string text) {
   summary out;
@@ -90,7 +90,7 @@ ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const mode
     }
     const std::int64_t covers_to = messages[count - 1].position;
     if (covers_to == 0) {
-      // Written by this worker and never read: where it stands in the thread is not known yet.
+      // This worker wrote the message and never read it back: its position in the thread is unknown.
       run->messages_known = false;
       continue;
     }

@@ -16,7 +16,7 @@ bool holds_images(std::string_view tool_body) {
 namespace {
 
 constexpr std::int64_t tokens_of_image = 1600;
-constexpr std::int64_t tokens_of_message = 8;  // its role and frame
+constexpr std::int64_t tokens_of_message = 8;  // role and framing
 constexpr std::size_t old_result_bytes = 600;
 constexpr std::size_t least_result_bytes = 1024;
 constexpr std::size_t of_a_message_bytes = 4000;  // in a transcript
@@ -33,7 +33,7 @@ std::int64_t tokens_of(const chat_message& m) {
   return tokens;
 }
 
-// The body with another content.
+// The body with its content replaced.
 std::string replace_content(std::string_view body, const json::value& content) {
   boost::system::error_code bad;
   json::value v = json::parse(body, bad, {}, body_options());
@@ -46,7 +46,7 @@ std::string without_images(std::string_view body) {
   return replace_content(body, json::value(content_of(body) + "\n[an image was left out]"));
 }
 
-// Providers want it back with the latest calls only.
+// Providers require reasoning only with the latest calls.
 std::string without_reasoning(std::string_view body) {
   boost::system::error_code bad;
   if (body.find("\"reasoning\"") == std::string_view::npos) return std::string(body);
@@ -62,7 +62,7 @@ void shorten_result(chat_message& m, std::size_t most_bytes) {
   m.body = replace_content(m.body, json::value(shorten(text, most_bytes)));
 }
 
-// Where the exchange begins that the model has not answered yet.
+// Index of the first message of the exchange that the model has not answered yet.
 std::size_t latest_exchange(const std::vector<chat_message>& messages) {
   std::size_t i = messages.size();
   while (i > 0 && messages[i - 1].role == "tool") --i;
@@ -140,7 +140,7 @@ std::size_t to_summarise(const std::vector<chat_message>& messages, std::int64_t
   std::size_t split = latest_exchange(messages);
   std::int64_t kept = 0;
   for (std::size_t i = split; i < messages.size(); ++i) kept += tokens_of(messages[i]);
-  // Back over whole exchanges while they fit.
+  // Extends the kept part backwards by whole exchanges while they fit.
   for (std::size_t i = split; i-- > 0;) {
     kept += tokens_of(messages[i]);
     if (kept > room / 2) break;
@@ -167,7 +167,7 @@ std::string transcript(const std::vector<chat_message>& messages, std::size_t co
       for (const tool_call& call : calls_of(m.body))
         out += "ASSISTANT CALLS " + call.name + " " + shorten(call.arguments, of_a_message_bytes / 4) + "\n";
   }
-  // Three bytes a token: on the safe side for other scripts too.
+  // Three bytes per token are a safe estimate for other scripts, too.
   return shorten(out, static_cast<std::size_t>(std::max<std::int64_t>(room, 256)) * 3);
 }
 

@@ -34,7 +34,8 @@ json::object parse_object(std::string_view text) {
 
 constexpr std::string_view finish_length = "length", finish_pause = "pause";
 
-// In a text the quotes would be escaped. Of messages of tools and summaries; arguments of calls may have such a member.
+// Quotes inside a string would be escaped. For bodies of tool and summary messages only; arguments of calls may contain
+// such a member.
 bool holds_loaded_tools(std::string_view body) { return body.find("\"loaded_tools\":") != std::string_view::npos; }
 
 std::string without_loaded_tools(const std::string& body) {
@@ -44,17 +45,17 @@ std::string without_loaded_tools(const std::string& body) {
   return one_line(std::move(o));
 }
 
-// In a text the quotes would be escaped.
+// Quotes inside a string would be escaped.
 bool holds_finish(std::string_view body) { return body.find("\"finish\":") != std::string_view::npos; }
 
-// Of an answer that the model has not finished: length or pause. Empty for all else.
+// The reason why an answer is unfinished: length or pause. Empty for all other messages.
 std::string_view cause_of_end(const chat_message& m) {
   if (m.role != "assistant" || !holds_finish(m.body)) return {};
   const std::string finish = module_json::text_of(parse_object(m.body), "finish");
   return finish == finish_length ? finish_length : finish == finish_pause ? finish_pause : std::string_view();
 }
 
-// Reading what was written rounds: closer to the end of the range it could still become infinite.
+// Below the limit of double: parsing the serialised number again rounds and could yield infinity.
 constexpr double largest = 1e308;
 
 void tame_numbers(json::value& v) {
@@ -234,7 +235,7 @@ unfinished_parts parts_so_far(const std::vector<chat_message>& messages) {
 
 namespace {
 
-// The messages from `first` to `last` as one: the text of all, whatever else the last one has.
+// The messages from `first` to `last` as one body: the text of all, all other members from the last one.
 std::string joined_body(const std::vector<chat_message>& messages, std::size_t first, std::size_t last) {
   json::object body = parse_object(messages[last].body);
   std::string text;
@@ -258,7 +259,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
   };
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const chat_message& m = messages[i];
-    if (m.role == "tool") continue;  // written after the answer that asked for it
+    if (m.role == "tool") continue;  // written after the answer with its call
     if (m.role != "assistant") {
       add(m.role == "summary" ? without_loaded_tools(m.body) : m.body);
       continue;
@@ -279,7 +280,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
       add(at < end ? without_loaded_tools(messages[at].body) : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
-  // A start without a prompt means "go on"; providers want the user to have the last word.
+  // A start without a prompt continues the thread; providers require a user message at the end.
   if (!messages.empty() && messages.back().role == "assistant" && calls_of(messages.back().body).empty())
     add(user_body(cause_of_end(messages.back()) == finish_length ? go_on_after_cut : go_on));
   out += "]";

@@ -12,21 +12,21 @@
 namespace runs {
 namespace {
 
-// A run whose worker could not reach the database is tried again after this.
+// Retry delay for a run whose worker could not reach the database.
 constexpr std::uint64_t away_ms = 500;
-// One that was claimed while starts took the last places.
+// Retry delay for a claimed run when starts have taken the last permits.
 constexpr std::uint64_t full_ms = 100;
 // How often a provider may pause one answer.
 constexpr std::int64_t most_pauses = 20;
 
-// How runs end. Named, because g++ 12 destroys braced arguments of an awaited call twice.
+// The outcomes of a run. Named functions, because g++ 12 destroys braced arguments of an awaited call twice.
 using how_it_ended = executor::ending;
 how_it_ended completed() { return {"completed", "ok", "", ""}; }
 how_it_ended stopped() { return {"stopped", "user_stop", "", ""}; }
 how_it_ended timed_out() {
   return {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"};
 }
-// The sentence may hold what a model wrote.
+// The message may contain model output.
 how_it_ended failed(std::string reason, const std::string& error, std::string code) {
   return {"failed", std::move(reason), plain_sentence(error), std::move(code)};
 }
@@ -44,7 +44,7 @@ std::string causes_json(const live_run& run) {
 }  // namespace
 
 ry::task<ry::job_outcome> executor::handle(ry::job job) {
-  // A shutdown or a stop must not tear a transaction: they are heard between the steps.
+  // A shutdown or stop must not interrupt a transaction: the run checks for them between steps.
   co_return co_await ry::shield(work(std::move(job)));
 }
 
@@ -63,7 +63,7 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
     std::optional<placement::ticket> place;
     if (!run) {
       place = co_await parts_.places.place_for_claimed(job.cancel());
-      // One that is called off needs none: it ends at once.
+      // A cancelled run needs no permit: it ends at once.
       if (!place && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(full_ms);
     }
     std::optional<ry::job_outcome> otherwise;
@@ -86,7 +86,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
     if (taken.error().is("jobs.fence_lost"))
       otherwise = ry::job_outcome::release();
     else if (is_transient(taken.error()))
-      otherwise = ry::job_outcome::snooze(away_ms);  // no attempt of the run's
+      otherwise = ry::job_outcome::snooze(away_ms);  // does not count as an attempt of the run
     else
       otherwise = ry::job_outcome::retry(taken.error());
     co_return nullptr;
@@ -130,13 +130,13 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   if (t.last_seq > t.border_seq)
     run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
   if (t.stop_requested) run->interrupt(RY_WHY_USER);
-  // One that only waited for its place was begun by nobody.
+  // A run that only waited in the queue had no worker before.
   if (job.crashes() != 0)
     parts_.figures.taken_over.add("lease_lapsed");
   else if (t.queue_wait_ms || run->open_turn.to != 0)
     parts_.figures.taken_over.add("handed_over");
   parts_.live.put(run);
-  // Those who wait for it on this node, as for one of another.
+  // Wakes the readers on this node that followed the run as if on another node.
   (void)parts_.ctx.events().live_publish(topic_of(run->who.run), 0, {}, RY_LIVE_LOCAL);
   co_return run;
 }
@@ -162,7 +162,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
     if (!failure) break;
     if (is_transient(*failure)) {
-      // No fault of the run's: it goes on from its last border.
+      // Not the run's fault: it continues from its last checkpoint.
       log_error(*run, "a run is requeued", *failure);
       leave(run, "put_back");
       out = ry::job_outcome::snooze(away_ms);
@@ -212,7 +212,7 @@ ry::task<void> executor::steps(run_ptr run, course& c) {
   while (c.next == course::to::go_on) {
     co_await prepare(run, catalog, c);
     if (c.next != course::to::ask) continue;
-    // Most runs are here most of the time: the frames above hold little.
+    // Most runs are suspended here most of the time, so the frames above are kept small.
     co_await ask_model(parts_, run, catalog, c.so_far.any(), c.answer);
     co_await take_in(run, catalog, c);
   }
@@ -233,7 +233,7 @@ void executor::course::interrupted(std::int32_t why, answer_is a) {
   }
 }
 
-// Everything that comes before a model is asked.
+// Everything before a model request.
 ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
   if (run->why() != 0) co_return c.interrupted(run->why(), course::answer_is::past);
   if (run->uploads_waiting) {
@@ -276,7 +276,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
   c.next = course::to::ask;
 }
 
-// What comes of an answer: the end, or calls of tools.
+// Handles an answer: the end of the run, or tool calls.
 ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
   turn& t = c.answer;
   c.next = course::to::go_on;
@@ -305,7 +305,7 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
         .json("arguments", call.arguments)
         .text("source", tool != nullptr ? tool->source : "unknown");
   }
-  // Together with the calls: a worker that takes over does not see that their arguments were unusable.
+  // Committed together with the calls: a worker that takes over cannot see that their arguments were unusable.
   const answer_end end = t.finish == RY_LLM_FINISH_LENGTH ? answer_end::cut_off : answer_end::by_itself;
   std::vector<tool_call> usable;
   for (const tool_call& call : t.calls) {
@@ -325,7 +325,7 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
   std::optional<ending> refused = out_of_money(*run, spending_step::make_calls);
   if (!refused) refused = out_of_ideas(*run, t.calls);
   if (refused) co_return c.ends(std::move(*refused));
-  // What was started is not started twice: the calls are in the log before they run.
+  // A call must not be made twice, so the calls are committed before they run.
   if (run->why() != 0 || usable.empty()) co_return;
   const stored kept = co_await run_calls(run, catalog, std::move(usable));
   if (kept == stored::not_ours) c.next = course::to::not_ours;
@@ -457,8 +457,8 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       answer(j, loop_guard::refusal());
   }
   stored kept = stored::yes;
-  std::exception_ptr refused;  // by the database, for good
-  // The jobs live in this frame: leave only when all that were begun have ended.
+  std::exception_ptr refused;  // permanent database error
+  // The jobs live in this frame: leave only after all running ones have ended.
   for (;;) {
     const bool go_on = !run->must_break() && kept == stored::yes && !refused;
     if (go_on) {
@@ -499,7 +499,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   co_return kept;
 }
 
-// The terminal event. runs.terminal_payload in the migrations has the same form.
+// The terminal event, in the same form as runs.terminal_payload in the migrations.
 void executor::append_terminal(live_run& run, const ending& how, std::int64_t duration_ms) {
   const auto or_null = [](const std::optional<std::int64_t>& ms) {
     return ms ? std::to_string(*ms) : std::string("null");
@@ -521,7 +521,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   step_record record;
   run->feed.hold();
   if (c.last == course::answer_is::part_of_the_end) {
-    // Only the text is kept: calls of an interrupted, withheld or refused answer are never made.
+    // Keeps only the text: calls of an interrupted, withheld or refused answer are never made.
     c.answer.calls.clear();
     record_turn(*run, c.answer, record);
   }

@@ -6,9 +6,9 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t memory_bytes = 1u << 30;
-constexpr std::size_t written_at_once = 256u << 10;  // of the standard input
+constexpr std::size_t written_at_once = 256u << 10;  // to standard input
 
-// One run of the program; lives in the frame that waits for it.
+// One execution of the program; lives in the frame that awaits it.
 struct program_run : abortable {
   const ry_sandbox_driver_v1* table = nullptr;
   void* self = nullptr;
@@ -40,7 +40,7 @@ ry::task<void> write_input(program_run& state, std::string_view input) {
     ry::result<void> wrote = co_await ry::call_done([&](ry_exec*, ry_done d) {
       return state.table->write(state.self, state.call, ry::raw(piece), d);
     });
-    if (!wrote) co_return;  // it has ended
+    if (!wrote) co_return;  // the program has ended
   }
   if (state.call != nullptr) state.table->close_stdin(state.self, state.call);
 }

@@ -5,10 +5,10 @@
 
 namespace runs {
 namespace {
-// A young run's whole stream stays in memory up to here, so that its readers need no look-up; older
-// text goes as soon as it is durable.
+// Up to this size the whole stream of a young run stays in memory, so that its readers need no database query; older
+// text is dropped as soon as it is durable.
 constexpr std::size_t keep_bytes = 3 * 1024;
-constexpr std::uint64_t least_window = 32;  // each number that is not used is a row when another node takes over
+constexpr std::uint64_t least_window = 32;  // each unused number costs a row when another node takes over
 constexpr std::uint64_t most_window = 8192;
 }  // namespace
 
@@ -95,7 +95,7 @@ void event_feed::done(std::uint64_t from, std::uint64_t to) {
 
 std::uint64_t event_feed::wanted_reservation() const {
   const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, most_window);
-  // What is held back waits for its border, which reserves further itself.
+  // Events that are held back wait for their checkpoint, which extends the reservation itself.
   if (held_from_ != 0) return held_from_ - 1 > reserved_ ? held_from_ - 1 + window : 0;
   return last() + std::max(flush_size_ * 2, least_window / 4) > reserved_ ? last() + window : 0;
 }
@@ -107,11 +107,11 @@ event_feed::range event_feed::text_from(std::uint64_t sequence) const {
 
 void event_feed::trim() {
   if (tail_.size() <= keep_bytes) return;
-  // Readers are served before the next append, so what is durable and deliverable can go.
+  // Readers are served before the next append, so durable and deliverable events can be dropped.
   const std::uint64_t keep_from = std::min(durable_, deliverable()) + 1;
   if (keep_from <= tail_from_) return;
   const std::size_t past = offset_of(keep_from);
-  // What comes after it would be moved for little: it is on its way into the log, and goes with it.
+  // Dropping little would move much text: the rest will soon be durable and can then go with it.
   if (past < tail_.size() / 2) return;
   tail_.erase(0, past);
   tail_from_ = keep_from;

@@ -35,7 +35,7 @@ const char* provider_figures::outcome_of(ry_status st) {
 }
 
 figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
-  // The series begin with 0; they are counted where a request is refused.
+  // Creates the series with value 0; they are incremented where a request is refused.
   for (const char* limit : account_limit_names) (void)ry::account_limit(ctx, limit);
   const ry::metrics m = ctx.metrics();
   live = m.gauge("live", "Runs that this node works on");

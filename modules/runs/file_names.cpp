@@ -9,7 +9,7 @@
 namespace runs {
 namespace {
 
-// Called for each character before it is normalised.
+// Called for each character before normalisation.
 utf8proc_int32_t ordinary_form(utf8proc_int32_t c, void*) {
   switch (utf8proc_category(c)) {
     case UTF8PROC_CATEGORY_ZS:
@@ -26,7 +26,7 @@ utf8proc_int32_t ordinary_form(utf8proc_int32_t c, void*) {
   }
 }
 
-// Models and people write one blank for several.
+// Models and people type one space for several.
 std::string with_single_blanks(std::string_view text) {
   std::string out;
   for (char c : text)

@@ -12,7 +12,7 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t most_bytes = 16 * 1024 * 1024;  // of one answer
+constexpr std::uint64_t most_bytes = 16 * 1024 * 1024;  // of one response
 
 std::string clean_path(std::string path) {
   if (path == "/workspace" || path.starts_with("/workspace/")) path.erase(0, 10);
@@ -33,7 +33,7 @@ class opened_file {
     if (fd_ >= 0) ::close(fd_);
   }
   std::uint64_t size() const { return size_; }
-  // The same file under a name, for a function that opens it by one.
+  // A path of the open file, for a function that takes a path.
   std::string name() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:
@@ -41,7 +41,7 @@ class opened_file {
   std::uint64_t size_;
 };
 
-// Never shown by a browser as a page of this origin, whatever an agent wrote into it.
+// A browser must never render the content as a page of this origin, whatever an agent wrote.
 ry::headers content_fields(std::uint64_t total) {
   return {{"Content-Type", "application/octet-stream"},
           {"X-Content-Type-Options", "nosniff"},
@@ -91,7 +91,7 @@ ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
   co_return out;
 }
 
-// From the copy of this node, else from the database.
+// Lists this node's copy, or else the database.
 directory_lister file_routes::lister(const place& at) {
   return [this, at](std::string path) -> ry::task<ry::result<std::string>> {
     const place from = at;
@@ -106,7 +106,7 @@ directory_lister file_routes::lister(const place& at) {
   };
 }
 
-// The path with the names that look like those of `path`; empty: there is none. Refuses what is ambiguous.
+// The path with the actual names that look like those of `path`; empty: none. Refuses an ambiguous path.
 ry::task<std::string> file_routes::similar_path(const place& at, std::string path) {
   const directory_lister entries_of = lister(at);
   ry::result<std::string> found = co_await find_path(entries_of, path);
@@ -128,7 +128,7 @@ ry::task<ry::response> file_routes::list(ry::request request) {
     }
   }
   if (!entries) {
-    // A project whose sandbox was not needed yet has no files.
+    // A project that never used its sandbox has no files.
     if (entries.status() != RY_NOT_FOUND || !path.empty()) refuse_file(entries.error());
     entries = std::string("[]");
   }
@@ -166,7 +166,7 @@ ry::task<bool> file_routes::send(const ry::request& request, const place& at, co
   co_return sent;
 }
 
-// The bytes go from the descriptor to the connection in pieces; a slow reader holds no more than one of them.
+// Sends the file from the descriptor in parts; a slow client holds at most one part in memory.
 ry::task<bool> file_routes::send_local(const ry::request& request, const place& at, const range& want) {
   const ry_sandbox_driver_v1* table = at.driver->table;
   if (!RY_HAS(table, ry_sandbox_driver_v1, open_file) || table->open_file == nullptr ||
@@ -191,7 +191,7 @@ ry::task<bool> file_routes::send_local(const ry::request& request, const place& 
   co_return true;
 }
 
-// With a driver that gives no descriptor, or where /proc is not there: the part as a whole.
+// For a driver without file descriptors, or without /proc: reads the requested part as a whole.
 ry::task<bool> file_routes::send_read(const ry::request& request, const place& at, const range& want) {
   struct read_part {
     std::string bytes;
@@ -235,7 +235,7 @@ ry::task<bool> file_routes::send_kept(const ry::request& request, const place& a
     if (out.write(piece) != RY_OK) break;
     sent += piece.size();
     if (sent >= end) break;
-    // Closed early, the connection ends before the length that was announced: the client sees that.
+    // Closing early ends the connection before the announced length, which the client notices.
     ry::result<void> ready = co_await out.ready();
     if (!ready) break;
     ry::result<std::string> next = co_await read_kept(rows, at.project, *file, sent, end);

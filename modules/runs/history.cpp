@@ -27,7 +27,7 @@ ry::task<loaded> load_history(parts& p, std::shared_ptr<live_run> run) {
   for (const ry::row row : rows.value())
     all.push_back({std::string(row.text(0)), std::string(row.text(1)),
                    row.text(2) == id ? belongs::to_this_run : belongs::to_an_earlier_run, row.int64(3)});
-  // The last summary stands for everything before what was read: it comes first, older ones are in it.
+  // The last summary replaces all earlier messages: it comes first, and it includes older summaries.
   const auto is_summary = [](const chat_message& m) { return m.role == "summary"; };
   if (const auto last = std::find_if(all.rbegin(), all.rend(), is_summary); last != all.rend()) {
     const chat_message summary = *last;

@@ -13,10 +13,10 @@ namespace json = boost::json;
 
 namespace {
 
-// Models look at no more than this, whatever they take; it is within every provider's limit for many images.
+// Models use no higher resolution, whatever they accept; within every provider's limit for many images.
 constexpr std::uint32_t scaled_side = 2000;
 constexpr std::size_t scaled_bytes = 1536u << 10;
-constexpr std::size_t header_characters = 64u << 10;  // base64 of the beginning, which tells the size of nearly all
+constexpr std::size_t header_characters = 64u << 10;  // base64 of the beginning, which nearly always contains the size
 
 std::string_view payload(std::string_view data) {
   if (!data.starts_with("data:")) return data;
@@ -24,7 +24,7 @@ std::string_view payload(std::string_view data) {
   return comma == std::string_view::npos ? std::string_view() : data.substr(comma + 1);
 }
 
-// An image part with data; nullptr: something else.
+// An image part with data, or nullptr.
 const json::object* image_part(const json::value& part) {
   const json::object* o = part.if_object();
   return o != nullptr && module_json::text_at(*o, "type") == "image" && !module_json::text_at(*o, "data").empty() ? o : nullptr;
@@ -48,7 +48,7 @@ struct seen_image {
   llm::image_header is;
 };
 
-// Reads only the beginning, unless that does not tell enough.
+// Decodes only the beginning, unless that does not contain the size.
 llm::image_header header_of(std::string_view data, const ry_llm_limits& limits) {
   llm::image_header h;
   const auto head = llm::decode_base64(data.substr(0, header_characters));

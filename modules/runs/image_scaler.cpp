@@ -24,7 +24,7 @@ std::string_view next_word(std::string_view& line) {
   return out;
 }
 
-// Of the program's output; nullptr for what is none.
+// Parses the program's output; nullptr if it is invalid.
 scaled_ptr read_output(std::string_view output) {
   const std::size_t end = output.find('\n');
   if (end == std::string_view::npos) return nullptr;
@@ -84,7 +84,7 @@ void image_scaler::tell(const std::string& key, std::string_view problem) {
   parts_.writers.of(run_->exec).touch(run_);
 }
 
-// What is found out about an image is kept; what went wrong around it is not.
+// Caches findings about the image itself, not failures around it.
 ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std::string_view input) {
   if (scaled_ptr known = parts_.images.find(key)) co_return known;
   const std::int64_t left = until_ms_ - parts_.ctx.mono_us() / 1000;

@@ -8,7 +8,7 @@
 namespace runs {
 namespace {
 
-// Without empty and "." parts; empty with `bad` set for what leads upwards.
+// Removes empty and "." components; returns an empty path and sets `bad` for "..".
 std::string plain_path(std::string_view path, bool& bad) {
   std::string out;
   while (!path.empty()) {

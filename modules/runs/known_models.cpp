@@ -9,13 +9,13 @@ namespace runs {
 namespace {
 
 struct family {
-  std::string_view name;  // stands at the beginning of the model's name, or after a vendor's
+  std::string_view name;  // prefix of the model's name, or of the part after a vendor
   model_abilities can;
 };
 
-// The first entry that fits counts, so special ones stand before their families. Windows are what the vendors name for their
-// own service; where the members of a family differ, the smallest. A local server may be started with less, which
-// runs.context_tokens has to say.
+// The first match counts, so special cases come before their families. Windows are those of the vendors' own services;
+// if members of a family differ, the smallest. A local server may be started with less, which runs.context_tokens must
+// say.
 constexpr family families[] = {
     // OpenAI
     {"gpt-4o-audio", {128'000, false}},
@@ -114,7 +114,7 @@ std::optional<model_abilities> known_model(std::string_view model) {
   for (const family& f : families) {
     // Called in each step of a run. Comparing the first letter avoids most of the string comparisons.
     if (bare.empty() || bare.front() != f.name.front() || !bare.starts_with(f.name)) continue;
-    // "o1" is a family, "o1x" and "o10" are not; "gpt-4" does not know "gpt-42".
+    // "o1" is a family; "o1x" and "o10" do not belong to it. "gpt-4" does not match "gpt-42".
     const char next = bare.size() == f.name.size() ? '-' : bare[f.name.size()];
     const bool digit_ends = std::isdigit(static_cast<unsigned char>(f.name.back())) != 0;
     if (digit_ends && std::isalnum(static_cast<unsigned char>(next)) != 0) continue;

@@ -9,7 +9,7 @@
 namespace runs {
 namespace {
 
-// More at once is read from the log by whoever wants it.
+// Larger texts are not sent ahead; readers get them from the log.
 constexpr std::size_t most_ahead = 200 * 1024;
 
 int strength(std::int32_t why) {
@@ -37,7 +37,7 @@ void live_run::attach(reader& r) {
 
 void live_run::detach(reader& r) {
   std::erase(readers_, &r);
-  // A small piece that stays would hold a whole page of what the reader used.
+  // A small allocation that stays would pin a whole page of memory that the reader used.
   if (readers_.empty()) ry::give_back(readers_);
 }
 
@@ -51,7 +51,7 @@ void live_run::deliver_soon() {
 }
 
 void live_run::deliver() {
-  // Watchers of one run usually stand at the same event: they share the bytes.
+  // Most readers of a run wait for the same event, so they share the bytes.
   ry::buffer shared;
   std::uint64_t shared_from = 0;
   for (reader* r : readers_) {
@@ -80,8 +80,8 @@ void live_run::deliver() {
   if (ctx_.events().live_carries()) send_ahead();
 }
 
-// The run's feed is the only one that publishes its events, and only what it may deliver: nothing that the bus
-// carries can become untrue. What the bus does not take is found missing by readers and read from the log.
+// Only this buffer publishes the run's events, and only deliverable ones, so nothing on the bus can become invalid.
+// Readers notice an event that the bus did not carry and read it from the log.
 void live_run::send_ahead() {
   const event_feed::range text = feed.text_from(sent_ + 1);
   if (text.from == 0) {
@@ -97,7 +97,7 @@ void live_run::end(ending how) {
   if (ended_) return;
   deliver();
   ended_ = true;
-  files.reset();  // slow readers hold the run for long
+  files.reset();  // slow readers keep the run object for long
   for (reader* r : readers_) {
     if (r->at != reader::state::attached) continue;
     if (how == ending::finished && r->out.next > feed.last()) {

@@ -26,7 +26,7 @@ std::string_view text_type_at(std::string_view text) {
   return {};
 }
 
-// Bytes of the JSON string that the text begins with; 0: there is none.
+// The size of the JSON string at the beginning of the text; 0: there is none.
 std::size_t string_size(std::string_view text) {
   if (!text.starts_with('"')) return 0;
   for (std::size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 1)) {
@@ -37,12 +37,12 @@ std::size_t string_size(std::string_view text) {
   return 0;
 }
 
-// What an event that is nothing but a text has before it. Kept from one to the next, because it differs by its number only.
+// The wire form of a text chunk up to its text. Reused for the next chunk, which differs only in the number.
 class heading {
  public:
   explicit heading(std::uint64_t number) : number_(std::to_string(number)) {}
   std::string_view number() const { return number_; }
-  // Of the event at the front of `wire`: the type of text that it is, or none.
+  // The type of the text chunk at the front of `wire`, or empty.
   std::string_view type_of(std::string_view wire) {
     if (!text_.empty() && wire.starts_with(text_)) return type_;
     if (wire.size() < id.size() + number_.size() + data.size()) return {};
@@ -81,7 +81,7 @@ struct piece {
   std::size_t wire_bytes;  // of the whole event
 };
 
-// The first event, when it is nothing but a text and would be made of it again, byte for byte.
+// The first event, if it is a text chunk that can be reproduced byte for byte.
 std::optional<piece> piece_at(std::string_view wire, heading& expected) {
   const std::string_view type = expected.type_of(wire);
   if (type.empty()) return std::nullopt;
@@ -120,7 +120,7 @@ void add_line(std::string_view line, unfolded& out) {
 void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
   std::string row;
   std::size_t wire_bytes = 0;
-  std::string_view listed;  // the type of the line that is open at the row's end
+  std::string_view listed;  // the type of the open line at the row's end
   const auto end_line = [&] {
     if (!listed.empty()) row += end_of_list;
     listed = {};
@@ -138,7 +138,7 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
   for (std::uint64_t at = from; !wire.empty(); ++at, expected.next()) {
     const std::optional<piece> p = piece_at(wire, expected);
     const std::size_t size = p ? p->wire_bytes : event_size(wire);
-    // A line of its own at the most.
+    // Upper bound: the chunk may need a line of its own.
     const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
                                : size + (listed.empty() ? 0 : end_of_list.size());
     if (at != from && (row.size() + more > most_bytes || wire_bytes + size > most_wire_bytes)) end_row(at - 1);

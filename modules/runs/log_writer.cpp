@@ -5,8 +5,8 @@
 
 namespace runs {
 namespace {
-// A database that is slow gets fewer and larger appends: they take a quarter of the time, while that makes no pause longer than
-// the longest.
+// A slow database gets fewer, larger appends: they take a quarter of the time, unless the pause would exceed its
+// maximum.
 constexpr std::uint64_t rest_for_work = 3;
 constexpr std::uint64_t watch_ms = 1000;
 }  // namespace
@@ -14,8 +14,8 @@ constexpr std::uint64_t watch_ms = 1000;
 std::string topic_of(const ry::uuid& run) { return "runs." + run.to_string(); }
 
 bool log_writer::spawn(ry::task<void> t) {
-  // A token of its own: the log is written to its end also while the module stops.
-  // It writes for all runs.
+  // Uses its own cancel token: the log is written completely even while the module stops. The writer serves all runs,
+  // so it belongs to no single trace.
   const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
   return ctx_.spawn(std::move(t), exec_, ry::cancel_source().token());
 }
@@ -27,7 +27,7 @@ void log_writer::touch(const std::shared_ptr<live_run>& run) {
   }
   if (!writing_) writing_ = spawn(write_loop());
   if (run->feed.stalled() && !urgent_) {
-    urgent_ = true;  // before it begins: it may end at once
+    urgent_ = true;  // set before the task begins, which may end at once
     if (!spawn(write_now())) urgent_ = false;
   }
 }
@@ -81,12 +81,12 @@ ry::task<bool> log_writer::write_once() {
       for (const part& p : parts) {
         const std::string id = p.run->who.run.to_string();
         if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
-          // Its text is not in the log either, so it stays where it is.
+          // Its text is not in the log either, so it stays in the buffer.
           p.run->interrupt(RY_WHY_LEASE_LOST);
           continue;
         }
         if (p.reserve != 0) p.run->feed.reserve(p.reserve);
-        // Readers are served from memory before done() lets go of the text.
+        // Serve readers from memory before done() may drop the text.
         p.run->deliver();
         if (p.to >= p.from) p.run->feed.done(p.from, p.to);
         p.run->log_moved.set();
@@ -99,7 +99,7 @@ ry::task<bool> log_writer::write_once() {
     which = repository::attempt::again;
     if (!looked && refused.error().status() == RY_ALREADY_EXISTS) continue;
     ctx_.complain("the event log could not be written", refused.error());
-    // Nothing of this batch can ever be written: its runs are of no more use here.
+    // Nothing of this batch can ever be written: this worker gives its runs up.
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
         refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
       for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
@@ -126,7 +126,7 @@ ry::task<void> log_writer::watch_loop() {
     const auto drained = [&](const live_run& run) {
       return run.shutdown_since_us() != 0 && now - run.shutdown_since_us() >= drain_us_;
     };
-    // To tell a run may end it, which changes what is watched.
+    // Interrupting a run may end it, which changes watched_.
     std::vector<std::shared_ptr<live_run>> due;
     for (const std::shared_ptr<live_run>& run : watched_)
       if (late(*run) || drained(*run)) due.push_back(run);

@@ -12,12 +12,11 @@ namespace runs {
 
 namespace {
 
-// Of one answer: text, thoughts and arguments of calls. Far beyond what models say; an answer is in memory
-// several times.
+// Limit for one answer: text, reasoning and arguments. Far above real answers; an answer is in memory several times.
 constexpr std::size_t most_bytes = 16 * 1024 * 1024;
-// Each piece is an event of its own: many times the tokens of the longest answers, and no log of millions of events.
+// Each chunk becomes an event. Many times the tokens of the longest answers, but bounds the log.
 constexpr std::size_t most_pieces = 500'000;
-// What a driver has to end an answer after it was cancelled.
+// Time for a driver to end a cancelled answer.
 constexpr std::uint64_t grace_ms = 10'000;
 
 ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) { (void)co_await ctx.sleep(ms); }
@@ -109,7 +108,7 @@ ry_status model_call::start(std::string_view request_json) {
   return begun;
 }
 
-// The causes that clients must not see.
+// Logs the causes that clients must not see.
 void model_call::log_failure(const ry_error_view& err) const {
   const std::string cause = cause_of(err);
   run_->note_cause("provider " + provider_->name + ": " + message_ + (cause.empty() ? "" : " (" + cause + ")"));
@@ -172,7 +171,7 @@ void model_call::note(std::string_view code, std::string_view message) {
 
 ry::task<void> model_call::finished() {
   live_run::working busy(*run_, *this);
-  if (too_long_) abort();  // before the call was known
+  if (too_long_) abort();  // exceeded before the call handle was known
   while (!ended_ && !aborted_) (void)co_await done_.wait();
   if (ended_) co_return;
   grace_.emplace();

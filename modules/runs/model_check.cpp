@@ -17,12 +17,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t most_output = 2048;  // tokens; models that reason need some before they answer
-constexpr std::int64_t short_output = 64;   // of the answer that is to be cut
-constexpr std::int64_t most_wait_s = 20;    // before an answer is asked for again
+constexpr std::int64_t most_output = 2048;  // tokens; reasoning models need some before they answer
+constexpr std::int64_t short_output = 64;   // for the answer that is to be truncated
+constexpr std::int64_t most_wait_s = 20;    // before a retry
 constexpr std::int64_t prompt_cancel_ms = 2000;
-constexpr std::int64_t slow_answer_ms = 1000;  // one that could have come in pieces
-constexpr std::uint64_t answers_in_total = 5;  // so many times as long as one answer may all of them take by default
+constexpr std::int64_t slow_answer_ms = 1000;  // an answer this slow should arrive in several chunks
+constexpr std::uint64_t answers_in_total = 5;  // default time limit of all checks, in multiples of that of one answer
 
 constexpr std::string_view system_prompt = "You are being checked. Do exactly what the user asks, briefly.";
 constexpr std::string_view tools =
@@ -41,7 +41,7 @@ chat_message user(std::string_view text) {
   return {"user", user_body(text), belongs::to_this_run};
 }
 
-// A list in braces within a co_await is more than g++ 12 can do.
+// g++ 12 miscompiles a braced list within a co_await.
 std::vector<chat_message> only(chat_message m) {
   std::vector<chat_message> out;
   out.push_back(std::move(m));
@@ -64,7 +64,7 @@ bool holds(const std::string& text, std::string_view word) {
   return lower(text).find(word) != std::string::npos;
 }
 
-// What a call asks for; empty: it cannot be made.
+// The city that a call asks for; empty: the call is invalid.
 std::string city_of(const tool_call& c) {
   if (c.name != "get_weather" || c.malformed) return {};
   const json::object arguments = json::parse(c.arguments, {}, body_options()).as_object();
@@ -85,7 +85,7 @@ bool is_credential(std::string_view header) {
 
 }  // namespace
 
-// The checks of one model, one after the other.
+// Runs the checks of one model in sequence.
 class model_check::course {
  public:
   struct time_limits {
@@ -117,7 +117,7 @@ class model_check::course {
   const model_report& report() const { return report_; }
   bool ran_out_of_time() const { return ran_out_of_time_; }
 
-  // `told` is called after each check.
+  // Calls `told` after each check.
   template <class Told>
   ry::task<void> run(Told told) {
     using step = ry::task<void> (course::*)(check_result&);
@@ -147,7 +147,7 @@ class model_check::course {
   }
 
  private:
-  // Whether a table by model says something of this one, under its own name or that of the alias.
+  // Whether a table by model has an entry for this one, under its own name or the alias.
   template <class Table>
   bool has_entry(const Table& table) const {
     return table.contains(report_.name) || table.contains(report_.provider + "/" + report_.model);
@@ -163,7 +163,7 @@ class model_check::course {
     return {provider_, parameters_, with_tools, probe_cancel::never};
   }
 
-  // Of the time of all checks together.
+  // Time left for all checks together.
   std::uint64_t remaining_ms() const {
     const auto spent = static_cast<std::uint64_t>(std::max<std::int64_t>(ctx_.mono_us() - begun_us_, 0)) / 1000;
     return limits_.total_ms - std::min(limits_.total_ms, spent);
@@ -173,7 +173,7 @@ class model_check::course {
            " s (--total-timeout)";
   }
 
-  // One answer; what may pass is waited for once.
+  // Requests one answer; waits once and retries after a transient failure.
   ry::task<void> ask(check_result& r, const asking how, std::vector<chat_message> messages, probe_answer& out) {
     model_parameters parameters = how.parameters;
     const std::int64_t limit = parameters.max_output_tokens.value_or(most_output);
@@ -214,7 +214,7 @@ class model_check::course {
     r.state = state;
     r.detail = std::move(detail);
   }
-  // For an answer that is no text to its end. False: nothing is wrong with it.
+  // Handles an answer that is not a complete text. False: the answer is fine.
   static bool is_no_text(check_result& r, const probe_answer& a) {
     if (a.status != RY_OK) {
       set(r, check_state::failed, a.error);
@@ -274,7 +274,7 @@ class model_check::course {
       return_ok(r, std::to_string(a.pieces) + " chunks, the first after " + std::to_string(a.first_ms) + " ms");
   }
 
-  // What a failed request with something special in it means.
+  // Interprets the failure of a request with a special feature.
   static bool is_refused(check_result& r, const probe_answer& a, const std::string& what) {
     if (a.status == RY_OK) return false;
     const bool refused = a.status == RY_INVALID_ARGUMENT || a.status == RY_NOT_FOUND;
@@ -283,7 +283,7 @@ class model_check::course {
     return true;
   }
 
-  // Gives the calls their results and expects a text.
+  // Answers the calls with results and expects a text.
   ry::task<void> answer_calls(check_result& r, std::vector<chat_message> messages, const probe_answer& a) {
     messages.push_back(
         {"assistant", with_reasoning(assistant_body(a.text, a.calls), a.reasoning), belongs::to_this_run});
@@ -430,7 +430,7 @@ class model_check::course {
   }
 
   ry::task<provider_set::handle> opened_with(json::object config, std::string& why) {
-    // The driver may read files.
+    // Blocking: the driver may read files.
     const auto open = [of = provider_, text = json::serialize(config)] {
       std::string problem;
       provider_set::handle made = open_beside(of, text, problem);
@@ -441,7 +441,7 @@ class model_check::course {
     co_return std::move(opened.first);
   }
 
-  // The provider refuses a plain request: tries settings about the member that it complains of.
+  // The provider refused a plain request: tries settings for the member that the error names.
   ry::task<void> find_accepted_settings(check_result& r, std::string complaint) {
     struct remedy {
       const char* option;
@@ -528,7 +528,7 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
                                           did_you_mean(config_, name));
   auto provider = providers_.find(target->provider);
   if (!provider) {
-    providers_.check();  // says why
+    providers_.check();  // throws the reason
     throw ry::precondition("runs.provider",
                            "no driver of the provider " + target->provider + " is loaded; enable its module");
   }

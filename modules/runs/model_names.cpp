@@ -8,7 +8,7 @@ namespace runs {
 
 namespace {
 
-constexpr std::size_t longest = 128;  // keeps a hostile name cheap
+constexpr std::size_t longest = 128;  // bounds the cost of a hostile name
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -17,7 +17,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Insertions, deletions and replacements that make `b` of `a`; the letters of one pair in the wrong order count as one.
+// The Damerau-Levenshtein distance: insertions, deletions, replacements and transpositions.
 std::size_t typing_errors(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<std::size_t> d((a.size() + 1) * width);
@@ -58,7 +58,7 @@ class search {
 }  // namespace
 
 std::string nearest_model(const settings& s, std::string_view name) {
-  // What an alias stands for cannot be another alias, but the alias may have been meant.
+  // The target of an alias cannot be another alias, but the alias may have been meant.
   search known(name);
   for (const auto& [alias, full] : s.models) {
     const auto target = s.target(alias);

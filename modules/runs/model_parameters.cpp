@@ -37,7 +37,7 @@ std::string number_text(double value) {
   return std::string(text, end.ptr);
 }
 
-// The tool of {"name":"..."}, which has no other member; empty: it is something else.
+// The tool of {"name":"..."} without other members; empty: anything else.
 std::string tool_of(std::string_view text) {
   boost::system::error_code bad;
   const json::value v = json::parse(text, bad);

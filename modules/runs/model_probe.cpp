@@ -37,7 +37,7 @@ struct probing {
     cancelled_us = ctx.mono_us();
     provider->of->table->cancel(provider->of->self, call);
   }
-  // Something of the answer has come.
+  // Records that a part of the answer arrived.
   void came(std::size_t size) noexcept {
     bytes += size;
     answer.last_ms = ms();
@@ -116,7 +116,7 @@ struct probing {
   }
 };
 
-// Keeps the answer's time limit. Gone when the answer has ended, or soon after it.
+// Enforces the answer's time limit. Ends with the answer, or soon after it.
 ry::task<void> watch(const ry::context& ctx, std::weak_ptr<probing> of, std::uint64_t timeout_ms) {
   const ry::result<void> slept = co_await ctx.sleep(timeout_ms);
   const auto p = of.lock();
@@ -154,7 +154,7 @@ std::string cause_of(const ry_error_view& err) {
 }
 
 token_usage read_usage(const ry_llm_usage& u) {
-  // A provider that says nonsense must not make a sum overflow.
+  // Absurd token counts must not make a sum overflow.
   const auto sane = [](std::int64_t tokens) { return std::clamp<std::int64_t>(tokens, 0, 1'000'000'000); };
   token_usage out{sane(u.input_tokens), sane(u.output_tokens), sane(u.cached_tokens)};
   if (u.struct_size >= offsetof(ry_llm_usage, cache_write_tokens) + sizeof u.cache_write_tokens)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view text_check = "text", streaming_check = "streaming", tool_check = "tool_call";
 
-// A capability: true, false, or null when it was not found out.
+// A capability: true, false, or null if unknown.
 json::value capability(const model_report& r, std::string_view check) {
   const check_result* c = r.find(check);
   if (c == nullptr || c->state == check_state::skipped) return nullptr;

@@ -28,15 +28,15 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
                              exec, fn, ctx);
       },
       [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
-  // An agent may be deleted while its run goes on: the deployment's prompt serves then. Whatever else keeps it from being
-  // read, no model is asked without it.
+  // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error no model is
+  // asked.
   if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
   std::string prompt = system ? std::move(*system) : std::string();
   if (prompt.empty()) prompt = p.config.system_prompt;
   co_return prompt_in_mode(std::move(prompt), run->who.mode, p.config.code_instructions);
 }
 
-// Of all sources of tools together: an eighth of the model's window, at four bytes a token.
+// Limit for the instructions of all tool sources: an eighth of the model's window, at four bytes per token.
 std::size_t most_instructions(std::int64_t window_tokens) {
   constexpr std::int64_t most_bytes = 32 * 1024;
   return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, most_bytes));
@@ -51,8 +51,7 @@ std::uint32_t any_number(const ry::context& ctx) {
   return n;
 }
 
-// Notes what a failed attempt took, which costs nothing, and tells the readers to drop what it has shown and what comes
-// next.
+// Records the usage of a failed attempt, which is free of charge, and tells clients to drop its output.
 void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
                    std::string_view code) {
   bill(*run, usage, 0);
@@ -72,8 +71,8 @@ void close_attempt(parts& p, run_ptr run, const turn& t, std::uint64_t from, con
   p.writers.of(run->exec).touch(run);
 }
 
-// The parameters of a request. A demand for a call holds for the run's first answer only: the model would never get to
-// say what it found.
+// The parameters of a request. A demand for a tool call applies only to the run's first answer: otherwise the model
+// could never give its final answer.
 model_parameters parameters_for(live_run& run, const settings& config, const std::string& model,
                                 const tool_catalog& catalog) {
   model_parameters out = merged(run.who.parameters, config.options_of(model));
@@ -91,9 +90,9 @@ model_parameters parameters_for(live_run& run, const settings& config, const std
   return out;
 }
 
-// What one model is asked. Made before the answer begins, so that nothing but this is kept while it comes.
+// A complete model request. Built before the answer begins, so that nothing else stays in memory while it arrives.
 struct question {
-  // unknown: no provider of that name. lost, interrupted, unaffordable: as in turn.
+  // unknown: no provider of that name. lost, interrupted, unaffordable: see turn.
   enum class end { ready, unknown, lost, interrupted, unaffordable } how = end::unknown;
   provider_set::handle provider;
   std::string request;
@@ -155,9 +154,9 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, bool contin
   const std::vector<std::string> chain = p.config.chain(run->who.model);
   std::int64_t shown = 0, tries = 0;
   int narrowings = 0;
-  bool was_empty = false;         // an answer before
+  bool was_empty = false;         // an earlier answer was empty
   std::size_t refused_bytes = 0;  // of a request that was too long
-  // One model may have answered the steps before in another's place: it is asked first.
+  // If a fallback model answered the previous steps, ask it first.
   run->answering = std::min(run->answering, chain.size() - 1);
   for (;;) {
     const bool has_fallback = run->answering + 1 < chain.size();

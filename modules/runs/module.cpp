@@ -1,4 +1,4 @@
-// The module `runs`: what it serves, which parts do it. Everything else is in the parts.
+// The module `runs`: routes, jobs, events and the objects that handle them.
 #include <unistd.h>
 
 #include <boost/json.hpp>
@@ -68,7 +68,7 @@ class module {
     reg.contribute(RY_COMMAND_1, RY_COMMAND_MODEL_CHECK, &check_command, &model_check_);
 
     ry::route_options upload;
-    upload.max_body = UINT64_MAX;  // the route's own limits have the contract's words
+    upload.max_body = UINT64_MAX;  // the route's own limits answer with the errors of the API contract
     upload.timeout_ms = 10 * 60 * 1000;
     reg.route("POST", "/agent/start", RY_ROUTE_STREAM_BODY, &start_, &start_route::serve, upload);
     reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_,
@@ -95,7 +95,7 @@ class module {
 
     ry::job_options execute;
     execute.queue = "runs";
-    execute.max_attempts = 1'000'000;  // a run ends by its own rules
+    execute.max_attempts = 1'000'000;  // the run's own limits apply
     execute.concurrency = static_cast<std::uint32_t>(parts_.config.max_live_runs);
     execute.timeout_ms = UINT64_MAX;
     reg.job("runs.execute", &executor_, &executor::handle, execute);
@@ -103,7 +103,7 @@ class module {
     hooks.queue = "webhooks";
     hooks.max_attempts = 16;
     hooks.concurrency = 16;
-    hooks.backoff_ms = 5000;  // sixteen attempts in about half a day
+    hooks.backoff_ms = 5000;  // sixteen attempts take about half a day
     hooks.timeout_ms = 60'000;
     reg.job("runs.webhook", &webhooks_, &webhooks::deliver, hooks);
     ry::job_options hourly;
@@ -136,7 +136,7 @@ class module {
   }
 
  private:
-  // Sources of the SDK before `resume` are taken, too.
+  // Also accepts sources built with an SDK before `resume`.
   void define_tool_sources(ry::registrar& reg) {
     using sources = ry::drivers<ry_agent_tools_v1>;
     ry_point p{};
@@ -149,7 +149,7 @@ class module {
     p.replaced = &sources::on_replaced;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENT_TOOLS_1);
   }
-  // Prices of a mistyped name would apply to nothing.
+  // Prices under a mistyped name would have no effect.
   void warn_of_free_models() const {
     if (parts_.config.prices.empty()) return;
     std::string free;
@@ -191,7 +191,7 @@ class module {
 
   ry::settings_faults faults_;
   parts parts_;
-  ry::metric log_until_;  // of this node's last look
+  ry::metric log_until_;  // as last seen by this node
   toolbox tools_;
   executor executor_;
   start_route start_;

@@ -39,7 +39,7 @@ ry::task<bool> outlet::confirm() {
   const std::size_t bytes = bytes_, pieces = pieces_;
   ry::result<void> ready = co_await to.ready();
   if (!ready) co_return false;
-  // What was written meanwhile is not known to have left.
+  // Bytes written meanwhile may not have left.
   bytes_ -= bytes;
   pieces_ -= pieces;
   co_return true;

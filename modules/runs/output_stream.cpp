@@ -44,7 +44,7 @@ void output_stream::tell() {
   carry_.erase(0, whole);
 }
 
-// If the timer cannot be started, the reports are sent with the next one, or when the call ends.
+// If the timer cannot be started, the next report or the end of the call sends the reports.
 void output_stream::wait() {
   waiter_ = std::make_shared<waiter>();
   waiter_->of = this;

@@ -12,7 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_named = 5;  // in a message
-// Of one search, because names are compared on an event loop.
+// Limits of one search, because it compares names on an event loop.
 constexpr std::size_t most_directories = 32, most_names = 5000;
 
 std::vector<std::string> names_in(const std::string& entries) {
@@ -26,7 +26,7 @@ std::vector<std::string> names_in(const std::string& entries) {
   return out;
 }
 
-// Names that look alike need their escapes to be told apart: "a\u00a0b.txt".
+// Escapes make names that look alike distinguishable: "a\u00a0b.txt".
 std::string with_escapes(std::string_view name) {
   json::string quoted;
   std::string out = "\"";
@@ -80,7 +80,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();
     std::vector<std::string> all = entries ? names_in(*entries) : std::vector<std::string>();
-    // The exact name needs no comparison of forms.
+    // An exact match needs no comparison of name keys.
     const bool exact = std::find(all.begin(), all.end(), part) != all.end();
     if (!exact) all.resize(std::min(all.size(), most_names - names));
     if (!exact) names += all.size();
@@ -90,7 +90,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     if (!out.empty()) out += '/';
     out += found.empty() ? part : found.front();
     if (found.empty()) {
-      // Nothing below a new directory exists.
+      // Nothing exists below a new directory.
       if (!rest.empty()) out += '/' + std::string(rest);
       break;
     }

@@ -19,7 +19,7 @@ bool is_picture(const json::value& part) {
   return part.is_object() && module_json::text_of(part.as_object(), "type") == "image" && part.as_object().contains("path");
 }
 
-// The content of a body that may hold images; null for any other.
+// The content of a body that may contain images; null for all others.
 json::value parts_of(std::string_view body) {
   if (body.find("\"path\"") == std::string_view::npos || body.find("\"image\"") == std::string_view::npos)
     return nullptr;
@@ -33,7 +33,7 @@ json::value parts_of(std::string_view body) {
   return nullptr;
 }
 
-// The first bytes of a file, and how many there are.
+// The first bytes of a file, and the file's size.
 struct file_beginning {
   std::string bytes;
   std::uint64_t size = 0;
@@ -53,7 +53,7 @@ ry::task<ry::result<file_beginning>> read_picture(parts& p, std::shared_ptr<live
       [](ry_bytes content, std::uint64_t size) { return file_beginning{ry::text(content), size}; });
 }
 
-// The user's images of one request: what was read of them, and what is said in the place of others.
+// The user's images of one request: the bytes read, and the notes that replace the others.
 struct found_pictures {
   std::map<std::string, std::string> bytes, base64, notes;  // by path
   std::uint64_t total = 0;
@@ -67,7 +67,7 @@ struct found_pictures {
 ry::task<void> find_picture(parts& p, std::shared_ptr<live_run> run, image_scaler& scaler, std::string path,
                             found_pictures& to) {
   ry::result<file_beginning> got = co_await read_picture(p, run, path);
-  if (!got) co_return;  // removed by the agent
+  if (!got) co_return;  // the agent removed it
   if (got->size <= most_picture_bytes) {
     if (to.total + got->size > most_pictures_bytes) co_return;
     to.total += got->size;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t between_looks_ms = 1000;
 constexpr std::uint32_t retry_after_s = 5;
 constexpr std::uint64_t between_tries_ms = 10;
-constexpr int tries = 30;  // then another node may have a place
+constexpr int tries = 30;  // then another node may have room
 
 }  // namespace
 
@@ -19,8 +19,7 @@ void placement::start(std::string node_id) {
   (void)ctx_.spawn(watch(), ctx_.pick_exec());
 }
 
-// As long as runs wait, the last tenth of the places is theirs: otherwise starts that come now would be
-// faster than those that came before.
+// While runs wait, they keep the last tenth of the permits: otherwise later starts would overtake them.
 placement::way placement::where(std::int64_t starting) const {
   if (draining_) return way::queue;
   const std::int64_t kept = queued_ > 0 || claimed_ > 0 ? std::max<std::int64_t>(1, config_.max_live_runs / 10) : 0;

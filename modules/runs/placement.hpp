@@ -45,8 +45,8 @@ class placement {
     placement* of_;
   };
   ticket take();
-  // A place for a job that was claimed from the queue, which does not know of starts that are on their way: empty when it
-  // got none for a while, or `until` was called off. Whoever starts meanwhile leaves it the last ones.
+  // A permit for a job claimed from the queue: claiming does not count starts in progress. Empty: none became free in
+  // time, or `until` was cancelled. Meanwhile new starts leave the last permits to it.
   ry::task<std::optional<ticket>> place_for_claimed(ry::cancel_token until);
   // Fewer runs wait than this tier's share of the queue allows.
   bool queue_has_room(std::string_view tier) const;

@@ -39,7 +39,7 @@ void provider_set::find_faults(ry::settings_faults& to) const {
     if (why == failures_.end()) continue;
     std::string key = "providers." + ry::settings_faults::quoted(p.name);
     std::string message = why->second;
-    // A driver's sentence begins with the key it speaks of.
+    // A driver's message begins with the key it refers to.
     const std::string own = message.substr(0, message.find_first_of(" :."));
     const auto config = boost::json::parse(p.config_json).as_object();
     if (config.contains(own)) {
@@ -57,7 +57,7 @@ void provider_set::check() const {
     if (open_.contains(p.name)) continue;
     if (const auto why = failures_.find(p.name); why != failures_.end())
       throw ry::precondition("runs.provider", "runs.providers." + p.name + ": " + why->second);
-    if (p.name == "offline") continue;  // nobody asked for it by name
+    if (p.name == "offline") continue;  // exists without configuration
     std::string loaded;
     for (const auto& [name, d] : drivers_) loaded += (loaded.empty() ? "" : ", ") + name;
     throw ry::precondition("runs.provider", "runs.providers." + p.name + ".kind is \"" + p.kind +
@@ -82,7 +82,7 @@ void provider_set::added(void* self, ry_str name, const void* table, void* drive
   });
 }
 
-// The lock is had.
+// Requires the lock.
 void provider_set::add(std::shared_ptr<driver> d) {
   drivers_.insert_or_assign(d->name, d);
   for (const provider_settings& p : settings_.providers) {
@@ -113,10 +113,10 @@ void provider_set::replaced(void* self, ry_str name, const void* table, void* dr
   static_cast<provider_set*>(self)->exchange(name, std::move(next), done);
 }
 
-// In one step for whoever looks for a provider: with `next` there is one all the time.
+// Atomic for find(): with `next` there is always a provider.
 void provider_set::exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept {
   std::shared_ptr<driver> gone;
-  std::vector<handle> closing;  // closed after the lock is given up
+  std::vector<handle> closing;  // closed after the lock is released
   {
     std::lock_guard lock(mutex_);
     const auto found = drivers_.find(ry::view(name));

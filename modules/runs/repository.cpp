@@ -8,10 +8,11 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t log_page_rows = 1000;
-constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the bound of a stream's queue
-constexpr std::int64_t most_more_than_text = 90;     // bytes of an event in the stream whose row has but its text
+constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the limit of a stream's queue
+constexpr std::int64_t most_more_than_text = 90;     // most bytes of an event's wire form besides the text that its row
+                                                     // stores
 
-// No page of messages has more than this beside its last one.
+// Limit for a page of messages, not counting its last message.
 constexpr std::int64_t messages_page_bytes = 4 * 1024 * 1024;
 
 std::string text_or_empty(const ry::row& row, std::string_view column) {
@@ -32,7 +33,7 @@ std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
 }
 
-// The columns of the steps, as the statement takes them. Refers to the steps.
+// The steps as column arrays for the statement. Refers to the steps.
 struct step_columns {
   std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
   std::vector<std::string> runs, ids;
@@ -211,7 +212,7 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.queue_wait_ms = r.opt_int64("queue_wait_ms");
   out.first_token_ms = r.opt_int64("first_token_ms");
   out.text_shown = r.boolean("text_shown");
-  // Releases before this one stored any text.
+  // Earlier releases stored any text.
   out.mode = run_mode_of(text_or_empty(r, "mode")).value_or(run_mode::agent);
   out.memory = r.boolean("memory_enabled");
   out.spending.micro = r.opt_int64("budget_micro").value_or(0);
@@ -287,13 +288,13 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };
   unfolded events = unfold(r.text(0));
   log_page out{std::move(events.wire), number(1), number(2), events.count, number(3), r.opt_int64(3).has_value()};
-  if (out.count != 0 && out.first < from) {  // it is in the middle of a row
+  if (out.count != 0 && out.first < from) {  // `from` is in the middle of a row
     out.wire.erase(0, out.wire.size() - text_from(out.wire, from).size());
     out.count -= std::min(out.count, from - out.first);
     out.first = from;
   }
   if (out.count == 0 && from <= out.ended_at) {
-    // It was trimmed; how the run ended is known without it.
+    // The log was trimmed; the run's row still contains the end.
     rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.terminal_wire($1::uuid)", run);
     if (!rows) co_return rows.error();
     if (rows->empty()) co_return out;

@@ -26,7 +26,7 @@ struct start_arguments {
   std::optional<std::string> model;  // as granted; none: the agent's or the default
   std::optional<std::string> default_model;  // none: the tier may not use a default
   bool model_denied = false;
-  std::optional<std::string> body;   // of the user's message; none: it comes with the files, or "continue"
+  std::optional<std::string> body;   // of the user's message; none: it follows with the files, or is "continue"
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;

@@ -1,4 +1,4 @@
-// Starts, as the statements of 0002_functions.sql take them and tell what became of them.
+// Starts: builds the arguments of the statements in 0002_functions.sql and reads their outcomes.
 #include "repository.hpp"
 
 namespace runs {
@@ -14,7 +14,7 @@ constexpr std::string_view start_sql =
     "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::boolean, "
     "$31::uuid, $32::int, $33::text, $34::bigint, $35::text[])";
 
-// Each parameter is of the type that the server finds for it by itself.
+// The server infers the type of each parameter.
 constexpr std::string_view start_plain_sql =
     "select agent_id, agent_version, model, job_id from runs.start_plain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
@@ -33,7 +33,7 @@ std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
   return mode ? std::optional(name_of(*mode)) : std::nullopt;
 }
 
-// The columns of the starts, as the statement takes them. Refers to the starts.
+// The starts as column arrays for the statement. Refers to the starts.
 struct start_columns {
   texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
       titles, modes, memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
@@ -88,7 +88,7 @@ struct start_columns {
   }
 };
 
-// By the place of the start. Empty when an outcome is missing.
+// In the order of the starts. Empty if an outcome is missing.
 std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
   if (rows.size() != n) return {};
   std::vector<start_outcome> all(n);
@@ -114,7 +114,7 @@ std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
 
 namespace {
 
-// Of a start of a new thread, made here at once; job, agent and model are in the row from `first` on.
+// The outcome of a start of a new thread on this node; job, agent and model are in the row from `first` on.
 start_outcome made_plain(const start_arguments& a, const ry::row& r, std::size_t first) {
   start_outcome out;
   out.outcome = "ok";
@@ -132,7 +132,7 @@ start_outcome made_plain(const start_arguments& a, const ry::row& r, std::size_t
 
 }  // namespace
 
-// Empty: nothing was written, start_runs() is to be asked.
+// Empty: nothing was written; call start_runs() instead.
 ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const start_arguments& a) const {
   const start_request& f = a.form;
   std::optional<std::int64_t> budget;

@@ -19,7 +19,7 @@ next_try after_failure(const failed_attempt& f) {
   double wait;
   if (f.retry_after_s != 0) {
     wait = f.retry_after_s * 1000.0;
-    wait += wait / 10 * chance;  // not all runs at the same moment
+    wait += wait / 10 * chance;  // spreads the runs
   } else {
     const auto shift = std::clamp<std::int64_t>(f.tries - 1, 0, 5);
     wait = 500.0 * static_cast<double>(1 << shift) * (1 - chance / 2);

@@ -8,7 +8,7 @@
 namespace runs {
 namespace {
 
-// How long a stop waits for the run's worker before it ends the run over its head.
+// How long a stop waits for the run's worker before it force-finishes the run.
 constexpr std::int64_t patience_us = 500'000;
 constexpr std::uint64_t look_ms = 20;
 
@@ -39,7 +39,7 @@ std::optional<cursor> page_cursor(const ry::request& request, std::string_view l
   return decoded;
 }
 
-// The run that a page of runs goes on after.
+// The run after which a page of runs begins.
 std::optional<std::string> run_cursor(const ry::request& request, std::string_view list) {
   const std::optional<cursor> at = page_cursor(request, list);
   if (!at) return std::nullopt;
@@ -56,7 +56,7 @@ std::string page_json(const char* name, const std::string& list, const repositor
 ry::task<ry::response> run_routes::stop(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
-  // A client that hangs up does not take its wish back.
+  // A client that disconnects does not withdraw the stop.
   const std::string status = co_await ry::shield(stop_run(who.id, id));
   co_return ry::response::json(200, "{\"status\":" + json_string(status) + "}");
 }
@@ -73,7 +73,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
   const std::shared_ptr<live_run> here = parts_.live.find(uuid);
   if (here) {
     co_await parts_.ctx.switch_to(here->exec);
-    // Ended without this worker: it has nothing to write any more.
+    // The run has ended without this worker, which must write nothing more.
     here->interrupt(status == "running" ? RY_WHY_USER : RY_WHY_LEASE_LOST);
     while (status == "running" && !here->ended() && parts_.ctx.mono_us() < until)
       co_await wait_for(parts_.ctx, here->over,
@@ -95,14 +95,14 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     if (here) here->interrupt(RY_WHY_LEASE_LOST);
     if (status == "stopped") parts_.figures.ended.add("user_stop");
   }
-  if (status.empty()) throw refusal(404, "Run not found");  // deleted with its thread meanwhile
+  if (status.empty()) throw refusal(404, "Run not found");  // its thread was deleted meanwhile
   parts_.figures.stops.add(how);
-  // Jobs of the webhooks may have been made here, and one of a run that waited for this end.
+  // The stop may have created webhook jobs, and the job of a run that waited for this end.
   if (status == "stopped") {
     parts_.ctx.jobs().poke("webhooks");
     parts_.ctx.jobs().poke("runs");
   }
-  // Also on this node, where readers wait for what another one does.
+  // Also on this node: readers here may follow a run of another node.
   (void)parts_.ctx.events().live_publish(topic_of(uuid), 0, {}, 0);
   co_return status;
 }

@@ -36,7 +36,7 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
   const workspace_fence fence{run->who.job, run->who.fence};
   const std::function<bool()> hurry = [run] { return run->must_break(); };
   const workspace_ptr files = run->files;
-  if (!files) {  // another call of the same answer has found it replaced
+  if (!files) {  // another call of the same answer found it replaced
     note = replaced_note;
     co_return;
   }
@@ -52,7 +52,7 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
     }
     p.ctx.complain("the files of a workspace could not be kept", kept.error());
     if (kept.error().is("runs.workspace_replaced")) {
-      if (run->files == files) run->files.reset();  // the next call makes it anew, from what was kept
+      if (run->files == files) run->files.reset();  // the next call restores it from the database
       note = replaced_note;
       co_return;
     }

@@ -12,8 +12,8 @@ namespace runs {
 // Creates the project's workspace if needed, brings this node's copy to the database's version, and records the use in
 // the database; once per live run.
 ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> run);
-// Puts what changed in the run's workspace into the database, again and again while that is not there; an
-// interruption of the run ends that. `note`: for the agent, what could not be kept.
+// Stores the changes of the run's workspace in the database; retries while the database is unavailable, until the run
+// is interrupted. `note`: for the agent, what could not be stored.
 ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& note);
 
 }  // namespace runs

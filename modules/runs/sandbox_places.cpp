@@ -6,7 +6,7 @@
 
 namespace runs {
 
-// In the line and in the frame that waits.
+// Shared by the line and the frame that waits.
 struct sandbox_places::waiting : abortable {
   ry::uuid account;
   ry_exec* exec = nullptr;
@@ -30,8 +30,8 @@ void sandbox_places::give(use& to) {
   to.served = ++turn_;
 }
 
-// Of the account that has the fewest places, and of these the one that was served longest ago: the thousand commands of
-// one take what others leave.
+// The waiter of the account with the fewest permits, and among these of the one served longest ago: an account with a
+// thousand commands gets only what others leave.
 sandbox_places::line::iterator sandbox_places::next_in_line() {
   auto best = line_.end();
   const use* of_best = nullptr;

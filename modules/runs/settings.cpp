@@ -25,14 +25,14 @@ json::object object_at(const json::object& o, std::string_view key) {
 
 std::string in_quotes(std::string_view name) { return '"' + std::string(name) + '"'; }
 
-// A key of the settings: "models" and "a/b" make models."a/b".
+// A settings key: "models" and "a/b" yield models."a/b".
 std::string below(std::string_view table, std::string_view name) {
   return std::string(table) + (table.empty() ? "" : ".") + ry::settings_faults::quoted(name);
 }
 
 bool is_price_unit(std::int64_t v) { return v >= 0 && v <= 1'000'000'000'000'000; }
 
-// A number of seconds, or one with a unit: 3000s, 50m, 2h, 30d. nullopt: neither.
+// A number of seconds, or a number with a unit: 3000s, 50m, 2h, 30d. nullopt: neither.
 std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most) {
   const char* end = text.data() + text.size();
   std::int64_t count = 0;
@@ -47,7 +47,7 @@ std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most
   return count > most / scale ? most + 1 : count * scale;
 }
 
-// Reads piece by piece. What cannot be used goes to the faults, and the reading goes on without it.
+// Reads the settings one by one. Reports invalid values as faults and continues without them.
 class reader {
  public:
   explicit reader(ry::settings_faults& faults) : faults_(faults) {}
@@ -62,7 +62,7 @@ class reader {
   void read_provider(settings& out, std::string_view name, json::object config);
   void read_models(settings& out, const json::object& o);
   void read_model_options(settings& out, const json::object& all);
-  // The key of such a table must be a model that can be asked.
+  // The key of such a table must be a configured model.
   void check_model(const settings& s, std::string_view table, std::string_view name);
   void read_prices(settings& out, const json::object& prices);
   void read_fallbacks(settings& out, const json::object& fallbacks);
@@ -102,7 +102,7 @@ void reader::read_provider(settings& out, std::string_view name, json::object co
   const std::string key = below("providers", name);
   if (name.find('/') != std::string_view::npos)
     return fault(key, "must have a name without '/': models are called <provider>/<model>");
-  // The driver's own keys stand beside the common ones in what it is given.
+  // The driver gets its own options next to the common keys.
   if (const json::value* options = config.if_contains("options"); options && options->is_object()) {
     const json::object own = options->as_object();
     config.erase("options");
@@ -277,7 +277,7 @@ std::optional<model_target> settings::target(std::string_view name) const {
 
 namespace {
 
-// What stands under the name itself or under what it is an alias of.
+// The entry of the name itself, or of the model it is an alias of.
 template <class Value>
 const Value* known_of(const settings& s, const std::map<std::string, Value, std::less<>>& all,
                       std::string_view name) {

@@ -82,7 +82,7 @@ struct settings {
   std::int64_t upload_text_bytes = 0;     // of the text of one file
   std::int64_t upload_read_seconds = 0;   // for looking at all files of one start
   std::int64_t image_cache_bytes = 0;     // scaled images in memory
-  std::string extract_program;            // empty: beside the server's own
+  std::string extract_program;            // empty: next to the server's program
   std::int64_t workspace_bytes = 0;       // of one project, as stored in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
   std::int64_t workspace_files = 0;       // files, directories and links

@@ -40,7 +40,7 @@ void* sink_guards::open(provider_set::handle provider, ry_exec* exec, const ry_l
 
 void sink_guards::returned(void* handle, ry_status st) noexcept {
   const reference r(handle);
-  if (!r.is(starting)) return;  // it was ended inside of complete()
+  if (!r.is(starting)) return;  // it ended inside complete()
   if (st == RY_OK)
     r.at->word.store(pack(r.generation, open_), std::memory_order_release);
   else
@@ -55,8 +55,8 @@ void sink_guards::let_go(void* handle, std::string_view why) noexcept {
 }
 
 void sink_guards::close(const reference& r) noexcept {
-  // The last owner closes the provider, which must not happen inside of the driver's call of on_end. The call that waits
-  // for the answer is an owner, too, unless it has let go.
+  // The last owner closes the provider, which must not happen inside the driver's call of on_end. The request that
+  // waits for the answer is an owner, too, unless it has called let_go().
   auto gone = std::move(r.at->provider);
   if (r.is(abandoned)) (void)ry::guard([&] { ctx_.post(r.at->exec, [gone] {}); });
   std::lock_guard lock(mutex_);
@@ -95,7 +95,7 @@ sink_guards::slot* sink_guards::admit(const void* handle, const char* callback) 
 void sink_guards::end(void* handle, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
   const reference r(handle);
   if (slot* s = admit(handle, "on_end")) {
-    // The call behind it may be gone when on_end returns; the slot lasts.
+    // The request may be gone when on_end returns; the slot remains.
     s->to.on_end(s->to_ctx, st, end, err);
     s->home.close(r);
   } else if (r.is(abandoned)) {
@@ -105,7 +105,7 @@ void sink_guards::end(void* handle, ry_status st, const ry_llm_end* end, const r
   }
 }
 
-// The answer cannot be trusted, but its end must reach the run.
+// The answer cannot be trusted, but the run must get its end.
 void sink_guards::end_from_elsewhere(void* handle) noexcept {
   (void)ry::guard([&] {
     ctx_.post(reference(handle).at->exec, [handle] {

@@ -24,7 +24,7 @@ class sink_guards {
 
   // The sink to pass to complete() instead of `to`.
   static const ry_llm_sink& sink() noexcept;
-  // And in the place of its context. `to` is called until its on_end returned, or until let_go().
+  // Returns the context to pass with it. Calls `to` until its on_end has returned, or until let_go().
   void* open(provider_set::handle provider, ry_exec* exec, const ry_llm_sink& to, void* to_ctx);
   // Call when complete() has returned, with its status.
   void returned(void* handle, ry_status st) noexcept;

@@ -171,7 +171,7 @@ std::string prompt_with_files(std::string_view prompt, const std::vector<attache
 }
 
 std::string title_of(std::string_view prompt) {
-  // Blank lines in front do not count.
+  // Skip leading blank lines.
   std::string line;
   while (line.empty() && !prompt.empty()) {
     const std::size_t end = std::min(prompt.find('\n'), prompt.size());

@@ -47,7 +47,7 @@ void start_queue::pump() {
     if (batch.empty()) return;
     const std::vector<entry_ptr> kept = batch;
     {
-      // One statement for many is the work of none of them.
+      // A batched statement belongs to no single run's trace.
       const ry::trace none = ry::trace::none(ctx_);
       const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
       if (spawn(decide(std::move(batch)), kept.front()->exec)) continue;
@@ -65,13 +65,13 @@ void start_queue::pump() {
   }
 }
 
-// A token of its own: what was begun is brought to its end also while the module stops.
+// Uses its own cancel token: a statement in progress completes even while the module stops.
 bool start_queue::spawn(ry::task<void> t, ry_exec* exec) const {
   return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
 }
 
-// Those that wait longest and whose accounts no other statement has: when the first of them may be made together with
-// others, all such, else one of each account. The rest keeps its order.
+// The entries that wait longest and whose accounts no other statement holds: all that can share a statement if the
+// first one can, otherwise one per account. The rest keeps its order.
 std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   std::vector<entry_ptr> batch;
   const account_gate::statement mine = gate_.next();
@@ -79,10 +79,10 @@ std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   auto keep = waiting_.begin(), at = keep;
   for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
-    // A statement has one node for all of its starts, or none.
+    // All starts of a statement have a node, or none has.
     const bool alike = batch.empty() || (together ? e->together()
                                                   : batch.front()->args.node.has_value() == e->args.node.has_value());
-    // A number of its own is refused where an entry before is of the same account.
+    // A separate statement number is refused if an earlier entry has the same account.
     const account_gate::statement by = e->together() && (batch.empty() || together) ? mine : gate_.next();
     if (alike && gate_.enter(e->account, by, account_gate::side::starts)) {
       if (batch.empty()) together = e->together();
@@ -99,7 +99,7 @@ bool start_queue::together(const std::vector<entry_ptr>& batch) {
   return batch.size() > 1 && std::all_of(batch.begin(), batch.end(), [](const entry_ptr& e) { return e->together(); });
 }
 
-// Never throws: whoever waits for the outcome would wait for ever.
+// Never throws: otherwise the waiting entries would never resume.
 ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(
     const std::vector<entry_ptr>& entries, repository::on_lock how) const {
   ry::result<std::vector<start_outcome>> out{ry::error(RY_UNKNOWN)};
@@ -125,13 +125,13 @@ ry::task<void> start_queue::decide(std::vector<entry_ptr> batch) {
   conclude(batch, std::move(out), repository::on_lock::skip);
 }
 
-// Beside the statements for many: it may wait as long as somebody else holds the account.
+// Runs next to the batched statements: it may wait for the lock of the account.
 ry::task<void> start_queue::decide_alone(std::vector<entry_ptr> of_account) {
   ry::result<std::vector<start_outcome>> out = co_await put(of_account, repository::on_lock::wait);
   conclude(of_account, std::move(out), repository::on_lock::wait);
 }
 
-// Tells those whose starts are decided, and asks for the others once more.
+// Resumes the callers of decided starts and tries the others again.
 void start_queue::conclude(const std::vector<entry_ptr>& batch, ry::result<std::vector<start_outcome>> out,
                            repository::on_lock how) {
   const bool made_together = together(batch);

@@ -15,7 +15,7 @@ namespace runs {
 namespace {
 
 constexpr std::int64_t first_reservation = 32;
-constexpr std::uint32_t retry_after_s = 5;  // the database, say, is away
+constexpr std::uint32_t retry_after_s = 5;  // for example, the database is unavailable
 constexpr std::uint64_t max_field_bytes = 1 << 20;
 constexpr std::uint32_t max_parts = 1000;
 
@@ -33,7 +33,7 @@ std::string member_of(const boost::json::object& o, std::string_view key) {
   refuse_upload(limit, sentence);
 }
 
-// Limits of the form that the host found exceeded, in the contract's words.
+// Reports form limits that the host found exceeded, with the errors of the API contract.
 enum class body_kind { none, some };
 
 [[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
@@ -66,7 +66,7 @@ enum class body_kind { none, some };
     throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
                            size_text(limits.max_value_bytes));
   }
-  // A body that is no form holds no prompt either; an empty one need not be called anything.
+  // A body that is not a form contains no prompt either; an empty one needs no content type.
   if (e.is("http.form_malformed") && e.http_status() == 415) {
     const std::string sentence = "prompt required when creating new thread";
     if (body == body_kind::none) throw refusal(400, sentence);
@@ -77,13 +77,13 @@ enum class body_kind { none, some };
   throw e;
 }
 
-// There is a run now, though it may have to wait.
+// The run exists, though it may have to wait.
 bool granted(const start_outcome& o) { return o.outcome == "ok" || o.outcome == "queued"; }
 
 class form_hash {
  public:
   form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
-  // Length first: "ab"+"c" and "a"+"bc" differ.
+  // Length first, so that "ab"+"c" and "a"+"bc" differ.
   void add(std::string_view text) {
     const std::string length = std::to_string(text.size()) + ":";
     raw(length);
@@ -132,7 +132,7 @@ ry::task<void> start_route::serve(ry::request request) {
                       st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
     if (e.http_status() != 0 || !ours) throw;
     parts_.ctx.complain("a run could not be started", e);
-    // Not thrown: of an internal error that is thrown nothing reaches the client.
+    // Not thrown: the host hides the message of a thrown internal error from the client.
     const bool passes = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
     if (passes) {
       const std::string sentence = "Failed to start agent: a part of the server does not respond; try again later";
@@ -185,8 +185,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.form = std::move(std::get<start_request>(parsed));
 
   if (a.key) {
-    // Clients build a form anew for a repeat: the order of its names, unlike that of several files of one name, is
-    // none of their choice.
+    // Clients rebuild the form for a repeat, so the order of its names is arbitrary. The order of several files of one
+    // name is not.
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::stable_sort(fields.begin(), fields.end(), by_name);
     std::vector<ry::form_part> files = w.files;
@@ -220,7 +220,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   const placement::ticket ticket = parts_.places.take();
   if (ticket.goes == placement::way::here)
     a.node = parts_.node_id;
-  else if (!parts_.places.queue_has_room(ry::view(w.who.tier->name)))  // again: many may have come in together
+  else if (!parts_.places.queue_has_room(ry::view(w.who.tier->name)))  // again: many starts may have arrived together
     co_await without_room(w);
   a.timeout_seconds = parts_.config.timeout_seconds;
   a.reserve = first_reservation;
@@ -232,12 +232,12 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   for (int attempt = 1;; ++attempt) {
     try {
       if (w.files.empty())
-        run = co_await ry::shield(decide(w));  // a shutdown does not leave its outcome open
+        run = co_await ry::shield(decide(w));  // a shutdown must not leave the outcome unknown
       else
         run = co_await decide_with_files(w, intake.emplace(parts_, w.who.id, parts_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
-      // Two starts made the same client-made id at once: the second look sees whose it is.
+      // Two concurrent starts created the same client-chosen id: the second attempt sees its owner.
       if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
     }
   }
@@ -272,7 +272,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   co_return out;
 }
 
-// The caller's thread is there, but in another project than the start names.
+// The caller's thread exists, but in another project than the start names.
 ry::task<void> start_route::name_the_missing(const start_arguments& a, start_outcome& run) const {
   if (!a.form.thread_id || !a.form.project_id) co_return;
   ry::result<std::optional<std::string>> thread = co_await parts_.repo.thread_json(a.account, *a.form.thread_id);
@@ -304,7 +304,7 @@ ry::task<start_outcome> start_route::decide(work& w) {
   co_return out;
 }
 
-// The wish is in the start's commit, so that it is carried out whatever becomes of this node.
+// Part of the start's commit, so that it is carried out even if this node crashes.
 ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& run, ry::tx& in) {
   if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != "queued") co_return;
   ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" +
@@ -314,7 +314,7 @@ ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& r
   noted.value();
 }
 
-// Asks until the question fits: the tier or the agent's model may be other than what was known here.
+// Repeats until the arguments match: the tier or the agent's model may differ from what this node knew.
 ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
   start_arguments& a = w.args;
   const ry_tier_view* tier = w.who.tier;
@@ -349,7 +349,7 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
   throw ry::unavailable("runs.start", "the account kept changing");
 }
 
-// Inside a transaction by itself, otherwise together with others that are under way.
+// Alone inside a transaction, otherwise batched with other starts.
 ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) {
   if (in == nullptr) {
     ry::result<start_outcome> out = co_await parts_.starts.start(w.args, w.exec);
@@ -365,7 +365,7 @@ ry::task<start_outcome> start_route::decide_with_files(work& w, upload_intake& i
   w.args.sandbox = parts_.ctx.new_uuid().to_string();
   std::optional<std::string> project;
   if (intake.is_large()) {
-    // Asked and taken back, so that a refused start does not bring its files into the database.
+    // Decides the start and rolls back, so that a refused start stores no files in the database.
     ry::result<ry::tx> begun = co_await parts_.repo.begin();
     ry::tx tx = std::move(begun).value();
     start_outcome trial = co_await ask(w, &tx);
@@ -399,8 +399,8 @@ ry::task<start_outcome> start_route::decide_with_files(work& w, upload_intake& i
   co_return out;
 }
 
-// The run goes on already and waits for the copy of its workspace. Whatever keeps the files from being placed here,
-// its worker brings them from the database.
+// The run has begun and waits for its workspace. If the files cannot be placed here, its worker fetches them from the
+// database.
 ry::task<void> start_route::place_files(const work& w, upload_intake& intake, const start_outcome& run) {
   std::optional<ry::error> failure;
   try {
@@ -424,7 +424,7 @@ void start_route::note(const start_outcome& run) const {
                                                      : std::string_view(o));
 }
 
-// Some node takes it, this one among them, when it has a place.
+// Any node with a free permit takes the run, possibly this one.
 void start_route::leave_to_queue() {
   parts_.places.note_queued();
   parts_.ctx.jobs().poke("runs");
@@ -455,16 +455,16 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   }
   live->uploads_waiting = !w.files.empty();
   live->spending = w.args.form.budget;
-  // A commit that took very long: the job may have been taken back, and claimed here.
+  // After a very slow commit the job may have been reclaimed, and claimed on this node.
   if (parts_.live.find(live->who.run)) return;
   parts_.live.put(live);
   const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,
                                                "{\"run_id\":\"" + run.run_id + "\"}");
   if (st != RY_OK) {
-    // The job is durable: another worker takes it when the lease runs out.
+    // The job is durable: another worker claims it when the lease expires.
     parts_.live.remove(*live);
     const std::string why = ry::status_name(st);
-    if (st == RY_UNAVAILABLE)  // this node is about to end
+    if (st == RY_UNAVAILABLE)  // this node is about to stop
       parts_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", why}});
     else
       parts_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", why}});

@@ -11,18 +11,18 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t ping_ms = 10'000;
-// Some proxies forward the response only with the first byte of its body. A stream that has no event to send within this
-// time begins with a ping.
+// Some proxies forward the response only with the first byte of its body. If no event is ready within this time, the
+// stream begins with a ping.
 constexpr std::uint64_t first_ping_ms = 250;
-// How long after the last word the log is looked into, in case that one was lost: soon as long as words are, which is
-// known when something is found that nobody announced; else a silent run costs each of its readers a query.
+// How long after the last wake-up the log is polled in case one was lost. Short while wake-ups get lost, which shows
+// when a poll finds unannounced events; otherwise each silent run would cost a query per reader.
 constexpr std::uint64_t poll_ms = 1'000;
 constexpr std::uint64_t most_poll_ms = 4'000;
 constexpr std::uint64_t retry_ms = 100;
-// A run is about to become live here, as a rule: only a stream that waits for longer is told to other nodes.
+// The run usually becomes live here soon: only a stream that waits longer is announced to other nodes.
 constexpr std::uint64_t first_wait_ms = 250;
 constexpr std::int64_t watch_again_us = 20'000'000;
-// Browsers reconnect with the same address: a token outlives the longest run. This much longer, for readers who come late.
+// Browsers reconnect with the same URL, so a token outlives the longest run by this much, for late readers.
 constexpr std::uint64_t token_slack_ms = 10 * 60 * 1000;
 constexpr std::int64_t most_merge_ms = 10'000;
 
@@ -32,11 +32,11 @@ void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
       .integer("to", static_cast<std::int64_t>(to));
 }
 
-// What of a page may be sent to a reader that waits for `next`. A number that is missing is not yet
-// committed while the run goes on, and was pruned when it has ended.
+// The part of a page that may be sent to a reader at `next`. A missing number is not committed yet while the run
+// continues; after the run's end it was pruned.
 struct readable {
-  std::string_view wire;  // of the page, when it is sent as it is
-  std::string patched;    // else
+  std::string_view wire;  // of the page, if it is sent unchanged
+  std::string patched;    // otherwise
   std::uint64_t last = 0; // 0: nothing
   std::uint64_t gaps = 0;
 };
@@ -107,21 +107,21 @@ struct stream_route::session {
   outlet out;
   std::uint64_t merge_ms;
   std::string id;                   // of the run
-  std::unique_ptr<snapshot> gathered;  // what will be sent as one event
+  std::unique_ptr<snapshot> gathered;  // events to send as one snapshot
   ry::uuid watcher;                    // while watched_us is set
-  std::int64_t watched_us = 0;         // when others were told last that somebody reads here
+  std::int64_t watched_us = 0;         // when this reader was last announced to other nodes
 };
 
-// What one reader hears of a run that another node executes. Shared with the subscription: its last call may
-// come while the chain is elsewhere already. On the subscription's executor.
+// Wake-ups and events for one reader of a run on another node. Shared with the subscription, whose last callback may
+// arrive after the task has moved on. On the subscription's executor.
 struct stream_route::elsewhere {
   ry::signal woken;
   remote_tail tail;
-  std::uint64_t durable = 0;  // up to here there is something in the log
-  bool heard = false;         // anything, since it was last looked at
-  bool look = true;           // the log may have something, whatever was heard
+  std::uint64_t durable = 0;  // the log has events up to here
+  bool heard = false;         // a wake-up arrived since the last check
+  bool look = true;           // the log may have events, regardless of wake-ups
   std::uint64_t patience_ms = first_wait_ms;
-  std::uint64_t polled_at = 0;  // what the reader waited for when the log was looked into unasked; 0: it was not
+  std::uint64_t polled_at = 0;  // what the reader waited for when the log was polled without a wake-up; 0: it was not
 
   void learn(std::uint64_t next) {
     if (polled_at == 0) return;
@@ -174,11 +174,11 @@ ry::task<void> stream_route::watch(session& s) {
 ry::task<void> stream_route::unwatch(session& s) {
   s.watched_us = 0;
   ry::task<ry::result<void>> gone = parts_.repo.unwatch(s.watcher);
-  // Also for a reader that is called off; failing that, the row becomes void by itself.
+  // Shielded: also runs for a cancelled request. If it fails, the row expires by itself.
   (void)co_await ry::shield(std::move(gone));
 }
 
-// Apart from serve(), whose frame lasts as long as the stream. Without a session the request was answered.
+// Not part of serve(), whose frame lasts as long as the stream. No session: the request was answered.
 ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std::optional<session>& s) {
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
@@ -186,11 +186,11 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
   std::uint64_t here = 0;     // its last event, which may not be in the log yet
-  std::uint64_t skipped = 0;  // the end of the run so far, for a reader with a number that no event has
+  std::uint64_t skipped = 0;  // the last event so far, for a reader with a number that no event has
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
     co_await parts_.ctx.switch_to(live->exec);
-    // A reader may know more than a worker that was taken over from without having heard of it.
+    // The reader may be ahead of a worker that lost the run and does not know it yet.
     here = live->feed.last();
     if (wish.next > here + 1) live.reset();
   }
@@ -201,7 +201,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
       request.respond(ry::response::empty(204));
       co_return nullptr;
     }
-    // Events beyond the log may have been delivered by the worker, but none beyond its reservation.
+    // The worker may have delivered events that are not in the log, but none beyond its reservation.
     if (wish.next > (*head)->reserved + 1) {
       skipped = std::max((*head)->last_seq, here);
       wish.next = skipped + 1;
@@ -210,7 +210,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   const ry::headers fields = {{"Content-Type", "text/event-stream"},
                               {"Cache-Control", "no-cache, no-transform"},
                               {"X-Accel-Buffering", "no"}};
-  if (request.method() == "HEAD") {  // it would hold its connection for as long as the run goes on
+  if (request.method() == "HEAD") {  // otherwise it would hold its connection as long as the run lasts
     ry::response out = ry::response::empty(200);
     for (const auto& [name, value] : fields) out.header(name, value);
     request.respond(out);
@@ -219,7 +219,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   s.emplace(request.open_stream(200, fields), wish, id, parts_.figures);
   s->out.to.keepalive(ping_ms, ping_event);
   if (skipped != 0) {
-    // What the reader really has is unknown: it learns that nothing before comes on this stream.
+    // What the reader has is unknown: tell it that this stream contains no earlier events.
     std::string gap;
     add_gap(gap, 1, skipped);
     parts_.figures.stream_gaps.add();
@@ -235,7 +235,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
   for (;;) {
     outcome now = outcome::again;
     if (live) {
-      // It counts its readers itself.
+      // A live run counts its readers itself.
       if (s.watched_us != 0) co_await unwatch(s);
       co_await parts_.ctx.switch_to(live->exec);
       now = co_await from_feed(s, live);
@@ -247,15 +247,15 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       }
       if (now == outcome::caught_up && s.out.pending()) {
         s.out.break_silence(ping_event);
-        // What comes within this time is merged with what waits.
+        // Events within this time are merged with the pending chunk.
         (void)co_await parts_.ctx.sleep(s.merge_ms);
         if (far) far->look = true;
         now = co_await from_elsewhere(s, far);
         if (now != outcome::over && s.out.flush() != RY_OK) now = outcome::over;
       }
       if (now == outcome::caught_up && !far) {
-        // It is told on this executor, which stays the same while there is no live run. What came
-        // before the subscription is looked for once more.
+        // Callbacks arrive on this executor, which stays the same without a live run. Poll again for events before the
+        // subscription.
         ry_exec* exec = co_await ry::this_exec();
         far = listen(s, exec);
       } else if (now == outcome::caught_up) {
@@ -264,7 +264,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         if (waited && due) co_await watch(s);
         far->learn(s.out.next);
         if (!far->heard) {
-          far->woken.reset();  // it may have been set for what was looked at already
+          far->woken.reset();  // it may be set for events that were handled already
           co_await wait_for(parts_.ctx, far->woken, far->patience_ms);
         }
         waited = true;
@@ -311,13 +311,13 @@ ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_
     const outcome now = co_await from_log(s);
     if (now == outcome::over) co_return now;
     if (run->ended()) co_return outcome::again;
-    // The log could not be read, or the feed will be the first to have it.
+    // The log could not be read, or the buffer will have the event first.
     if (now == outcome::caught_up) (void)co_await parts_.ctx.sleep(retry_ms);
   }
   co_return outcome::again;
 }
 
-// Serves the reader from memory as long as it can be. caught_up: look into the log.
+// Serves the reader from memory as long as possible. caught_up: read the log.
 ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run) {
   reader r(s.out);
   struct attachment {
@@ -348,7 +348,7 @@ ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run
     case reader::state::gone: co_return outcome::over;
     default: break;
   }
-  // It may be slow: nothing is read for it before it has taken what it was given.
+  // Backpressure: read nothing more before the connection has taken what was written.
   const bool there = co_await s.out.confirm();
   if (!there) co_return lost(s);
   co_return outcome::caught_up;
@@ -375,7 +375,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   if (text.last == 0) {
     if (!ended) co_return outcome::caught_up;
     if (s.gathered) (void)co_await send_snapshot(s);
-    co_return outcome::over;  // its end was read already
+    co_return outcome::over;  // the terminal event was read already
   }
   std::string_view wire = text.wire;
   if (s.gathered) {
@@ -391,7 +391,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   co_return ended && text.last >= page->ended_at ? outcome::over : outcome::again;
 }
 
-// From the log when it may have something, then what the bus brought. Without `far`: from the log.
+// Reads the log if it may have events, then the events from the bus. Without `far`: only the log.
 ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::shared_ptr<elsewhere> far) {
   if (!far || far->should_look(s.out.next)) {
     if (far) far->look = false;
@@ -403,7 +403,7 @@ ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::sh
   for (;;) {
     const remote_tail::text text = far->tail.take(s.out.next);
     if (text.last == 0) co_return outcome::caught_up;
-    // A reader that does not keep up waits here; what the tail cannot keep meanwhile is in the log.
+    // A slow reader waits here; meanwhile the log keeps what the tail cannot.
     parts_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
     const bool there = co_await s.out.put_all(text.wire, text.last);
     if (!there) co_return lost(s);
@@ -411,7 +411,7 @@ ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::sh
   }
 }
 
-// Adds events to the snapshot; what is left begins with the terminal event.
+// Adds events to the snapshot; the rest begins with the terminal event.
 std::string_view stream_route::gather(session& s, std::string_view wire) {
   std::string_view rest = wire;
   for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
@@ -422,7 +422,7 @@ std::string_view stream_route::gather(session& s, std::string_view wire) {
   return {};
 }
 
-// A reader that is called off may still be told so, when it has only got whole events.
+// A cancelled reader may still be told to reconnect if it has received only whole events.
 stream_route::outcome stream_route::lost(const session& s) {
   return s.out.whole() && s.out.to.cancel().cancelled() ? outcome::again : outcome::over;
 }

@@ -35,7 +35,7 @@ class stream_route {
   ry::task<void> unwatch(session& s);
   ry::task<outcome> from_elsewhere(session& s, std::shared_ptr<elsewhere> far);
   std::shared_ptr<elsewhere> listen(const session& s, ry_exec* exec);
-  // Sends what was gathered and goes on event by event. False: the reader is gone.
+  // Sends the snapshot and continues event by event. False: the client is gone.
   ry::task<bool> send_snapshot(session& s);
   static std::string_view gather(session& s, std::string_view wire);
   static outcome lost(const session& s);

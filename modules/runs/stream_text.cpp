@@ -12,7 +12,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t most_merged = 32 * 1024;
-constexpr std::size_t most_event_depth = 160;  // the arguments of calls are what a model made of a tool's schema
+constexpr std::size_t most_event_depth = 160;  // arguments of calls follow the tool's schema, which may be deep
 constexpr std::string_view type_key = "{\"type\": \"";
 constexpr std::string_view sequence_key = "\", \"sequence\": ";
 constexpr std::string_view content_key = "\"content\": \"";
@@ -119,7 +119,7 @@ snapshot::call& snapshot::call_of(const std::string& id) {
   return made;
 }
 
-// Text of a chunk stays raw; the few other events are parsed.
+// Text of chunks stays raw; the few other events are parsed.
 bool snapshot::add(const event_view& event) {
   if (is_terminal(event.payload)) return false;
   last_ = event.sequence;
@@ -140,7 +140,7 @@ bool snapshot::add(const event_view& event) {
   const std::string_view type = type_of(event.payload);
   if (type == "llm_response_start") {
     const std::string step = text_at(o, "step"), attempt = text_at(o, "attempt");
-    // What an earlier attempt streamed is void; the client may hold some of it from before.
+    // An earlier attempt is void; the client may hold part of it from before.
     if (attempt != "1" && last_step_ != step && from_ > 1) {
       const std::string earlier = std::to_string(parse_int(attempt).value_or(1) - 1);
       aborted_.push_back("{\"step\":" + step + ",\"attempt\":" + earlier + "}");
@@ -179,7 +179,7 @@ bool snapshot::add(const event_view& event) {
     if (const json::value* v = o.if_contains("status"); v != nullptr && v->is_string())
       status_ = std::string(v->as_string());
   } else if (type != "gap") {
-    // The numbers of a gap were never text that counts; all else is kept as it is.
+    // A gap's numbers never held relevant text; all other events are kept unchanged.
     events_.emplace_back(event.payload);
   }
   return true;

@@ -15,7 +15,7 @@ namespace {
 
 using unicode::character_length;
 
-// Of the characters that some readers of lines take for an end of a line, though neither SSE nor JSON does.
+// The escape of a character that some line readers take for a line end, though neither SSE nor JSON does.
 std::string_view line_end_escape(std::string_view character) {
   if (character[0] != '\xE2' && character[0] != '\xC2') return {};
   if (character == "\xE2\x80\xA8") return "\\u2028";
@@ -60,13 +60,13 @@ std::optional<std::string> unbase64(std::string_view in) {
 
 namespace {
 
-// From `at` on over eights of bytes that a JSON string holds as they are.
+// Skips from `at` over groups of eight bytes that a JSON string contains unescaped.
 std::size_t skip_plain(std::string_view text, std::size_t at) {
   constexpr std::uint64_t ones = 0x0101010101010101, tops = ones << 7;
   for (std::uint64_t v = 0; text.size() - at >= sizeof v; at += sizeof v) {
     std::memcpy(&v, text.data() + at, sizeof v);
-    // Each difference has the top bit of a byte that is less than what is taken from it. One that borrows from its
-    // neighbour was such a byte itself, so none is overlooked.
+    // Each difference sets the top bit of a byte that is smaller than the subtrahend. A borrow can only come from such
+    // a byte, so none is missed.
     const std::uint64_t quotes = v ^ (ones * '"'), backslashes = v ^ (ones * '\\');
     if (((v | (v - ones * 0x20) | (quotes - ones) | (backslashes - ones)) & tops) != 0) break;
   }
@@ -78,7 +78,7 @@ std::size_t skip_plain(std::string_view text, std::size_t at) {
 void append_json_string(std::string& out, std::string_view text) {
   static constexpr char hex[] = "0123456789abcdef";
   out += '"';
-  std::size_t plain = 0;  // start of what can be copied as it is
+  std::size_t plain = 0;  // start of the bytes to copy unchanged
   std::size_t i = 0;
   const auto copy = [&] { out.append(text, plain, i - plain); };
   while ((i = skip_plain(text, i)) < text.size()) {

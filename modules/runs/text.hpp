@@ -30,8 +30,8 @@ std::string shorten(std::string_view text, std::size_t max_bytes);
 std::string size_text(std::uint64_t bytes);
 // Micro-credits as a JSON number of credits without an exponent: 1500000 -> 1.5.
 std::string credits_text(std::int64_t micro);
-// The other way: "1.5" -> 1500000. nullopt: no plain decimal number, more than six digits after the
-// point, or more than a thousand million credits.
+// The inverse: "1.5" -> 1500000. nullopt: not a plain decimal number, more than six decimal places, or more than 1
+// billion credits.
 std::optional<std::int64_t> micro_of_credits(std::string_view text);
 // Milliseconds with three decimal places.
 std::string milliseconds_text(std::int64_t microseconds);

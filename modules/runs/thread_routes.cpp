@@ -81,7 +81,7 @@ ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
 
 ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::string account, std::string id) {
   ry::result<repository::deletion> done = co_await delete_alone(account, id);
-  // Another start may come between the stop and the deletion.
+  // Another start may arrive between the stop and the deletion.
   for (int round = 0; round < most_stops && done.value().outcome == "busy"; ++round) {
     co_await ry::shield(stop_runs(account, id));
     done = co_await delete_alone(account, id);

@@ -71,7 +71,7 @@ catalog_ptr toolbox::built_in(workspace_use use) {
   const json::array list = there ? json::parse(sandbox_tools).as_array() : json::array();
   for (const json::value& tool : list) {
     std::string name = module_json::text_of(tool.as_object(), "name");
-    // Files are written as a whole: writing twice is writing once.
+    // Files are written as a whole, so writing is idempotent.
     const bool repeatable = name != "shell";
     made->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
   }
@@ -82,7 +82,7 @@ catalog_ptr toolbox::built_in(workspace_use use) {
 
 namespace {
 
-// What a source says. A passing failure is given a moment: an answer without its tools is a worse one.
+// Lists the tools of a source. Retries a transient failure for a moment: an answer without its tools would be worse.
 ry::task<ry::result<tool_listing>> ask_source(parts& p, std::shared_ptr<live_run> run,
                                               ry::drivers<ry_agent_tools_v1>::entry source) {
   const scope_texts scope(*run);
@@ -103,7 +103,8 @@ ry::task<ry::result<tool_listing>> ask_source(parts& p, std::shared_ptr<live_run
   }
 }
 
-// Says once, and again after a time with them, that the run goes on without a source's tools.
+// Tells clients once that the run continues without a source's tools, and again after the tools were available in
+// between.
 void tell_missing(parts& p, const std::shared_ptr<live_run>& run, const std::string& source, const ry::error& why) {
   if (std::find(run->sources_missing.begin(), run->sources_missing.end(), source) != run->sources_missing.end()) return;
   run->sources_missing.push_back(source);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result, in the message
 constexpr std::size_t most_files = 20;                     // of one result
 constexpr std::size_t most_stored_bytes = 32u << 20;       // of one result
-constexpr std::uint32_t most_image_side = 8000;            // pixels; no provider takes more
+constexpr std::uint32_t most_image_side = 8000;            // pixels; no provider accepts more
 constexpr std::string_view directory = "tool_results/";
 
 std::string_view extension_of(std::string_view media_type) {
@@ -58,7 +58,7 @@ std::string described(const std::string& name, const std::string& media_type, st
   return name + " (" + media_type + ", " + size_text(size) + ")";
 }
 
-// Whether a model that sees images takes this one.
+// Whether a model with vision accepts this image.
 bool is_usable_image(const result_file& f) {
   llm::image_limits limits;
   limits.side = most_image_side;

@@ -12,13 +12,13 @@ namespace runs {
 
 namespace {
 
-// Calls work off when its time is over. On the run's executor.
+// Cancels a call when its time limit expires. On the run's executor.
 class time_limit {
  public:
   time_limit(const ry::context& ctx, ry_exec* exec, std::int64_t seconds, abortable& what)
       : state_(std::make_shared<state>()) {
     state_->what = &what;
-    // Without a waiter the limit is lost, the call is not.
+    // If the timer cannot be started, the call runs without a limit.
     (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec,
                     state_->source.token());
   }
@@ -44,14 +44,14 @@ class time_limit {
   std::shared_ptr<state> state_;
 };
 
-// A call to an agent.tools/1 source; lives in the frame that waits for it.
+// A call to an agent.tools/1 source; lives in the frame that awaits it.
 struct foreign_run : abortable {
   const ry_agent_tools_v1* table = nullptr;
   void* self = nullptr;
   void* call = nullptr;
   output_stream* out = nullptr;
   bool ended = false, resumed = false;
-  bool unknown = false;  // its source knows nothing of the call that is resumed
+  bool unknown = false;  // the source does not know the resumed call
   tool_outcome outcome;
   std::vector<result_file> files;
   ry::signal done;
@@ -117,7 +117,7 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
     }
   }
   out.end();
-  // Before the result is written, as with the sandbox's tools.
+  // Stored before the result is committed, as with the sandbox's tools.
   if (!state.files.empty()) co_await store_result_files(p, run, std::move(state.files), state.outcome);
   unknown = state.unknown;
   co_return std::move(state.outcome);
@@ -128,7 +128,7 @@ bool resumes_calls(const tool_catalog::tool& tool) {
 }
 
 void tell_sources_of_end(parts& p, const live_run& run, bool finished) {
-  std::optional<scope_texts> scope;  // created only if a source wants to know
+  std::optional<scope_texts> scope;  // created only if a source implements ended()
   for (const auto& source : p.tool_sources.all()) {
     if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;
     if (!scope) scope.emplace(run);

@@ -11,7 +11,7 @@ constexpr std::string_view heading =
 constexpr std::string_view tag = "tool_server_instructions";
 constexpr std::size_t most_name_bytes = 200;
 
-// A name between quotes, which the server's owner chose.
+// A name in quotes; the server's owner chose it.
 std::string attribute(std::string_view name) {
   std::string out = plain_sentence(name.substr(0, whole_characters(name.substr(0, most_name_bytes))));
   for (char& c : out)
@@ -19,7 +19,7 @@ std::string attribute(std::string_view name) {
   return out;
 }
 
-// Without the tag that ends the text: a server must not write in the place of another one or of the agent's owner.
+// Defuses the closing tag: a server must not write in the name of another one or of the agent's owner.
 std::string without_tag(std::string text) {
   const std::string lowered = lower(text);
   for (std::size_t at = lowered.find(tag); at != std::string::npos; at = lowered.find(tag, at + 1)) text[at] = '_';

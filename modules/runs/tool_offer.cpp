@@ -17,11 +17,11 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_found = 10;         // by one query
-constexpr std::size_t most_named = 20;         // by their names, in one call
+constexpr std::size_t most_found = 10;         // per query
+constexpr std::size_t most_named = 20;         // by name, in one call
 constexpr std::size_t most_query_bytes = 1000;
 constexpr std::size_t most_description_bytes = 400;  // of one tool, in a result
-constexpr std::size_t most_parameters = 12;          // the same
+constexpr std::size_t most_parameters = 12;          // of one tool, in a result
 constexpr std::size_t most_sources = 30;             // in the description of find_tools
 
 searchable_tool searchable(const tool_catalog& catalog, const tool_catalog::tool& tool) {
@@ -58,7 +58,7 @@ std::string line_about(const searchable_tool& tool) {
   return out;
 }
 
-// "github (120), jira (176)": where the tools come from that a request may lack.
+// "github (120), jira (176)": the sources of the tools that a request may lack.
 std::string sources_of(const tool_catalog& catalog) {
   constexpr std::string_view mcp = "mcp:";
   std::map<std::string, std::size_t> counts;
@@ -92,7 +92,7 @@ std::size_t limit_for(const parts& p, const std::string& model, const provider_s
   return std::min(configured, known);
 }
 
-// Once a run, on this worker.
+// Once per run and worker.
 void tell_of_search(parts& p, const std::shared_ptr<live_run>& run, std::size_t all, std::size_t shown) {
   if (run->tool_search_told) return;
   run->tool_search_told = true;
@@ -175,7 +175,7 @@ ry::task<tool_offer> offer_tools(parts& p, std::shared_ptr<live_run> run, catalo
   s.built_in = catalog->built_in;
   s.limit = limit_for(p, model, *provider, provider_model);
   s.search_from = static_cast<std::size_t>(p.config.tool_search_from);
-  // Without tools of sources there is nothing to find.
+  // Without tools of sources there is nothing to search.
   if (s.built_in == s.tools || !needs_tool_search(s.tools, s.limit, s.search_from)) {
     out.json = catalog->json;
     co_return out;

@@ -11,19 +11,19 @@ namespace runs {
 
 namespace {
 
-// A request with a search but without a limit of the provider carries at most so many tools.
+// Most tools of a request with a search if the provider has no limit.
 constexpr std::size_t tools_without_limit = 128;
 constexpr std::size_t most_query_words = 64;
 constexpr double name_weight = 3, description_weight = 1, parameter_weight = 1;
 constexpr double saturation = 1.2, length_share = 0.5;  // k1 and b of BM25
-constexpr double beginning_weight = 0.6;                // of a word that only begins in the same way
+constexpr double beginning_weight = 0.6;                // of a word that only shares the prefix
 constexpr std::size_t least_beginning = 3;              // bytes
 
 bool is_between(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
 bool is_digit(char32_t c) { return is_between(c, '0', '9'); }
 
-// A character that words are made of. Beyond ASCII, all but the usual separators.
+// A character of a word. Beyond ASCII, all but the usual separators.
 bool is_word_character(char32_t c) {
   if (c < 0x80) return is_digit(c) || is_between(c, 'a', 'z') || is_between(c, 'A', 'Z');
   if (c <= 0xbf) return c == 0xaa || c == 0xb5 || c == 0xba;
@@ -33,14 +33,14 @@ bool is_word_character(char32_t c) {
          !is_between(c, 0xff3b, 0xff40) && !is_between(c, 0xff5b, 0xff65) && c != 0xfeff;
 }
 
-// Scripts without spaces between words, and Korean, whose endings join the words.
+// Scripts without spaces between words, and Korean, which attaches particles to words.
 bool is_unspaced(char32_t c) {
   return is_between(c, 0x0e00, 0x0eff) || is_between(c, 0x1000, 0x109f) || is_between(c, 0x1780, 0x17ff) ||
          is_between(c, 0x3040, 0x30ff) || is_between(c, 0x3400, 0x4dbf) || is_between(c, 0x4e00, 0x9fff) ||
          is_between(c, 0xac00, 0xd7af) || is_between(c, 0xf900, 0xfaff) || is_between(c, 0x20000, 0x3ffff);
 }
 
-// Simple case folding of the scripts with two cases that are in common use.
+// Simple case folding for the common bicameral scripts.
 char32_t fold(char32_t c) {
   if (is_between(c, 'A', 'Z')) return c + 0x20;
   if (c < 0xc0) return c;
@@ -98,7 +98,7 @@ std::vector<char32_t> characters_of(std::string_view text) {
 
 bool is_upper(char32_t c) { return fold(c) != c; }
 
-// Whether a part of a compound begins at `i`: "create|Issue", "HTTP|Server".
+// Whether a part of a compound word begins at `i`: "create|Issue", "HTTP|Server".
 bool begins_part(const std::vector<char32_t>& text, std::size_t begin, std::size_t i, std::size_t end) {
   if (i == begin || !is_upper(text[i])) return false;
   if (!is_upper(text[i - 1])) return true;
@@ -122,7 +122,7 @@ void add_unspaced(const std::vector<char32_t>& text, std::size_t begin, std::siz
   for (std::size_t i = begin; i + 1 < end; ++i) out.push_back(folded(text, i, i + 2));
 }
 
-// How well a word of a tool answers one of the query; 0: not at all.
+// How well a word of a tool matches a word of the query; 0: not at all.
 double match(std::string_view wanted, std::string_view word) {
   if (wanted == word) return 1;
   const std::size_t shorter = std::min(wanted.size(), word.size()), longer = std::max(wanted.size(), word.size());
@@ -244,13 +244,13 @@ bool needs_tool_search(std::size_t tools, std::size_t limit, std::size_t search_
 
 std::vector<std::size_t> select_tools(const tool_selection& s) {
   std::set<std::size_t> taken;
-  // One place is for find_tools.
+  // One slot is for find_tools.
   std::size_t left = (s.limit > 0 ? s.limit : tools_without_limit) - 1;
   const auto take = [&](std::size_t tool) {
     if (left > 0 && tool < s.tools && taken.insert(tool).second) --left;
   };
   if (s.chosen) take(*s.chosen);
-  // Where the limit is low, built-in tools and those in use share the places.
+  // With a low limit, built-in tools and tools in use share the slots.
   const std::size_t for_built_in = std::max(left > s.in_use.size() ? left - s.in_use.size() : 0, left / 2);
   for (std::size_t i = 0; i < std::min(s.built_in, for_built_in); ++i) take(i);
   for (const std::size_t tool : s.in_use) take(tool);

@@ -31,7 +31,7 @@ class tool_index {
 
   // Indices of the matching tools, best first; ties in the order of their names.
   std::vector<std::size_t> search(std::string_view query, std::size_t most) const;
-  // The tool of that name, else the only one whose name differs in case alone. nullopt: there is none.
+  // The tool of that name, or else the only one whose name differs in case alone. nullopt: none.
   std::optional<std::size_t> find(std::string_view name) const;
   const searchable_tool& at(std::size_t i) const { return tools_[i]; }
   std::size_t size() const { return tools_.size(); }

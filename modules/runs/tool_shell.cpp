@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 namespace {
 
-// A sandboxed command; lives in the frame that waits for it.
+// A sandboxed command; lives in the frame that awaits it.
 struct command_run : abortable {
   const ry_sandbox_driver_v1* table = nullptr;
   void* self = nullptr;
@@ -26,7 +26,7 @@ struct command_run : abortable {
   std::size_t left_out = 0;
   ry_status status = RY_OK;
   ry_sandbox_exit exit{};
-  bool measured = false;  // the exit says what the workspace takes
+  bool measured = false;  // the exit reports the size of the workspace
   std::string message;
   ry::signal done;
 
@@ -37,7 +37,7 @@ struct command_run : abortable {
     auto* c = static_cast<command_run*>(ctx);
     (void)ry::guard([&] {
       const std::string_view piece = ry::view(bytes);
-      // Twice what the model gets, so that the end of a long output is still the end.
+      // More than the model gets, so that the end of a long output is preserved.
       if (c->text.size() < 4 * most_result_bytes)
         c->text += piece;
       else
@@ -91,7 +91,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   spec.account = ry::str(account);
   const sandbox_places::place mine = co_await p.commands.take(run);
   if (!mine) co_return tool_outcome{"the command was cancelled before it started", true};
-  // After the wait, in which other commands of the account may have written.
+  // After the wait, during which other commands of the account may have written.
   const ry::result<workspace_quota::allowance> may = co_await p.quota.for_command(run->who.account, run->who.project);
   if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
   spec.workspace_bytes = may->bytes;

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Nesting of what sources give. MCP servers may send 128, to which the frame of agent.tools/1 is added.
+// Depth limit for the JSON of sources. MCP servers may send 128; agent.tools/1 adds its own levels.
 constexpr std::size_t most_source_depth = 160;
 
 std::size_t depth_of(const json::value& v) {
@@ -30,7 +30,7 @@ std::size_t depth_of(const json::value& v) {
   return most + 1;
 }
 
-// The elements of an array as they stand in its text, so that one that cannot be read spoils no other.
+// The elements of an array as text, so that an invalid one does not affect the others.
 std::optional<std::vector<std::string_view>> elements_of(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
@@ -61,7 +61,7 @@ std::optional<std::vector<std::string_view>> elements_of(std::string_view text) 
   return out;
 }
 
-// Of the source of a tool, which any of its tools may carry.
+// Adds the instructions of a tool's source, which any of its tools may carry.
 void add_instructions(const json::object& tool, std::vector<tool_instructions>& to) {
   std::string text = module_json::text_of(tool, "source_instructions");
   if (text.empty()) return;
@@ -76,7 +76,7 @@ void add_instructions(const json::object& tool, std::vector<tool_instructions>& 
 std::optional<tool_listing> read_listing(std::string_view text) {
   const auto elements = elements_of(text);
   if (!elements) return std::nullopt;
-  // A request holds a tool two deep, and must be read by the driver of the model's provider.
+  // A request nests a tool two levels deep, and the provider's driver must be able to parse it.
   const std::size_t most_depth = body_options().max_depth - 2;
   tool_listing out;
   std::size_t number = 0;

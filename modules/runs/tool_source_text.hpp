@@ -21,7 +21,7 @@ struct tool_listing {
   };
   std::vector<tool> tools;
   std::vector<tool_instructions> instructions;  // one text for each source
-  std::vector<std::string> left_out;  // names, "#2" for want of one: unreadable, or too deep for a request
+  std::vector<std::string> left_out;  // names, or "#2" without one: unreadable, or nested too deeply for a request
 };
 // Parses the text from `list`; nullopt if it is not an array.
 std::optional<tool_listing> read_listing(std::string_view text);

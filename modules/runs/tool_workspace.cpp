@@ -27,7 +27,7 @@ std::string relative_path(std::string path) {
   return path;
 }
 
-// Whether an existing file may be meant that has a special blank or another normalisation in its name.
+// Whether the path may mean an existing file whose name has special spaces or another normalisation.
 bool may_be_typed_differently(std::string_view path) {
   return std::any_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80 || c == ' ' || c == '\'' || c == '"'; });
 }
@@ -81,7 +81,7 @@ ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, json::
   if (driver && may_be_typed_differently(path)) {
     ry::result<std::string> similar = co_await find_path(lister_of(driver, run->who.project.to_string()), path, path_use::may_be_new);
     if (similar.status() == RY_FAILED_PRECONDITION) co_return tool_outcome{std::string(similar.error().message()), true};
-    // Other errors are those of the write itself.
+    // Other errors will also occur in the write itself.
     if (similar) path = *std::move(similar);
   }
   const std::string bytes(content->as_string());

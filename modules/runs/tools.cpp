@@ -44,8 +44,8 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
     else
       out = co_await run_write(p, run, std::move(arguments));
     if (reads && !out.is_error) co_return out;
-    // Before the result is written: whoever goes on from there finds the files. What could not be read may be missing
-    // because the workspace was removed, which this finds.
+    // Before the result is committed, so that a worker that continues from it finds the files. A failed read may mean
+    // that the workspace was removed, which this detects.
     std::string note;
     co_await keep_files(p, run, note);
     if (!note.empty()) out.content += "\n" + note;

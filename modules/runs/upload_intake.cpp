@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t batch_bytes = chunk_bytes;
 
-// The next piece of a file; empty at its end. Closes with the object.
+// Reads a file chunk by chunk; empty at its end. The destructor closes the file.
 class file_reader {
  public:
   explicit file_reader(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -41,7 +41,7 @@ class file_reader {
   int fd_;
 };
 
-// As the client said it; empty when it is none.
+// The media type as the client sent it; empty if it is invalid.
 std::string media_type(std::string_view sent) {
   const bool good = sent.size() <= 200 &&
                     std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
@@ -81,7 +81,7 @@ upload_intake::upload_intake(parts& p, std::string account, workspace_limits lim
 
 bool upload_intake::is_large() const { return total_ > batch_bytes; }
 
-// Before the bytes are put, because they would stay for a day when they are refused later.
+// Before the bytes are stored, because bytes of a refused start would stay for a day.
 ry::task<void> upload_intake::check_room(std::string project) {
   ry::result<workspace_usage> use = co_await parts_.keeper.rows().usage(account_, project, parts_.keeper.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
@@ -123,7 +123,7 @@ ry::task<void> upload_intake::read(std::optional<std::string> project) {
   batch_ = {};
 }
 
-// What an agent that is at work in the project has made and not brought to a border yet.
+// Names of files that an agent working in the project has created and not stored yet.
 ry::task<std::vector<std::string>> upload_intake::local_names(std::string project) {
   std::vector<std::string> out;
   const auto driver = parts_.sandbox();

@@ -94,7 +94,7 @@ std::string finding_line(const upload_finding& f) {
            " pixels" + (f.size > most_scalable_bytes ? ", too large to be shown]" : "]");
   }
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
-  // A text in UTF-8 needs no other file.
+  // A UTF-8 text needs no other file.
   if (f.detail == "plain" && f.note.empty()) return {};
   return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" + size_text(f.text_bytes) +
          ") -> uploads/.text/" + f.name + ".txt]";

@@ -45,7 +45,7 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
 
   const standard_webhooks::endpoint receiver{"runs.webhooks." + to->name, to->url, {to->key}};
   ry::job_outcome out = co_await standard_webhooks::deliver(parts_.ctx, receivers_, receiver, m->id, m->body);
-  // Those that wait for a silent receiver have no attempts that would come to an end.
+  // Deliveries to a silent receiver are snoozed, which uses up no attempts, so their age is limited.
   if (out.kind() == RY_JOB_SNOOZE && parts_.ctx.now_unix_us() - job.enqueued_unix_us() > longest_wait_us)
     co_return ry::job_outcome::dead(ry::unavailable("webhook.silent", receiver.name + " has not answered for a day"));
   co_return out;

@@ -22,9 +22,9 @@ namespace {
 constexpr std::size_t batch_bytes = 2 * chunk_bytes;
 constexpr std::size_t batch_files = 256;
 constexpr std::uint64_t hurried_bytes = 4 * chunk_bytes;
-// A file that changed less than this before a scan may change again without looking different.
+// A file that changed less than this before a scan may change again without a visible difference.
 constexpr std::int64_t settled_after_ns = 20'000'000;
-constexpr std::int64_t no_version = -1;  // of a copy that is none of the database's
+constexpr std::int64_t no_version = -1;  // the copy matches no version of the database
 
 std::optional<std::string> read_whole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -74,13 +74,13 @@ std::string excess_text(std::string_view outcome, const workspace_limits& limits
   return {};
 }
 
-// The id of the copies in this data directory, which is kept in `path`. The host's id of a node would not do: it is another
-// one after each start, and copies that an earlier process made would count until its id is forgotten.
+// The id of the copies in this data directory, stored in `path`. The host's node id changes with each start, so copies
+// of an earlier process would count until that id expires.
 std::string id_of_copies(const std::string& path, const std::string& fresh) {
   std::string id;
   std::ifstream(path) >> id;
   if (ry::uuid::parse(id)) return id;
-  (void)write_whole(path, fresh + "\n");  // in a directory that cannot be written to nothing is copied either
+  (void)write_whole(path, fresh + "\n");  // if the directory is not writable, no copies are made either
   return fresh;
 }
 
@@ -166,14 +166,14 @@ ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w
   bool alone = false;
   if (!w.known_) {
     ry::result<scan_result> now = co_await scan(d, w);
-    // Too many files to compare with the stored ones. Commands may still delete files; keep() stores the workspace once it
-    // has fewer.
+    // Too many files to compare with the stored ones. Commands may still delete files; keep() stores the workspace when
+    // it has fewer.
     if (!now && now.status() == RY_RESOURCE_EXHAUSTED) co_return ry::result<void>();
     if (!now) co_return now.error();
     co_await read_state(w, *now);
     alone = true;
   }
-  // A copy that nobody used and that is ahead is one of a database that was set back since.
+  // An unused copy that is ahead of the database comes from a database that was restored to an earlier state.
   const bool current = alone ? w.state_.version == want.version : w.state_.version >= want.version;
   if (current && !w.foreign_) co_return ry::result<void>();
   const bool stays = !w.foreign_ && (!alone || (want.before != 0 && w.state_.version == want.before));
@@ -200,7 +200,7 @@ ry::task<ry::result<workspace_keeper::scan_result>> workspace_keeper::scan(const
                                                                            const workspace& w) {
   timespec begun{};
   ::clock_gettime(CLOCK_REALTIME, &begun);
-  // Twice what is kept: beyond that nothing is looked at any more.
+  // Twice the limit; a larger workspace is not scanned further.
   const auto most = static_cast<std::uint64_t>(config_.workspace_files) * 2;
   ry::result<scan_result> out = co_await ry::call<scan_result, const ry_sandbox_entry*, std::size_t>(
       [&](ry_exec* exec, ry_sandbox_scan_fn fn, void* ctx) {
@@ -247,7 +247,7 @@ ry::task<ry::result<void>> workspace_keeper::place(const driver& d, const worksp
   });
 }
 
-// Places the wanted entries; small files come from the database many at a time.
+// Places the wanted entries; fetches small files from the database in batches.
 ry::task<ry::result<void>> workspace_keeper::fetch(const driver& d, const workspace& w,
                                                    workspace_entries wanted,
                                                    std::map<std::string, std::string> at_hand) {
@@ -322,7 +322,7 @@ ry::task<ry::result<void>> workspace_keeper::refresh(const driver& d, workspace&
   for (int attempt = 0; attempt < 3; ++attempt) {
     ry::result<std::optional<workspace_manifest>> there = co_await rows_.manifest(w.project);
     if (!there) co_return there.error();
-    if (!*there) co_return ry::result<void>();  // a project that is not committed yet, or not any more
+    if (!*there) co_return ry::result<void>();  // the project is not committed yet, or was deleted
     const workspace_manifest& want = **there;
     ry::result<scan_result> before = co_await scan(d, w);
     if (!before) co_return before.error();
@@ -340,8 +340,8 @@ ry::task<ry::result<void>> workspace_keeper::refresh(const driver& d, workspace&
     std::string removed;
     for (const auto& [path, e] : before->entries) {
       if (want.entries.contains(path) || stays(path)) continue;
-      if (!removed.empty() && path.starts_with(removed)) continue;  // went with its directory
-      // A directory in which something stays is not taken away beneath it.
+      if (!removed.empty() && path.starts_with(removed)) continue;  // removed with its directory
+      // A directory that contains preserved entries is not removed.
       if (mine == local_changes::stay && e.kind == RY_SANDBOX_DIR) {
         const std::string inside = path + "/";
         const auto kept = std::find_if(dirty.changed.begin(), dirty.changed.end(),
@@ -362,7 +362,7 @@ ry::task<ry::result<void>> workspace_keeper::refresh(const driver& d, workspace&
     for (const auto& [path, e] : want.entries) {
       const auto is = now->entries.find(path);
       if (stays(path)) {
-        // Still what it was when it was last kept, so that the change is seen as one.
+        // Keep the recorded state, so that the change is still detected.
         if (const auto old = w.state_.entries.find(path); old != w.state_.entries.end())
           entries.emplace(path, old->second);
         else
@@ -385,7 +385,7 @@ ry::task<ry::result<void>> workspace_keeper::refresh(const driver& d, workspace&
 ry::task<void> workspace_keeper::save(const workspace& w) {
   const std::string text = state_text(w.state_), path = state_path(w.project);
   const bool saved = co_await ctx_.run_blocking([&] { return write_whole(path, text); });
-  // Without it the next user of the copy fetches everything again.
+  // Otherwise the next user of the copy fetches everything again.
   if (!saved) ctx_.warn("the state of a workspace could not be written", {{"project", w.project}});
 }
 
@@ -411,8 +411,8 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, wo
   co_return out;
 }
 
-// The digests of a file's pieces; those the database lacks are collected, and put when they are many.
-// `incomplete`: the file was cut or grew meanwhile; it looks changed the next time.
+// The digests of a file's chunks; collects chunks that the database lacks and stores them in batches. `incomplete`: the
+// file was truncated or grew meanwhile; it will look changed the next time.
 ry::task<ry::result<std::string>> workspace_keeper::digest_file(
     const driver& d, const workspace& w, std::string path, std::uint64_t size, workspace_delta& delta,
     const std::function<bool(const std::string&)>& known, bool& incomplete) {
@@ -461,7 +461,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     }
     if (!now && now.status() != RY_NOT_FOUND) co_return now.error();
     if (now && !w.known_) {
-      // It was too large to be looked at, and is not any more.
+      // The workspace was too large to be scanned before, and is not any more.
       co_await read_state(w, *now);
       if (w.state_.version == no_version) {
         ry::result<void> brought = co_await refresh(d, w, local_changes::go, {});
@@ -470,7 +470,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       }
     }
     if (!now || now->root_inode != w.state_.root_inode || now->root_made_ns != w.state_.root_made_ns) {
-      w.known_ = false;  // somebody took the directory away, or put another in its place
+      w.known_ = false;  // the directory was removed or replaced
       co_return ry::error(RY_FAILED_PRECONDITION, "runs.workspace_replaced",
                           "the directory of the workspace was removed or replaced while it was in use");
     }
@@ -479,7 +479,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     std::uint64_t to_read = 0;
     for (const std::string& path : changes.changed) to_read += now->entries.at(path).size;
     if (hurry() && to_read > hurried_bytes) co_return out;
-    // Else files that the database does not take would be put into it before it says so.
+    // Otherwise files would be stored before the database refuses them.
     if (to_read > batch_bytes) {
       ry::result<std::string> excess = co_await find_excess(w, *now, limits, account);
       if (!excess) co_return excess.error();
@@ -490,14 +490,14 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
     }
 
     std::set<std::string> known;
-    if (attempt == 0)  // else the database has said that it lacks some of them
+    if (attempt == 0)  // later attempts: the database lacks some of them
       for (const auto& [path, e] : w.state_.entries)
         for (std::string& digest : split_chunks(e.chunks)) known.insert(std::move(digest));
     const std::function<bool(const std::string&)> is_known = [&known](const std::string& digest) {
       return !known.insert(digest).second;
     };
     workspace_delta delta;
-    workspace_entries seen;  // as they will stand in the state
+    workspace_entries seen;  // as they will be in the state
     for (const std::string& path : changes.changed) {
       workspace_entry e = now->entries.at(path);
       if (e.kind == RY_SANDBOX_FILE) {
@@ -548,7 +548,7 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       for (const std::string& path : delta.gone) w.state_.entries.erase(path);
       for (auto& [path, e] : seen) w.state_.entries.insert_or_assign(path, std::move(e));
       if (behind) {
-        // Another node changed other files of the project: they are brought here, ours stay.
+        // Another node changed other files of the project: fetch them and preserve local changes.
         ry::result<void> brought = co_await refresh(d, w, local_changes::stay, {});
         if (!brought) co_return brought.error();
         co_return out;
@@ -618,7 +618,7 @@ ry::task<ry::result<void>> workspace_keeper::remove(driver d, std::string projec
   const workspace_ptr w = share(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
-    // Somebody who was faster may have brought files of a new project, and use them.
+    // A concurrent user may have placed files of a new project and use them.
     try {
       if (!w->known_) done = co_await remove_copy(d, *w);
     } catch (...) {
@@ -638,7 +638,7 @@ ry::task<ry::result<void>> workspace_keeper::remove_copy(const driver& d, worksp
   ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
     return d->table->destroy(d->self, ry::str(w.project), exec, done);
   });
-  if (!removed) co_return removed;  // what is left is found again as long as its state stands there
+  if (!removed) co_return removed;  // the remaining files are found again while the state file exists
   const std::string path = state_path(w.project);
   co_await ctx_.run_blocking([&path] { ::unlink(path.c_str()); });
   w.noted_ = false;

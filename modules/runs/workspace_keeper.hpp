@@ -51,8 +51,8 @@ class workspace_keeper {
 
   struct wish {
     std::int64_t version = 0;  // of the database, as just read
-    // The version before a change that was made here: with it, what was changed on this node and is not
-    // kept yet stays. 0: none.
+    // The version before a change that this node made: then changes on this node that are not stored yet are preserved.
+    // 0: none.
     std::int64_t before = 0;
     // Files of the host by workspace path: used instead of fetching them from the database.
     std::map<std::string, std::string> at_hand;
@@ -76,10 +76,10 @@ class workspace_keeper {
   std::string node() const { return holder_; }
   // The workspace is in use, or about to be. [any]
   bool is_open(const std::string& project);
-  // The projects that this node has copies of.
+  // The projects of which this node has copies.
   ry::task<std::vector<std::string>> local_projects();
-  // Removes this node's copy of a deleted project, unless somebody uses it or the project is there again; who
-  // opens it meanwhile waits and finds nothing of the old one. What fails may be tried again.
+  // Removes this node's copy of a deleted project, unless it is in use or the project exists again. A concurrent open()
+  // waits and finds no old files. A failed removal may be repeated.
   ry::task<ry::result<void>> remove(driver d, std::string project);
 
  private:

@@ -6,7 +6,7 @@
 namespace runs {
 namespace {
 
-// A tier of the operator's own begins as the free one does.
+// Operator-defined tiers default to the values of the free tier.
 std::int64_t value_of(const std::map<std::string, std::int64_t>& by_tier, std::string_view tier) {
   const auto found = by_tier.find(std::string(tier));
   return found != by_tier.end() ? found->second : by_tier.at("free");

@@ -141,7 +141,7 @@ ry::task<ry::result<std::optional<workspace_entry>>> workspace_rows::entry(std::
 
 ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string project,
                                                                   std::string path) const {
-  // '0' follows '/': all paths beneath stand between the two.
+  // '0' follows '/', so all paths below are between the two.
   const std::string from = path.empty() ? "" : encode_path(path) + "/";
   const std::string to = path.empty() ? "" : encode_path(path) + "0";
   ry::result<ry::rows> rows = co_await db_.query_with(

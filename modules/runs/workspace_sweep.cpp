@@ -7,7 +7,7 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t first_sweep_ms = 1000;  // drivers come after this module
+constexpr std::uint64_t first_sweep_ms = 1000;  // drivers are loaded after this module
 constexpr std::uint64_t between_looks_ms = 30 * 1000;
 constexpr int looks_per_sweep = 20;
 

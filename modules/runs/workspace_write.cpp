@@ -14,7 +14,7 @@ ry::task<ry::result<void>> write_workspace_file(parts& p, std::shared_ptr<live_r
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "the sandbox is not available");
   const std::string project = run->who.project.to_string();
   const workspace_limits limits = co_await p.quota.limits(run->who.account);
-  // A small file takes a block.
+  // A small file takes a whole block.
   const std::int64_t size = static_cast<std::int64_t>(std::max<std::size_t>(bytes.size(), 4096));
   const ry::database db(p.ctx);
   ry::result<ry::rows> room = co_await db.query(
