@@ -1,5 +1,5 @@
-// Threads that work for several accounts in turns: an account with much work waits for itself, not the others for it. At most one
-// thread works for an account at a time.
+// Thread pool with fair scheduling between accounts: an account with much work delays only itself. At most one thread
+// works for an account at a time.
 //
 // Thread: any. The destructor waits for all work.
 #pragma once
@@ -17,7 +17,7 @@ namespace bubblewrap {
 
 class account_turns {
  public:
-  // most_waiting: of all accounts together.
+  // most_waiting: limit for all accounts together.
   explicit account_turns(std::size_t threads, std::size_t most_waiting = 1000) : n_threads_(threads), most_waiting_(most_waiting) {}
   ~account_turns();
   account_turns(const account_turns&) = delete;

@@ -49,7 +49,7 @@ int open_beneath(int directory, const std::string& path, std::uint64_t flags, li
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
                 (follow == links::refuse ? RESOLVE_NO_SYMLINKS : 0);
   int fd = -1;
-  // EAGAIN: a rename during the look-up kept the kernel from checking the result.
+  // EAGAIN: a concurrent rename kept the kernel from verifying the result.
   for (int attempt = 0; attempt < 16; ++attempt) {
     fd = static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how)));
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
@@ -85,7 +85,7 @@ file_error split(std::string_view path, split_path& out) {
   return {};
 }
 
-// Opens the directory of the file to be made; missing directories are made.
+// Opens the directory of a new file; creates missing directories.
 file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
                        unique_fd& out) {
   std::string prefix = ".";

@@ -1,5 +1,5 @@
-// Shared by workspace and tree: paths that the kernel resolves beneath a workspace, error messages that name only paths inside of
-// it, and files that appear as a whole. All functions block; any thread.
+// Shared by workspace and tree: path resolution beneath a workspace by the kernel, error messages that name only paths
+// inside it, and atomic creation of files. All functions block; any thread.
 #pragma once
 #include <optional>
 #include <string>

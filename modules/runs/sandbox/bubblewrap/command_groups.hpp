@@ -33,7 +33,7 @@ class command_groups {
   memory_end ran_out_of_memory(const std::string& group) {
     return group.empty() ? memory_end::none : groups_.ran_out_of_memory(group);
   }
-  // The limit on memory of all commands of an account.
+  // The memory limit for all commands of an account.
   std::uint64_t account_memory_bytes() const { return settings_.account.memory_bytes; }
   // nullopt: unknown.
   std::optional<std::uint64_t> memory_of(const std::string& group) {

@@ -1,12 +1,12 @@
 // The argument vector that runs one command inside bubblewrap.
 //
-// Two ways of confinement, chosen once by probing:
+// Two kinds of confinement; a probe at the start chooses one:
 //  - user_namespace: started by an ordinary user (or by a root that has no CAP_SYS_ADMIN). bwrap makes a
 //    user namespace in which the command is uid 1000 and may not make further ones.
 //  - drop_root: started by root. bwrap prepares the mounts as root, so the data directory can be closed
 //    to other users. The command then runs as the project's unprivileged uid, without capabilities and
 //    without a way to get one. The kernel counts processes per uid, so their limit holds per project.
-// runyard-sandbox-exec takes the steps that bwrap lacks: it opens the filter, becomes the uid and sets limits.
+// runyard-sandbox-exec performs the steps that bwrap lacks: it opens the filter, changes to the uid and sets limits.
 // In both modes the command sees a read-only system, its own /workspace, an empty /tmp, its own processes and, by default, no
 // network. Its system calls are filtered (system_calls.hpp).
 #pragma once
@@ -29,13 +29,13 @@ struct limits {
   std::uint64_t data_bytes = 0;  // memory that each process can write to
 };
 
-// A place of the host that appears under its own path.
+// A directory or file of the host that appears under its own path.
 struct host_place {
   std::string_view path;
   bool writable = false;
 };
 
-// A path below a place that must not be shown, by its name in the sandbox.
+// A path inside a place that must not be visible, by its name in the sandbox.
 struct hidden_place {
   std::string path;
   bool directory = true;

@@ -1,4 +1,4 @@
-// Counters that several parts of the driver add to, each with reasons of its own.
+// Counters that several components of the driver increment, each with its own reasons.
 #pragma once
 #include <ry/ry.hpp>
 

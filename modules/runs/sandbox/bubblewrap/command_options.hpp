@@ -1,5 +1,5 @@
-// The members of a command that were added after the first version of its structure. Callers built against an older SDK
-// do not have them; they keep their defaults then.
+// Members of ry_sandbox_command that newer SDK versions added. If the caller was built against an older SDK, they keep
+// their defaults.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 

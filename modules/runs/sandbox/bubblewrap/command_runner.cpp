@@ -79,7 +79,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     to.output_left = command.output_bytes != 0 ? command.output_bytes : settings_.output_bytes;
     to.kind = kind;
   };
-  // Other text must not become the name of a control group, which is a directory.
+  // The account becomes the name of a control group, which is a directory, so only a UUID is accepted.
   const std::string account = ry::uuid::parse(options.account) ? std::string(options.account) : project;
   command_call* started = kind ? warm_.claim(*kind, spec, account, environment, exec) : nullptr;
   const bool was_warm = started != nullptr;
@@ -91,7 +91,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     if (!groups_.add(own->group, account, spec))
       return unusable("no control group can be made for a command", "see cgroup.max.descendants and the kernel's log");
     const ry_status st = spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
-    // bwrap or runyard-sandbox-exec is missing then, not the caller's program.
+    // Then bwrap or runyard-sandbox-exec is missing, not the caller's program.
     if (st == RY_NOT_FOUND || st == RY_PERMISSION_DENIED)
       return unusable("the sandbox's own program cannot be started", std::string_view(err->ptr, err->len));
     if (st != RY_OK) return st;
@@ -107,7 +107,7 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   started->account_bytes = started->workspace_bytes < settings_.workspace_bytes;
   started->account_files = started->workspace_files < settings_.workspace_files;
   watch(*started, project, account, spec, std::move(cache));
-  // Another command's process is limited by its ry_process_spec.
+  // A new process has its time limit in its ry_process_spec.
   if (was_warm) limit_time(*started, wall_ms);
   release(started);
   return RY_OK;
@@ -231,7 +231,7 @@ void command_runner::limit_time(command_call& call, std::uint64_t wall_ms) {
   call.holders.fetch_add(1, std::memory_order_relaxed);
   call.timed = ctx_.core().sleep_ms(ctx_.host(), call.exec, wall_ms, done, &call.timer) == RY_OK;
   if (call.timed) return;
-  // No timer can be set, and the program must not run without a limit.
+  // No timer could be set, and the program must not run without a limit.
   process_.kill(call.process, SIGKILL);
   release(&call);
 }
@@ -267,8 +267,8 @@ void command_runner::exited(void* p, std::int32_t code, std::int32_t why) noexce
   of->finish(call, code, why, of->disk_.watch().verdict_on(call), unknown_use);
 }
 
-// The last measurement of the workspace decides about the command's result. It blocks, so another thread does it. False: that
-// thread cannot be had.
+// The final measurement of the workspace decides the command's result. It blocks, so another thread makes it. False: no
+// thread is available.
 bool command_runner::measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept {
   struct last_measurement {
     command_call* call;

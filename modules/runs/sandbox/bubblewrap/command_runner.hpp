@@ -1,5 +1,5 @@
-// Runs commands in sandboxes: from a request of sandbox.driver/1 to its exit, with the limits that hold on the way. Files of
-// workspaces are served by workspace_calls.
+// Runs commands in sandboxes, from a request of sandbox.driver/1 to the exit, and applies their limits. workspace_calls
+// serves the files of workspaces.
 //
 // Thread: as sandbox.driver/1 says for each function. Lifetime: outlives its commands; the constructor's arguments outlive it.
 #pragma once
@@ -28,7 +28,7 @@ namespace bubblewrap {
 struct command_settings {
   std::string bwrap_path, exec_path;
   std::string etc_directory;               // see command_spec
-  std::vector<std::string> private_paths;  // of the server; no command sees them
+  std::vector<std::string> private_paths;  // of the server; hidden from all commands
   std::uint64_t wall_ms = 0, max_wall_ms = 0, output_bytes = 0;
   limits limit;
   std::uint64_t workspace_bytes = 0, workspace_files = 0;
@@ -50,10 +50,10 @@ class command_runner final : private sandbox_starter {
   void pause(command_call& call) { call.paused = true; }
   void resume(command_call& call);
 
-  // While the probe of start() runs, commands also start below the reserves of disk and memory: the probe's result is used for
-  // longer than these last.
+  // While the probe of start() runs, commands also start below the reserves of disk and memory: its result is used for
+  // longer than such a shortage lasts.
   void set_probing(bool on) { probing_ = on; }
-  // Ends the sandboxes that wait. No command starts after it.
+  // Ends the warm sandboxes. No command starts afterwards.
   void close() { warm_.close(); }
 
  private:
@@ -65,7 +65,7 @@ class command_runner final : private sandbox_starter {
   void watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec, unique_fd cache);
   void limit_time(command_call& call, std::uint64_t wall_ms);
   void release(command_call* call) noexcept override;
-  // The last measurement. Blocks.
+  // The final measurement. Blocks.
   disk_verdict measure(command_call& call, disk::tree_use& use);
   bool measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept;
   void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk, const disk::tree_use& use) noexcept;

@@ -1,5 +1,5 @@
-// The whole content of a workspace, visited by descriptors (common/walk_tree.hpp): its size on disk, its owner, and the nesting
-// of its directories. All functions block; any thread. `workspace`: an open directory.
+// Operations on the whole content of a workspace, by descriptors (common/walk_tree.hpp): size on disk, owner, nesting
+// of directories. All functions block; any thread. `workspace`: an open directory.
 #pragma once
 #include <sys/types.h>
 
@@ -14,7 +14,7 @@ file_error measure(int workspace, const disk::tree_limits& most, disk::tree_use&
 // interrupted one.
 file_error give_to(int workspace, uid_t owner);
 
-// Removes directories that lie deeper than disk::max_depth, with everything in them.
+// Removes directories that are nested deeper than disk::max_depth, with their contents.
 file_error trim_deep(int workspace, bool& trimmed);
 
 }  // namespace bubblewrap

@@ -71,7 +71,7 @@ TEST_F(contents_test, nothing_hides_in_closed_or_deep_directories) {
   fs::permissions(home / "closed", fs::perms::none);
   EXPECT_GE(use().bytes, 1u << 20);
 
-  // Deeper than a path can be long.
+  // Deeper than the longest path.
   int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY);
   const std::string name(200, 'd');
   for (int i = 0; i < 40; ++i) {

@@ -33,7 +33,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return out;
 }
 
-// In this file, the kernel writes blanks in paths as octal numbers.
+// The kernel writes spaces in the paths of this file as octal numbers.
 std::string unescaped(std::string_view path) {
   std::string out;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -49,14 +49,14 @@ std::string unescaped(std::string_view path) {
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 
-// 0: no number, as "max".
+// 0: not a number, such as "max".
 std::uint64_t number_of(std::string_view word) {
   std::uint64_t n = 0;
   (void)std::from_chars(word.data(), word.data() + word.size(), n);
   return n;
 }
 
-// BFQ has weights from 1 to 1000; as systemd, 100 is the default of both scales.
+// BFQ weights range from 1 to 1000; as in systemd, 100 is the default of both scales.
 std::uint64_t bfq_weight(std::uint64_t weight) { return weight <= 100 ? weight : 100 + (weight - 100) / 11; }
 
 }  // namespace

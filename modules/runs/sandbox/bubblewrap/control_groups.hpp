@@ -1,11 +1,11 @@
-// Control groups (version 2) of sandboxed commands: kernel memory counts to a command's limits, too, and accounts get equal shares
-// of processor and disk.
+// Control groups (version 2) of sandboxed commands: a command's limits include kernel memory, and accounts get equal
+// shares of CPU and disk I/O.
 //
 // Below the server's own group, which systemd delegates to it (Delegate=yes):
 //   server/                     the server itself, its database, programs without a sandbox
 //   sandbox/<account>/<command> one group for each command, limits at both levels
 //
-// Any thread. The functions write to control files, which the kernel answers at once.
+// Thread: any. The functions write to control files, which does not block for long.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace bubblewrap {
 
-// 0: none.
+// 0: no limit.
 struct group_limits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t processes = 0;

@@ -1,4 +1,4 @@
-// With a directory that behaves like the kernel's cgroup file system.
+// Uses a directory that behaves like the kernel's cgroup file system.
 #include "control_groups.hpp"
 
 #include <gtest/gtest.h>

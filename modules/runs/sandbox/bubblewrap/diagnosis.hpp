@@ -1,4 +1,4 @@
-// Explains why bubblewrap does not work on this system, and how the operator fixes it. Pure: from the output of bwrap
+// Explains why bubblewrap does not work on this system, and how the operator can fix it. Pure: uses the output of bwrap
 // (0.8 and later) and facts about the system.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace bubblewrap {
 
 struct diagnosis {
-  std::string cause;  // "the program /usr/bin/bwrap does not exist"; empty: not known
+  std::string cause;  // "the program /usr/bin/bwrap does not exist"; empty: unknown
   std::string fix;    // "Install ...", without a full stop
 };
 

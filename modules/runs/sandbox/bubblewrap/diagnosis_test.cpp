@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr char bwrap[] = "/usr/bin/bwrap";
-// Messages as bubblewrap has them in its sources.
+// Messages as in the sources of bubblewrap.
 constexpr char loopback[] = "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted";
 constexpr char uid_map[] = "bwrap: setting up uid map: Permission denied";
 constexpr char proc[] = "bwrap: Can't mount proc on /newroot/proc: Operation not permitted";

@@ -1,5 +1,5 @@
-// Disk space of the workspaces for the driver: the reserve of free space, the removal of workspaces, and the metrics and warnings
-// about both. Commands are watched by disk_watch.
+// Manages the disk space of the workspaces: the reserve of free space, the removal of workspaces, and the metrics and
+// warnings for both. disk_watch watches the commands.
 //
 // Thread: any. Lifetime: as long as the driver. start() must be called before the others.
 #pragma once
@@ -29,7 +29,7 @@ class disk_guard {
   file_error check_space();
   // Like check_space(), before the server itself writes `bytes` into a workspace.
   file_error before_write(const std::string& project, std::uint64_t bytes);
-  // Frees the name `path` at once and removes the workspace. Blocks. An error means that not everything is removed yet.
+  // Frees the name `path` at once, then removes the workspace. Blocks. After an error, some content remains.
   file_error destroy(const std::string& project, const std::string& path);
 
   void count(disk_verdict found) const;

@@ -26,7 +26,7 @@ ry_status disk_threads::run(const std::string& account, ry_exec* exec, ry_call_f
       const bool submitted = turns_.submit(account, [this, j] {
         job* own = j->release();
         own->work(own->arg);
-        // The completion must not be lost, so it waits for the memory that a post takes.
+        // The completion must not be lost, so it waits until there is memory for the post.
         constexpr timespec one_ms{0, 1'000'000};
         while (ctx_.core().exec_post(ctx_.host(), own->exec, &disk_threads::finish, own) != RY_OK) ::nanosleep(&one_ms, nullptr);
       });

@@ -1,5 +1,5 @@
-// The driver's own threads for measuring and removing trees whose shape a tenant chose, which may take minutes: in the threads
-// that all modules share, they would delay requests of other users. Accounts take turns.
+// The driver's own threads for measuring and removing directory trees. A tenant chooses their shape, so this may take
+// minutes; in the threads shared by all modules it would delay other users' requests. Accounts take turns.
 //
 // Thread: any. Lifetime: as long as the driver; close() before its end.
 #pragma once

@@ -38,7 +38,7 @@ struct disk_command {
   pid_t leader = -1;
   unique_fd workspace{};  // none: not watched
   std::string project{};
-  std::string account{};  // its commands are added up where the reserve of free space is concerned
+  std::string account{};  // for the reserve, the commands of an account are added up
   std::uint64_t max_bytes = UINT64_MAX, max_files = UINT64_MAX;
   unique_fd cache{};      // none: not watched
   std::uint64_t cache_bytes = 0;
@@ -56,7 +56,7 @@ class disk_watch {
   };
   using space_reader = std::function<space()>;
 
-  // read: instead of the file system of the directory.
+  // read: replaces the query of the file system.
   explicit disk_watch(std::uint64_t reserve_bytes, space_observer observe = {}, space_reader read = {})
       : reserve_bytes_(reserve_bytes), observe_(std::move(observe)), read_(std::move(read)) {}
   ~disk_watch();

@@ -68,7 +68,7 @@ class disk_watch_test : public ::testing::Test {
     out.end = [this] { ++ended; };
     return out;
   }
-  // A chain of directories.
+  // Creates a chain of nested directories.
   void nest(int levels) {
     int at = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; i < levels; ++i) {
@@ -402,7 +402,7 @@ TEST_F(disk_watch_test, below_the_reserve_the_command_that_wrote_most_ends_first
   EXPECT_TRUE(disk_watch(0).free_space().enough);
 }
 
-// Of a file system whose free space the test sets.
+// Uses a simulated file system whose free space the test sets.
 TEST_F(disk_watch_test, below_half_of_the_reserve_the_account_that_took_most_ends) {
   std::atomic<std::uint64_t> free_mb{1000};
   disk_watch watch(100 * mib, {}, [&] { return disk_watch::space{free_mb * mib, free_mb >= 100}; });

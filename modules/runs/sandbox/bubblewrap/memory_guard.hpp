@@ -1,5 +1,5 @@
-// Memory of commands as command_runner needs it: the limit of each command, the machine's reserve, and the metrics and warnings
-// about both.
+// Memory limits for command_runner: the limit of each command, the machine's reserve, and the metrics and warnings for
+// both.
 //
 // Thread: any. Lifetime: as long as the driver.
 #pragma once
@@ -17,11 +17,11 @@ class memory_guard {
   memory_guard(const ry::context& ctx, std::uint64_t reserve_bytes);
 
   watchdog& watch() { return watch_; }
-  // Reports the machine's memory, and a reserve that cannot be kept because the kernel does not tell.
+  // Starts to report the machine's memory; warns if the reserve cannot be kept because the kernel does not report it.
   void start();
   // False below the reserve: a new command must be refused.
   bool check_reserve();
-  // A command that was ended.
+  // Counts a command that was ended.
   void count(memory_end found) const;
 
  private:

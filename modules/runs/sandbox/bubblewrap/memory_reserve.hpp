@@ -11,7 +11,8 @@
 
 namespace bubblewrap {
 
-// MemAvailable of /proc/meminfo, in bytes: the memory that programs can still use without swapping. nullopt: the text does not have it.
+// MemAvailable of /proc/meminfo, in bytes: memory that programs can use without swapping. nullopt: the text does not
+// contain it.
 std::optional<std::uint64_t> available_memory(std::string_view meminfo);
 
 struct memory_state {
@@ -29,7 +30,7 @@ class memory_reserve {
 
   bool enabled() const { return reserve_bytes_ != 0; }
   std::uint64_t bytes() const { return reserve_bytes_; }
-  // Without a figure of the kernel there is always enough.
+  // If the kernel does not report the available memory, there is always enough.
   memory_state look() const;
 
  private:

@@ -1,5 +1,5 @@
-// The driver "bubblewrap" of sandbox.driver/1 and mcp.sandbox/1: its settings, its start, and the driver's table. Commands are
-// command_runner's, files of workspaces workspace_calls's.
+// The driver "bubblewrap" of sandbox.driver/1 and mcp.sandbox/1: settings, start, and the driver's table.
+// command_runner runs the commands, workspace_calls serves the files of workspaces.
 #include <ry/ext/sandbox_driver.h>
 #include <sys/stat.h>
 
@@ -131,8 +131,8 @@ class module {
     co_await ctx_.run_blocking([this] { disk_->threads().close(); });
   }
 
-  // Shown by /readyz. Without a usable sandbox runs go on without its tools, so the module is never unhealthy: the server
-  // would be taken out of its balancer for less than it can do.
+  // Shown by /readyz. Runs continue without the sandbox's tools, so a broken sandbox never makes the module unhealthy,
+  // which would take the server out of its load balancer.
   std::string degraded() const {
     if (const auto problem = this->problem(); !problem.empty()) return problem;
     const std::string& groups = groups_->degraded();
@@ -140,7 +140,7 @@ class module {
   }
 
  private:
-  // Tries each way of confinement with a command that does nothing, and keeps the first that works.
+  // Tries each kind of confinement with a command that does nothing, and keeps the first that works.
   void probe() {
     const std::string project = "00000000-0000-0000-0000-000000000000";
     const surroundings here = read_surroundings(settings_.bwrap_path);
@@ -167,7 +167,7 @@ class module {
     set_problem(problem);
   }
 
-  // Why no command can run; empty: they can.
+  // The reason why no command can run; empty: commands can run.
   std::string problem() const {
     std::lock_guard lock(mutex_);
     return problem_;

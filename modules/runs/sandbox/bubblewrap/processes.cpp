@@ -53,8 +53,8 @@ void note_unlinked(const struct stat& status, dev_t device, sizes& out) {
   note_largest(out, status.st_ino, static_cast<std::uint64_t>(status.st_blocks) * 512);
 }
 
-// A process that made itself undumpable belongs to root in /proc. The server owns the user namespace that the process is in,
-// so it can still copy the descriptors. `left`: as of each_open().
+// Files in /proc of an undumpable process belong to root. The server owns the process's user namespace, so it can still
+// copy the descriptors. `left`: see each_open().
 template <class Note>
 bool each_copied(pid_t id, std::size_t& left, const Note& note) {
   const unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));

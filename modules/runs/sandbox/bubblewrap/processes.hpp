@@ -1,4 +1,4 @@
-// Processes of a command, by /proc. Thread: any; the functions block on files of /proc.
+// The processes of a command, from /proc. Thread: any; the functions block on files of /proc.
 #pragma once
 #include <sys/types.h>
 

@@ -14,7 +14,7 @@ struct project_users {
   confinement mode = confinement::user_namespace;
   std::uint32_t uid_base = 0, uid_count = 1;  // drop_root only
 
-  // none: the server's own user.
+  // nullopt: the server's own user.
   std::optional<uid_t> owner_of(std::string_view project) const {
     if (mode != confinement::drop_root) return std::nullopt;
     return project_uid(project, uid_base, uid_count);

@@ -1,5 +1,5 @@
-// The request by which a warm sandbox gets its program: user id, environment and arguments, in one block on standard input.
-// runyard-sandbox-exec reads not a byte more, because the following input belongs to the program.
+// The request that gives a warm sandbox its program: user id, environment and arguments, in one block on standard
+// input. runyard-sandbox-exec reads not a byte more, because the following input belongs to the program.
 //
 // Layout: four 32-bit numbers (bytes of text, user id, number of variables, number of arguments), then the text: each
 // variable and each argument with its NUL. In the machine's byte order: both sides are of one build and one machine.

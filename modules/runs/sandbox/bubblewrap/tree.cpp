@@ -34,7 +34,7 @@ std::string below(const std::string& directory, std::string_view name) {
   return directory.empty() ? std::string(name) : directory + "/" + std::string(name);
 }
 
-// A command can remove the permissions of its directories, which an unprivileged server then has to restore.
+// A command can remove the permissions of its directories; an unprivileged server must then restore them.
 unique_fd open_directory(int workspace, const std::string& path) {
   const std::string at = path.empty() ? "." : path;
   unique_fd fd(open_beneath(workspace, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, links::refuse));

@@ -1,4 +1,4 @@
-// Compares and updates whole workspaces: lists all entries, and makes single entries equal to those of another copy.
+// Synchronises whole workspaces: lists all entries, and makes single entries equal to those of another copy.
 //
 // Links are never followed. All functions block; any thread, also while commands change the workspace.
 #pragma once

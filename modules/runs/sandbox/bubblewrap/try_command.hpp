@@ -1,4 +1,4 @@
-// Runs a command that does nothing, to find out whether the sandbox works.
+// Runs a command that does nothing, to test whether the sandbox works.
 #pragma once
 #include <ry/ry.hpp>
 #include <string>

@@ -67,7 +67,7 @@ TEST_F(warm_pool_test, gives_a_new_kind_the_second_place_of_another_one) {
   EXPECT_EQ(pool.claim("x", &here, now), &b);
 }
 
-// With programs of many kinds in turn, the first kinds keep their sandboxes.
+// When many kinds of programs are used in turn, the first kinds keep their sandboxes.
 TEST_F(warm_pool_test, does_not_start_and_end_by_turns_what_does_not_fit) {
   pool_of_numbers pool({2, 3, seconds(60)});
   int of[5] = {};

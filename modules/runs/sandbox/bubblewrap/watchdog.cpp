@@ -50,8 +50,8 @@ struct memory_files {
   std::uint64_t content = 0;
 };
 
-// The memory file systems of a sandbox. A file system that the host has, too, is not the sandbox's. scratch: nor is a workspace
-// that is not in memory.
+// The memory file systems of a sandbox. A file system that also exists on the host is not the sandbox's; without
+// scratch, neither is the workspace.
 memory_files files_in_memory(const std::vector<pid_t>& family, bool scratch) {
   constexpr std::uint64_t bytes_per_file = 1024;
   for (pid_t id : family) {

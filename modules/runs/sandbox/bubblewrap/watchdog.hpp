@@ -1,7 +1,8 @@
-// Ends commands for the memory that they take. The kernel limits single processes; the watchdog adds up the memory of all
-// processes of a command ten times a second and ends a command that exceeds its limit. It also keeps the machine's reserve
-// (memory_reserve): below it, the largest command of the account whose commands take most together is ended, one after the other
-// until there is enough. A command can exceed a limit between two measurements. Disk space is disk_watch's.
+// Ends commands that use too much memory. The kernel limits single processes; the watchdog adds up the memory of all
+// processes of a command ten times a second and ends a command that exceeds its limit. It also keeps the machine's
+// reserve (memory_reserve): below it, it ends the largest command of the account whose commands use most, one after the
+// other until enough memory is available. A command can exceed a limit between two measurements. disk_watch limits disk
+// space.
 //
 // Thread: all functions from any thread; `end` and the observer are called on the watchdog's own threads.
 #pragma once

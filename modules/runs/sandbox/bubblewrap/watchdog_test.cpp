@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t mib = 1 << 20;
 const std::string project = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
 
-// Writes to all of it by a system call: a sanitizer that saw the writes would itself take several times the memory.
+// Writes to all of it by a system call: a sanitizer that sees the writes would use several times the memory.
 void touch(void* memory, std::size_t bytes) {
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   for (std::size_t done = 0; done < bytes;) {
@@ -120,13 +120,13 @@ TEST(watchdog_test, only_the_command_over_its_limit_is_ended) {
   EXPECT_EQ(dog.verdict_on(&b), memory_end::none);
 }
 
-// The machine's memory as the test sets it.
+// The machine's memory, set by the test.
 struct machine {
   std::atomic<std::uint64_t> available_mb{1000};
   memory_reserve reserve{256 * mib, [this] { return "MemAvailable: " + std::to_string(available_mb << 10) + " kB\n"; }};
 };
 
-// A command of which the control group reports the memory.
+// A command whose control group reports this memory.
 watched_command charged(std::uint64_t bytes, std::function<void()> end) {
   watched_command out;
   out.end = std::move(end);
@@ -134,7 +134,7 @@ watched_command charged(std::uint64_t bytes, std::function<void()> end) {
   return out;
 }
 
-// Several measurements.
+// Waits for several measurements.
 void measure_often() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
 
 TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
@@ -221,7 +221,8 @@ TEST(watchdog_test, a_small_command_is_spared_until_half_of_the_reserve_is_used)
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
 }
 
-// Until the first command is gone, its memory is not free yet; a command that does not go must not protect the others.
+// The memory of the first command is free only after its exit; a command that does not exit must not protect the
+// others.
 TEST(watchdog_test, the_next_command_is_ended_after_the_exit_of_the_last_one) {
   machine here;
   here.available_mb = 200;

@@ -18,7 +18,7 @@
 
 namespace bubblewrap {
 
-// Closes a descriptor.
+// Owns a file descriptor.
 class unique_fd {
  public:
   unique_fd() = default;
@@ -71,7 +71,7 @@ class workspaces {
   // JSON array, sorted by name, at most 10 000 entries.
   file_error list(std::string_view project_id, std::string_view path, std::string& json) const;
 
-  // RY_NOT_FOUND: the project has none.
+  // RY_NOT_FOUND: the project has no workspace.
   file_error open_workspace(std::string_view project_id, unique_fd& out) const;
 
  private:

@@ -23,7 +23,7 @@ ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.fi
 
 }  // namespace
 
-// Does `work` on a thread that may block, then passes its result to `finish` on exec.
+// Runs `work` on a blocking thread, then passes its result to `finish` on exec.
 template <class Work, class Finish>
 ry_status workspace_calls::blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account) {
   struct block {

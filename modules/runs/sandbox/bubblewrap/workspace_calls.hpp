@@ -1,5 +1,5 @@
-// The functions of sandbox.driver/1 that work on the files of workspaces. Each does its work on a thread that may block and
-// completes on the executor of the call. Thread: any. Lifetime: outlives its calls.
+// The functions of sandbox.driver/1 for the files of workspaces. Each works on a blocking thread and completes on the
+// executor of the call. Thread: any. Lifetime: outlives its calls.
 #pragma once
 #include <ry/ext/sandbox_driver.h>
 
@@ -33,7 +33,7 @@ class workspace_calls {
   file_error destroy_workspace(const std::string& project) const;
 
  private:
-  // account: on the driver's own threads, in turns of the accounts.
+  // account: runs on the driver's own threads, fairly between accounts.
   template <class Work, class Finish>
   ry_status blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account = {});
 
