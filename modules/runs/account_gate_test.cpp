@@ -56,7 +56,7 @@ TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
   EXPECT_EQ(told, 2) << "a statement that had no account has ended, too";
 }
 
-// Two sides that ask whenever something has left, as the queues do, one always before the other.
+// Two sides that retry after each wake-up, as the queues do, one always before the other.
 TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
   for (const bool borders_first : {false, true}) {
     account_gate gate;
@@ -114,7 +114,7 @@ TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_
   ry_exec* const somewhere = reinterpret_cast<ry_exec*>(8);
   statement_pace pace(10);
   bool can_take = true;
-  // What comes of it with so many that wait: B begun, L somebody looks again, - nothing.
+  // The result with this many waiting: B a statement begins, L another look is scheduled, - nothing.
   const auto begin = [&](std::size_t waiting, std::int64_t now) {
     entry one{somewhere};
     const std::vector<entry*> all(waiting, &one);

@@ -240,7 +240,7 @@ TEST(bodies_test, hold_what_was_said) {
   EXPECT_EQ(assistant_body("x", {}).find('\n'), std::string::npos);
 }
 
-// `levels` objects, one in the other.
+// `levels` nested objects.
 std::string nested(int levels, std::string text = "1") {
   for (int i = 0; i < levels; ++i) text = "{\"a\":" + text + "}";
   return text;
@@ -295,7 +295,7 @@ TEST(read_listing_test, a_deep_tool_is_offered) {
   EXPECT_EQ(json::serialize(got->tools[1].for_model.at("parameters")), nested(60));
 }
 
-// What is offered is read by the drivers of model providers with the limit of bodies.
+// The drivers of model providers parse offered tools with the depth limit of bodies.
 TEST(read_listing_test, a_tool_that_no_request_can_hold_is_left_out_alone) {
   for (const int levels : {62, 100, 200}) {
     const auto got = read_listing(R"( [{"name":"a"}, {"name":"deep","parameters":)" + nested(levels) +

@@ -51,7 +51,7 @@ TEST(feed_test, held_events_that_were_refused_never_were) {
   EXPECT_EQ(feed.last(), 2u);
   EXPECT_EQ(feed.durable(), 0u);
   EXPECT_EQ(sequences(feed.text_from(1).wire), (std::vector<std::uint64_t>{1, 2})) << "these were delivered";
-  // Another end in its place: its number is that of what was dropped, and what came before is written with it.
+  // Another event instead: it gets the number of the dropped one, and earlier events are written with it.
   feed.hold();
   chunk(feed);
   const event_feed::range r = feed.take();
@@ -59,7 +59,7 @@ TEST(feed_test, held_events_that_were_refused_never_were) {
   feed.release();
   feed.done(r.from, r.to);
   EXPECT_TRUE(feed.all_durable());
-  // Nothing held: nothing happens.
+  // Nothing is held back: no effect.
   chunk(feed);
   feed.drop_held();
   EXPECT_EQ(feed.last(), 4u);
@@ -77,7 +77,7 @@ TEST(feed_test, nothing_beyond_the_reservation_is_delivered) {
   EXPECT_FALSE(feed.stalled());
   EXPECT_EQ(feed.deliverable(), 5u);
   EXPECT_EQ(feed.wanted_reservation(), 0u);
-  // Whatever was made of what was taken.
+  // Regardless of what happened to the taken text.
   event_feed other(0, 0);
   chunk(other);
   const event_feed::range r = other.take();
@@ -149,8 +149,8 @@ TEST(feed_test, memory_is_given_back) {
   EXPECT_EQ(feed.text_from(10001).from, 10001u);
 }
 
-// Whatever the order of appends, flushes, holds and reads: a reader who falls back on the log where the
-// memory does not reach sees every number once and in order, and never one that is not reserved.
+// In any order of appends, flushes, holds and reads: a reader that falls back on the log sees every number once and in
+// order, and none beyond the reservation.
 TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -210,7 +210,7 @@ TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
   }
 }
 
-// An answer that came in one piece does not stay reserved for the life of the run.
+// An answer that arrived in one chunk does not keep its memory for the life of the run.
 TEST(feed_test, the_memory_of_a_long_text_is_given_back) {
   event_feed feed(0, 100);
   chunk(feed, 100'000);

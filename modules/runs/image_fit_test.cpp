@@ -76,7 +76,7 @@ TEST(image_fit_test, gifs_as_the_provider_takes_them) {
   EXPECT_EQ(places_of(messages, l), places{});
   l.gifs = RY_LLM_GIF_STILL;
   EXPECT_EQ(places_of(messages, l), (places{{0, 2}}));
-  // The second frame is beyond what is read of other kinds.
+  // The second frame is beyond the part that is read of other formats.
   EXPECT_EQ(places_of({user_with(image_json(llm::test::gif(5, 5, 8000)))}, l), (places{{0, 1}}));
   l.gifs = RY_LLM_GIF_NONE;
   EXPECT_EQ(places_of(messages, l), (places{{0, 1}, {0, 2}}));

@@ -1,4 +1,4 @@
-// The partitions of the event log: made ahead, trimmed by age, read by one index.
+// The partitions of the event log: created ahead, removed by age, pruned to one in queries.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -48,7 +48,7 @@ TEST_F(runs_sql, the_view_of_the_log_tells_the_events_of_a_line_of_texts_apart) 
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "6 1 6");
 }
 
-// A partition of days in the past, and the id of a run that began `after` it did.
+// The start of a partition some days ago, and the id of a run that began `after` it.
 constexpr char week_ago[] = "(select date_trunc('day', now()) - interval '7 days')";
 class log_partitions : public runs_sql {
  protected:
@@ -100,7 +100,8 @@ TEST_F(log_partitions, what_is_over_goes_with_its_partition_and_a_live_run_keeps
   EXPECT_EQ(counts(), "3 3 3 3 0 0") << "runs and messages stay";
 }
 
-// Whoever asks later still learns how a run ended: in the words of its worker, or of whoever ended it.
+// After the log is trimmed, the terminal event is still available: with the text of the worker, or of the request that
+// ended the run.
 TEST_F(log_partitions, how_a_run_ended_is_told_without_its_log) {
   const std::string run = run_of(0, 1), failed = run_of(1, 1);
   start({.run = run, .max_runs = 9});
@@ -132,7 +133,7 @@ TEST_F(log_partitions, a_removal_does_not_wait_for_readers_and_starts_do_not_wai
   reader("select count(*) from runs.events_day0");
   EXPECT_EQ(trim(days(1)), "locked");
   EXPECT_EQ(partitions(), "runs.events_day0,runs.events_day1,runs.events_day2");
-  // A long reader of the whole table: it would keep everybody waiting who comes after a removal that waits.
+  // A long reader of the whole table: a DROP that waits for it would block all later readers.
   reader("commit");
   reader("begin");
   reader("lock table only runs.events in access share mode");
@@ -151,7 +152,7 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
                 "and upper_at = lower_at + interval '1 day') from core.partitions_of('runs.events')"), "t");
   EXPECT_EQ(make("interval '1 day'"), "t");
   EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3") << "there is nothing to do";
-  // They store what comes as the default one does.
+  // They have the storage options of the default partition.
   EXPECT_EQ(sql("select count(distinct c.reloptions) || ' ' || count(distinct a.attstorage) || ' ' || bool_and(a.attstorage = 'm')"
                 " || ' ' || count(distinct a.attcompression)"
                 "  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_attribute a on a.attrelid = c.oid "
@@ -162,7 +163,7 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
                 "where now() >= lower_at and now() < upper_at) from runs.events"), "t");
   sql("insert into runs.events select id, 2, 40, repeat(E'id: 2\\ndata: {\"type\": \"status\"}\\n\\n', 100) from runs.runs");
   EXPECT_EQ(sql("select pg_column_compression(wire) || ' ' || (pg_column_size(wire) < 300) from runs.events where seq = 2"), "lz4 true");
-  // Another width: the new ones begin where the last of the old ends.
+  // After a change of the width, the new partitions begin where the last old one ends.
   EXPECT_EQ(make("interval '2 days'"), "t");
   EXPECT_EQ(sql("select bool_and(upper_at = next) from (select upper_at, lead(lower_at) over (order by lower_at) as next "
                 "from core.partitions_of('runs.events')) x where next is not null"), "t");
@@ -174,7 +175,7 @@ TEST_F(runs_sql, where_the_default_partition_holds_rows_a_partition_begins_behin
   EXPECT_EQ(sql("select core.partitions_make('runs.events', interval '2 days') is not null"), "t");
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "1");
   EXPECT_EQ(sql("select min(lower_at) > now() from core.partitions_of('runs.events')"), "t");
-  // A clock that is far ahead takes nothing from the others.
+  // A clock that is far ahead does not affect the other partitions.
   sql("insert into runs.events (run_id, seq, last_seq, wire) values (core.uuid_floor(now() + interval '9 days'), 1, 1, 'x')");
   EXPECT_EQ(sql("select core.partitions_make('runs.events', interval '5 days') > now() + interval '8 days'"), "t");
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "2");
@@ -189,7 +190,7 @@ TEST_F(runs_sql, the_width_of_partitions_follows_the_retention) {
   EXPECT_EQ(sql("select 365000 / extract(day from core.partition_width('365000 days')) <= 501"), "t");
 }
 
-// However many partitions there are, what knows the run comes in by the index of its own alone.
+// However many partitions there are, only the run's own partition is read, by its index.
 TEST_F(log_partitions, the_log_of_a_run_is_read_by_the_index_of_one_partition) {
   const std::string run = run_of(1, 1);
   start({.run = run, .max_runs = 9});

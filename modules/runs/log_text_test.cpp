@@ -22,7 +22,7 @@ log_rows rows_of(std::string_view wire, std::uint64_t from, std::uint64_t to) {
   return rows;
 }
 
-// The rows hold the events from `first` on, each those that it says, and all together the text.
+// The rows contain the events from `first` on, each exactly those it claims, and together the whole text.
 void expect_whole(const log_rows& rows, std::string_view wire, std::uint64_t first) {
   std::string all;
   std::uint64_t next = first;

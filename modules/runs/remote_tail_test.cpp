@@ -92,7 +92,7 @@ TEST(remote_tail, what_is_no_text_of_events_is_refused) {
   EXPECT_TRUE(t.take(5).wire.empty());
 }
 
-// Whatever is lost, repeated or late: with the log for what is missing a reader sees all, once, in order.
+// Whatever is lost, repeated or late: with the log for missing events a reader sees each event once and in order.
 TEST(remote_tail, with_the_log_nothing_is_missed_or_repeated) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
@@ -105,7 +105,7 @@ TEST(remote_tail, with_the_log_nothing_is_missed_or_repeated) {
         ASSERT_TRUE(t.add(events(from, n), n));
       }
       made = std::max(made, n);
-      if (random() % 3 == 0 && made >= next) next = made + 1 - random() % (made - next + 1);  // by the log
+      if (random() % 3 == 0 && made >= next) next = made + 1 - random() % (made - next + 1);  // read from the log
       const auto text = t.take(next);
       if (text.last == 0) continue;
       ASSERT_EQ(text.wire, events(next, text.last));

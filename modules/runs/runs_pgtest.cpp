@@ -1,4 +1,4 @@
-// Starts, borders, ends, stops and take-overs as the database decides them.
+// Starts, checkpoints, ends, stops and claims, as decided by the database.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing_runs;
 
-// One refusal does not keep the others out, and everybody gets the answer to their own start.
+// One refusal does not affect the other starts, and each caller gets its own outcome.
 TEST_F(runs_sql, starts_that_are_decided_together_are_judged_each_by_itself) {
   EXPECT_EQ(start({.account = bob}), "ok");
   const std::string held = sql("select thread_id from runs.runs");
@@ -66,7 +66,7 @@ TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2") << "the plan of the first has one slot, and it is taken";
 }
 
-// An end passes over a run that is being stopped; when that is taken back, the sweep finds it.
+// The end of a run skips a waiting run that is being stopped; if that stop is rolled back, the sweep finds the run.
 TEST_F(runs_sql, a_waiter_that_an_end_passed_over_is_found) {
   EXPECT_EQ(start({}), "ok");
   const std::string going = last_run();
@@ -81,7 +81,7 @@ TEST_F(runs_sql, a_waiter_that_an_end_passed_over_is_found) {
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "0");
 }
 
-// The plan of the moment counts; a limit of a plan that is not the account's any more is not taken.
+// The current plan applies; slots of a plan that the account no longer has are not used.
 TEST_F(runs_sql, waiting_runs_are_admitted_by_the_plan_of_now) {
   EXPECT_EQ(start({}), "ok");
   const std::string going = last_run();
@@ -106,7 +106,7 @@ TEST_F(runs_sql, a_stopped_waiter_leaves_the_thread_busy_and_its_messages_alone)
   EXPECT_EQ(start({.thread = thread, .max_runs = 5}), "thread_busy " + first);
 }
 
-// Whichever comes first, the end or the wish to wait, nobody is left waiting for nothing.
+// Whichever commits first, the end or the start that waits for it, no run waits forever.
 TEST_F(runs_sql, an_end_and_a_wish_to_wait_at_once_never_strand_a_run) {
   for (int round = 0; round < 20; ++round) {
     const std::string account = round % 2 == 0 ? ann : bob;
@@ -122,7 +122,7 @@ TEST_F(runs_sql, an_end_and_a_wish_to_wait_at_once_never_strand_a_run) {
   }
 }
 
-// A start that holds its account (files come in, say) holds up nobody else's.
+// A start that locks its account (while it stores files, for example) does not delay other accounts.
 TEST_F(runs_sql, a_locked_account_does_not_hold_up_the_others) {
   const auto other = connect();
   other("begin");
@@ -148,7 +148,7 @@ TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
   const std::string eve = "44444444-4444-4444-8444-444444444444";
   sql("select accounts.provision(" + q(eve) + ", " + q(eve) + ", '', '', true, '', 'free', 5000000)");
   for (const std::string& id : {bob, eve}) sql("select agents.ensure_default(" + q(id) + ")");
-  // All that is written for an account, with ids and times by whether they are there.
+  // All rows written for an account; of ids and times only whether they are set.
   const auto written = [&](const std::string& account) {
     return sql("select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
                "'^([0-9a-f]{8}-[0-9a-f-]{27}|.*T\\d\\d:\\d\\d:\\d\\d.*)$', '*'), ' ' order by e.key) "
@@ -372,7 +372,7 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
   EXPECT_EQ(sql("select runs.force_stop(" + q(run) + ")"), "completed") << "terminal states stay";
 }
 
-// Whoever writes an end has to have jobs looked for only when there are any.
+// Only an end that created jobs requires a wake-up of the job queue.
 TEST_F(runs_sql, an_end_tells_whether_it_made_jobs_that_wait) {
   const auto ends = [this] { return persist(last_run(), 2, 2, end_step("completed"), "", "jobs_ready"); };
   start({});
@@ -457,7 +457,7 @@ TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
             "assistant - [{\"signature\":\"s\"}],summary 2 -");
 }
 
-// Steps of several runs in one statement: what is refused or has to wait does not keep the others out.
+// Steps of several runs in one statement: a step that is refused or has to wait does not affect the others.
 TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
   start({});
   const std::string of_ann = last_run();
@@ -499,7 +499,7 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   start({});
   const std::string run = last_run();
   persist(run, 2, 4, plain_step());
-  // The queue gives the job to another worker.
+  // The job queue gives the job to another worker.
   sql("update core.job set fence = 2");
   EXPECT_THROW(persist(run, 5, 6, plain_step()), testing_sql::sql_error);
   const std::string job = sql("select job_id from runs.runs");
@@ -528,7 +528,7 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
             "1-1 2-2 3-3 4-4 5-9 10-10 11-11");
   EXPECT_EQ(sql("select payload from runs.event where seq = 3"),
             R"({"type": "gap", "sequence": 3, "from": 3, "to": 3})");
-  // What the dead worker still had on its way changes nothing.
+  // Late writes of the dead worker have no effect.
   for (const std::string& late : {log_row(3, 4, "late"), log_row(10, 20, "late")}) {
     EXPECT_THROW(sql(append_sql(run, late, none)), testing_sql::sql_error);
     sql(append_sql(run, late, none, true));
@@ -544,14 +544,14 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
   EXPECT_EQ(move("1", "500"), "1") << "nor does it move the reservation";
   EXPECT_EQ(move("2", "500"), "0");
   EXPECT_EQ(sql("select seq_reserved from runs.runs"), "500");
-  // Numbers above its own reservation would be those of its successor.
+  // Numbers above its own reservation belong to its successor.
   EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "late"), reserve("1", "500"))), "1");
   EXPECT_EQ(sql("select count(*) from runs.event where payload = 'late'"), "0");
   EXPECT_EQ(sql(append_sql(run, log_row(65, 66, "new"), reserve("2", "600"))), "0");
   EXPECT_EQ(sql("select string_agg(payload, ' ') from runs.event where seq >= 65"), "new new");
 }
 
-// What a worker showed last may have died with it.
+// The last events of a worker may be lost with it.
 TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
   start({});
   const std::string run = last_run(), job = sql("select job_id from runs.runs");
@@ -573,8 +573,8 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
   EXPECT_EQ(take_over(6), "1") << "of the next step";
 }
 
-// The row of a dead worker is on its way while another one fills the gap: it waits for what becomes of the first
-// number, and leaves the others to that row.
+// The dead worker's row is still in flight while another worker fills the gap: the fill waits for the outcome of the
+// first number and leaves the others to that row.
 TEST_F(runs_sql, a_take_over_leaves_the_numbers_of_a_row_that_was_on_its_way) {
   start({});
   const std::string run = last_run();
@@ -599,7 +599,7 @@ TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
   const std::string run = last_run();
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
   EXPECT_EQ(sql("select cancel_requested from core.job"), "t") << "its worker hears of it at the next beat";
-  // Its worker went away: the run waits for another one.
+  // Its worker vanished: the run waits for another one.
   sql("update core.job set state = 0, node = null");
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
   EXPECT_EQ(sql("select count(*) from runs.event where payload like '{\"type\": \"status\"%stopped%'"), "1");
@@ -637,7 +637,7 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
   EXPECT_EQ(sql("select count(*) from core.event where kind like 'run.%'"), "0");
 }
 
-// An account that owns a tenth of many runs, all of one status: a page reads little more than itself.
+// An account owns a tenth of many runs, all of one status: a page reads few rows besides its own.
 TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
   sql("insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, status, job_id, "
       "fence, seq_reserved, timeout_seconds) select (lpad(to_hex(n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, "

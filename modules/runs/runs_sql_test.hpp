@@ -1,4 +1,4 @@
-// The module's SQL beside the real schemas of the job queue, accounts and agents, for the tests of it.
+// Test fixture: the module's SQL together with the real schemas of the job queue, accounts and agents.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -41,7 +41,7 @@ class runs_sql : public testing_sql::database_test {
     migrate("runs", ry_migrations::all);
     sql("create function pg_temp.plan_of(p text) returns text language plpgsql as $$ declare v text; o text := ''; "
         "begin for v in execute p loop o := o || v || E'\\n'; end loop; return o; end $$");
-    // One step by itself, its arguments by name.
+    // One step alone, with named arguments.
     sql(R"(create function pg_temp.persist_step(
              run uuid, job bigint, fence bigint, seqs bigint[], lasts bigint[], wires text[], reserved bigint,
              ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
@@ -122,7 +122,7 @@ class runs_sql : public testing_sql::database_test {
            q(w.model) + ", 'runyard/basic', " + q(w.body) + ", 'title', null, null, " + w.budget + ", " + q(w.policy) +
            ", " + q(node) + ", 3000, " + first_event + ", 64)";
   }
-  // What became of each, by its place: made, locked, or apart.
+  // The outcome of each start, in order: made, locked, or apart.
   static std::string plain_all_sql(const std::vector<wish>& wishes, bool wait = false) {
     const auto column = [&](const char* type, auto of) { return column_of(wishes, type, of); };
     const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
@@ -144,7 +144,7 @@ class runs_sql : public testing_sql::database_test {
            column("text", [](const wish& w) { return q(w.policy); }) + (wait ? "true, " : "false, ") + q(node) +
            ", 3000, " + first_event + ", 64) s on s.n = w.n";
   }
-  // Rows of tables that `what` reads, whether or not they were of use to it.
+  // Rows of tables that `what` reads, useful or not.
   template <class F>
   long rows_read(F what) const {
     const auto so_far = [&] {
@@ -157,7 +157,7 @@ class runs_sql : public testing_sql::database_test {
     sql("commit");
     return all;
   }
-  // Ids are told apart by the millisecond.
+  // Ids are distinguished by the millisecond.
   std::string start(const wish& w) const {
     sql("select pg_sleep(0.002)");
     return sql(start_sql(w));
@@ -168,7 +168,7 @@ class runs_sql : public testing_sql::database_test {
                "|| (select count(*) from runs.messages) || ' ' || (select count(*) from runs.runs) || ' ' || "
                "(select count(*) from runs.event) || ' ' || (select count(*) from core.job)");
   }
-  // Arguments that are one row of the log.
+  // Arguments for one row of the log.
   static std::string log_row(int from, int to, const std::string& payload) {
     return "array[" + std::to_string(from) + "], array[" + std::to_string(to) +
            "], array[(select string_agg(runs.event_wire(n, " + q(payload) + "), '' order by n) from generate_series(" +

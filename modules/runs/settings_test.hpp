@@ -1,4 +1,4 @@
-// Settings read with what was found wrong beside them.
+// Parses settings and returns the faults found.
 #pragma once
 #include <ry/cpp/settings_check.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace runs {
 
-// As "key message" by line; empty: sound.
+// One "key message" per line; empty: valid.
 inline std::string faults_of(std::string_view json) {
   ry::settings_faults faults;
   (void)parse_settings(json, faults);

@@ -8,7 +8,7 @@
 namespace runs {
 namespace {
 
-// A driver whose calls the test makes itself, and an answer that waits for them.
+// A driver whose callbacks the test invokes, and a request that waits for them.
 struct sink_guards_test : testing::Test {
   sink_guards_test() {
     driver_->name = "faulty";

@@ -159,7 +159,7 @@ TEST(snapshot, leaves_out_what_was_given_up) {
 }
 
 TEST(snapshot, keeps_the_arguments_of_a_call_as_they_are) {
-  std::string deep = "0.1";  // as deep as arguments may be
+  std::string deep = "0.1";  // the maximum depth of arguments
   for (int i = 0; i < 31; ++i) deep = "[" + deep + "]";
   story s;
   s.add("tool_call").text("tool_call_id", "c1").text("name", "t").json("arguments", "{\"a\":" + deep + "}").text("source", "x");

@@ -11,7 +11,7 @@ const std::string node = "77777777-7777-4777-8777-777777777771", other_node = "7
 
 class workspace_sql : public runs_sql {
  protected:
-  // A project with one thread and no run under way.
+  // A project with one thread and no unfinished run.
   std::string make_project() {
     EXPECT_EQ(start({.max_runs = 50}), "ok");
     EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");

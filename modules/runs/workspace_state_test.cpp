@@ -49,7 +49,7 @@ TEST(workspace_state_test, a_state_is_read_as_it_was_written) {
   EXPECT_EQ(back->entries.at("a b").chunks, "00ff,11ee");
   EXPECT_EQ(back->entries.at("l").target, "to where\n");
   EXPECT_EQ(parse_state_version(text), 7);
-  // What was cut off is no state.
+  // A truncated text is not a state.
   for (std::size_t n = 0; n < text.size(); ++n) EXPECT_FALSE(parse_state(text.substr(0, n))) << n;
   EXPECT_FALSE(parse_state("other 1 7 0 0 0\n"));
 }
@@ -66,7 +66,7 @@ TEST(workspace_state_test, what_changed) {
   before["gone"] = file(1, 1, 6);
   now["new"] = file(1, 1, 7);
   before["dir"].kind = now["dir"].kind = RY_SANDBOX_DIR;
-  now["dir"].modified_ns = 77;  // a directory's time moves with what is in it
+  now["dir"].modified_ns = 77;  // a directory's time changes with its contents
   const workspace_changes c = changes_between(before, now);
   EXPECT_EQ(c.changed, (std::vector<std::string>{"grown", "new", "replaced", "touched"}));
   EXPECT_EQ(c.gone, (std::vector<std::string>{"gone"}));
