@@ -16,7 +16,7 @@ using llm::text_at;
 
 namespace {
 
-constexpr int max_learnings = 8;  // every block has an index of its own
+constexpr int max_learnings = 8;  // every block has its own index
 constexpr std::size_t max_arguments = 16 * 1024 * 1024;
 
 std::int64_t number_at(const json::object& o, std::string_view key) {
@@ -36,7 +36,7 @@ void messages_reader::event(std::string_view name, std::string_view data, llm::r
     if (!text->empty()) to.text(*text);
     return;
   }
-  if (data.empty() || data == "[DONE]") return;  // some gateways end every stream as OpenAI does
+  if (data.empty() || data == "[DONE]") return;  // some gateways end every stream like OpenAI
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   const auto v = llm::parse_event(data);
   if (!v || !v->is_object())
@@ -84,8 +84,7 @@ void messages_reader::take(const json::object& o, std::string_view data, llm::re
   }
 }
 
-// Counts are cumulative: a later event replaces what an earlier one said. whole: the output is
-// counted to its end.
+// Counts are cumulative: a later event replaces earlier counts. whole: the output count is final.
 void messages_reader::usage(const json::object& u, bool whole) {
   const auto take = [&u](std::string_view key, std::int64_t& into) {
     const auto n = llm::count_at(u, key);
@@ -128,7 +127,7 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
   }
 }
 
-// Gateways that translate another protocol number blocks badly: the only one that is open is meant.
+// Gateways that translate another protocol misnumber blocks: if only one block is open, use it.
 messages_reader::tool_block* messages_reader::open_call(const json::object& o) {
   const auto index = number_at(o, "index");
   tool_block* open = nullptr;
@@ -178,7 +177,7 @@ void messages_reader::block_delta(const json::object& o, std::string_view data, 
 void messages_reader::block_stop(const json::object& o, llm::receiver& to) {
   const auto index = number_at(o, "index");
   if (index == thinking_.index) {
-    // Without a signature the API would not take it back.
+    // The API refuses a block without a signature.
     if (!thinking_.signature.empty())
       thought({{"type", "thinking"}, {"thinking", thinking_.text}, {"signature", thinking_.signature}}, to);
     thinking_ = {};
@@ -196,7 +195,7 @@ void messages_reader::conclude(llm::receiver& to) {
   std::size_t n = 0;
   for (tool_block& t : calls_) {
     ++n;
-    // What the limit cut off may have been the input of the last call.
+    // A limit may have truncated the input of the last call.
     const bool cut = !by_itself && n == calls_.size();
     if (t.name.empty()) continue;
     const std::string arguments =
@@ -213,7 +212,7 @@ void messages_reader::thought(json::object block, llm::receiver& to) {
   to.reasoning_block(json::serialize(block));
 }
 
-// Trusts what was learned only after an event with another text in its place read as expected.
+// Trusts the learned template only after an event with another text has been parsed as expected.
 void messages_reader::learn(std::string_view data) {
   ++learnings_;
   if (!text_.learn(data, "\"text\":\"")) return;

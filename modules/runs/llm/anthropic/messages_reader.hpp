@@ -1,4 +1,4 @@
-// Reads the stream of the messages API, or the document in its place. Sans-io.
+// Parses the answer of the messages API: an event stream, or a JSON document instead. Sans-io.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,7 +16,7 @@ namespace anthropic {
 
 class messages_reader final : public llm::answer_reader {
  public:
-  // model: as it was asked for; stands in the thinking blocks.
+  // model: as requested; recorded in the thinking blocks.
   explicit messages_reader(std::string model = {}) : model_(std::move(model)) {}
   void event(std::string_view name, std::string_view data, llm::receiver& to) override;
   void document(const boost::json::object& o, llm::receiver& to) override;
@@ -26,7 +26,7 @@ class messages_reader final : public llm::answer_reader {
  private:
   struct tool_block {
     std::int64_t index;
-    std::string id, name, given;  // given: an input that came whole
+    std::string id, name, given;  // given: an input that arrived whole
     llm::argument_text arguments;
     bool open = true;
   };
@@ -42,7 +42,7 @@ class messages_reader final : public llm::answer_reader {
   void thought(boost::json::object block, llm::receiver& to);
 
   const std::string model_;
-  std::vector<tool_block> calls_;  // given out at the end: only then it is known whether the last one is whole
+  std::vector<tool_block> calls_;  // delivered at the end, when it is known whether the last one is complete
   struct {
     std::int64_t index = -1;  // -1: none is open
     std::string text, signature;

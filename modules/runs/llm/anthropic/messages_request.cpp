@@ -32,7 +32,7 @@ void add_content(json::array& blocks, std::string_view text, const std::vector<l
 json::array assistant_blocks(const llm::turn& t, std::string_view model, thinking_mode mode) {
   json::array blocks;
   if (mode == thinking_mode::on)
-    for (const auto* given : t.reasoning) {  // of this model, as it gave them
+    for (const auto* given : t.reasoning) {  // blocks of this model, unchanged
       if (llm::text_at(*given, "driver") != "anthropic" || llm::text_at(*given, "model") != model) continue;
       json::object block = *given;
       block.erase("driver");
@@ -52,7 +52,7 @@ json::object result_block(const llm::past_call& c) {
     if (c.result.failed) out["is_error"] = true;
     return out;
   }
-  // A result with is_error may hold texts only.
+  // A result with is_error may contain only text.
   json::array content;
   std::string text = c.result.text;
   if (c.result.failed && !text.starts_with("Error")) text.insert(0, text.empty() ? "Error" : "Error: ");
@@ -61,7 +61,7 @@ json::object result_block(const llm::past_call& c) {
   return out;
 }
 
-// Roles alternate: what follows with the same role joins the message before. Results of tools are blocks of the user's.
+// Roles must alternate: a message with the same role joins the previous one. Tool results are blocks of user messages.
 json::array messages_of(const std::vector<llm::turn>& turns, std::string_view model, thinking_mode mode) {
   json::array out;
   const auto add = [&out](std::string_view role, json::array blocks) {
@@ -88,7 +88,7 @@ json::array messages_of(const std::vector<llm::turn>& turns, std::string_view mo
   return out;
 }
 
-// The last message of the assistant asks for tools and does not begin with a thought.
+// Whether the assistant's last message calls tools and does not begin with a thinking block.
 bool goes_on_without_thought(const json::array& messages) {
   for (auto m = messages.rbegin(); m != messages.rend(); ++m) {
     const auto& message = m->get_object();
@@ -101,7 +101,7 @@ bool goes_on_without_thought(const json::array& messages) {
   return false;
 }
 
-// The API wants the tools of earlier calls described, even when none may be called any more.
+// The API requires the tools of earlier calls, even if no tool may be called any more.
 json::array tools_of(const llm::tool_set& tools, const std::vector<llm::turn>& turns) {
   json::array list;
   for (const auto& t : tools.offered()) {
@@ -143,7 +143,7 @@ void set_effort(json::object& out, const json::object& request, const request_op
       return;
     }
     case thinking_control::budget: {
-      // The limit of the answer counts the thoughts as well.
+      // The answer's limit includes the thinking tokens.
       std::int64_t budget = budget_of(effort);
       const std::int64_t limit = out["max_tokens"].is_number() ? out["max_tokens"].to_number<std::int64_t>() : 0;
       if (!request.contains("max_output_tokens")) out["max_tokens"] = limit + budget;
@@ -198,7 +198,8 @@ void set_tool_choice(json::object& out, const llm::tool_choice& choice, std::vec
       {"parameter_skipped", "Thinking was switched off: the API does not combine it with this tool_choice."});
 }
 
-// At most four places: the tools, the system prompt, the end of the messages and where the request before ended.
+// At most four cache breakpoints: the tools, the system prompt, the end of the messages, and the end of the previous
+// request.
 void mark_for_cache(json::object& out) {
   const json::object mark{{"type", "ephemeral"}};
   if (auto* tools = out.if_contains("tools"); tools && tools->is_array() && !tools->get_array().empty())
@@ -225,7 +226,7 @@ llm::history_rules history_rules() {
   r.images.side_of_many = 2000;
   r.images.encoded_bytes = 5u << 20;
   r.images.count = 100;
-  r.images.total_encoded_bytes = 28u << 20;  // a request may have 32 MB
+  r.images.total_encoded_bytes = 28u << 20;  // the API's limit for a request is 32 MB
   return r;
 }
 
@@ -274,7 +275,7 @@ built_request build_request(const json::object& request, const request_options& 
     if (tools.offered().empty()) out["tool_choice"] = {{"type", "none"}};
     out["tools"] = std::move(list);
   }
-  json::array stops;  // blank ones are refused
+  json::array stops;  // the API refuses blank ones
   if (const auto* stop = llm::array_at(request, "stop"))
     for (const auto& s : *stop)
       if (s.is_string() && !llm::is_blank(s.get_string())) stops.push_back(s);

@@ -14,7 +14,7 @@ namespace llm {
 namespace json = boost::json;
 
 usage with_estimates(usage u, std::int64_t input_estimate, std::size_t produced) {
-  // Every request says something, and so did this answer if it produced bytes: a zero counted nothing.
+  // Every request contains something, and so does an answer that produced bytes: a reported zero was not counted.
   u.input_reported = u.input_reported && u.input != 0;
   u.output_reported = u.output_reported && (u.output != 0 || produced == 0);
   if (!u.input_reported) u.input = std::max(u.input, input_estimate);
@@ -53,7 +53,7 @@ failure unquoted_failure_of_status(unsigned s, std::string message) {
   if (s == 408 || s == 504) return {RY_DEADLINE_EXCEEDED, "llm.timeout", std::move(message)};
   if (s == 413) return {RY_OUT_OF_RANGE, "llm.context_too_long", std::move(message)};
   if (s == 429) return {RY_RESOURCE_EXHAUSTED, "llm.rate_limited", std::move(message)};
-  // A conflict, a request that came too early, a failed dependency: what official clients send again.
+  // A conflict, a request sent too early, a failed dependency: official clients retry these.
   if (s >= 500 || s == 409 || s == 424 || s == 425) return {RY_UNAVAILABLE, "llm.unavailable", std::move(message)};
   if (s >= 400) return {RY_INVALID_ARGUMENT, "llm.refused", std::move(message)};
   return {RY_DATA_LOSS, "llm.protocol", std::move(message)};
@@ -94,7 +94,7 @@ namespace {
 
 constexpr std::string_view key_beginnings[] = {"sk-",   "sk_",    "gsk_", "xai-", "AIza",    "pplx-",
                                                "nvapi-", "hf_",    "r8_",  "fw_",  "tgp_v1_", "Bearer "};
-constexpr std::size_t least_key = 6;  // characters behind its beginning
+constexpr std::size_t least_key = 6;  // characters after the prefix
 
 bool is_of_a_key(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '*' || c == '.';
@@ -105,9 +105,9 @@ void hide_keys(std::string& text, std::string_view beginning) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0) continue;  // within a word
     auto end = at + beginning.size();
     while (end < text.size() && is_of_a_key(text[end])) ++end;
-    while (end > at && text[end - 1] == '.') --end;  // of the sentence
+    while (end > at && text[end - 1] == '.') --end;  // end of the sentence
     const std::string_view key = std::string_view(text).substr(at, end - at);
-    // Words follow some of them: "Bearer authentication".
+    // Some prefixes are also followed by words: "Bearer authentication".
     const bool random = beginning == "sk-" || key.find_first_of("0123456789*") != std::string_view::npos;
     if (random && key.size() >= beginning.size() + least_key) text.replace(at, key.size(), "***");
   }

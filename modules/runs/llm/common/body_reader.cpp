@@ -57,7 +57,7 @@ void body_reader::read_document(answer_reader& reader, receiver& to) {
   if (const auto v = parse_event(document_)) {
     any = take(*v);
   } else {
-    // One JSON document in each line, or a first line of JSON before the events.
+    // One JSON document per line, or a first line of JSON before the events.
     std::string_view rest = document_;
     while (!rest.empty() && !reader.ended()) {
       auto line = rest.substr(0, rest.find('\n'));

@@ -1,5 +1,5 @@
-// Feeds the body of a response with HTTP 200 to the reader of its protocol: a stream of events, or what came in its
-// place. Sans-io.
+// Feeds the body of a response with HTTP 200 to the reader of its protocol: an event stream, or a document instead.
+// Sans-io.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class body_reader {
  public:
   explicit body_reader(std::size_t max_event = 16 * 1024 * 1024) : max_event_(max_event), events_(max_event) {}
 
-  // `go_on` is asked after each event; false drops the rest of `bytes`. Returns false when an event, or a document, is
-  // larger than the limit; feed nothing more then.
+  // Calls `go_on` after each event; false drops the rest of `bytes`. Returns false if an event or a document exceeds
+  // the limit; do not call feed() again then.
   template <class F>
   bool feed(std::string_view bytes, answer_reader& reader, receiver& to, F&& go_on) {
     if (form_ == form::unknown) bytes = look(bytes);
@@ -31,18 +31,18 @@ class body_reader {
     });
   }
 
-  // The body has ended. What stands in it without its end counts when it can be understood; then the reader decides.
+  // The body has ended. Delivers an incomplete last event if it can be parsed; then the reader decides.
   void closed(answer_reader& reader, receiver& to);
 
  private:
   enum class form { unknown, events, document };
-  // Decides by the first byte that says something; returns the bytes from there on.
+  // Decides by the first significant byte; returns the bytes from there on.
   std::string_view look(std::string_view bytes);
   void read_document(answer_reader& reader, receiver& to);
 
   const std::size_t max_event_;
   form form_ = form::unknown;
-  std::string mark_;  // of a byte order mark that came in pieces
+  std::string mark_;  // part of a byte order mark
   std::string document_;
   sse_reader events_;
 };

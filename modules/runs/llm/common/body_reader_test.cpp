@@ -10,7 +10,7 @@ namespace {
 
 using llm::test::recorder;
 
-// Remembers what it is given; "[DONE]" ends it.
+// Records its input; "[DONE]" ends it.
 class listener final : public llm::answer_reader {
  public:
   std::string seen;
@@ -55,8 +55,8 @@ TEST(body_reader, tells_streams_documents_and_pages_apart_at_every_split) {
       {": ping\n\ndata: 1\n\n", "|1\nclosed", ""},
       {"error: {\"code\":500}\n\n", "error|{\"code\":500}\nclosed", ""},
       {"event: error\ndata: {}\n\n", "error|{}\nclosed", ""},
-      {"data: {\"a\":1}", "|{\"a\":1}\nclosed", ""},   // the end of the event is missing
-      {"data: 1\n\ndata: {\"a\":", "|1\nclosed", ""},  // the event was cut off
+      {"data: {\"a\":1}", "|{\"a\":1}\nclosed", ""},   // the event's terminator is missing
+      {"data: 1\n\ndata: {\"a\":", "|1\nclosed", ""},  // the event was truncated
       {"{\"a\":1}", "document {\"a\":1}\nclosed", ""},
       {"\r\n [{\"a\":1},{\"b\":2}]", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
       {"{\"a\":1}\n{\"b\":2}\n", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},

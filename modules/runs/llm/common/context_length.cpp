@@ -10,7 +10,7 @@ namespace llm {
 
 namespace {
 
-// Words in order, `*` for any others between; numbers read as #. Behind them the providers that say it so.
+// Words in order, `*` for any words between; # for numbers. The comments name the providers that use the phrase.
 constexpr std::string_view too_long[] = {
     "maximum context length",  // OpenAI, Azure, vLLM, OpenRouter, DeepSeek, Mistral, Fireworks
     "max context length",  // Ollama
@@ -84,7 +84,7 @@ constexpr std::string_view too_long[] = {
     "not fit * context",  // others
 };
 
-// A refusal that passes with time.
+// Temporary refusals.
 constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "per second", "per hour", "per day",
                                       "tpm",        "rpm",        "quota",   "try again in"};
 
@@ -96,13 +96,13 @@ constexpr std::string_view codes[] = {
     "context_too_long",
 };
 
-// OpenAI: a text of the request, of which those that are no messages (names, ids) have far lower limits.
+// OpenAI: a string in the request is too long; strings other than messages (names, ids) have far lower limits.
 constexpr std::string_view text_too_long = "string too long * maximum length";
 constexpr std::uint64_t least_text_limit = 10'000;
 // Zhipu: the prompt is too long.
 constexpr std::string_view prompt_too_long_in_chinese = "\u8d85\u957f";
 
-// Lower case, words with one blank between, each number a #.
+// Lower case, single spaces between words, each number as #.
 std::string words_of(std::string_view text) {
   std::string out = " ";
   for (const char raw : text.substr(0, 4096)) {
@@ -133,7 +133,7 @@ bool has(std::string_view text, std::string_view words) {
   return true;
 }
 
-// The number behind "maximum length", 0 when there is none.
+// The number after "maximum length"; 0: none.
 std::uint64_t text_limit_in(std::string_view message) {
   constexpr std::string_view before = "maximum length ";
   const auto at = message.find(before);

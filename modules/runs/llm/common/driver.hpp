@@ -1,4 +1,4 @@
-// The table of llm.provider/1 around a driver over HTTP. A Driver has:
+// Implements llm.provider/1 for a driver over HTTP. A Driver has:
 //   static constexpr const char* kind;
 //   explicit Driver(std::string_view name, std::string_view config_json);   // throws ry::error
 //   const llm::endpoint& at() const;
@@ -28,10 +28,10 @@
 
 namespace llm {
 
-// A larger request is not made on a loop: each MiB of pictures takes it some milliseconds.
+// Larger requests are built on a blocking thread: each MiB of images takes some milliseconds.
 inline constexpr std::size_t most_on_a_loop = 512 * 1024;
 
-// Logs what was left out of requests, each sentence once: the next request of the run has the same. Any thread.
+// Logs changes to requests, each message once, because the run's next request has the same. Thread: any.
 class notice_log {
  public:
   void write(const ry::context& ctx, std::string_view provider, const std::vector<notice>& notices) {
@@ -52,7 +52,7 @@ class notice_log {
   std::unordered_set<std::size_t> written_;
 };
 
-// What the engine has to know of a provider's rules.
+// Converts a provider's rules for the runs module.
 inline ry_llm_limits limits_of(std::size_t tools, const image_limits& images) {
   ry_llm_limits out{};
   out.tools = static_cast<std::uint32_t>(tools);

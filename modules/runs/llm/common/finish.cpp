@@ -16,7 +16,7 @@ struct named {
 };
 
 constexpr named known[] = {
-    // the model's own end
+    // ended by the model
     {"stop", RY_LLM_FINISH_STOP},
     {"end_turn", RY_LLM_FINISH_STOP},
     {"stop_sequence", RY_LLM_FINISH_STOP},
@@ -25,12 +25,12 @@ constexpr named known[] = {
     {"complete", RY_LLM_FINISH_STOP},
     {"completed", RY_LLM_FINISH_STOP},
     {"finish_reason_stop", RY_LLM_FINISH_STOP},
-    // calls
+    // tool calls
     {"tool_calls", RY_LLM_FINISH_TOOL_CALLS},
     {"tool_call", RY_LLM_FINISH_TOOL_CALLS},
     {"tool_use", RY_LLM_FINISH_TOOL_CALLS},
     {"function_call", RY_LLM_FINISH_TOOL_CALLS},
-    // a limit of tokens
+    // token limit
     {"length", RY_LLM_FINISH_LENGTH},
     {"max_tokens", RY_LLM_FINISH_LENGTH},
     {"max_output_tokens", RY_LLM_FINISH_LENGTH},
@@ -97,7 +97,7 @@ constexpr named known[] = {
     {"other", RY_LLM_FINISH_ERROR},
 };
 
-// Words that tell what an unknown name means, the gravest first.
+// Words that classify an unknown name, most severe first.
 constexpr named telling[] = {
     {"malformed", RY_LLM_FINISH_ERROR},    {"error", RY_LLM_FINISH_ERROR},   {"fail", RY_LLM_FINISH_ERROR},
     {"overload", RY_LLM_FINISH_ERROR},     {"timeout", RY_LLM_FINISH_ERROR}, {"timed_out", RY_LLM_FINISH_ERROR},
@@ -114,7 +114,7 @@ constexpr named telling[] = {
     {"function_call", RY_LLM_FINISH_TOOL_CALLS},
 };
 
-// camelCase and dashes become lower case joined by _.
+// Converts camelCase and dashes to lower case with underscores.
 std::string plain(std::string_view reason) {
   std::string out;
   char before = 0;
@@ -151,7 +151,7 @@ int gravity(std::int32_t finish) {
   }
 }
 
-// A name within a longer text: "function_call_filter: MALFORMED_FUNCTION_CALL".
+// Finds a name within a longer text: "function_call_filter: MALFORMED_FUNCTION_CALL".
 std::int32_t within(std::string_view text) {
   const auto part_of_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   std::int32_t gravest = 0;
@@ -187,7 +187,7 @@ std::int32_t finish_of(std::string_view reason, std::string_view native) {
   const auto own = finish_of(reason);
   if (native.empty()) return own;
   const auto f = exact(plain(native));
-  // A native reason alone ends an answer only when that went wrong.
+  // A native reason alone ends an answer only if something went wrong.
   return own == 0 && gravity(f) <= gravity(RY_LLM_FINISH_TOOL_CALLS) ? 0 : graver(own, f);
 }
 

@@ -20,7 +20,7 @@ constexpr std::string_view no_output = "(no output)";
 constexpr std::string_view go_on = "Continue.";
 constexpr std::string_view began_earlier = "(The conversation began earlier.)";
 
-// An image of the request: where it goes, and what was found out about it.
+// An image of the request: its location, and the result of the check.
 struct found_image {
   const json::object* part = nullptr;
   bool recent = false;  // the model has not answered since
@@ -83,7 +83,7 @@ class reader {
     std::vector<shown_image> images;
   };
 
-  // The text, and the images that can be shown; a text stands for each of the others.
+  // The text, and the images that the provider accepts; a text replaces each of the others.
   content content_of(const json::object& message) {
     content out{content_text(message), {}};
     if (is_blank(out.text)) out.text.clear();
@@ -119,7 +119,7 @@ class reader {
         if (!c.is_object()) throw bad_request("an element of \"tool_calls\" is not an object");
         t.calls.push_back(call(c.get_object()));
       }
-    if (t.text.empty() && t.calls.empty()) return;  // also one that only thought
+    if (t.text.empty() && t.calls.empty()) return;  // also an answer that consists of reasoning only
     if (const auto* list = array_at(message, "reasoning"))
       for (const auto& r : *list)
         if (r.is_object()) t.reasoning.push_back(&r.get_object());
@@ -131,7 +131,7 @@ class reader {
     out.stored_id = text_at(o, "id");
     out.id = ids_.next(out.stored_id);
     out.name = tools_.wire_name(text_at(o, "name"));
-    // Providers take objects only: what the model wrote wrongly cannot go back.
+    // Providers accept only objects, so malformed arguments cannot be returned.
     const auto* arguments = o.if_contains("arguments");
     if (arguments && arguments->is_object()) {
       out.arguments = arguments->get_object();
@@ -146,7 +146,7 @@ class reader {
     return out;
   }
 
-  // Belongs to the latest call of that id that has no result. A result without a call is told as text.
+  // Assigns the result to the latest call of that id without a result. A result without a call becomes text.
   void result(const json::object& message) {
     const auto id = text_at(message, "tool_call_id");
     auto c = content_of(message);

@@ -1,5 +1,5 @@
-// The messages of a neutral request as turns that every provider takes: results stand with their calls, nothing is
-// blank, ids and names fit, images are what they say. What is stored is not changed. Pure.
+// Converts the messages of a neutral request to turns that every provider accepts: results follow their calls, no text
+// is blank, ids and names are valid, images have their real type. Stored messages are not changed. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -31,7 +31,7 @@ struct call_result {
 };
 
 struct past_call {
-  std::string_view stored_id;  // of the request
+  std::string_view stored_id;  // in the request
   std::string id, name;        // for the provider
   boost::json::object arguments;
   call_result result;
@@ -41,13 +41,13 @@ struct turn {
   enum class speaker { user, assistant };
   speaker by = speaker::user;
   std::string text;                                   // empty or not blank
-  std::vector<shown_image> images;                    // a user's
-  std::vector<past_call> calls;                       // an assistant's, each with its result
-  std::vector<const boost::json::object*> reasoning;  // as the request has it
+  std::vector<shown_image> images;                    // of a user turn
+  std::vector<past_call> calls;                       // of an assistant turn, each with its result
+  std::vector<const boost::json::object*> reasoning;  // blocks as in the request
 };
 
-// The first turn is a user's. Every turn has something to say. Two turns of an assistant follow each other only behind
-// calls; turns of a user may. The last one is a user's or has calls.
+// The first turn is a user's. No turn is empty. Assistant turns are consecutive only after calls; user turns may be.
+// The last turn is a user's or has calls.
 std::vector<turn> read_history(const boost::json::object& request, const history_rules& rules, tool_set& tools,
                                std::vector<notice>& notices);
 

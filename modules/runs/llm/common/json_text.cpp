@@ -44,7 +44,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// The bytes of the character at the front: 1 to 4, or 0 when it is none; `bad` then says how many to leave out.
+// The length of the first character: 1 to 4 bytes, or 0 if it is invalid; `bad` is then the number of bytes to skip.
 std::size_t utf8_length(std::string_view s, std::size_t& bad) {
   const auto at = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
   const unsigned lead = at(0);

@@ -18,15 +18,15 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int most_nesting = 3;  // gateways wrap the error of another as text
+constexpr int most_nesting = 3;  // gateways wrap another provider's error as text
 
-// Stand in for HTTP statuses where there is none.
+// Stand-ins for HTTP statuses that do not exist.
 constexpr unsigned quota = 402, filtered = 451;
 
 struct kind {
   std::string_view name;  // of a code, a type or a status, in lower case
   unsigned status;
-  bool decides = false;  // also against the HTTP status of the response
+  bool decides = false;  // overrides the HTTP status of the response
 };
 
 constexpr kind kinds[] = {
@@ -68,7 +68,7 @@ constexpr kind kinds[] = {
     {"engine_overloaded_error", 429},
     {"tokens", 429},
     {"requests", 429},
-    {"tool_use_failed", 500, true},  // Groq: the model wrote a call that is none
+    {"tool_use_failed", 500, true},  // Groq: the model wrote an invalid call
     {"overloaded_error", 529, true},
     {"server_overloaded", 503, true},
     {"server_is_overloaded", 503, true},
@@ -112,12 +112,12 @@ constexpr kind kinds[] = {
 const kind* kind_of(std::string_view name) {
   const auto* k = std::find_if(std::begin(kinds), std::end(kinds), [&](const kind& x) { return x.name == name; });
   if (k != std::end(kinds)) return k;
-  // Of requests and their images: invalid_prompt, invalid_encrypted_content, image_too_large, ...
+  // Invalid requests and images: invalid_prompt, invalid_encrypted_content, image_too_large, ...
   static constexpr kind bad_request{"", 400};
   return name.starts_with("invalid_") || name.starts_with("image_") ? &bad_request : nullptr;
 }
 
-// What an error says of itself.
+// The contents of an error.
 struct account {
   std::string message;
   std::string names[4];  // code, type, status, a gateway's error_type
@@ -152,7 +152,7 @@ std::string first_text(const json::object& o, std::initializer_list<std::string_
   return {};
 }
 
-// FastAPI: a sentence, or a list of what was wrong with the request.
+// FastAPI: a sentence, or a list of validation errors.
 std::string detail_of(const json::object& o) {
   if (const auto* d = object_at(o, "detail")) return first_text(*d, {"message", "error", "msg"});
   if (const auto* list = array_at(o, "detail"); list && !list->empty())
@@ -167,7 +167,7 @@ const json::object* first_object(const json::object& o, std::string_view key) {
 
 void read_account(const json::object& e, account& out, int depth);
 
-// The text of a message may be the error of the gateway's own provider.
+// The text of a message may be the error of the provider behind a gateway.
 void read_nested(std::string_view text, account& out, int depth) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string_view::npos || text[begin] != '{' || depth >= most_nesting) return;
@@ -282,7 +282,7 @@ bool is_error_key(std::string_view key) {
 
 }  // namespace
 
-// One pass over the members, because each chunk of a stream comes here.
+// A single pass over the members, because every chunk of a stream is checked.
 std::optional<failure> error_in(const json::object& event) {
   bool told = false, answers = false;
   for (const auto& [key, value] : event) {
@@ -318,7 +318,7 @@ failure failure_of_body(std::string_view body, unsigned http_status) {
   else if (const auto at = body.find_first_not_of(" \r\n\t"); at != std::string_view::npos && body[at] != '<')
     a.message = body.substr(0, 1000);
   a.retry_ms = retry_ms_of_message(a.message);
-  // A page or a bare text of something between is no sentence for people.
+  // An HTML page or plain text from a proxy is not a message for people.
   if (http_status != 0 && !says_context_too_long(a.message)) a.message.clear();
   return judge(std::move(a), http_status);
 }

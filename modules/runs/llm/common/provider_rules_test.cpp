@@ -1,5 +1,5 @@
-// Random conversations, also such as other providers left behind, keep the rules of each provider that a request would be
-// refused for. The rules are written down here once more, apart from the code that keeps them.
+// Property test: random conversations, including those that other providers left behind, obey the rules whose violation
+// each provider refuses. The rules are restated here, independently of the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ class author {
                              {"calls", json::array{json::object{{"id", call_id}, {"extra_content", {{"google", {{"thought_signature", "sig"}}}}}}}}}};
     }
   }
-  // Kept with an answer of the Responses API, also with one that is not this message any more.
+  // Stored with an answer of the Responses API, possibly one that no longer matches this message.
   json::object responses_items(std::string_view model, std::string_view call_id) {
     static const char* const items[] = {R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e1"})", R"({"type":"reasoning","id":"rs_2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})",
                                         R"({"type":"message","at":0,"size":5,"phase":"commentary"})", R"({"type":"message","at":1,"size":2})", R"({"type":"message","at":-1,"size":1e300})", R"({"type":"message"})",

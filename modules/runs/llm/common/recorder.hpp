@@ -1,4 +1,4 @@
-// A receiver that remembers, for tests.
+// A receiver that records an answer, for tests.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace json = boost::json;
 
 json::object parse_request(std::string_view text) {
   boost::system::error_code ec;
-  constexpr std::size_t most_depth = 64;  // a tool's schema may be 61 deep in there
+  constexpr std::size_t most_depth = 64;  // leaves 61 levels for a tool's schema
   json::value v = module_json::parse_exactly(text, most_depth, ec);
   if (ec || !v.is_object()) throw bad_request("the request is not a JSON object");
   json::object o = std::move(v.get_object());

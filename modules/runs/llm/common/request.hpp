@@ -1,4 +1,4 @@
-// The neutral form of a request (ry/ext/llm_provider.h), read by the drivers.
+// Parses the neutral form of a request (ry/ext/llm_provider.h) for the drivers.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -15,7 +15,7 @@
 
 namespace llm {
 
-// Thrown with a sentence that names the member.
+// The message names the invalid member.
 class bad_request : public std::exception {
  public:
   explicit bad_request(std::string what) : what_(std::move(what)) {}
@@ -25,10 +25,10 @@ class bad_request : public std::exception {
   std::string what_;
 };
 
-// Something of a request that was left out or changed so that the provider takes it: for on_notice of the sink.
+// A part of a request that was left out or changed to meet the provider's limits; goes to on_notice of the sink.
 struct notice {
   std::string_view code;  // "tool_skipped", "image_skipped" or "parameter_skipped"
-  std::string message;    // a sentence that names it
+  std::string message;    // a sentence that names the part
 };
 
 // Parses and checks the outer shape: an object with `model` and an array `messages` of objects with

@@ -30,7 +30,7 @@ void skip(std::string_view& text, std::string_view what) {
   text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
 }
 
-// A decimal number at the front.
+// Removes a decimal number from the front.
 std::optional<double> take_number(std::string_view& text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0) return std::nullopt;
   double n = 0;
@@ -40,7 +40,7 @@ std::optional<double> take_number(std::string_view& text) {
   return n;
 }
 
-// Milliseconds of a unit's name; 0: it is none.
+// Milliseconds of a unit's name; 0: unknown.
 double unit_ms(std::string_view name) {
   static constexpr struct {
     std::string_view name;
@@ -59,8 +59,8 @@ std::uint64_t bounded(double ms) {
   return ms >= static_cast<double>(a_day_ms) ? a_day_ms : static_cast<std::uint64_t>(std::ceil(ms));
 }
 
-// Until a moment: RFC 3339 (Anthropic), or a Unix time in seconds or milliseconds (OpenRouter, GitHub). 0: none, or over, or the
-// time now is not known.
+// Time until a moment: RFC 3339 (Anthropic), or a Unix time in seconds or milliseconds (OpenRouter, GitHub). 0: none,
+// in the past, or the current time is unknown.
 std::uint64_t until_ms(std::string_view value, std::int64_t now_unix_s) {
   if (now_unix_s <= 0) return 0;
   const std::string text(value.substr(0, 64));
@@ -78,7 +78,7 @@ std::uint64_t until_ms(std::string_view value, std::int64_t now_unix_s) {
   return wait > 0 ? bounded(wait) : 0;
 }
 
-// A reset header's value: a moment, or how long it takes.
+// The value of a reset header: a moment or a duration.
 std::uint64_t reset_ms_of(std::string_view value, std::int64_t now_unix_s) {
   skip(value, " ");
   std::string_view rest = value;

@@ -1,4 +1,4 @@
-// When a provider wants to be asked again: the headers of its response and the body of its error. Pure.
+// The retry delay that a provider requests, in response headers and error bodies. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -8,18 +8,18 @@
 
 namespace llm {
 
-// Seconds of a Retry-After header (fractions rounded up; at most a day); 0 = none, or it is over.
+// Seconds of a Retry-After header (fractions rounded up; at most a day); 0: none, or in the past.
 std::uint32_t retry_after(std::string_view value, std::int64_t now_unix_s);
 
-// Milliseconds of "3.5s", "120ms", "1m2s", "2 minutes and 5 seconds"; a number without a unit counts seconds. `text` may
-// go on behind it. nullopt: it does not begin with a duration.
+// Milliseconds of "3.5s", "120ms", "1m2s", "2 minutes and 5 seconds"; a number without a unit means seconds. `text` may
+// have a longer rest. nullopt: it does not begin with a duration.
 std::optional<std::uint64_t> read_duration_ms(std::string_view text);
 
-// Milliseconds that a sentence asks for: "Please try again in 7.66s", "retry after 26 seconds"; 0: it names none.
+// The delay in a message, in milliseconds: "Please try again in 7.66s", "retry after 26 seconds"; 0: none.
 std::uint64_t retry_ms_of_message(std::string_view message);
 
-// Milliseconds that an error asks for, in a member of its own (Google's RetryInfo, retry_after, OpenRouter's
-// metadata.headers) or in its message; 0: none. `error` is the error object itself.
+// The delay in an error, in milliseconds: in a member (Google's RetryInfo, retry_after, OpenRouter's metadata.headers)
+// or in its message; 0: none. `error` is the error object itself.
 std::uint64_t retry_ms_of_error(const boost::json::object& error, std::int64_t now_unix_s);
 
 std::uint32_t whole_seconds(std::uint64_t ms);  // rounded up, at most a day
@@ -28,9 +28,9 @@ std::uint32_t whole_seconds(std::uint64_t ms);  // rounded up, at most a day
 class retry_headers {
  public:
   void add(std::string_view name, std::string_view value, std::int64_t now_unix_s);
-  // What the server asks for in so many words: retry-after-ms, Retry-After. 0: none.
+  // The delay that the server requests explicitly: retry-after-ms, Retry-After. 0: none.
   std::uint64_t asked_ms() const { return retry_after_ms_ != 0 ? retry_after_ms_ : retry_after_s_ * 1000; }
-  // When the limit that was used up is free again (x-ratelimit-reset-*); for a 429 that says nothing else. 0: not known.
+  // Time until the exhausted limit is reset (x-ratelimit-reset-*); for a 429 without an explicit delay. 0: unknown.
   std::uint64_t reset_ms() const { return used_up_ms_ != 0 ? used_up_ms_ : soonest_ms_; }
 
  private:

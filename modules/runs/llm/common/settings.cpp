@@ -22,7 +22,7 @@ std::string known(std::initializer_list<std::string_view> keys) {
   return out;
 }
 
-// What the host would refuse with each request.
+// Refuses headers that the host would refuse in each request.
 void check_header(std::string_view name, std::string_view value) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   const bool token = !name.empty() && std::all_of(name.begin(), name.end(), [&](unsigned char c) {
@@ -36,7 +36,7 @@ void check_header(std::string_view name, std::string_view value) {
                                                                               : " is not a header name"));
 }
 
-// A message never repeats the value, which may hold a password.
+// Messages never contain the value, which may include a password.
 void read_proxy(endpoint& e, const json::object& config) {
   if (!config.contains("proxy")) return;
   e.proxy = text_setting(config, "proxy", "environment");
@@ -69,7 +69,7 @@ void read_ca_file(endpoint& e, const json::object& config) {
   e.ca_pem = std::move(text);
 }
 
-// Of a header or of a value in an address.
+// For names of headers and of query parameters.
 bool names_a_secret(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -94,9 +94,9 @@ void add_secrets_of_url(std::vector<std::string>& to, std::string_view url) {
   if (user.size() < authority.size() && colon != std::string_view::npos) to.emplace_back(user.substr(colon + 1));
 }
 
-// Secrets that are removed from messages of the provider.
+// Secrets to remove from the provider's messages.
 std::vector<std::string> secrets_of(const endpoint& e) {
-  constexpr std::size_t least = 4;  // a shorter one is no secret, and would hide words
+  constexpr std::size_t least = 4;  // a shorter one is not a secret, and removing it would damage words
   std::vector<std::string> out{e.secret};
   for (const auto& [name, value] : e.headers) {
     if (!names_a_secret(name)) continue;
@@ -106,7 +106,7 @@ std::vector<std::string> secrets_of(const endpoint& e) {
   add_secrets_of_url(out, e.url);
   add_secrets_of_url(out, e.proxy);
   std::erase_if(out, [](const std::string& s) { return s.size() < least; });
-  // The longest first: one may be part of another.
+  // Longest first: one secret may be part of another.
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
   return out;
 }

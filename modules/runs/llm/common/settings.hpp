@@ -11,21 +11,21 @@
 
 namespace llm {
 
-// Parses config_json; what stands in its table `options` is lifted to the top. Keys other than
-// those that all providers have and `own_keys` are refused. Throws ry::error naming the key.
+// Parses config_json and moves the members of its table `options` to the top level. Refuses keys other than the common
+// ones and `own_keys`. Throws ry::error naming the key.
 boost::json::object parse_config(std::string_view json,
                                  std::initializer_list<std::string_view> own_keys);
 
-// Reads base_url, api_key, headers, timeout_seconds, idle_timeout_seconds, proxy and ca_file, whose text becomes
-// ca_pem; `url` is the base without a trailing slash, with the query that it was given. Throws ry::error naming the key.
+// Reads base_url, api_key, headers, timeout_seconds, idle_timeout_seconds, proxy and ca_file, whose content becomes
+// ca_pem; `url` is the base URL without a trailing slash, with its query. Throws ry::error naming the key.
 endpoint read_endpoint(std::string_view name, const boost::json::object& config,
                        std::string_view default_base);
 
-// Adds a header of the driver's own, unless the settings have one of that name in any case.
+// Adds a header of the driver unless the settings contain one of that name, in any case.
 void add_header(endpoint& at, std::string_view name, std::string value);
 
-// "https://h/v1?api-version=1" and "/chat": "https://h/v1/chat?api-version=1". A base that ends in `path` stays as it
-// is.
+// "https://h/v1?api-version=1" and "/chat": "https://h/v1/chat?api-version=1". A base that ends in `path` is returned
+// unchanged.
 std::string with_path(std::string_view base, std::string_view path);
 // Host of an http or https URL, in lower case, without port and user.
 std::string host_of(std::string_view url);

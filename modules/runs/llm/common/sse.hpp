@@ -1,5 +1,5 @@
-// Reads server-sent events from bytes as they come. Sans-io; hostile input costs bounded memory. Beyond the standard: a
-// field "error:", as llama-server writes it, is the data of an event of that name, and a line of bare JSON is data.
+// Incremental parser of server-sent events. Sans-io; bounds memory for hostile input. Beyond the standard: a field
+// "error:", as llama-server writes it, is the data of an event "error", and a line of bare JSON is data.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,9 @@ class sse_reader {
  public:
   explicit sse_reader(std::size_t max_event = 16 * 1024 * 1024) : max_event_(max_event) {}
 
-  // Calls event(name, data) for each complete event with data; the views are valid during the call
-  // and point into `bytes` where that is possible. `event` returns false to stop: the rest of
-  // `bytes` is dropped. Returns false when an event is larger than the limit; feed nothing more
-  // then.
+  // Calls event(name, data) for each complete event with data. The views are valid during the call and point into
+  // `bytes` where possible. If `event` returns false, the rest of `bytes` is dropped. Returns false if an event exceeds
+  // the limit; do not call feed() again then.
   template <class F>
   bool feed(std::string_view bytes, F&& event) {
     if (split_end_ && !bytes.empty()) {
@@ -33,7 +32,7 @@ class sse_reader {
         line_.append(line);
         line = line_;
       }
-      // The same limit as for a line that comes in pieces.
+      // The same limit as for a line that arrives in parts.
       if (!fits(line)) return false;
       line = without_mark(line);
       bytes.remove_prefix(end);
@@ -41,7 +40,7 @@ class sse_reader {
       bool go_on = true;
       if (data_count_ == 0 && line.starts_with("data:") && !bytes.empty() &&
           (bytes[0] == '\n' || bytes[0] == '\r')) {
-        // The data of an event is nearly always one line, and its end is here already.
+        // Fast path: the data of an event is nearly always one line, and its end is already here.
         drop_line_end(bytes);
         ++count_;
         go_on = event(std::string_view(name_), value_of(line, 5));
@@ -57,7 +56,7 @@ class sse_reader {
     return true;
   }
 
-  // The bytes have ended: gives out an event whose end is missing.
+  // End of the stream: delivers an event whose terminator is missing.
   template <class F>
   void finish(F&& event) {
     if (!line_.empty()) take_field(without_mark(line_));
@@ -67,7 +66,7 @@ class sse_reader {
       return true;
     });
   }
-  std::size_t count() const { return count_; }  // of events that had data, so far
+  std::size_t count() const { return count_; }  // events with data so far
 
  private:
   template <class F>
@@ -82,7 +81,7 @@ class sse_reader {
     data_count_ = 0;
     return go_on;
   }
-  // With the line feed that would join it to the data before it.
+  // Includes the line feed that would join the line to earlier data.
   bool fits(std::string_view line) const { return line.size() + data_.size() + (data_count_ > 0) <= max_event_; }
   // A stream may begin with a byte order mark.
   std::string_view without_mark(std::string_view line) {
@@ -95,7 +94,7 @@ class sse_reader {
     if (line.starts_with(' ')) line.remove_prefix(1);
     return line;
   }
-  // Two searches for one byte are far quicker than one for either.
+  // Two searches for one byte each are much faster than one for either.
   static std::size_t line_end(std::string_view bytes) {
     const auto lf = bytes.find('\n');
     const auto cr = bytes.substr(0, lf).find('\r');
@@ -113,11 +112,11 @@ class sse_reader {
   void take_field(std::string_view line);
 
   std::size_t max_event_;
-  std::string line_;  // of the piece before
+  std::string line_;  // incomplete line of the previous call
   std::string name_, data_;
   std::size_t data_count_ = 0, count_ = 0;
   bool first_line_ = true;
-  bool split_end_ = false;  // the last piece ended in CR: an LF that follows belongs to it
+  bool split_end_ = false;  // the previous input ended in CR: a following LF belongs to it
 };
 
 }  // namespace llm

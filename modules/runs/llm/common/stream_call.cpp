@@ -15,9 +15,9 @@ constexpr std::size_t max_refusal = 64 * 1024;
 constexpr std::size_t max_after_end = 64 * 1024;
 constexpr std::uint64_t max_answer = 256ull * 1024 * 1024;
 constexpr std::uint64_t linger_ms = 2000;
-constexpr std::uint64_t terminator_ms = 5000;  // without anything new, from the finish of an answer to its end
+constexpr std::uint64_t terminator_ms = 5000;  // without new data, from the finish reason of an answer to its end
 
-// The message of the host's HTTP client contains addresses.
+// Messages of the host's HTTP client contain addresses.
 failure classify_transport(ry_status st, std::string_view reason, std::string text) {
   switch (st) {
     case RY_CANCELLED:
@@ -92,7 +92,7 @@ ry_status stream_call::start(const ry::context& host, const endpoint& at, exchan
   return st;
 }
 
-// A request that is being made.
+// A request that is being built.
 struct stream_call::preparation {
   std::unique_ptr<stream_call> of;
   const endpoint& at;
@@ -168,7 +168,7 @@ ry_status stream_call::on_data(void* p, ry_bytes chunk) noexcept {
   auto* self = static_cast<stream_call*>(p);
   return ry::guard([&] {
     const ry_status st = self->take({reinterpret_cast<const char*>(chunk.ptr), chunk.len});
-    // The host would take this for a wish to pause.
+    // The host would interpret RY_RESOURCE_EXHAUSTED as a request to pause.
     return st == RY_RESOURCE_EXHAUSTED ? RY_ABORTED : st;
   });
 }
@@ -190,7 +190,7 @@ ry_status stream_call::take(std::string_view bytes) {
   }
   if (cancelled_) return RY_CANCELLED;
   if (!reader_->ended()) {
-    // Some servers send no terminator and leave the connection open; others have a finish reason in each chunk.
+    // Some servers send no terminator and keep the connection open; others send a finish reason in each chunk.
     if (reader_->finish_seen()) end_after(terminator_ms);
     return RY_OK;
   }
@@ -199,11 +199,11 @@ ry_status stream_call::take(std::string_view bytes) {
     return RY_ABORTED;
   }
   end();
-  end_after(linger_ms);  // a server that keeps the response open after its last event is not waited for
+  end_after(linger_ms);  // do not wait for a server that keeps the response open after its last event
   return RY_OK;
 }
 
-// Closes the connection then, unless the server does before.
+// Closes the connection after this time unless the server closes it first.
 void stream_call::end_after(std::uint64_t ms) {
   if (const auto earlier = std::exchange(linger_op_, 0)) host_.core().op_cancel(host_.host(), earlier);
   struct late {
@@ -233,14 +233,14 @@ void stream_call::closed(ry_status st, const ry_error_view* err) {
   const bool refused = status_ != 0 && status_ / 100 != 2;
   if (refused) {
     auto f = reader_->refused(status_, refusal_);
-    // The header, then the error's own words, then the moment when the limit is free again.
+    // Precedence: the header, the error's text, the reset time of the limit.
     if (const auto asked = retry_headers_.asked_ms(); asked != 0) f.retry_after_s = whole_seconds(asked);
     if (f.retry_after_s == 0 && status_ == 429) f.retry_after_s = whole_seconds(retry_headers_.reset_ms());
     return end(f);
   }
   if (st != RY_OK) {
     const auto reason = err ? ry::view(err->reason) : std::string_view();
-    // The answer may be whole although the connection did not end well.
+    // The answer may be complete although the connection was not closed properly.
     if (reason == "http_client.truncated" || reason == "http_client.reset" || reader_->finish_seen())
       body_.closed(*reader_, *this);
     if (reader_->ended() && !reader_->failed()) return end();
@@ -274,7 +274,7 @@ void stream_call::end() {
 
 void stream_call::end(const failure& f) {
   done_ = true;
-  // Not a failed request: another one would be withheld as well.
+  // Not a failed request: a retry would be withheld as well.
   const bool filtered = f.reason == content_filtered;
   const auto e = summary(filtered ? RY_LLM_FINISH_FILTER : 0);
   if (filtered) return sink_.on_end(ctx_, RY_OK, &e, nullptr);

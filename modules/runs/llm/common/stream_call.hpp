@@ -1,5 +1,5 @@
-// One answer over ry.http_client/1: sends the request, feeds the body of the response to a reader
-// and the reader's pieces to the sink, and ends exactly once. Lives on the executor of the call.
+// One request over ry.http_client/1: sends it, feeds the response body to a reader and the reader's output to the sink,
+// and ends exactly once. Lives on the executor of the call.
 #pragma once
 
 #include <ry/ext/llm_provider.h>
@@ -18,41 +18,41 @@
 
 namespace llm {
 
-// Settings that every driver over HTTP has.
+// Settings shared by all drivers over HTTP.
 struct endpoint {
-  std::string name;  // the provider's, also the key of its connections
+  std::string name;  // of the provider; also the key of its connection pool
   std::string url;   // of the request
   std::string secret;
-  std::vector<std::string> secrets;  // what no message repeats: the key, values of headers and of the address
+  std::vector<std::string> secrets;  // removed from all messages: the key, values of headers and of the URL
   ry::headers headers;
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
   enum class proxy_from { environment, setting, none };
   proxy_from proxied = proxy_from::environment;
   std::string proxy;        // with proxy_from::setting
-  std::string ca_pem;       // certificates trusted beside the system's; empty: none
-  std::uint64_t trust = 0;  // what the host calls them
+  std::string ca_pem;       // certificates trusted in addition to the system's; empty: none
+  std::uint64_t trust = 0;  // the host's handle for them
 };
 
-// What is sent, and who reads what comes back.
+// The request body, and the reader for the response.
 struct exchange {
   std::string body;
   std::unique_ptr<answer_reader> reader;
-  std::shared_ptr<const call_names> names = nullptr;  // what was renamed for the provider; nullptr: nothing
-  std::vector<notice> notices = {};                   // told before the answer begins
+  std::shared_ptr<const call_names> names = nullptr;  // names changed for the provider; nullptr: none
+  std::vector<notice> notices = {};                   // passed to the sink before the answer begins
 };
 
 class stream_call final : receiver {
  public:
-  // Who wants an answer, and what the request is estimated to cost.
+  // The caller's sink, and the estimated tokens of the request.
   struct caller {
     ry_exec* exec;
     const ry_llm_sink& sink;
     void* ctx;
     std::int64_t input_estimate;
   };
-  // Non-zero: not started. *call is valid until on_end returned. `at` lives as long as the call.
+  // A status other than RY_OK: not started. *call is valid until on_end has returned. `at` outlives the call.
   static ry_status start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call);
-  // The same for a request that takes long to make: `prepare` is called on a thread that may block, and may throw.
+  // For a request that takes long to build: `prepare` runs on a blocking thread and may throw.
   static ry_status start(const ry::context& host, const endpoint& at, std::function<exchange()> prepare,
                          const caller& by, void** call);
   static void cancel(void* call);
@@ -84,7 +84,7 @@ class stream_call final : receiver {
 
   const ry::context& host_;
   const std::vector<std::string>& secrets_;  // of the endpoint
-  std::unique_ptr<answer_reader> reader_;  // none before the request is made
+  std::unique_ptr<answer_reader> reader_;  // none before the request is built
   std::shared_ptr<const call_names> names_;
   std::vector<notice> notices_;
   const std::int64_t input_estimate_;

@@ -1,4 +1,4 @@
-// Smallest images whose headers say a size, for tests. No decoder would show anything.
+// Minimal images whose headers contain a size, for tests. No decoder could show them.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view s) {
   return s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
 }
 
-// Behind the object that `s` begins with, npos when it has no end.
+// The position after the object at the beginning of `s`; npos: it is incomplete.
 std::size_t object_end(std::string_view s) {
   int depth = 0;
   bool in_string = false;
@@ -57,7 +57,7 @@ bool empty_object(std::string_view s) {
   return s.starts_with('{') && s.ends_with('}') && all_blank(s.substr(1, s.size() - 2));
 }
 
-// Texts of very different length are taken for different, so that comparing many short ones with a long one stays cheap.
+// Texts of very different lengths count as different, which keeps comparing many short ones with a long one cheap.
 bool same_value(std::string_view a, std::string_view b) {
   if (a == b) return true;
   if (a.size() / 4 > b.size() || b.size() / 4 > a.size()) return false;
@@ -66,7 +66,7 @@ bool same_value(std::string_view a, std::string_view b) {
   return !bad_a && !bad_b && x == y;
 }
 
-// `next` says all that `before` said, and perhaps more.
+// Whether `next` contains all of `before`, and perhaps more.
 bool extends(std::string_view next, std::string_view before) {
   before.remove_suffix(1);
   before = trimmed(before);
@@ -153,7 +153,7 @@ bool argument_text::is_said_again_by(std::string_view other) const {
 std::string argument_text::take() {
   if (!closed_) {
     const auto own = trimmed(text_);
-    // "null" before the object that followed, or an object written as a JSON string.
+    // "null" before the object, or an object written as a JSON string.
     if (own.starts_with("null") && starts_object(own.substr(4))) return std::string(trimmed(own.substr(4)));
     if (own.starts_with('"')) {
       boost::system::error_code ec;
@@ -174,7 +174,7 @@ std::string argument_text::take() {
     else if (!cut && extends(next, best))
       best = next;
     else if (cut || (!empty_object(next) && !same_value(best, next)))
-      return text_ + behind_;  // different objects: nobody knows which was meant
+      return text_ + behind_;  // different objects: ambiguous
     rest = cut ? std::string_view() : trimmed(rest.substr(end));
   }
   return std::string(best);
@@ -215,7 +215,7 @@ std::optional<std::size_t> tool_call_assembly::add(const json::object& o, std::s
       n = static_cast<std::int64_t>(at->get_double());
     if (n >= 0) p.index = n;
   }
-  std::string written;  // arguments that came as JSON, not as text
+  std::string written;  // arguments that arrived as JSON instead of text
   const auto* arguments = named.if_contains("arguments");
   if (arguments && arguments->is_string()) {
     p.arguments = arguments->get_string();
@@ -242,7 +242,7 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
     bytes_ += p.id.size();
   }
   if (p.name.starts_with(c->name))
-    c->name = p.name;  // the first, the same, or all of it so far
+    c->name = p.name;  // the first part, a repetition, or everything so far
   else if (p.name != c->name)
     c->name += p.name;
   if (extra != nullptr) {
@@ -255,7 +255,7 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
   return p.arguments.size();
 }
 
-// The call that a piece belongs to unless it begins another one; nullptr: it begins one.
+// The call that a part belongs to unless it begins another one; nullptr: it begins one.
 tool_call_assembly::call* tool_call_assembly::owner(const piece& p) {
   if (calls_.empty()) return nullptr;
   call& last = calls_.back();
@@ -271,7 +271,7 @@ tool_call_assembly::call* tool_call_assembly::owner(const piece& p) {
     return p.position < calls_.size() ? &calls_[p.position] : &last;
   }
   if (call* c = from_back([&](const call& x) { return x.index == p.index; })) return c;
-  // An index that is new. Some servers count pieces instead of calls.
+  // A new index. Some servers count chunks instead of calls.
   if (of_id != nullptr && (p.name.empty() || (p.name == of_id->name && !of_id->arguments.complete()))) return of_id;
   if (last.delta == deltas_ || last.arguments.complete() || all_blank(p.arguments)) return nullptr;
   if (p.name.empty()) return &last;
@@ -292,7 +292,7 @@ bool tool_call_assembly::begins_another(const call& c, const piece& p) const {
   }
   if (same_name) return other_id && !p.index && (p.whole || (nothing && c.arguments.blank()));
   if (!c.arguments.blank() || other_id) return true;
-  // A name in pieces, or a call without arguments before this one.
+  // A name in parts, or the previous call has no arguments.
   return p.id.empty() && !nothing && !p.index;
 }
 
@@ -302,7 +302,7 @@ std::vector<assembled_call> tool_call_assembly::take(std::string_view seed, bool
   for (call& c : calls_) {
     if (c.name.empty()) continue;
     assembled_call a{std::move(c.id), std::move(c.name), c.arguments.take(), std::move(c.extra)};
-    // What the limit cut off may have been the arguments of the last call.
+    // A limit may have truncated the arguments of the last call.
     const bool cut = !finished && &c == &calls_.back();
     a.arguments = settled_arguments(std::move(a.arguments), cut);
     for (std::size_t n = out.size(); a.id.empty() || ids.contains(a.id); ++n) {

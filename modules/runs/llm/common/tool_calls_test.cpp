@@ -13,7 +13,7 @@ using llm::argument_text;
 using llm::tool_call_assembly;
 using testing::ElementsAreArray;
 
-// Each element is the array "tool_calls" of one delta; a call reads "id name arguments".
+// Each element is the array "tool_calls" of one delta; a call is written as "id name arguments".
 std::vector<std::string> assembled(const std::vector<std::string>& deltas, bool finished = true) {
   tool_call_assembly calls;
   for (const auto& d : deltas) EXPECT_TRUE(calls.add(boost::json::parse(d).as_array())) << d;
@@ -140,7 +140,7 @@ TEST(argument_text, an_object_that_is_said_again_counts_once) {
                {{"{\"x\":1}", "{ \"x\": 1 }"}, "{\"x\":1}"},
                {{"{\"x\":1}", "{\"x\":1,\"y\":2}"}, "{\"x\":1,\"y\":2}"},
                {{"{\"x\":1}", "{}"}, "{\"x\":1}"},
-               {{"{\"x\":1}", "{\"x\":2}"}, "{\"x\":1}{\"x\":2}"},  // cannot be decided
+               {{"{\"x\":1}", "{\"x\":2}"}, "{\"x\":1}{\"x\":2}"},  // ambiguous
                {{"{\"x\":\"}{\"}"}, "{\"x\":\"}{\"}"},
                {{"{\"x\":\"\\\"", "}\"}"}, "{\"x\":\"\\\"}\"}"},
                {{"null", "{\"x\":1}"}, "{\"x\":1}"},

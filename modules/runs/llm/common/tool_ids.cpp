@@ -10,7 +10,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// "call_1": what stands in for an id that a provider left out.
+// "call_1": replaces an id that a provider left out.
 bool is_own_id(std::string_view id) {
   constexpr std::string_view prefix = "call_";
   if (!id.starts_with(prefix) || id.size() > prefix.size() + 3) return false;

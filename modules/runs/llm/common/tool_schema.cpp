@@ -22,15 +22,15 @@ namespace json = boost::json;
 
 namespace {
 
-// Of one schema after its references are resolved: each of them may be used often.
+// Limits for one schema with its references resolved: each may be used many times.
 constexpr int most_nodes = 4000;
 constexpr std::size_t most_resolved_bytes = 128 * 1024;
 constexpr int most_depth = 60;
-constexpr std::size_t most_name = 64;  // of a property, for Anthropic
+constexpr std::size_t most_name = 64;  // of a property; limit of Anthropic
 
 enum class keyword { other, drop, schema, schemas, named_schemas, string, boolean, count, number, list };
 
-// How the value of a keyword must look. Unknown keywords are passed on.
+// The required form of a keyword's value. Unknown keywords are passed on.
 keyword kind_of(std::string_view key) {
   static constexpr std::pair<std::string_view, keyword> known[] = {
       {"$ref", keyword::drop}, {"$schema", keyword::drop}, {"$id", keyword::drop}, {"id", keyword::drop},
@@ -60,7 +60,7 @@ keyword kind_of(std::string_view key) {
   return found == std::end(known) ? keyword::other : found->second;
 }
 
-// The standard name of a type; empty for one that is none.
+// The standard name of a type; empty if unknown.
 std::string_view type_name(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"string", "string"}, {"str", "string"}, {"text", "string"}, {"date", "string"}, {"datetime", "string"},
@@ -101,7 +101,7 @@ bool is_property_name(std::string_view name) {
   });
 }
 
-// What "#/a/b~1c/%64" points to.
+// Resolves a JSON pointer such as "#/a/b~1c/%64".
 const json::value* pointed_to(const json::value& root, std::string_view ref) {
   if (!ref.starts_with('#')) return nullptr;
   ref.remove_prefix(1);
@@ -151,13 +151,13 @@ json::array strings_of(const json::value* v) {
   if (const auto* list = v->if_array())
     for (const auto& s : *list)
       if (s.is_string()) add_unique(out, s);
-  if (const auto* object = v->if_object())  // PHP's list with gaps
+  if (const auto* object = v->if_object())  // a PHP list with gaps
     for (const auto& s : *object)
       if (s.value().is_string()) add_unique(out, s.value());
   return out;
 }
 
-// Takes about the size of `v` from what is left. False: it does not fit.
+// Deducts the approximate size of `v` from the remaining budget. False: it does not fit.
 bool fits(const json::value& v, std::size_t& left) {
   std::size_t bytes = 8;
   if (const auto* s = v.if_string()) bytes += s->size();
@@ -212,8 +212,8 @@ json::object normaliser::schema_of(const json::value& v, int depth) {
   return keywords_of(*o, depth);
 }
 
-// The members beside a reference add to what it points to. A reference within itself is cut, and so is one that would
-// make the schema too large.
+// The members next to a reference extend its target. A recursive reference is cut, and so is one that would make the
+// schema too large.
 json::object normaliser::resolved(const json::object& o, std::string_view ref, int depth) {
   json::object beside = o;
   beside.erase("$ref");
@@ -290,7 +290,7 @@ json::object normaliser::keywords_of(const json::object& o, int depth) {
   return out;
 }
 
-// A missing type is taken from the other keywords; where they do not tell, any value fits.
+// Infers a missing type from the other keywords; without a hint, any value is allowed.
 void normaliser::add_type(json::object& out, const json::object& o) const {
   json::array types;
   if (const auto* given = o.if_contains("type")) {
@@ -327,7 +327,7 @@ void normaliser::add_enum(json::object& out, const json::object& o) const {
   if (!values.empty()) out["enum"] = std::move(values);
 }
 
-// Draft 4 wrote {"minimum": 3, "exclusiveMinimum": true}.
+// Draft 4 syntax: {"minimum": 3, "exclusiveMinimum": true}.
 void normaliser::add_bounds(json::object& out, const json::object& o) const {
   constexpr std::pair<const char*, const char*> bounds[] = {{"exclusiveMinimum", "minimum"},
                                                             {"exclusiveMaximum", "maximum"}};
@@ -349,7 +349,7 @@ void normaliser::add_properties(json::object& out, const json::object& o, int de
   const json::array asked = strings_of(o.if_contains("required"));
   if (const auto* given = object_at(o, "properties"))
     for (const auto& [key, value] : *given) {
-      if (value.is_bool() && !value.get_bool()) continue;  // must not be there
+      if (value.is_bool() && !value.get_bool()) continue;  // the property must be absent
       const std::string_view name(key.data(), key.size());
       const std::string as = property_name(name);
       json::object schema = schema_of(value, depth + 1);
@@ -359,7 +359,7 @@ void normaliser::add_properties(json::object& out, const json::object& o, int de
         told.append(text.empty() ? "." : ": ").append(text);
         schema["description"] = told;
       }
-      // A property of draft 3 says itself that it is required.
+      // In draft 3 a property itself says that it is required.
       const auto* object = value.if_object();
       const bool is_asked = std::find(asked.begin(), asked.end(), json::value(name)) != asked.end();
       if (is_asked || (object && flag_at(*object, "required"))) add_unique(required, json::value(as));
@@ -369,7 +369,7 @@ void normaliser::add_properties(json::object& out, const json::object& o, int de
   if (!required.empty()) out["required"] = std::move(required);
 }
 
-// Tuples become lists whose elements fit any of the positions.
+// Converts tuples to lists whose elements match any of the positions.
 void normaliser::add_items(json::object& out, const json::object& o, int depth) {
   const auto* items = o.if_contains("items");
   const auto* positions = array_at(o, "prefixItems");
@@ -407,7 +407,7 @@ std::string normaliser::property_name(std::string_view original) {
     if (name.empty()) name = "parameter_" + short_hash(original, 0, 6);
     if (name.size() > most_name) name = name.substr(0, most_name - 7) + "_" + short_hash(original, 0, 6);
   }
-  // Renamed names never meet another name of the same tool, so that one map for all depths is enough.
+  // A new name never equals another name of the same tool, so one map for all depths suffices.
   const std::string base = name.substr(0, most_name - 7);
   for (std::uint64_t salt = 1; !taken_names_.insert(name).second; ++salt)
     name = base + "_" + short_hash(original, salt, 6);
@@ -423,7 +423,7 @@ void normaliser::reduce_to_openapi(json::object& out) const {
       "maximum"};
   if (const auto* fixed = out.if_contains("const"); fixed && fixed->is_string() && !out.contains("enum"))
     out["enum"] = json::array{*fixed};
-  if (const auto* all = array_at(out, "allOf")) {  // the first that says something wins
+  if (const auto* all = array_at(out, "allOf")) {  // the first with a value wins
     const json::array parts = *all;
     for (const auto& part : parts)
       for (const auto& member : part.get_object())
@@ -446,7 +446,7 @@ void normaliser::reduce_to_openapi(json::object& out) const {
       out["type"] = json::value(real.front());
     } else {
       out.erase("type");
-      const bool told = !variants.empty();  // by anyOf already
+      const bool told = !variants.empty();  // variants exist from anyOf already
       for (const auto& t : real) {
         json::object variant{{"type", t}};
         if (t == json::value("array")) variant["items"] = json::object{{"type", "string"}};
@@ -485,7 +485,7 @@ void normaliser::reduce_to_openapi(json::object& out) const {
     const auto* items = object_at(out, "items");
     if (items == nullptr || items->empty()) out["items"] = json::object{{"type", "string"}};
   }
-  // Keywords of another type mean nothing in this subset.
+  // Keywords of another type have no meaning in this subset.
   if (final_type != "object") {
     for (const char* key : {"properties", "required", "minProperties", "maxProperties"}) out.erase(key);
   } else if (!out.contains("properties")) {
@@ -527,8 +527,8 @@ std::string joined(const json::array& names) {
   return out;
 }
 
-// Composition of an object becomes one object: all properties, and what every alternative requires.
-// False: no alternative is an object.
+// Merges a composition into one object: all properties, and the required ones of every alternative. False: no
+// alternative is an object.
 bool flatten(json::object& schema, std::string& alternatives, int depth) {
   json::object properties;
   json::array required = strings_of(schema.if_contains("required"));
@@ -592,7 +592,7 @@ std::optional<tool_parameters> normalise_parameters(const json::value* given, sc
   tool_parameters out;
   const json::value none;
   const json::value& root = given ? *given : none;
-  // Composition is resolved before the subset of the dialect is applied, which knows less of it.
+  // Resolves composition before applying the dialect's subset, which supports less of it.
   normaliser full(root, schema_dialect::full);
   json::object schema = full.schema_of(root, 0);
   if (!may_be_object(schema) && !schema.contains("properties")) return std::nullopt;

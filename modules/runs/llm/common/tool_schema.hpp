@@ -1,4 +1,4 @@
-// JSON Schemas of tools as a provider takes them. Pure.
+// JSON Schemas of tools in the form that a provider accepts. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -19,11 +19,11 @@ using name_map = std::map<std::string, std::string, std::less<>>;
 
 struct tool_parameters {
   boost::json::object schema;   // of type object, with properties, without composition at the top level
-  name_map original_names;      // properties that had to be renamed: new name -> the tool's
-  std::string alternatives;     // of composition at the top level, for the tool's description: "url | id"
+  name_map original_names;      // renamed properties: new name -> original name
+  std::string alternatives;     // of the composition at the top level, for the tool's description: "url | id"
 };
 
-// nullopt: the arguments would be no object, so that no call can express them.
+// nullopt: the arguments would not be an object, which no call can express.
 std::optional<tool_parameters> normalise_parameters(const boost::json::value* schema, schema_dialect dialect);
 
 // `arguments` with the keys of `names` replaced, at every depth.

@@ -208,7 +208,7 @@ TEST(tool_schema, properties_get_names_that_every_provider_takes) {
   EXPECT_EQ(properties.at("top").at("description"), "The parameter \"$top\": how many");
   EXPECT_EQ(got->schema.at("required").as_array().size(), 2u);
   EXPECT_EQ(properties.at("o").at("required"), json::parse(R"(["a_b"])"));
-  // There and back.
+  // Round trip.
   llm::name_map to_new;
   for (const auto& [now, before] : got->original_names) to_new[before] = now;
   const json::value arguments = json::parse(R"({"filter[name]":"x","名前":[{"a b":1}],"filter_name":2,"":3,"o":{"a b":{"$top":null}},"free":4})");

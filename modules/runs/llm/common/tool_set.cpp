@@ -40,7 +40,7 @@ std::string fitting_name(std::string_view stored, tool_rules::name_start start) 
   return out;
 }
 
-// A few names of a list, for a sentence.
+// Some names of a list, for a sentence.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::string out;
@@ -168,7 +168,7 @@ std::string shorten_description(std::string_view text, std::size_t most) {
     std::size_t end = at + 1;
     while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xc0) == 0x80) ++end;
     units += lead >= 0xf0 ? 2 : 1;
-    if (units < most) {  // one is left for the ellipsis
+    if (units < most) {  // one unit is for the ellipsis
       cut = end;
       if (lead == ' ' || lead == '\n' || lead == '\t') word_end = at;
     }

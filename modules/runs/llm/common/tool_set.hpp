@@ -1,4 +1,4 @@
-// The tools of a request as a provider takes them, and the way back for the calls that come. Pure.
+// Converts the tools of a request for a provider, and translates returned calls back. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,20 +22,20 @@ struct tool_rules {
   name_start names = name_start::any;
   schema_dialect schemas = schema_dialect::full;
   std::size_t count = 0;              // tools of one request; 0: no limit
-  std::size_t description_chars = 0;  // as UTF-16 counts; 0: no limit
+  std::size_t description_chars = 0;  // in UTF-16 units; 0: no limit
 };
 
-// What was renamed of one request's tools. Immutable, for the life of a call.
+// Names of one request's tools that were changed. Immutable for the life of a call.
 class call_names {
  public:
   struct tool {
     std::string original_name;
     name_map original_properties;
   };
-  std::map<std::string, tool, std::less<>> renamed;  // by the name that the provider knows
+  std::map<std::string, tool, std::less<>> renamed;  // by the provider's name
 
   std::string name(std::string_view wire) const;
-  // Text that is no JSON stays as it is.
+  // Returns text that is not JSON unchanged.
   std::string arguments(std::string_view wire_name, std::string_view arguments_json) const;
 };
 
@@ -46,13 +46,13 @@ struct offered_tool {
 
 class tool_set {
  public:
-  // Tools that cannot be expressed are left out and reported in `notices`, as are those above the limit, except for the
-  // one that `tool_choice` names.
+  // Leaves out tools that the provider cannot express, and tools above the limit except the one that `tool_choice`
+  // names; reports them in `notices`.
   tool_set(const boost::json::object& request, const tool_rules& rules, std::vector<notice>& notices);
 
   const std::vector<offered_tool>& offered() const noexcept { return offered_; }
   bool offers(std::string_view wire_name) const;
-  // For calls of the history, also of tools that are not offered any more.
+  // For calls of the history, including tools that are no longer offered.
   std::string wire_name(std::string_view stored);
   boost::json::object wire_arguments(std::string_view stored, boost::json::object arguments) const;
   // nullptr: nothing was renamed.
@@ -67,14 +67,14 @@ class tool_set {
   call_names back_;
 };
 
-// The neutral `tool_choice`: mode "auto", "none", "required" or "tool"; empty when the request has none.
+// The neutral `tool_choice`: mode "auto", "none", "required" or "tool"; empty if the request has none.
 struct tool_choice {
   std::string mode, name;
 };
-// A choice that cannot be met is reported and left out.
+// Leaves out a choice that cannot be met, and reports it.
 tool_choice read_tool_choice(const boost::json::object& request, tool_set& tools, std::vector<notice>& notices);
 
-// At most `most` UTF-16 units (0: no limit), cut behind a word and marked with "…".
+// At most `most` UTF-16 units (0: no limit), cut after a word and marked with "…".
 std::string shorten_description(std::string_view text, std::size_t most);
 
 }  // namespace llm

@@ -61,7 +61,7 @@ std::string extension(std::string_view name) {
   return out;
 }
 
-// Where the text of an attachment can be read; empty when it has none.
+// The path of an attachment's text; empty if it has none.
 std::string readable_path(const attachment& a) {
   constexpr std::string_view extracted[] = {"pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp"};
   constexpr std::string_view binary[] = {
@@ -84,7 +84,7 @@ const json::object* tool_named(const json::object& request, std::string_view nam
   return nullptr;
 }
 
-// The parameter to use: the usual name when the schema has it, else the first required one.
+// The parameter to use: the usual name if the schema has it, else the first required one.
 std::string parameter_of(const json::object& tool, std::string_view usual) {
   const auto* schema = object_at(tool, "parameters");
   const auto* properties = schema ? object_at(*schema, "properties") : nullptr;
@@ -100,7 +100,7 @@ struct result {
   bool is_error = false;
 };
 
-// The conversation from the last message of the user on.
+// The conversation from the last user message on.
 struct turn {
   std::string prompt;
   std::vector<result> results;
@@ -164,7 +164,7 @@ std::string number(std::size_t n, std::string_view one, std::string_view many) {
   return std::to_string(n) + " " + std::string(n == 1 ? one : many);
 }
 
-// The first `lines` lines as a quotation, each cut to a readable length.
+// The first `lines` lines as a quotation, each truncated to a readable length.
 std::string quote(std::string_view text, std::size_t lines) {
   std::string out;
   for (std::size_t i = 0; i < lines && !text.empty(); ++i) {

@@ -1,5 +1,5 @@
-// What the offline stand-in says and does next, from the conversation alone. Pure and
-// deterministic: the same request always gives the same plan.
+// The next answer of the offline stand-in, from the conversation alone. Pure and deterministic: the same request always
+// yields the same plan.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@ struct plan {
 // Throws llm::bad_request.
 plan make_plan(std::string_view neutral_json);
 
-// Cuts a text into pieces of about `size` bytes, never inside a character, preferably after a
-// blank.
+// Splits a text into chunks of about `size` bytes, never inside a character, preferably after a space.
 std::vector<std::string_view> cut(std::string_view text, std::size_t size);
 
 }  // namespace offline

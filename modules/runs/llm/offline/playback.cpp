@@ -17,7 +17,7 @@ playback::playback(const ry::context& host, plan p, pace speed, std::size_t requ
       request_bytes_(request_bytes),
       exec_(exec),
       ctx_(ctx) {
-  // An older host's sink is shorter.
+  // The sink of an older host is shorter.
   std::memcpy(&sink_, &sink, std::min<std::size_t>(sink.struct_size, sizeof sink_));
 }
 

@@ -1,5 +1,4 @@
-// Plays a plan to a sink, piece by piece, as if a model were speaking. Lives on the executor of the
-// call.
+// Sends a plan to a sink chunk by chunk, like a streaming model. Lives on the executor of the call.
 #pragma once
 
 #include <ry/ext/llm_provider.h>
@@ -14,13 +13,13 @@
 namespace offline {
 
 struct pace {
-  std::uint64_t delay_ms = 15;  // before each piece
+  std::uint64_t delay_ms = 15;  // before each chunk
   std::size_t piece = 24;       // bytes
 };
 
 class playback {
  public:
-  // Non-zero: not started. *call is valid until on_end returned.
+  // A status other than RY_OK: not started. *call is valid until on_end has returned.
   static ry_status start(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
                          ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call);
   static void cancel(void* call);

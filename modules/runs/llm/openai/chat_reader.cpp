@@ -20,11 +20,11 @@ using llm::text_at;
 
 namespace {
 
-constexpr int max_learnings = 4;  // a provider whose chunks never repeat is not learned for ever
+constexpr int max_learnings = 4;  // stop learning if a provider's chunks never repeat
 constexpr std::size_t max_kept = 16 * 1024 * 1024;
 constexpr std::size_t max_details = 4096;
 
-// The first of `keys` that counts tokens.
+// The first of `keys` that is a token count.
 std::optional<std::int64_t> first_count(const json::object& o, std::initializer_list<std::string_view> keys) {
   for (std::string_view key : keys)
     if (const auto n = llm::count_at(o, key)) return n;
@@ -62,7 +62,7 @@ void chat_reader::document(const json::object& o, llm::receiver& to) {
   if (ended_) return;
   chunk(o, to);
   if (ended_) return;
-  // A document has no terminator: its message is whole.
+  // A document has no terminator; its message is complete.
   const auto* choices = array_at(o, "choices");
   const auto* choice = choices && !choices->empty() ? choices->front().if_object() : nullptr;
   if (choice && object_at(*choice, "message")) finish_seen_ = true;
@@ -92,19 +92,19 @@ void chat_reader::chunk(const json::object& o, llm::receiver& to) {
   if (const auto finish = llm::finish_of(text_at(choice, "finish_reason"), text_at(choice, "native_finish_reason"));
       finish != 0) {
     finish_seen_ = true;
-    finish_ = llm::graver(finish_, finish);  // some gateways end every answer with another "stop"
+    finish_ = llm::graver(finish_, finish);  // some gateways end every answer with an additional "stop"
   }
 }
 
-// The names are OpenAI's, those of the responses API, Moonshot's, DeepSeek's, xAI's, Gemini's, Ollama's and those of
-// gateways before Anthropic. A later chunk replaces what an earlier one said.
+// The names of OpenAI, the Responses API, Moonshot, DeepSeek, xAI, Gemini, Ollama, and gateways for Anthropic. A later
+// chunk replaces earlier counts.
 void chat_reader::usage(const json::object& u) {
   if (const auto n = first_count(u, {"prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count"})) {
     usage_.input = *n;
     usage_.input_reported = true;
   }
   if (const auto n = first_count(u, {"completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count"})) {
-    // Gemini's candidates are without its thoughts.
+    // Gemini's candidate count does not include its reasoning.
     usage_.output = *n + llm::count_at(u, "thoughtsTokenCount").value_or(0);
     usage_.output_reported = true;
   }
@@ -171,7 +171,7 @@ void chat_reader::part(const json::object& p, llm::receiver& to) {
   const auto type = text_at(p, "type");
   const bool thought = type == "thinking" || type == "reasoning";
   if (thought) {
-    // Mistral nests parts of text.
+    // Mistral nests text parts.
     const auto* inner = p.if_contains(type);
     if (!inner) inner = p.if_contains("text");
     if (inner && inner->is_string()) return think(inner->get_string(), to);
@@ -187,7 +187,7 @@ void chat_reader::part(const json::object& p, llm::receiver& to) {
   say(text_at(p, "text"), to);
 }
 
-// Pieces of one detail have the same type and index. They come back as the whole that they are pieces of.
+// Chunks of one detail have the same type and index. They are returned as the complete detail.
 void chat_reader::add_details(const json::array& list, bool thought_elsewhere, llm::receiver& to) {
   for (const auto& v : list) {
     const auto* o = v.if_object();
@@ -224,7 +224,7 @@ void chat_reader::took_calls(std::optional<std::size_t> bytes) {
     fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls, or their arguments are too large"});
 }
 
-// Trusts what was learned only after a chunk with another text in its place read as expected.
+// Trusts the learned template only after a chunk with another text has been parsed as expected.
 void chat_reader::learn(std::string_view data) {
   if (data.find("\"content\":\"") == std::string_view::npos || data.find("\"content\":\"\"") != std::string_view::npos)
     return;
@@ -249,7 +249,7 @@ void chat_reader::learn(std::string_view data) {
   if (!pure) content_.forget();
 }
 
-// What this model wants back with its message: details of its reasoning, and what it signed its calls with.
+// The blocks that this model requires with its message: details of its reasoning, and signatures of its calls.
 void chat_reader::give_blocks(const std::vector<llm::assembled_call>& calls, llm::receiver& to) const {
   if (model_.empty()) return;
   json::object block;

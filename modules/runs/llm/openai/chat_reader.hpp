@@ -1,4 +1,4 @@
-// Reads the stream of a chat completion, or the document in its place. Sans-io.
+// Parses the answer of a chat completion: an event stream, or a JSON document instead. Sans-io.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -19,8 +19,8 @@ namespace openai {
 
 class chat_reader final : public llm::answer_reader {
  public:
-  // model: as it was asked for; stands in the blocks that have to come back with the message. Empty: none are given.
-  // keep_thoughts: the text of reasoning has to come back with calls, too.
+  // model: as requested; recorded in the blocks that later requests must return with the message. Empty: no blocks.
+  // keep_thoughts: reasoning text must also be returned with calls.
   explicit chat_reader(std::string model = {}, bool keep_thoughts = false)
       : model_(std::move(model)), keep_thoughts_(keep_thoughts) {}
   void event(std::string_view name, std::string_view data, llm::receiver& to) override;
@@ -49,7 +49,7 @@ class chat_reader final : public llm::answer_reader {
   boost::json::array details_;
   std::size_t details_bytes_ = 0;
   llm::tool_call_assembly calls_;
-  bool declined_ = false;  // text of a refusal was seen
+  bool declined_ = false;  // the answer contains a refusal text
   int learnings_ = 0;
   llm::delta_template content_;
 };

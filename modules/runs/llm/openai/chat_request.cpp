@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view no_answer = "(No answer.)";
 constexpr std::string_view images_follow = "(The images of these results follow.)";
 constexpr std::string_view images_of_results = "Images of the tool results:";
-// Documented by Google for calls that were not made by Gemini.
+// Google documents this value for calls that Gemini did not make.
 constexpr std::string_view no_signature = "skip_thought_signature_validator";
 
 json::object image_part(const llm::shown_image& image) {
@@ -48,7 +48,7 @@ class message_list {
     return out_.empty() ? std::string_view() : llm::text_at(out_.back().get_object(), "role");
   }
 
-  // What a template with strict turns wants between `user` or `tool` and a message of the user.
+  // Inserts what a template with strict turns requires between `user` or `tool` and a user message.
   void make_way(std::string_view behind_results) {
     if (!options_.alternate_roles) return;
     if (last_role() == "user") out_.push_back({{"role", "assistant"}, {"content", no_answer}});
@@ -68,7 +68,7 @@ class message_list {
     out_.push_back({{"role", "user"}, {"content", std::move(parts)}});
   }
 
-  // Only users may show images: those of results follow all results of a turn.
+  // Only user messages may contain images, so images of results follow all results of a turn.
   void show_images() {
     if (!images_.empty()) user({});
   }
@@ -88,17 +88,17 @@ class message_list {
     for (const auto& c : t.calls) {
       std::string text = c.result.text;
       if (text.empty()) text = "(image)";
-      // The protocol has no mark for a failed call.
+      // The protocol cannot mark a failed call.
       if (c.result.failed && !text.starts_with("Error")) text.insert(0, "Error: ");
       out_.push_back({{"role", "tool"}, {"tool_call_id", c.id}, {"content", std::move(text)}});
       for (const auto& image : c.result.images) images_.push_back(image_part(image));
     }
   }
 
-  // What this model gave with the message. Signatures belong to their calls.
+  // Adds the blocks that this model produced with the message. Signatures belong to their calls.
   void add_reasoning(json::object& message, json::array& calls, const llm::turn& t) {
     json::array details;
-    // DeepSeek refuses a call without this member, also one of an earlier turn or of another model.
+    // DeepSeek refuses a call without this member, even one of an earlier turn or of another model.
     if (options_.send_reasoning && !calls.empty()) message["reasoning_content"] = "";
     for (const auto* block : t.reasoning) {
       if (llm::text_at(*block, "driver") != "openai" || llm::text_at(*block, "model") != model_) continue;
@@ -128,7 +128,7 @@ class message_list {
   json::array out_, images_;
 };
 
-// The model signed calls of this conversation, so it checks the others too.
+// Whether the model signed calls of this conversation; it then checks the others too.
 bool has_signed_calls(const std::vector<llm::turn>& turns, std::string_view model) {
   return std::any_of(turns.begin(), turns.end(), [model](const llm::turn& t) {
     return std::any_of(t.reasoning.begin(), t.reasoning.end(), [model](const json::object* block) {

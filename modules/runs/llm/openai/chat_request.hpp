@@ -1,4 +1,4 @@
-// The neutral request as a request of the chat completions API. Pure.
+// Converts the neutral request to a request of the chat completions API. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -15,12 +15,12 @@
 namespace openai {
 
 struct request_options {
-  std::string max_tokens_field = "max_tokens";  // newer models of OpenAI want max_completion_tokens
+  std::string max_tokens_field = "max_tokens";  // newer OpenAI models require max_completion_tokens
   bool stream_usage = true;                     // ask for the usage chunk
-  bool send_reasoning = false;                  // back to the model that gave it, with its calls
-  bool alternate_roles = true;                  // user and assistant strictly take turns, as chat templates insist
-  std::string required_choice = "required";     // what tool_choice calls "some tool"
-  bool known_models = false;                    // leave out parameters that the models of OpenAI refuse
+  bool send_reasoning = false;                  // return reasoning to its model, with its calls
+  bool alternate_roles = true;                  // strictly alternate user and assistant, as chat templates require
+  std::string required_choice = "required";     // the value of tool_choice for "any tool"
+  bool known_models = false;                    // leave out parameters that OpenAI's models refuse
   bool sign_calls = false;                      // calls without a thought signature get the one that skips the check
   llm::history_rules history;
   llm::tool_rules tools;
@@ -30,11 +30,11 @@ request_options options_of(dialect d);
 
 struct built_request {
   std::string body;
-  std::vector<llm::notice> notices;               // what was left out
+  std::vector<llm::notice> notices;               // what was left out of the request
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 
-// `request` as llm::parse_request() gave it. Throws llm::bad_request.
+// `request`: the result of llm::parse_request(). Throws llm::bad_request.
 built_request build_request(const boost::json::object& request, const request_options& options);
 
 }  // namespace openai

@@ -17,7 +17,7 @@ bool is_within(std::string_view host, std::initializer_list<std::string_view> do
   });
 }
 
-// `model` with or without the vendor in front.
+// `model` with or without a vendor prefix.
 bool is_of(std::string_view model, std::initializer_list<std::string_view> families) {
   if (const auto slash = model.rfind('/'); slash != std::string_view::npos) model.remove_prefix(slash + 1);
   return std::any_of(families.begin(), families.end(), [model](std::string_view f) { return model.starts_with(f); });

@@ -72,7 +72,7 @@ class driver {
         throw ry::bad_request("llm.config", std::string(key) + " applies to wire = \"" + std::string(of) + "\" only");
   }
 
-  // Settings of the rules that both wires have.
+  // Settings for the rules that both wire protocols share.
   template <class Options>
   static void read_rules(const boost::json::object& config, Options& options) {
     options.alternate_roles = llm::flag_setting(config, "alternate_roles", options.alternate_roles);
@@ -111,8 +111,8 @@ class driver {
   }
 
   llm::endpoint at_;
-  openai::request_options options_;                     // of the wire "chat"
-  std::optional<openai::responses_options> responses_;  // of the wire "responses"; nullopt: the wire is "chat"
+  openai::request_options options_;                     // for the wire "chat"
+  std::optional<openai::responses_options> responses_;  // for the wire "responses"; nullopt: the wire is "chat"
   std::shared_ptr<openai::reasoning_refusals> refusals_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_items = 16'384;
 constexpr std::size_t most_models = 256;
 
-// The texts of a list of parts, as parts of one type.
+// The texts of a list, as parts of one type.
 json::array text_parts(const json::object& item, std::string_view list, std::string_view type) {
   json::array out;
   if (const auto* parts = array_at(item, list))
@@ -62,7 +62,7 @@ bool reasoning_refusals::refuses_encryption(std::string_view model) const {
 
 bool reasoning_refusals::add(const std::vector<mark>& items) {
   const std::lock_guard lock(mutex_);
-  // A forgotten refusal costs its thread one more attempt.
+  // Forgetting a refusal costs its thread one additional attempt.
   if (items_.size() >= most_items) items_.clear();
   return std::count_if(items.begin(), items.end(), [this](mark m) { return items_.insert(m).second; }) > 0;
 }

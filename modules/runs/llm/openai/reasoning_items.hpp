@@ -1,5 +1,5 @@
-// Reasoning items of the Responses API, which are kept with the answer that they belong to and sent back. Only the
-// account of the provider that made an item can decrypt it.
+// Reasoning items of the Responses API, stored with their answer and returned in later requests. Only the provider
+// account that produced an item can decrypt it.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,18 +12,18 @@
 
 namespace openai {
 
-// The provider, by its configured name, and the model that made an item.
+// The provider, by its configured name, and the model that produced an item.
 struct reasoning_origin {
   std::string provider, model;
 };
 
-// The members of an output item that the API takes back. Empty when it would refuse the item: with store = false it has
-// neither a copy of it nor its content.
+// The members of an output item that the API accepts back. Empty if it would refuse the item: with store = false it has
+// neither a copy nor the content.
 boost::json::object replayable_reasoning(const boost::json::object& output_item);
 
-// What the provider refused of this kind since the driver was opened, so that one refused request does not break its
-// thread: after a change of the account, or behind a gateway that balances several accounts, kept items cannot be
-// decrypted. Any thread.
+// Reasoning items and models that the provider refused since the driver was opened, so that one refused request does
+// not block its thread: after a change of the account, or behind a gateway that balances several accounts, stored items
+// cannot be decrypted. Thread: any.
 class reasoning_refusals {
  public:
   using mark = std::size_t;
@@ -31,7 +31,7 @@ class reasoning_refusals {
 
   bool refuses(mark item) const;
   bool refuses_encryption(std::string_view model) const;
-  // Both return whether this was new, so that the same request without it may succeed.
+  // Both return whether the entry is new, in which case the same request without it may succeed.
   bool add(const std::vector<mark>& items);
   bool add_model(std::string_view model);
 

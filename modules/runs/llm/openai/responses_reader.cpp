@@ -48,13 +48,13 @@ std::optional<json::value> parse_deep_event(std::string_view data) {
   return v;
 }
 
-// The response object of an event; a gateway may send it without its event.
+// The response object of an event; a gateway may send it without the enclosing event.
 const json::object& response_of(const json::object& o) {
   const auto* r = object_at(o, "response");
   return r ? *r : o;
 }
 
-// The arguments of a call, also when they are an object instead of its text.
+// The arguments of a call, as text or as an object.
 std::string arguments_of(const json::object& o) {
   const auto* v = o.if_contains("arguments");
   if (v && v->is_object()) return json::serialize(*v);
@@ -126,7 +126,7 @@ void responses_reader::take(const json::object& o, std::string_view name, llm::r
   if (type.empty()) type = name;
   if (type.empty() && text_at(o, "object") == "response") type = "response.completed";
   if (const auto handler = handler_of(type)) return (this->*handler)(o, to);
-  // Events of other types are progress, unless they carry an error.
+  // Events of other types report progress, unless they contain an error.
   if (llm::error_in(o)) error(o, to);
 }
 
@@ -135,7 +135,7 @@ void responses_reader::closed(llm::receiver&) {
   fail({RY_UNAVAILABLE, "llm.cut_off", "the model provider ended the answer before its end"});
 }
 
-// ---- which item is meant ---------------------------------------------------------------------------
+// ---- item lookup ---------------------------------------------------------------------------------------
 
 responses_reader::kind responses_reader::kind_of(const json::object& item) {
   const auto type = text_at(item, "type");
@@ -153,8 +153,8 @@ responses_reader::reference responses_reader::reference_of(const json::object& i
   return {llm::bounded_id(text_at(item, "id")), llm::bounded_id(text_at(item, "call_id")), index};
 }
 
-// By the id of the item, then by that of the call: some gateways give one of them to several items, others change one of
-// them from event to event. An item that is not done comes before those that are.
+// Finds by the id of the item, then by the id of the call: some gateways give one of them to several items, others
+// change one of them between events. Prefers items that are not done.
 responses_reader::output_item* responses_reader::find_named(kind k, const reference& r) {
   const auto find = [&](auto&& fits) {
     output_item* found = nullptr;
@@ -180,7 +180,7 @@ bool responses_reader::is_another(const output_item& i, const reference& announc
          (i.done && i.index && announced.index && *i.index != *announced.index);
 }
 
-// The latest item of the kind that is not done, of the same index where both have one.
+// The latest item of the kind that is not done, with the same index if both have one.
 responses_reader::output_item* responses_reader::find_open(kind k, const reference& r) {
   for (auto i = items_.rbegin(); i != items_.rend(); ++i)
     if (i->is == k && !i->done && (!r.index || !i->index || *r.index == *i->index)) return &*i;
@@ -194,7 +194,7 @@ responses_reader::output_item* responses_reader::first_call_without_whole_argume
   return i == items_.end() ? nullptr : &*i;
 }
 
-// nullptr: too many, and the answer has failed.
+// nullptr: there are too many, and the answer has failed.
 responses_reader::output_item* responses_reader::add(kind k, const reference& r) {
   if (items_.size() >= max_items || (k == kind::call && calls_ >= max_calls)) {
     fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls or messages"});
@@ -209,18 +209,18 @@ responses_reader::output_item* responses_reader::add(kind k, const reference& r)
   return &i;
 }
 
-// Of a piece of text, reasoning or arguments. Some gateways do not announce items.
+// The item of a text, reasoning or arguments delta. Some gateways do not announce items.
 responses_reader::output_item* responses_reader::of_delta(kind k, const json::object& event) {
   const auto r = reference_of(event);
   if (auto* i = find_named(k, r)) return i;
   if (auto* i = find_open(k, r)) return i;
-  // A call that was announced takes arguments without an id whatever index they come with.
+  // An announced call takes arguments without an id, whatever their index.
   if (k == kind::call && r.id.empty() && r.call_id.empty())
     if (auto* i = find_open(k, {})) return i;
   return add(k, r);
 }
 
-// Of a whole text or whole arguments, which may come behind the end of their item.
+// The item of a complete text or complete arguments, which may arrive after the item's end.
 responses_reader::output_item* responses_reader::of_whole(kind k, const json::object& event) {
   const auto r = reference_of(event);
   if (find_named(k, r) == nullptr && find_open(k, r) == nullptr)
@@ -252,7 +252,7 @@ void responses_reader::item_done(const json::object& o, llm::receiver& to) {
   if (k == kind::other) return;
   const auto r = reference_of(*item, index_at(o, "output_index"));
   auto* i = find_named(k, r);
-  // A call has a name of its own, unless its item was not announced or changes its ids.
+  // A call has its own name, unless its item was not announced or changes its ids.
   if (!i) i = find_open(k, r);
   if (i && k == kind::call && !r.call_id.empty() && !i->call_id.empty() && i->call_id != r.call_id) i = nullptr;
   if (!i) i = add(k, r);
@@ -261,7 +261,7 @@ void responses_reader::item_done(const json::object& o, llm::receiver& to) {
 
 // ---- text --------------------------------------------------------------------------------------------
 
-// Whether the message gave the text, its beginning or more than it, or has it as a part.
+// Whether the message delivered the text, its beginning or more than it, or has it as a part.
 bool responses_reader::gave(const output_item& m, std::string_view text) {
   if (std::any_of(m.parts.begin(), m.parts.end(), [text](const part& p) { return p.text == text; })) return true;
   for (const auto& p : m.parts) {
@@ -272,7 +272,7 @@ bool responses_reader::gave(const output_item& m, std::string_view text) {
   return !m.parts.empty();
 }
 
-// Several messages of one answer are paragraphs of its text.
+// Several messages of one answer become paragraphs of its text.
 void responses_reader::say(output_item& m, std::int64_t content_index, std::string_view text, llm::receiver& to) {
   if (text.empty() || !hold(text.size())) return;
   auto p = std::find_if(m.parts.begin(), m.parts.end(), [&](const part& x) { return x.index == content_index; });
@@ -292,15 +292,15 @@ void responses_reader::say(output_item& m, std::int64_t content_index, std::stri
   to.text(text);
 }
 
-// The whole text of a part, of which all, the beginning or nothing was given.
+// Completes a part with its whole text, of which all, a prefix or nothing was delivered.
 void responses_reader::complete_part(output_item& m, std::int64_t content_index, std::string_view text,
                                      llm::receiver& to) {
   const auto p = std::find_if(m.parts.begin(), m.parts.end(), [&](const part& x) { return x.index == content_index; });
   if (p == m.parts.end()) {
-    if (!gave(m, text)) say(m, content_index, text, to);  // otherwise it came with another index
+    if (!gave(m, text)) say(m, content_index, text, to);  // otherwise it arrived with another index
     return;
   }
-  // What was given stays; its rest can only follow when nothing came behind it.
+  // Delivered text cannot be changed; the rest can only follow if it is the last text.
   const bool is_last = !spans_.empty() && spans_.back().of == &m && std::next(p) == m.parts.end();
   if (is_last && text.size() > p->text.size() && text.starts_with(p->text)) {
     const std::string rest(text.substr(p->text.size()));
@@ -365,7 +365,7 @@ void responses_reader::arguments_delta(const json::object& o, llm::receiver&) {
 
 void responses_reader::arguments_done(const json::object& o, llm::receiver&) {
   const auto r = reference_of(o);
-  // Whole arguments of calls come in the order of the calls when they name none of them (llama.cpp).
+  // If complete arguments do not identify their call, they arrive in the order of the calls (llama.cpp).
   const bool unnamed = r.id.empty() && r.call_id.empty() && !r.index;
   auto* call = unnamed ? first_call_without_whole_arguments() : nullptr;
   if (!call) call = of_whole(kind::call, o);
@@ -374,7 +374,7 @@ void responses_reader::arguments_done(const json::object& o, llm::receiver&) {
   absorb_arguments(*call, o);
 }
 
-// The whole arguments replace their pieces, unless they say less.
+// Complete arguments replace the deltas, unless they contain less.
 void responses_reader::absorb_arguments(output_item& call, const json::object& from) {
   std::string whole = arguments_of(from);
   if (!whole.empty()) call.whole_arguments = true;
@@ -384,7 +384,7 @@ void responses_reader::absorb_arguments(output_item& call, const json::object& f
   call.arguments = std::move(whole);
 }
 
-// ---- whole items -------------------------------------------------------------------------------------
+// ---- complete items ------------------------------------------------------------------------------------
 
 void responses_reader::absorb(output_item& into, const json::object& item, llm::receiver& to) {
   into.announced = into.done = true;
@@ -433,7 +433,7 @@ void responses_reader::absorb_reasoning(output_item& r, const json::object& item
 
 // ---- the end -----------------------------------------------------------------------------------------
 
-// Whether an item of the final list came before under other ids, as some gateways send it.
+// Whether an item of the final list arrived before under other ids, as some gateways send it.
 bool responses_reader::is_known(kind k, const json::object& item, std::optional<std::int64_t> index) const {
   const auto any = [&](auto&& same) {
     return std::any_of(items_.begin(), items_.end(), [&](const output_item& i) { return i.is == k && same(i); });
@@ -504,7 +504,7 @@ void responses_reader::usage(const json::object& response) {
 void responses_reader::completed(const json::object& o, llm::receiver& to) {
   const auto& response = response_of(o);
   const auto status = text_at(response, "status");
-  if (status == "in_progress" || status == "queued") return;  // the document of an answer that has just started
+  if (status == "in_progress" || status == "queued") return;  // an answer that has only just started
   if (status == "incomplete") return incomplete(o, to);
   if (status == "failed") return response_failed(o, to);
   if (status == "cancelled") return cancelled(o, to);
@@ -524,7 +524,7 @@ void responses_reader::incomplete(const json::object& o, llm::receiver& to) {
   const auto* details = object_at(response, "incomplete_details");
   const auto reason = details ? text_at(*details, "reason") : std::string_view();
   auto finish = reason.empty() ? RY_LLM_FINISH_LENGTH : llm::finish_of(reason);
-  if (finish == RY_LLM_FINISH_STOP) finish = RY_LLM_FINISH_ERROR;  // the answer is not whole, whatever the reason
+  if (finish == RY_LLM_FINISH_STOP) finish = RY_LLM_FINISH_ERROR;  // the answer is incomplete, whatever the reason
   conclude(finish, to);
 }
 
@@ -553,9 +553,9 @@ void responses_reader::conclude(std::int32_t finish, llm::receiver& to) {
     ++n;
     if (i.name.empty()) continue;
     const auto& id = i.call_id.empty() ? i.id : i.call_id;
-    // What the limit cut off may have been the arguments of the last call.
+    // A limit may have truncated the arguments of the last call.
     const bool cut = i.incomplete || (finish == RY_LLM_FINISH_LENGTH && n == calls_);
-    // Arguments that look whole and are said not to be may lack a part.
+    // Arguments that look complete but are reported as incomplete may lack a part.
     std::string arguments;
     if (!i.incomplete || !llm::is_whole_object(i.arguments)) {
       llm::argument_text all;
@@ -566,7 +566,8 @@ void responses_reader::conclude(std::int32_t finish, llm::receiver& to) {
   }
 }
 
-// The order of the answer's items with what only this provider understands: reasoning belongs to the item behind it.
+// Stores the order of the answer's items with the data that only this provider understands: reasoning belongs to the
+// item after it.
 void responses_reader::give_items(llm::receiver& to) {
   json::array list;
   bool worth_it = false;
@@ -607,7 +608,7 @@ void responses_reader::fail_of_size() {
 
 // ---- failures ----------------------------------------------------------------------------------------
 
-// Refused reasoning items are no reason to give up: the next request goes without them.
+// Refused reasoning items are not fatal: the next request omits them.
 llm::failure responses_reader::with_refusals(llm::failure f, const json::object& body) const {
   const auto* inner = object_at(body, "error");
   const json::object& e = inner ? *inner : body;
@@ -619,7 +620,7 @@ llm::failure responses_reader::with_refusals(llm::failure f, const json::object&
   return f;
 }
 
-// True when the provider refused the reasoning items of the request and the next request goes without them.
+// True if the provider refused the request's reasoning items and the next request omits them.
 bool responses_reader::learn_refusal(std::string_view code, std::string_view param, std::string_view message) const {
   if (!refusals_) return false;
   const auto says = [message](std::string_view words) { return message.find(words) != std::string_view::npos; };
@@ -629,7 +630,7 @@ bool responses_reader::learn_refusal(std::string_view code, std::string_view par
       code == "invalid_encrypted_content" ||
       (says("ncrypted content") && (says("could not be verified") || says("could not be decrypted")));
   const bool forgotten = says("Item with id 'rs_") && says("not found");
-  // Its item is missing, for example the call of a hosted tool, which is not kept.
+  // Its following item is missing, for example the call of a hosted tool, which is not stored.
   const bool alone = says("of type 'reasoning' was provided without its required");
   return (undecipherable || forgotten || alone) && refusals_->add(sent_);
 }

@@ -1,4 +1,4 @@
-// Reads the stream of the Responses API. Sans-io.
+// Parses the stream of the Responses API. Sans-io.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -20,8 +20,8 @@ namespace openai {
 
 class responses_reader final : public llm::answer_reader {
  public:
-  // `origin` marks the reasoning items that come. `sent`: those of the request, which are put into `refusals` (may be
-  // nullptr) when the provider cannot decrypt them.
+  // `origin` is recorded in received reasoning items. `sent`: the items of the request, which are added to `refusals`
+  // (may be nullptr) if the provider cannot decrypt them.
   explicit responses_reader(reasoning_origin origin, std::shared_ptr<reasoning_refusals> refusals = nullptr,
                             std::vector<reasoning_refusals::mark> sent = {})
       : origin_(std::move(origin)), refusals_(std::move(refusals)), sent_(std::move(sent)) {}
@@ -41,20 +41,20 @@ class responses_reader final : public llm::answer_reader {
     std::optional<std::int64_t> index;
     std::string id;
     bool announced = false, done = false;
-    bool incomplete = false;      // of a call: its provider said so
-    bool whole_arguments = false;  // they came as a whole, not only in pieces
+    bool incomplete = false;      // of a call: according to its provider
+    bool whole_arguments = false;  // they arrived whole, not only in parts
     std::vector<part> parts;                                  // of a message
     std::string phase;
-    std::size_t thought = 0;                                  // bytes of reasoning that were given
+    std::size_t thought = 0;                                  // bytes of reasoning delivered so far
     boost::json::object replayable;                           // of reasoning
     std::string call_id, name, arguments, announced_arguments;  // of a call
   };
-  // How an event or an item names an output item. Gateways leave out some, or change ids from event to event.
+  // How an event or an item identifies an output item. Gateways omit some ids, or change them between events.
   struct reference {
     std::string_view id, call_id;
     std::optional<std::int64_t> index;
   };
-  struct span {  // of the text that was given
+  struct span {  // of the delivered text
     const output_item* of;
     std::size_t at, size;
   };
@@ -109,10 +109,10 @@ class responses_reader final : public llm::answer_reader {
   const reasoning_origin origin_;
   const std::shared_ptr<reasoning_refusals> refusals_;
   const std::vector<reasoning_refusals::mark> sent_;
-  std::deque<output_item> items_;  // stay in their place
+  std::deque<output_item> items_;  // a deque keeps the addresses stable
   std::vector<span> spans_;
   std::size_t said_ = 0, held_ = 0, calls_ = 0;
-  std::pair<const output_item*, std::int64_t> thinking_{nullptr, 0};  // the part that gave reasoning last
+  std::pair<const output_item*, std::int64_t> thinking_{nullptr, 0};  // the part that delivered reasoning last
   bool refused_ = false;
 };
 

@@ -266,7 +266,7 @@ TEST(responses_reader, parallel_calls_stay_apart) {
     const reading r(row.all);
     EXPECT_THAT(r.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":2}")) << row.what;
   }
-  // The same call twice is meant twice, unless it is a repetition under another id.
+  // Two equal calls are two calls, unless one is a repetition under another id.
   const std::string same = R"({"type":"function_call","id":"i1","call_id":"c1","name":"f","arguments":"{}"})";
   const std::string twin = R"({"type":"function_call","id":"i2","call_id":"c2","name":"f","arguments":"{}"})";
   EXPECT_EQ(reading({done(0, same), done(1, twin), response("completed")}).got.calls.size(), 2u);
@@ -357,7 +357,7 @@ TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
   EXPECT_THAT(at_the_limit.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":"));
   const reading called_complete({done(0, call("1", "{\\\"a\\\":", "incomplete")), response("completed")});
   EXPECT_EQ(called_complete.reader.finish(), RY_LLM_FINISH_LENGTH);
-  // Not only the last one, and not only where the arguments show it.
+  // Not only the last one, and not only if the arguments show it.
   const reading two({done(0, call("1", "", "incomplete")), done(1, call("2", "{\\\"b\\\":2}", "incomplete")), done(2, call("3", "{}")), response("completed")});
   EXPECT_THAT(two.got.calls, ElementsAre("c1 f1 ", "c2 f2 ", "c3 f3 {}"));
   const reading nameless({arguments(0, "fc_1", "{}"), response("completed")});

@@ -31,7 +31,7 @@ json::object image_part(const llm::shown_image& image) {
   return {{"type", "input_image"}, {"image_url", std::move(url)}, {"detail", "auto"}};
 }
 
-// A piece of an assistant's text, as the model divided it into messages.
+// A part of an assistant's text, as the model divided it into messages.
 struct message_piece {
   std::size_t at = 0, size = 0;
 };
@@ -49,7 +49,7 @@ bool begins_character(std::string_view text, std::size_t at) {
   return at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
 }
 
-// The place of the message `item` in `text`, behind `from`; nullopt when the text is not the one that was kept with it.
+// The location of the message `item` in `text`, after `from`; nullopt if the text is not the one stored with it.
 std::optional<message_piece> piece_of(const json::object& item, std::string_view text, std::size_t from) {
   const auto at = size_at(item, "at"), size = size_at(item, "size");
   if (!at || !size || *at < from || *at > text.size() || *size > text.size() - *at) return std::nullopt;
@@ -76,7 +76,7 @@ class input_list {
     return std::move(out_);
   }
 
-  // Of the reasoning items that were added.
+  // The marks of the reasoning items that were added.
   std::vector<reasoning_refusals::mark> marks() const { return marks_; }
 
  private:
@@ -100,7 +100,7 @@ class input_list {
     out_.push_back({{"type", "message"}, {"role", "user"}, {"content", std::move(parts)}});
   }
 
-  // Images of results that a result may not hold follow all results of a turn.
+  // Images that results may not contain follow all results of a turn.
   void show_images() {
     if (!images_.empty()) user({});
   }
@@ -114,7 +114,7 @@ class input_list {
     const auto say_all = [&] {
       if (!std::exchange(said, true)) say(text, {});
     };
-    // A text whose division is not known comes in the place of the first message.
+    // A text with an unknown division replaces the first message.
     const bool has_message = std::any_of(items.begin(), items.end(), [](const json::value& i) {
       return text_at(i.get_object(), "type") == "message";
     });
@@ -136,12 +136,12 @@ class input_list {
     }
     say_all();
     for (std::size_t n = 0; n < t.calls.size(); ++n) call(t.calls[n], n);
-    pending_.clear();  // the API refuses reasoning that nothing follows
+    pending_.clear();  // the API refuses trailing reasoning
     for (const auto& c : t.calls) result(c);
     last_ = t.calls.empty() ? last::assistant : last::results;
   }
 
-  // The order of the answer's items, when this model gave it to this provider.
+  // The order of the answer's items, if this model of this provider produced it.
   json::array kept_items(const llm::turn& t) const {
     json::array out;
     for (const auto* block : t.reasoning) {
@@ -209,7 +209,7 @@ class input_list {
 
   void result(const llm::past_call& c) {
     std::string text = c.result.text;
-    // The API has no mark for a failed call.
+    // The API cannot mark a failed call.
     if (c.result.failed && !text.starts_with("Error")) text.insert(0, text.empty() ? "Error" : "Error: ");
     json::object item{{"type", "function_call_output"}, {"call_id", c.id}};
     if (options_.images_in_results && !c.result.images.empty()) {
@@ -228,7 +228,7 @@ class input_list {
   const responses_options& options_;
   const reasoning_refusals& refusals_;
   json::array out_, images_;
-  std::vector<json::object> pending_;  // reasoning that waits for the item that it belongs to
+  std::vector<json::object> pending_;  // reasoning that waits for the item after it
   std::vector<bool> placed_;           // calls of the turn
   std::vector<reasoning_refusals::mark> marks_;
   last last_ = last::nothing;
@@ -281,7 +281,7 @@ void set_parameters(json::object& out, const json::object& request, const respon
     notices.push_back({"parameter_skipped", "stop was left out: the Responses API has no stop sequences."});
 }
 
-// The list of the configuration stays, with the encrypted content of reasoning items.
+// Keeps the configured list and adds the encrypted content of reasoning items.
 void include_encrypted_reasoning(json::object& out) {
   auto* list = out.if_contains("include");
   if (list == nullptr || !list->is_array()) out["include"] = json::array();

@@ -1,4 +1,4 @@
-// The neutral request as a request of the Responses API. Pure.
+// Converts the neutral request to a request of the Responses API. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -15,13 +15,14 @@
 namespace openai {
 
 struct responses_options {
-  std::string provider;              // its configured name; reasoning items go back to the provider that made them only
+  std::string provider;              // its configured name; reasoning items are returned only to the provider that
+                                     // produced them
   std::string deployment;            // of Azure, sent as the model; empty: the model of the request
-  bool encrypted_reasoning = true;   // ask for reasoning items with their content, and send them back
-  bool reasoning_text = true;        // send items back that have readable content only, as open models give them
-  bool images_in_results = false;    // a result may hold images; otherwise they follow as a message of the user
+  bool encrypted_reasoning = true;   // request encrypted reasoning items, and return them
+  bool reasoning_text = true;        // also return items with only readable content, as open models produce them
+  bool images_in_results = false;    // results may contain images; otherwise these follow as a user message
   bool alternate_roles = true;       // insert short messages so that user and assistant take turns
-  bool known_models = false;         // leave out parameters that the models of OpenAI refuse
+  bool known_models = false;         // leave out parameters that OpenAI's models refuse
   std::int64_t least_output_tokens = 1;
   llm::history_rules history;
   llm::tool_rules tools;
@@ -30,10 +31,10 @@ struct responses_options {
 responses_options responses_options_of(dialect d);
 
 struct built_responses_request : built_request {
-  std::vector<reasoning_refusals::mark> reasoning;  // the items that are sent back
+  std::vector<reasoning_refusals::mark> reasoning;  // the items that the request returns
 };
 
-// `request` as llm::parse_request() gave it. Throws llm::bad_request.
+// `request`: the result of llm::parse_request(). Throws llm::bad_request.
 built_responses_request build_responses_request(const boost::json::object& request, const responses_options& options,
                                                 const reasoning_refusals& refusals);
 

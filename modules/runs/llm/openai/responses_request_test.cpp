@@ -96,7 +96,7 @@ TEST(responses_request, images_of_results_stand_in_the_result_or_follow_it) {
 }
 
 TEST(responses_request, reasoning_stands_before_its_items) {
-  // Two messages and two calls, as the model gave them.
+  // Two messages and two calls, as the model returned them.
   const auto of = [](std::string_view block_changes, std::string_view text = "one\\n\\ntwo") {
     return R"({"model":"m","messages":[{"role":"user","content":"a"},
       {"role":"assistant","content":")" + std::string(text) + R"(","tool_calls":[{"id":"1","name":"f","arguments":{}},{"id":"2","name":"f","arguments":{}}],
@@ -117,7 +117,7 @@ TEST(responses_request, reasoning_stands_before_its_items) {
   EXPECT_EQ(items_of(build(of("", "one\\n\\nchanged"))), "user, reasoning(e1), message(one\n\nchanged), reasoning(e2), call(2), call(1), result(1), result(2)");
   EXPECT_EQ(items_of(build(of("", "\\u00e9\\u00e9\\u00e9"))), "user, reasoning(e1), message(\u00e9\u00e9\u00e9), reasoning(e2), call(2), call(1), result(1), result(2)");
   EXPECT_EQ(items_of(build(of("", ""))), "user, reasoning(e1), reasoning(e2), call(2), call(1), result(1), result(2)");
-  // Another provider, model, wire or driver made it.
+  // Another provider, model, wire protocol or driver produced it.
   const std::string plain = "user, message(one\n\ntwo), call(1), call(2), result(1), result(2)";
   for (const char* change : {R"("provider":"q",)", R"("model":"n",)", R"("wire":"chat",)", R"("driver":"anthropic",)"}) {
     auto neutral = of("");
