@@ -63,7 +63,7 @@ ry::task<stored> persist(parts& p, std::shared_ptr<live_run> run, step_record wh
   record.charge_micro = run->unbilled.micro;
   run->unbilled = {};
   if (record.charge_ref.empty()) {
-    // Truncated attempts without a successor.
+    // Interrupted attempts without a successor.
     record.charge_ref = run->who.run.to_string() + ":cut:" + std::to_string(text.to);
     record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"cut\":true}";
   }

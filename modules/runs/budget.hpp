@@ -6,7 +6,7 @@
 
 namespace runs {
 
-// What happens when an answer exceeds the budget. hard: its tool calls are not made. finish_turn: they are made, but no
+// Reaction to an answer that exceeds the budget. hard: its tool calls are not made. finish_turn: they are made, but no
 // further model request is. soft: the run gets a warning and continues.
 enum class budget_policy { hard, soft, finish_turn };
 std::string_view name_of(budget_policy policy);

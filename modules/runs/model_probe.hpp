@@ -28,7 +28,7 @@ struct probe_answer {
   std::size_t pieces = 0;  // of text
   token_usage usage;
   bool estimated = false;  // the provider did not report all of the usage
-  // Milliseconds since the request; -1: no text arrived.
+  // Milliseconds since the request; -1: nothing arrived.
   std::int64_t first_ms = -1, last_ms = -1, end_ms = 0;
   std::int64_t cancel_ms = -1;  // from the cancellation to the end of the answer
 };

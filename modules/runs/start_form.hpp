@@ -18,7 +18,7 @@ struct form_field {
   std::string_view name, value;
 };
 
-// What a start does if the thread already has an unfinished run.
+// Behaviour of a start on a thread with an unfinished run.
 enum class busy_policy { reject, enqueue, interrupt };
 
 struct start_request {

@@ -219,7 +219,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   s.emplace(request.open_stream(200, fields), wish, id, parts_.figures);
   s->out.to.keepalive(ping_ms, ping_event);
   if (skipped != 0) {
-    // What the reader has is unknown: tell it that this stream contains no earlier events.
+    // It is unknown which events the reader has: tell it that this stream contains no earlier ones.
     std::string gap;
     add_gap(gap, 1, skipped);
     parts_.figures.stream_gaps.add();

@@ -393,7 +393,7 @@ TEST_F(command_line_test, nothing_runs_as_root_and_no_user_id_is_cut_short) {
   std::vector<std::string> words = build_command_line(spec);
   const auto at = std::find(words.begin(), words.end(), "--uid");
   ASSERT_NE(at, words.end());
-  // 2^32 and 2^32 - 1 would be root, -1 "as before".
+  // 2^32 would become root; -1 and 2^32 - 1 mean "unchanged".
   for (const char* bad : {"0", "4294967295", "4294967296", "18446744073709551615", "99999999999999999999", "-1", "", " 7", "7 "}) {
     at[1] = bad;
     const outcome out = execute(words);

@@ -5,7 +5,7 @@
 // that are still open, up to a limit of mappings and descriptors above which the command is ended. A third one walks through
 // the directories, each of them about every second and at least every few seconds. A walk is brought forward if the file system
 // has lost more space than the workspace may still take. A command can exceed a limit between two checks; conclude() measures
-// once more after the command.
+// again after the command.
 //
 // A workspace that is already above a limit keeps its content: commands that remove files run, and a command that makes it
 // larger is ended.
