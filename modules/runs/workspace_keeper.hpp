@@ -46,7 +46,7 @@ class workspace_keeper {
   void start();
 
   const workspace_rows& rows() const { return rows_; }
-  // False: the driver cannot list and read files; its workspaces exist on their node only.
+  // False: there is no driver, or it cannot place files; its workspaces then exist on their node only.
   static bool can_keep(const driver& d);
 
   struct wish {
