@@ -78,7 +78,7 @@ struct log_sink {
   std::atomic<bool> json{false};
 };
 
-// Never destroyed: threads may log until the very end of the process.
+// Never destroyed: threads may log until the process exits.
 log_sink& sink() {
   static log_sink* const the = new log_sink;
   return *the;

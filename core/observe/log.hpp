@@ -15,31 +15,33 @@ struct field {
   std::string value;
 };
 
-// Settings of the process-wide sink. Until the first call lines of `info` and above go to standard error as text.
+// Settings of the process-wide sink. Until configure_log() is called, lines of `info` and above go to stderr as
+// text.
 struct log_settings {
   level min = level::info;
   bool json = false;
   std::string file;  // appended to; empty: standard error
 };
-// Again at any time: the file is opened anew, also under the same name (it may have been rotated). False: it cannot be
-// opened, and lines go where they went before. [any]
+// May be called again, also with the same file name: the file is reopened, because it may have been rotated. Returns
+// false if it cannot be opened; lines then go to the previous destination. [any]
 bool configure_log(const log_settings& settings);
 bool log_enabled(level l) noexcept;
 
-// One line. `component` is a room or a module's name. While a trace is current on the thread (trace.hpp) the
-// line ends with its trace_id. [any]
+// Writes one line. `component` is a core component or a module's name. While a trace is current on the thread
+// (trace.hpp), the line ends with its trace_id. [any]
 void log(level l, std::string_view component, std::string_view message,
          std::initializer_list<field> fields = {}) noexcept;
-// The same with fields that are one JSON object as text (from modules); empty = none.
+// Like log(), but the fields are one JSON object as text (from modules). Empty: no fields.
 void log_json(level l, std::string_view component, std::string_view message,
               std::string_view fields_json) noexcept;
 
-// From now on this text is masked in every line. Shorter than 6 bytes: ignored. [any]
+// Masks this text in every line from now on. Text shorter than 6 bytes is ignored. [any]
 void redact(std::string_view secret);
-// The same until as many calls of unmask(), and a while longer. [any]
+// Like redact(), but each call is undone by one call of unmask(). The text stays masked for a while after the last
+// one. [any]
 void mask(std::string_view secret);
 void unmask(std::string_view secret);
-// `text` as a line would show it: every secret masked. [any]
+// `text` as a log line would show it, with every secret masked. [any]
 std::string masked(std::string_view text);
 
 }  // namespace ry::observe

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Length of the well-formed UTF-8 sequence at s[i], 0 when there is none; its code point in `cp`.
+// Length of the well-formed UTF-8 sequence at s[i], or 0 if there is none. `cp` receives its code point.
 std::size_t utf8_at(std::string_view s, std::size_t i, std::uint32_t& cp) noexcept {
   const auto b = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
   const unsigned char c = b(i);
@@ -29,7 +29,7 @@ std::size_t utf8_at(std::string_view s, std::size_t i, std::uint32_t& cp) noexce
   return n;
 }
 
-// Code points that end a line, steer a terminal or turn the reading direction.
+// Code points that end a line, control a terminal or change the text direction.
 bool unsafe(std::uint32_t cp) noexcept {
   return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x2028 || cp == 0x2029 || cp == 0x200e ||
          cp == 0x200f || (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
@@ -91,7 +91,7 @@ std::string valid_utf8(std::string_view s) {
 
 namespace {
 
-// Masks first: a cut could leave the head of a secret that no longer matches.
+// Masks before cutting: a cut could leave the beginning of a secret, which no longer matches.
 std::string masked(const redactor& secrets, std::string_view s) {
   std::string out = secrets.apply(s);
   if (out.size() > max_log_text) {
@@ -138,7 +138,7 @@ json::value masked_json(const redactor& secrets, const json::value& v) {
   }
 }
 
-// Text that is JSON already: only what may stand inside its strings needs escaping.
+// `s` is already JSON: only characters inside its strings need escaping.
 void append_json_safe(std::string& out, std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     std::uint32_t cp = 0;

@@ -1,6 +1,5 @@
-// The part of a log line after time and level, as text or as members of a JSON object. Whatever the
-// input, the result is one line of valid UTF-8 without control characters. Pure functions; they may
-// throw std::bad_alloc.
+// Formats the part of a log line after time and level, as text or as members of a JSON object. For any input, the
+// result is one line of valid UTF-8 without control characters. Pure functions; they may throw std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace ry::observe {
 
-// Longer messages and values are cut, visibly.
+// Longer messages and values are cut, and the cut is marked.
 inline constexpr std::size_t max_log_text = 16 * 1024;
 
 struct line_field {
@@ -29,10 +28,10 @@ std::string json_line(const redactor& secrets, std::string_view component, std::
                       const std::vector<line_field>& fields);
 
 bool is_utf8(std::string_view s) noexcept;
-// With U+FFFD for what is no UTF-8.
+// Replaces bytes that are not valid UTF-8 with U+FFFD.
 std::string valid_utf8(std::string_view s);
 
-// The members of one JSON object as fields; anything else becomes one text field "fields".
+// Converts the members of one JSON object to fields. Any other text becomes one text field named "fields".
 std::vector<line_field> fields_of_json(std::string_view fields_json);
 
 }  // namespace ry::observe

@@ -41,7 +41,7 @@ bool valid_name(std::string_view s) noexcept {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Plain text only, so that nothing needs to be known about the encoding.
+// Accepts plain text only, so that the encoding does not matter.
 bool valid_text(std::string_view s, std::size_t most) noexcept {
   return s.size() <= most && std::all_of(s.begin(), s.end(), [](char c) {
            return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f;

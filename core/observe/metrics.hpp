@@ -1,5 +1,5 @@
-// Figures for /metrics. A handle is found once and kept; counting by it takes no lock that a scrape
-// or another handle holds for long.
+// The registry of the metrics that /metrics exposes. Callers look up a handle once and keep it. Updating a metric
+// takes no lock that a scrape or another handle holds for long.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ class Histogram;
 class Registry;
 }  // namespace prometheus
 
-// One time series: exactly one of the three is set. Lives as long as its observe::metrics.
+// One time series: exactly one of the three pointers is set. Owned by its observe::metrics and lives as long.
 struct ry_metric {
   prometheus::Counter* counter = nullptr;
   prometheus::Gauge* gauge = nullptr;
   prometheus::Histogram* histogram = nullptr;
 
-  // Of the wrong kind, or not a finite number: ignored. [any]
+  // Calls that do not fit the metric's kind, or with a value that is not finite, are ignored. [any]
   void add(double value = 1) noexcept;  // counter (negative: ignored) or gauge
   void set(double value) noexcept;      // gauge
   void observe(double value) noexcept;  // histogram
@@ -46,17 +46,16 @@ class metrics {
   metrics();
   ~metrics();
 
-  // The same name and labels give the same handle. nullptr: the name or a label is not valid
-  // ([a-zA-Z_][a-zA-Z0-9_]*, values up to 200 bytes of text), the name exists with another kind,
-  // the bounds do not increase, or the name has too many series already. Empty bounds: 1 ms .. 60
-  // s.
+  // The same name and labels return the same handle. Returns nullptr if the name or a label is not valid
+  // ([a-zA-Z_][a-zA-Z0-9_]*, values up to 200 bytes of text), the name exists with another kind, the bounds do not
+  // increase, or the name already has too many series. Empty bounds: 1 ms to 60 s.
   ry_metric* get(metric_kind kind, const std::string& name, const std::string& help,
                  metric_labels labels = {}, std::span<const double> bounds = {});
 
-  // Runs before every render(), to set gauges that are computed. It must not call render().
+  // Runs before every render() to set computed gauges. It must not call render().
   using collector_id = std::uint64_t;
   collector_id add_collector(std::function<void()> collect);
-  // The collector does not run any more once this returned. Not from a collector.
+  // Once this returns, the collector no longer runs. Must not be called from a collector.
   void remove_collector(collector_id id);
 
   // Prometheus text exposition format 0.0.4.

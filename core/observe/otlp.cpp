@@ -35,7 +35,7 @@ json::object attribute(std::string_view key, const std::variant<std::string, std
 }
 
 json::object as_json(const span& s) {
-  // Bit 8: it is known whether the parent is another process's; bit 9: it is.
+  // Bit 8: whether the parent is remote is known. Bit 9: the parent is remote.
   const std::int64_t flags = s.flags | 0x100 | (s.parent_id && s.remote_parent ? 0x200 : 0);
   json::object out{{"traceId", hex(s.trace_id)}, {"spanId", hex(s.span_id)}, {"flags", flags},
                    {"name", sound(s.name)}, {"kind", static_cast<int>(s.kind)},

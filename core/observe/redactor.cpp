@@ -15,7 +15,7 @@ std::uint64_t prefix(const char* p) noexcept {
   return key;
 }
 
-// As it is and as it stands in JSON; nothing when it is too short to be told from other text.
+// The secret itself and its JSON-escaped form. Empty if the secret is too short to be distinguished from other text.
 std::vector<std::string> spellings(std::string_view secret) {
   if (secret.size() < redactor::min_length) return {};
   const std::string quoted = boost::json::serialize(boost::json::string_view(secret));

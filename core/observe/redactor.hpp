@@ -1,7 +1,7 @@
-// The set of secrets that must not reach a log, and the masking of text by it.
+// The set of secrets that must not reach a log, and the function that masks them in text.
 //
-// What belongs to the deployment is kept for good. What belongs to a piece of work is held while that
-// lasts; the last few that were let go of stay masked, because a line about them may still come.
+// The deployment's secrets are kept permanently. Secrets of a run or request are held while it lasts. The most
+// recently released ones stay masked, because a log line about them may still follow.
 // Threads: all members [any].
 #pragma once
 
@@ -18,18 +18,17 @@ namespace ry::observe {
 class redactor {
  public:
   static constexpr std::size_t min_length = 6;
-  static constexpr std::size_t max_lately = 1024;  // texts that nobody holds any more
+  static constexpr std::size_t max_lately = 1024;  // released texts that stay masked
   static constexpr std::string_view mask = "[redacted]";
 
-  // Remembers `secret` and its JSON-escaped spelling for good. Shorter than min_length: ignored, here
-  // and below.
+  // Masks `secret` and its JSON-escaped form permanently. All members ignore text shorter than min_length.
   void add(std::string_view secret);
-  // The same until as many calls of drop().
+  // Like add(), but each call is undone by one call of drop().
   void hold(std::string_view secret);
   void drop(std::string_view secret);
-  // `text` with every secret replaced by the mask; where several match, the longest.
+  // `text` with every secret replaced by the mask. Where several match, the longest is replaced.
   std::string apply(std::string_view text) const;
-  // Texts that are masked, each spelling for itself.
+  // The number of masked texts; each spelling counts separately.
   std::size_t size() const;
 
  private:
@@ -42,9 +41,9 @@ class redactor {
   void forget(const std::string& text);
 
   std::unordered_map<std::string, state> all_;
-  std::list<std::string> lately_;  // the longest let go of first
-  // Keyed by the first min_length bytes, so that a line costs its own length, not the number of
-  // secrets.
+  std::list<std::string> lately_;  // released texts, the oldest first
+  // Keyed by the first min_length bytes, so that masking a line costs time proportional to its length, not to the
+  // number of secrets.
   std::unordered_map<std::uint64_t, std::vector<std::string>> by_prefix_;
   mutable std::shared_mutex mutex_;
 };

@@ -13,7 +13,7 @@ std::int64_t steady_ns() noexcept {
       .count();
 }
 
-// What follows an answer at once: the rest of a hand-over, letters, clean-up.
+// Work that directly follows a response belongs to its trace: the rest of a run's release, emails, clean-up.
 constexpr std::int64_t afterglow_ms = 10'000;
 
 thread_local ry::observe::trace_ref t_current;
@@ -37,7 +37,7 @@ namespace {
 int nibble(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;  // capitals are not allowed either
+  return -1;  // the specification allows lower-case letters only
 }
 
 template <std::size_t N>
@@ -95,7 +95,7 @@ std::string_view trimmed(std::string_view s) noexcept {
 }  // namespace
 
 std::optional<trace_parent> parse_traceparent(std::string_view text) noexcept {
-  constexpr std::size_t size = 55;  // of version 00
+  constexpr std::size_t size = 55;  // the length of version 00
   if (text.size() < size || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
   std::array<std::uint8_t, 1> version{}, flags{};
   trace_parent p;

@@ -1,13 +1,13 @@
-// Distributed tracing (W3C Trace Context): what the work on a thread belongs to, and the spans that are
-// made of it.
+// Distributed tracing (W3C Trace Context): the trace context that is current on a thread, and the spans recorded in
+// it.
 //
-// A ry_trace is one node of a trace: what outgoing requests name as their parent, and the parent of the
-// spans that are made while it is current. It is made for a request that came in and for a job that
-// begins, is immutable but for its end, shared, and passed on by the host: whatever a module starts belongs
-// to the node that is current on its thread, and the completion runs with that node again. Where nothing is
-// traced the reference is empty, which costs a comparison.
+// A ry_trace is one node of a trace: outgoing requests name it as their parent, and it is the parent of spans
+// created while it is current. The host creates one for each incoming request and each job that starts. It is shared
+// and, except for its end, immutable. The host propagates it: an operation that a module starts belongs to the node
+// current on its thread, and the completion runs with that node again. Without tracing the reference is empty, which
+// costs one comparison.
 //
-// Threads: a reference and its node [any]; the current node is a thread's own.
+// Threads: a reference and its node [any]; the current node is thread-local.
 #pragma once
 
 #include <array>
@@ -30,17 +30,17 @@ class tracer;
 using trace_id_bytes = std::array<std::uint8_t, 16>;
 using span_id_bytes = std::array<std::uint8_t, 8>;
 
-// What a `traceparent` header says.
+// The parsed value of a `traceparent` header.
 struct trace_parent {
   trace_id_bytes trace_id{};
   span_id_bytes span_id{};
   std::uint8_t flags = 0;
 };
-inline constexpr std::uint8_t trace_sampled = 1, trace_random = 2;  // the flags that are known
+inline constexpr std::uint8_t trace_sampled = 1, trace_random = 2;  // the known flags
 
-// nullopt: not exactly what the specification allows. Of later versions the known part is taken.
+// Returns nullopt for text that the specification does not allow. Of later versions, only the known part is read.
 std::optional<trace_parent> parse_traceparent(std::string_view text) noexcept;
-// A list of at most 32 vendors, 512 bytes in all, each of them once.
+// Whether `text` is a valid list of at most 32 vendors without duplicates, 512 bytes in total.
 bool sound_tracestate(std::string_view text) noexcept;
 std::string hex(const trace_id_bytes& id);
 std::string hex(const span_id_bytes& id);
@@ -48,15 +48,15 @@ std::string hex(const span_id_bytes& id);
 }  // namespace ry::observe
 
 struct ry_trace : boost::intrusive_ref_counter<ry_trace, boost::thread_safe_counter> {
-  ry::observe::tracer* home = nullptr;  // takes the spans; nullptr: none are made
+  ry::observe::tracer* home = nullptr;  // receives the spans; nullptr: no spans are recorded
   ry::observe::trace_id_bytes trace_id{};
-  ry::observe::span_id_bytes span_id{};                  // parent of what is made under this node
+  ry::observe::span_id_bytes span_id{};                  // parent of spans created under this node
   std::optional<ry::observe::span_id_bytes> parent_id;   // of the node's own span
   bool remote_parent = false;
   std::uint8_t flags = 0;
   std::string state;  // tracestate, may be empty
-  // Work that goes on after its request or job ended belongs to it only for a while: chains that live
-  // long would hold it for ever. Steady clock, ms; 0: not ended.
+  // Work that continues after its request or job ended belongs to the trace only for a while; otherwise long chains
+  // of work would keep the trace forever. Steady clock, ms; 0: not ended.
   mutable std::atomic<std::int64_t> ended_ms{0};
 
   bool sampled() const noexcept { return (flags & ry::observe::trace_sampled) != 0; }
@@ -73,13 +73,13 @@ std::string traceparent_of(const trace_id_bytes& trace, const span_id_bytes& spa
 inline std::string traceparent_of(const ry_trace& t) {
   return traceparent_of(t.trace_id, t.span_id, t.flags);
 }
-// Both headers as one text for a place at rest, "<traceparent>[ <tracestate>]", and back.
+// Both headers as one text for storage, "<traceparent>[ <tracestate>]", and back.
 std::string kept_text(const trace_ref& t);
 std::pair<std::optional<trace_parent>, std::string_view> parse_kept(std::string_view text) noexcept;
 
-// What this thread works for; empty where it is over.
+// The trace that this thread works for. Empty if that trace is over.
 trace_ref current_trace() noexcept;
-// The same, also when it is over: to put it back.
+// Like current_trace(), but also returns a trace that is over, so that callers can restore it.
 const trace_ref& trace_of_thread() noexcept;
 void enter_trace(trace_ref t) noexcept;
 
@@ -98,12 +98,12 @@ class trace_scope {
 enum class span_kind { internal = 1, server = 2, client = 3, producer = 4, consumer = 5 };  // as in OTLP
 
 struct span_attribute {
-  std::string_view key;  // a literal
+  std::string_view key;  // a string literal
   std::variant<std::string, std::int64_t> value;
 };
 
-// A piece of work as it is told to a collector. Attributes hold names and figures, nothing that a client
-// or a peer sent: no paths, queries, headers, parameters of SQL.
+// A span as it is exported to a collector. Attributes hold names and numbers, never data from a client or peer: no
+// paths, queries, headers or SQL parameters.
 struct span {
   trace_id_bytes trace_id{};
   span_id_bytes span_id{};
@@ -118,23 +118,23 @@ struct span {
   bool failed = false;
 };
 
-// A span under way. Empty when nothing is recorded: then every member does nothing.
+// A span in progress. If nothing is recorded it is empty, and every member does nothing.
 class open_span {
  public:
   open_span() = default;
   // A child of `parent`.
   open_span(const trace_ref& parent, span_kind kind, std::string_view name);
-  // The node's own span, of a request or a job.
+  // The node's own span, which covers its request or job.
   static open_span of(const trace_ref& node, span_kind kind);
   explicit operator bool() const noexcept { return under_way_ != nullptr; }
-  // Not when empty.
+  // Must not be called on an empty span.
   const span& data() const noexcept { return under_way_->s; }
   void name(std::string text);
   void set(std::string_view key, std::string value);
   void set(std::string_view key, std::int64_t value);
-  // "error.type": an HTTP status or a reason code. The first counts.
+  // Sets "error.type": an HTTP status or a reason code. Only the first call counts.
   void fail(std::string type);
-  // Hands it to the tracer. Once.
+  // Passes the span to the tracer. Only the first call counts.
   void end() noexcept;
 
  private:

@@ -63,7 +63,7 @@ trace_ref tracer::begin(const std::optional<trace_parent>& parent, std::string_v
       node->parent_id = parent->span_id;
       node->span_id = new_span_id();
     } else {
-      node->span_id = parent->span_id;  // a span that nobody is told of must not be named as a parent
+      node->span_id = parent->span_id;  // a span that is not exported must not be named as a parent
     }
   } else {
     const std::uint64_t bits[] = {random_bits(), random_bits()};
