@@ -6,9 +6,9 @@ namespace ry::limits {
 
 namespace {
 
-// What could not be told for long: of it so much more than a burst is owed at most.
+// Limits how much a key can owe beyond one burst for requests that could not be reported to the database.
 constexpr std::int64_t most_untold_us = 10'000'000;
-// A key that is idle for so long is forgotten, whether it was told or not.
+// A key that is idle for this long is removed, even if its spending was not reported.
 constexpr std::int64_t idle_us = 60'000'000;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::vector<spending> bucket_table::collect(std::int64_t now) {
     for (auto it = s.buckets.begin(); it != s.buckets.end();) {
       auto& b = it->second;
       if (b.untold_us > 0 && b.busy_until > now - idle_us) {
-        // Of a time in which nothing could be told the rate has given back meanwhile.
+        // While the spending could not be reported, the rate has already refilled part of it.
         out.push_back({it->first, b.untold_us, std::min<std::int64_t>(b.busy_until - b.untold_us - now, 0)});
         b.untold_us = 0;
         ++it;

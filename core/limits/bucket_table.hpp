@@ -1,9 +1,9 @@
-// The generic cell rate algorithm for many keys: of each one the moment until which it has used up its rate,
-// which may lie as far ahead as its burst allows. Decides at once; knows nothing of time or of other nodes,
-// but what it is told.
+// The generic cell rate algorithm (GCRA) for many keys. For each key it keeps the time until which the rate is used
+// up, which may lie ahead by at most the burst. It decides immediately; the caller supplies the time and the other
+// nodes' spending.
 //
-// Thread: any. Memory: a key is forgotten when it is not ahead any more and told, or idle for a minute; beyond
-// `max_keys` new ones are let through uncounted.
+// Threads: any. Memory: a key is removed once it is no longer ahead and its spending has been collected, or after a
+// minute of idleness. When `max_keys` is reached, requests of new keys are allowed without being counted.
 #pragma once
 
 #include <array>
@@ -18,24 +18,25 @@ namespace ry::limits {
 
 struct rate {
   std::int64_t per_minute = 0;  // 0: no limit
-  std::int64_t burst = 1;       // how many may come at once
+  std::int64_t burst = 1;       // requests that may come at once
   bool on() const noexcept { return per_minute > 0; }
   std::int64_t interval_us() const noexcept { return 60'000'000 / per_minute; }
 };
 
 struct verdict {
   bool allowed = true;
-  std::int64_t remaining = 0;       // that would be let through now
-  std::int64_t retry_after_us = 0;  // of a refusal
-  std::int64_t full_after_us = 0;   // until the whole burst is there again
-  bool counted = true;              // false: there is no place for another key
+  std::int64_t remaining = 0;       // requests that would be allowed now
+  std::int64_t retry_after_us = 0;  // if refused
+  std::int64_t full_after_us = 0;   // until the whole burst is available again
+  bool counted = true;              // false: the table is full, so the key is not counted
 };
 
 struct spending {
   std::string key;
   std::int64_t us = 0;
-  // Where the key stood before it, by what this node knows: 0, or how long ago it was not ahead any more. What
-  // is spent counts from there on, so that a node that could not tell for long does not owe for all that time.
+  // The key's position before this spending, as this node knows it: 0, or minus the time since it was last ahead.
+  // The database counts the spending from that moment, so that a node that could not report for long does not owe
+  // for all of it.
   std::int64_t from_us = 0;
 };
 
@@ -43,13 +44,14 @@ class bucket_table {
  public:
   explicit bucket_table(std::size_t max_keys = 200'000) : max_per_shard_(max_keys / shards) {}
 
-  // now: of any clock, the same for all calls, in microseconds.
+  // `now` is in microseconds of any clock, the same for all calls.
   verdict take(std::string_view key, const rate& r, std::int64_t now);
-  // What was let through since the last call, by key; forgets keys.
+  // The spending allowed since the last call, by key. Removes expired keys.
   std::vector<spending> collect(std::int64_t now);
-  // The nodes together have this key `ahead_us` ahead (or behind), with all that collect() has given out.
+  // Sets the key to the cluster-wide position: `ahead_us` ahead (or behind), including everything that collect()
+  // returned.
   void learn(std::string_view key, std::int64_t ahead_us, std::int64_t now);
-  // What was collected could not be told: it is kept for the next time.
+  // Takes back collected spending that could not be reported; the next collect() returns it again.
   void give_back(const std::vector<spending>& untold);
   std::size_t size() const;
 

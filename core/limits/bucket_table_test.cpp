@@ -23,7 +23,7 @@ TEST(bucket_table, lets_the_burst_through_and_then_the_rate) {
   EXPECT_EQ(refused.retry_after_us, second);
   EXPECT_EQ(refused.full_after_us, 3 * second);
   EXPECT_TRUE(t.take("b", one_a_second, 0).allowed) << "another key";
-  // Refusals cost nothing: exactly when it said so.
+  // A refusal costs nothing: the request passes exactly when retry_after_us said.
   EXPECT_FALSE(t.take("a", one_a_second, second - 1).allowed);
   EXPECT_TRUE(t.take("a", one_a_second, second).allowed);
   EXPECT_FALSE(t.take("a", one_a_second, second).allowed);
@@ -40,8 +40,8 @@ TEST(bucket_table, what_other_nodes_let_through_counts_and_is_owed) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].us, second);
   EXPECT_TRUE(here.collect(0).empty()) << "told once";
-  EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is on its way
-  here.learn("a", 5 * second, 0);                        // the others: four at once
+  EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
+  here.learn("a", 5 * second, 0);                        // the other nodes allowed four at once
   const auto refused = here.take("a", one_a_second, 0);
   EXPECT_FALSE(refused.allowed);
   EXPECT_EQ(refused.retry_after_us, 4 * second) << "five told and one not, and this one, less the burst";
@@ -57,7 +57,7 @@ TEST(bucket_table, what_could_not_be_told_is_told_later) {
   EXPECT_EQ(told[0].us, 2 * second);
 }
 
-// The database's part, of the moments that the key is busy until: core.rates_spend.
+// Does what core.rates_spend does in the database, for the time until which the key is busy.
 void tell(bucket_table& t, std::int64_t& busy_until, std::int64_t now) {
   for (const auto& s : t.collect(now)) {
     busy_until = std::max(busy_until, now + s.from_us) + s.us;

@@ -22,8 +22,8 @@ std::int64_t now_us() {
       .count();
 }
 
-// A name of the table that PostgreSQL takes whatever bytes are in it and however many: one that it does not
-// take would fail the statement in which all others are told.
+// A table key that PostgreSQL accepts for any bytes and any length: a key that it rejects would fail the whole
+// batched statement.
 std::string key_of(std::string_view kind, std::string_view name) {
   constexpr std::size_t longest = 200;
   const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
@@ -53,7 +53,7 @@ rate_limiter::~rate_limiter() {
 void rate_limiter::attach(db::database& db) {
   if (db_ || (!settings_.by_address.on() && !settings_.by_account.on())) return;
   db_ = &db;
-  // Nobody hints at this channel: it is told at intervals.
+  // No node notifies this channel; the callback runs at a fixed interval.
   listening_ = db.listen(
       "core.rates",
       [&db, s = state_] {

@@ -1,8 +1,7 @@
-// Limits of requests by the address they come from and by the account they speak for, and of open streams of
-// an account. Rates are shared by the nodes (README.md says how, and how exact that is); streams are counted
-// on this node.
+// Rate limits for requests by client address and by account, and a limit of open streams per account. The nodes
+// share the rates (README.md explains how, and how exact that is); each node counts streams for itself.
 //
-// Thread: any. Lifetime: made before the server, which asks it; attach() while the database lives.
+// Threads: any. Lifetime: created before the server that uses it; attach() while the database exists.
 #pragma once
 
 #include <atomic>
@@ -37,9 +36,9 @@ class rate_limiter final : public http::request_gate {
   explicit rate_limiter(const settings& s);
   ~rate_limiter() override;
 
-  // From now on the nodes share what they count. Without it each counts alone.
+  // Starts sharing the counts with other nodes. Without it, each node counts alone.
   void attach(db::database& db);
-  // Before the database is destroyed.
+  // Must be called before the database is destroyed.
   void detach();
 
   std::optional<http::gate_verdict> by_address(std::string_view address) override;
@@ -48,9 +47,9 @@ class rate_limiter final : public http::request_gate {
 
  private:
   struct shared_state {
-    // Each of its own size: who comes from very many addresses takes no place of an account.
+    // Separate tables: a client with very many addresses cannot use up the capacity for accounts.
     bucket_table accounts, addresses;
-    bucket_table networks;  // what addresses has no place for
+    bucket_table networks;  // used while `addresses` is full
     std::atomic<bool> telling{false};
     std::atomic<std::int64_t> swept_us{0};
     void tell(db::connection& c);

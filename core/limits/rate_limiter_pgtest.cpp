@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using jobs::test::wait_for;
 
-// And one given back a minute, which does not matter for as long as a test takes.
+// A token refilled once a minute does not matter during a test.
 settings ten_at_once() {
   settings s;
   s.by_account = {1, 10};
@@ -46,7 +46,7 @@ TEST(rate_limiter, nodes_share_what_they_count) {
   };
   EXPECT_EQ(a.let_through("ann", 4), 4);
   ASSERT_TRUE(told(4));
-  // What it tells first tells the other node where ann stands; that it tells a second time says that it knows.
+  // The first report tells the other node where ann stands; the second shows that the node has read it.
   EXPECT_EQ(b.let_through("ann", 1), 1);
   ASSERT_TRUE(told(5));
   EXPECT_EQ(b.let_through("ann", 1), 1);
