@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t buffer_size = 64 * 1024;
 constexpr std::size_t most_at_once = 16;  // messages in one system call
-// After the leader's end: time for the pipes to run dry by themselves, then for the killed rest.
+// After the leader's end: time for the pipes to drain by themselves, then for the killed group's pipes to close.
 constexpr auto end_grace = std::chrono::milliseconds(200);
 constexpr auto kill_grace = std::chrono::milliseconds(1000);
 
@@ -60,7 +60,7 @@ void child::start() {
   const bool ok = adopt(in_, std::move(fresh_.in)) & adopt(out_.pipe, std::move(fresh_.out)) &
                   adopt(err_.pipe, std::move(fresh_.err)) & adopt(watch_, std::move(fresh_.pidfd));
   if (!watch_) {
-    // Without a watch there is no end to wait for but the one made here.
+    // Without a pidfd the leader's end cannot be observed, so kill it now.
     signal_group(SIGKILL);
     cut_pipes();
     return finish();
@@ -143,7 +143,7 @@ ry_status child::write(const ry_host* host, std::string_view bytes, ry_done done
     });
     return RY_OK;
   }
-  // What the loop's own work writes together goes out together, and wakes the child once.
+  // Writes queued within one turn of the loop are sent together and wake the child once.
   enqueue(std::move(q));
   if (!std::exchange(flushing_, true)) {
     loop_.post([self = shared_from_this()] {
@@ -263,7 +263,7 @@ void child::kill_rest() {
   expire(kill_grace, &child::cut_pipes);
 }
 
-// What left the group may hold a pipe open for ever; a receiver that paused still gets the rest.
+// A process that left the group may hold a pipe open forever. A paused receiver still gets the remaining output.
 void child::cut_pipes() {
   if (!released_ && (out_.paused || err_.paused)) return expire(kill_grace, &child::cut_pipes);
   out_.pipe.reset();
@@ -281,7 +281,7 @@ void child::finish() {
   grace_.reset();
   wall_.reset();
   end_input(RY_CANCELLED);
-  // While the leader is a zombie its number, and with it the group's, belongs to nobody else.
+  // While the leader is a zombie, its pid and therefore its process group id cannot be reused.
   signal_group(SIGKILL);
   std::exchange(gone_, nullptr)(*this);
   int code = 0, why = 0;

@@ -1,4 +1,4 @@
-// One running child: its pipes, its limit of time, its end. Pipes and callbacks live on one loop.
+// One running child process: its pipes, its time limit and its end. Pipes and callbacks belong to one loop.
 #pragma once
 
 #include <ry/if/process.h>
@@ -40,7 +40,7 @@ class child : public std::enable_shared_from_this<child> {
   void kill(int signal, int why);
   void release();
   pid_t pid() const noexcept { return pid_; }
-  // The loops have ended: kills the group and waits for it, without calls.
+  // For use after the loops have ended: kills the group and waits for the leader, without callbacks.
   void abandon();
 
  private:
@@ -86,8 +86,8 @@ class child : public std::enable_shared_from_this<child> {
   ry_process_handler handler_;
   void* ctx_;
   module::hold hold_;
-  // The trace of the caller that started the child, then of the last caller that wrote to it, because its output answers
-  // that input. A child that was started in advance so joins the trace of its first input. [loop]
+  // The trace of the caller that started the child, then of the last caller that wrote to it, because the child's
+  // output answers that input. A child started in advance thus joins the trace of its first input. [loop]
   observe::trace_ref trace_ = observe::current_trace();
   const std::uint64_t wall_ms_;
   std::function<void(child&)> gone_;
@@ -101,7 +101,7 @@ class child : public std::enable_shared_from_this<child> {
 
   std::atomic<std::size_t> queued_bytes_{0};
   std::atomic<bool> input_closed_{false}, released_{false};
-  std::mutex mutex_;  // signals against reaping
+  std::mutex mutex_;  // serialises signals and reaping
   bool reaped_ = false;
   int why_ = 0;
 };

@@ -26,8 +26,8 @@ constexpr const char* script =
     "exit 0\n";
 constexpr std::size_t first_lines = 512;
 
-// A group as a line as long as the number that holds it: one store writes it whole, whenever the host
-// dies. The largest number of a process has seven digits.
+// One group as a fixed-size line: a single store writes it whole, so a crash of the host cannot leave a torn line. A
+// pid has at most seven digits.
 std::uint64_t line_of(pid_t group) {
   char text[sizeof(std::uint64_t)];
   std::memset(text, ' ', sizeof text);
@@ -85,7 +85,7 @@ void guardian::start() {
     reap(pid_);
     pid_ = -1;
   }
-  // Where one before it stopped reading.
+  // A previous shell shares the file offset and may have moved it.
   ::lseek(file_.get(), 0, SEEK_SET);
   launch_plan plan;
   plan.argv = {"/bin/sh", "-c", script, "runyard-guardian"};
@@ -115,7 +115,7 @@ void guardian::watch(pid_t group) {
   if (!line_of_.emplace(group, line).second) return;
   free_.pop_back();
   put(lines_[line], group);
-  // Somebody may have ended the shell: a new one, now or with the next group, finds all of them in the file.
+  // The shell may have been killed. A new one, started now or with the next group, finds all groups in the file.
   if (pid_ < 0 || ended()) start();
 }
 

@@ -1,5 +1,5 @@
-// Kills the process groups of the host's children when the host dies without warning: the kernel
-// ends only the direct child with its parent, not what that child started.
+// Reaps the process groups of the host's children if the host dies unexpectedly: the kernel kills only the direct
+// child with its parent, not the processes which that child started.
 #pragma once
 
 #include <sys/types.h>
@@ -13,19 +13,18 @@
 
 namespace ry::process {
 
-// Never waits; one thread at a time. It is a shell that waits for the end of a pipe, which is the
-// end of the host, and then reads the groups from a file in memory that both hold. The host writes
-// them there in passing: as long as it lives the shell sleeps. Where there is no shell, watch() says
-// so once in the log and does nothing.
+// Never blocks; one thread at a time. The reaper is a shell that waits for end of file on a pipe, which means that
+// the host has ended, and then reads the groups from a shared in-memory file. The host writes them there with plain
+// stores, so the shell sleeps while the host lives. If there is no shell, watch() logs that once and does nothing.
 class guardian {
  public:
   guardian() = default;
-  ~guardian();  // ends the shell; groups still watched are killed
+  ~guardian();  // ends the shell, which kills the groups still watched
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
 
   void watch(pid_t group);
-  // Call before the leader is reaped, while its number cannot be taken by another process.
+  // Must be called before the leader is reaped, because its pid can be reused afterwards.
   void forget(pid_t group);
 
  private:
@@ -36,7 +35,7 @@ class guardian {
   unique_fd pipe_, file_;
   pid_t pid_ = -1;
   bool missing_ = false;
-  std::span<std::uint64_t> lines_;  // the file: a line each, of one group or none
+  std::span<std::uint64_t> lines_;  // the mapped file: each line holds one group or none
   std::vector<std::size_t> free_;
   std::unordered_map<pid_t, std::size_t> line_of_;
 };

@@ -24,7 +24,7 @@ struct limit {
   rlim_t value;
 };
 
-// Everything the child needs, prepared beforehand: between vfork and exec nothing may allocate.
+// Everything the child needs, prepared in advance: nothing may allocate between vfork and exec.
 struct prepared {
   std::vector<const char*> candidates;  // paths to try
   std::vector<char*> argv, env;
@@ -62,7 +62,7 @@ struct failure_report {
     give_up(report, step::setup);
   int last = 3;
   if (p.third >= 0) {
-    // Both out of the way first: each may have the number of the other's place.
+    // Moves both descriptors up first: each may have the number that the other needs.
     const int third = ::fcntl(p.third, F_DUPFD, 5);
     report = ::fcntl(report, F_DUPFD_CLOEXEC, 5);
     if (third < 0 || report < 0 || ::dup2(third, 3) < 0) give_up(p.report, step::setup);
@@ -97,8 +97,8 @@ struct failure_report {
   give_up(report, step::exec);
 }
 
-// vfork does not copy the page tables of a large host; the calling thread waits for the exec. No
-// signal handler of the host may run in the child while it shares the host's memory.
+// vfork does not copy the page tables of a large host; the calling thread waits for the exec. Signals are blocked,
+// because no signal handler of the host may run in the child while it shares the host's memory.
 pid_t start(const prepared& p) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
@@ -129,7 +129,7 @@ struct pipe_ends {
   unique_fd read, write;
 };
 
-// Ends above the standard descriptors, so that dup2 in the child never meets its own source.
+// Keeps both ends above the standard descriptors, so that dup2 in the child never has equal source and target.
 bool open_pipe(pipe_ends& p) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) < 0) return false;

@@ -1,5 +1,6 @@
-// Starts one program: new session and process group, pipes, limits, a clean environment, no other
-// descriptors but one that the plan may name. Blocks until the program runs or could not be started (some 100 microseconds).
+// Starts one program in a new session and process group, with pipes, resource limits, a clean environment and no
+// other descriptors, except one that the plan may name. Blocks until the program runs or has failed to start (about
+// 100 microseconds).
 #pragma once
 
 #include <sys/types.h>
@@ -20,21 +21,21 @@ struct launch_plan {
   std::string cwd = "/";
   stderr_to err = stderr_to::pipe;
   outlives lives = outlives::nobody;
-  int third = -1;  // of ours, that the program has as its descriptor 3; -1: none
+  int third = -1;  // our descriptor that the program gets as descriptor 3; -1: none
   std::uint64_t max_processes = 0, cpu_s = 0, memory_bytes = 0, file_bytes = 0, open_files = 0;
 };
 
 struct launched {
   enum class failure { none, resources, not_found, not_executable, directory, other };
   failure failed = failure::none;
-  std::string message;  // of a failure; one sentence
+  std::string message;  // the reason of a failure, one sentence
   pid_t pid = -1;       // also its process group and session
   unique_fd pidfd;
   unique_fd in, out, err;  // our ends, non-blocking; err is empty when it goes to stdout
 };
 
-// The caller's thread is the one whose end kills the child, so it must live as long as children do.
-// Never throws but std::bad_alloc. [any]
+// The child is killed when the calling thread ends, so that thread must live as long as its children (see outlives).
+// Throws only std::bad_alloc. [any]
 launched launch(const launch_plan& plan);
 
 }  // namespace ry::process

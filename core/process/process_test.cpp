@@ -419,7 +419,7 @@ TEST(process, stop_ends_all_children) {
   EXPECT_EQ(w.try_start({"sh"}, r), RY_UNAVAILABLE);
 }
 
-// A host in a process of its own: act(pipe) tells what the test is to know of it, then it lives on.
+// A host in its own process: act(pipe) sends the test what it needs to know, then the host keeps running.
 struct host {
   pid_t pid = -1;
   int told = -1;
@@ -438,7 +438,7 @@ host start_host(F act) {
   return {pid, pipe_fds[0]};
 }
 
-// A host that is killed takes its children and theirs with it.
+// When a host is killed, its children and their children die with it.
 TEST(process, children_and_grandchildren_die_with_the_host) {
   const auto [host, told] = start_host([](int pipe) {
     auto* w = new world;
@@ -463,7 +463,7 @@ TEST(process, children_and_grandchildren_die_with_the_host) {
   EXPECT_TRUE(dies_within(grandchild, 3000));
 }
 
-// A process in a group of its own, that nobody but a guardian ends.
+// A process in its own group, which only a guardian ends.
 pid_t start_group() {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -484,7 +484,7 @@ pid_t first_child() {
 TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
   const auto [host, told] = start_host([](int pipe) {
     auto& g = *new ry::process::guardian;
-    // More than its file holds at first; no process has such a number.
+    // More groups than the file holds initially; no process has such a pid.
     for (pid_t none = 9'000'000; none < 9'000'600; ++none) g.watch(none);
     for (pid_t none = 9'000'000; none < 9'000'300; ++none) g.forget(none);
     const pid_t shell = first_child();
@@ -492,7 +492,7 @@ TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
     g.watch(groups[0]);
     g.watch(groups[1]);
     g.forget(groups[0]);
-    // Without its shell it makes another one, which knows the same groups.
+    // After its shell is killed it starts another one, which knows the same groups.
     ::kill(shell, SIGKILL);
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(shell), &info, WEXITED | WNOWAIT);
@@ -549,7 +549,7 @@ struct traced {
     seen.push_back(t ? t->trace_id[0] : 0);
     noted.notify_all();
   }
-  // What was seen, once there are `n`: the output itself is visible to the test a moment earlier.
+  // Waits until `n` observations are recorded: the test can see the output itself a moment earlier.
   std::vector<int> wait(std::size_t n) {
     std::unique_lock lock(mutex);
     noted.wait_for(lock, std::chrono::seconds(10), [&] { return seen.size() >= n; });

@@ -45,7 +45,7 @@ struct supervisor::impl {
   std::unordered_map<const child*, std::shared_ptr<child>> live;
   std::mutex guard_mutex;
   guardian guard;
-  std::thread thread;  // the parent of what is not started on a loop
+  std::thread thread;  // the parent of children that are not started on a loop
 };
 
 void supervisor::impl::run() {
@@ -76,7 +76,7 @@ launched supervisor::impl::start_here(const launch_plan& plan) {
 }
 
 launched supervisor::impl::start(const launch_plan& plan) {
-  // A loop lives longer than its children; other threads may not.
+  // A loop's thread outlives its children; other threads may not.
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (loops.at(i).is_current()) return start_here(plan);
   job j{plan, {}};
@@ -127,7 +127,7 @@ bool has_nul(ry_str s) {
   return core::sv(s).find('\0') != std::string_view::npos;
 }
 
-// What is wrong with a spec; empty = nothing.
+// Why a spec is invalid; empty if it is valid.
 std::string_view check(const ry_process_spec& spec) {
   if (spec.n_argv == 0 || !spec.argv || spec.argv[0].len == 0) return "argv is empty";
   if (spec.n_env && !spec.env) return "env is missing";
@@ -226,7 +226,7 @@ void supervisor::stop() {
   }
   for (auto& [key, c] : all) {
     c->kill(SIGKILL, RY_WHY_SHUTDOWN);
-    c->resume();  // a receiver that paused must not keep the end from coming
+    c->resume();  // a paused receiver must not delay the end
   }
 }
 
