@@ -1,4 +1,4 @@
-// What the host's own admin routes do in the database.
+// Database access of the host's own admin routes.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace ry::app {
 
 http::host_answer refusal(std::uint32_t status, const std::string& why);
 
-// Runs `work` on a worker of the database and waits for its answer; what fails is logged and answered with
-// 503. Blocks; not on a loop.
+// Runs `work` on a database worker and returns its answer. A failure is logged and answered with 503. Blocks; must
+// not be called on a loop.
 http::host_answer ask(db::database* database, std::function<http::host_answer(db::connection&)> work);
 
-// Tells whoever keeps the audit of an admin's act, in the background. `detail`: JSON. [any]
+// Reports an administrator's action to the audit log, in the background. `detail`: JSON. [any]
 void tell_audit(db::database& database, const std::string& actor, const std::string& action,
                 const std::string& detail);
 

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document of what is served now: the host's own description and those of the loaded
-// modules, one document. Pure but for api_document, which keeps the text that is served.
+// Builds the OpenAPI 3.1 document of the routes that are served now: the descriptions of the host and of the loaded
+// modules, merged into one. Pure, except for api_document, which keeps the served text.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace ry::app {
 
-// One route with what the document needs of it.
+// One route with the properties that the document needs.
 struct api_route {
   std::string owner;  // module, or "host"
   std::string method, pattern, openapi_json;
@@ -25,22 +25,22 @@ struct api_parts {
   std::string version;    // of the product
   std::string base_path;  // http.base_path without a '/' at its end
   std::vector<api_route> routes;
-  std::vector<module::module_text> texts;  // with that of "host"
+  std::vector<module::module_text> texts;  // including the text of "host"
 };
 
-// The JSON text. Parts of the wrong shape, which the registrar keeps out, are left out.
+// The document as JSON text. Malformed parts are left out; the registrar already rejects them.
 std::string api_text(const api_parts& parts);
 
-// "schemas/host.Error" for each component of the host's description.
+// Names of the form "schemas/host.Error", one for each component of the host's description.
 std::set<std::string> host_components();
 
-// Serves GET /openapi.json. Lifetime: as long as the server. Threads: update() by one thread at a time,
-// the route by any.
+// Serves GET /openapi.json. Lifetime: as long as the server. Threads: update() from one thread at a time, the route
+// from any.
 class api_document {
  public:
   api_document(http::server& server, std::string base_path);
 
-  // What is served from now on. Before the first call there is no document (503).
+  // Replaces the served document. Before the first call the route answers 503.
   void update(const std::vector<module::route>& routes, std::vector<module::module_text> texts);
   http::host_answer answer() const;
 

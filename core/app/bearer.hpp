@@ -1,4 +1,4 @@
-// Lets the HTTP server ask core/auth who is calling.
+// The adapter through which the HTTP server authenticates callers with core/auth.
 #pragma once
 
 #include "core/auth/authenticator.hpp"

@@ -1,6 +1,7 @@
-// What became of changes of modules: figures for /metrics, and the generations that stay in memory.
+// The record of module swaps: their metrics for /metrics, and the generations (module instances) that stay in
+// memory.
 //
-// Threads: all members [any]. Lifetime: no longer than the metrics.
+// Threads: all members [any]. Lifetime: must not outlive the metrics.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -19,19 +20,20 @@ class change_record {
  public:
   explicit change_record(observe::metrics& figures) : figures_(figures) {}
 
-  // A module of this server: its figures are there from now on, at 0. Changes of others count as "unknown".
+  // Registers a module of this server, so that its metrics exist from now on, at 0. Swaps of other names count as
+  // "unknown".
   void know(const std::string& module);
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
-  // A generation has ended; `told` is what an operator is told of it.
+  // Records that a generation has ended; `told` is the text for the operator.
   void left(const module::module_end& e, const boost::json::object& told);
-  // Puts "left" into the entries of modules of which generations stay in memory: the latest of them.
+  // Adds "left" to the entries of modules that have generations in memory: the most recent of them.
   void add_to(boost::json::array& modules) const;
 
  private:
   observe::metrics& figures_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::deque<boost::json::object>, std::less<>> in_memory_;  // of all that are known
+  std::map<std::string, std::deque<boost::json::object>, std::less<>> in_memory_;  // of all known modules
 };
 
 }  // namespace ry::app

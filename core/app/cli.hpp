@@ -5,8 +5,8 @@
 
 namespace ry::app {
 
-// Runs the command that argv names. Catches everything; the reason of a failure stands on standard
-// error as one sentence.
+// Runs the command that argv names. Catches every exception; the reason of a failure is written to standard error as
+// one sentence.
 exit_code run_command_line(int argc, char** argv);
 
 }  // namespace ry::app

@@ -1,8 +1,8 @@
-// What SIGHUP renews beside the modules whose files have changed: the log (level, format and file, which may have been
-// rotated), the TLS certificate, and the address of the database with its credentials. Everything else in the configuration
-// needs a restart, or a reload of the module that it belongs to.
+// Reloads configuration on SIGHUP, in addition to the modules whose files have changed: the log (level, format and
+// file, which may have been rotated), the TLS certificate, and the database address with its credentials. All other
+// settings need a restart, or a reload of the module that they belong to.
 //
-// Threads: the main thread. Lifetime: no longer than the server.
+// Threads: the main thread. Lifetime: must not outlive the server.
 #pragma once
 
 #include <string>
@@ -13,14 +13,15 @@
 
 namespace ry::app {
 
-// Opens the log as the configuration says. Empty, or why it cannot be opened; lines then go where they went before.
+// Opens the log as configured. Returns why it cannot be opened, or an empty string; on failure lines go to the
+// previous destination.
 std::string open_log(const config::config& c);
 
 class config_reload {
  public:
   config_reload(config_options options, config::config& running, http::server& server, const db::settings& database);
 
-  // Reads the configuration again. A mistake in it is logged, and nothing but the log file is renewed.
+  // Reads the configuration again. If it is invalid, the fault is logged and only the log file is reopened.
   struct outcome {
     std::string certificate, database;  // a word for the log line
     bool ok = true;

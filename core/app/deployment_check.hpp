@@ -16,8 +16,8 @@ struct process_circumstances {
 };
 process_circumstances present_circumstances();
 
-// One warning per entry. `file`: path of the configuration file, or empty. Settings of modules are included only after
-// the module's schema was applied.
+// One warning per entry. `file`: path of the configuration file, or empty. A module's settings are included only
+// after its schema was applied.
 std::vector<std::string> deployment_warnings(const config::config& c, const std::filesystem::path& file,
                                              process_circumstances now);
 

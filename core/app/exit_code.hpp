@@ -1,14 +1,14 @@
-// How every command tells its outcome to the shell.
+// The exit codes of all commands.
 #pragma once
 
 namespace ry::app {
 
-// The same number means the same of every command.
+// A number has the same meaning for every command.
 enum class exit_code : int {
   ok = 0,
-  failed = 1,  // it could not do what was asked, or the server refused it; the reason stands on standard error
-  // The command line or the configuration is wrong, or no installed PostgreSQL version can open the
-  // cluster: trying again without a change cannot help.
+  failed = 1,  // the command failed, or the server refused it; the reason is on standard error
+  // The command line or the configuration is invalid, or no installed PostgreSQL version can open the cluster: a
+  // retry without a change cannot succeed.
   refused = 2,
   run_failed = 3,     // `run`: the run ended with the status failed
   run_stopped = 4,    // `run`: the run was stopped

@@ -1,4 +1,5 @@
-// Tells which files of some directories were written or put in place, once they have been quiet for a moment.
+// Reports which files in some directories were written or moved into place, once they have been unchanged for a
+// moment.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +13,11 @@ namespace ry::app {
 
 class file_watch {
  public:
-  // `changed` gets the file, below the directory as it is given here, on the watch's own thread. Directories that
-  // cannot be watched are told in the log. Throws std::system_error when nothing can be watched at all.
+  // `changed` receives the path below the directory as given here, on the watch's own thread. Directories that
+  // cannot be watched are logged. Throws std::system_error if nothing can be watched at all.
   file_watch(const std::vector<std::string>& directories,
              std::function<void(const std::filesystem::path&)> changed);
-  ~file_watch();  // waits for a call under way
+  ~file_watch();  // waits for a running call
   file_watch(const file_watch&) = delete;
   file_watch& operator=(const file_watch&) = delete;
 
@@ -25,7 +26,7 @@ class file_watch {
 
   const std::function<void(const std::filesystem::path&)> changed_;
   int events_ = -1, stop_ = -1;
-  std::map<int, std::filesystem::path> directories_;  // by watch; constant once the thread runs
+  std::map<int, std::filesystem::path> directories_;  // by watch descriptor; constant once the thread runs
   std::thread thread_;
 };
 

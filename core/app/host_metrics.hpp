@@ -1,4 +1,4 @@
-// The host's own figures in Prometheus text format. Pure, but for render_process().
+// Renders the host's own metrics in Prometheus text format. Pure, except for render_process().
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::string render(const db::pool_stats& s);
 std::string render(const events::hub_stats& s);
 std::string render(const observe::tracer::counts& s);
 std::string render(const std::vector<module::module_description>& modules);
-// Of this process: memory, descriptors, processor time.
+// Metrics of this process: memory, descriptors, processor time.
 std::string render_process();
 struct host_state {
   bool ready = false, database_answers = false;

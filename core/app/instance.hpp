@@ -1,5 +1,4 @@
-// The place on disk of one server: data_dir, made for its owner alone and locked, so that no two
-// servers share it.
+// One server's data directory: created for its owner only and locked, so that no two servers share it.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +8,15 @@ namespace ry::app {
 
 class instance {
  public:
-  // Makes and locks the directory. Throws std::runtime_error with a sentence: it cannot be made or
-  // written, or another server has used it for two seconds.
+  // Creates and locks the directory. Throws std::runtime_error with a sentence if it cannot be created or written,
+  // or if another server still holds the lock after two seconds.
   explicit instance(const std::filesystem::path& data_dir);
   ~instance();  // unlocks
   instance(const instance&) = delete;
   instance& operator=(const instance&) = delete;
 
   const std::filesystem::path& data_dir() const noexcept { return data_dir_; }  // absolute
-  // A UUID of this start, and that of the start before (empty: none known), which surely is over.
+  // A UUID of this start, and that of the previous start (empty: unknown), which has certainly ended.
   const std::string& node_id() const noexcept { return node_id_; }
   const std::string& previous_node_id() const noexcept { return previous_node_id_; }
 
@@ -27,7 +26,7 @@ class instance {
   std::string node_id_, previous_node_id_;
 };
 
-// Makes the directory without locking it, for commands that only need its keys.
+// Creates the directory without locking it, for commands that only need its keys.
 std::filesystem::path ensure_data_dir(const std::filesystem::path& data_dir);
 
 }  // namespace ry::app

@@ -1,7 +1,7 @@
-// What waits and what was given up, for admins: GET /admin/queues, GET /admin/jobs, and
-// POST /admin/jobs/{id}/retry and .../discard for a job that was given up.
+// Admin routes for pending and dead-lettered jobs: GET /admin/queues, GET /admin/jobs, and POST
+// /admin/jobs/{id}/retry and .../discard for a dead-lettered job.
 //
-// Lifetime: made before the server listens, lives as long as it.
+// Lifetime: created before the server listens, lives as long as the server.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Reports migrations that take long. Every `interval` while migrations run, or while the server waits for those of another
-// node, it calls `alive`, with which the server asks its service manager for more time. For each `interval` that one
-// migration has been running, it logs which one and for how long.
+// Reports long migrations. Every `interval` while migrations run, or while the server waits for another node's
+// migrations, it calls `alive`; the server then asks its service manager for more time. For each `interval` that one
+// migration has been running, it logs the migration and the elapsed time.
 //
-// Threads: the observer's members are called by the thread that migrates; `alive` by a thread of this object.
+// Threads: the migrating thread calls the observer's members; a thread of this object calls `alive`.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class migration_progress final : public db::migration_observer {
  public:
   static constexpr std::chrono::seconds usual_interval{5};
 
-  // Both functions may be empty. `alive` gets a sentence about what is in progress.
+  // Both functions may be empty. `alive` receives a sentence about the work in progress.
   explicit migration_progress(std::function<void(const std::string&)> alive = {},
                               std::function<void(const db::migration_step&)> on_applied = {},
                               std::chrono::milliseconds interval = usual_interval);
@@ -37,7 +37,7 @@ class migration_progress final : public db::migration_observer {
  private:
   using clock = std::chrono::steady_clock;
   struct activity {
-    std::string module, migration;  // empty: it waits for another node
+    std::string module, migration;  // empty: waiting for another node
     clock::time_point since, next_report;
   };
   void begin(std::string module, std::string migration);

@@ -1,9 +1,9 @@
-// Modules are swapped, taken out and put in while the server runs: POST /admin/modules/{name}/reload,
-// .../enable and .../disable, and, when configured, the change of a module's file. GET /admin/modules shows
-// them all. For admins.
+// Swaps, disables and enables modules while the server runs: POST /admin/modules/{name}/reload, .../enable and
+// .../disable, and, if configured, a change of a module's file. GET /admin/modules lists all modules. For
+// administrators.
 //
-// Lifetime: made before the server listens, stop() before the modules stop. Threads: the routes run on
-// blocking threads and wait for the main thread, which alone changes modules.
+// Lifetime: created before the server listens; stop() before the modules stop. Threads: the routes run on blocking
+// threads and wait for the main thread; only the main thread changes modules.
 #pragma once
 
 #include <atomic>
@@ -37,34 +37,34 @@ class module_changes {
   module_changes(const module_changes&) = delete;
   module_changes& operator=(const module_changes&) = delete;
 
-  // The modules have started with the settings of `c`.
+  // Records that the modules have started with the settings of `c`.
   void note_started(const config::config& c);
-  // From now on a module whose file changes is reloaded.
+  // Starts watching module files: a module whose file changes is reloaded.
   void watch_files(const config::config& c);
-  // Reloads every running module whose file is not what was loaded; how many these are. Only on the main thread.
+  // Reloads every running module whose file differs from the loaded one; returns their number. Main thread only.
   std::size_t reload_changed();
-  // No file is watched any more.
+  // Stops watching files.
   void stop();
 
-  // Blocks until the old generations are gone or left behind. Only on the main thread. 200 with what was
-  // done, or 404 or 409 with the reason; then nothing has changed.
+  // Blocks until the old generations have ended or are left in memory. Main thread only. Answers 200 with the
+  // result, or 404 or 409 with the reason; then nothing has changed.
   http::host_answer run(action what, const std::string& name);
 
  private:
   http::host_answer asked(action what, const ry_request_view& view);
   http::host_answer list() const;
-  // Running modules whose settings in the configuration are not those that they were created with.
+  // Running modules whose configured settings differ from those with which they were created.
   std::vector<std::string> unapplied_settings(config::config& fresh) const;
   module::change_request request_for(action what, const std::string& name, config::config& fresh,
                                      std::string& error) const;
-  // Starts the staged modules once for a try if migrations would be applied for them, and stages them again. Why
-  // they must not take their places; empty: go on.
+  // Preflight: if migrations would be applied for the staged modules, starts them once and stages them again.
+  // Returns why they must not be swapped in; empty: continue.
   std::string try_start(const module::change_request& request, const config::config& fresh);
   void publish(const std::vector<module::job_kind>& old_jobs,
                const std::vector<module::consumer>& old_consumers);
-  // Of whoever wished it, in the audit.
+  // Like run(), and records `actor` in the audit log.
   http::host_answer run_for(const std::string& actor, action what, const std::string& name);
-  // Reloads a module if its file is not what was loaded. False: it is.
+  // Reloads a module if its file differs from the loaded one. Returns false if it does not.
   bool compare(const module::module_description& m, const std::string& actor);
   void file_changed(const std::filesystem::path& file);
 
@@ -76,9 +76,9 @@ class module_changes {
   const config_options options_;
   const db::settings database_;
   const std::chrono::milliseconds drain_;
-  std::map<std::string, bool> wishes_;  // enabled or disabled since the start
-  std::uint64_t newest_ = 0;            // generation
-  std::map<std::string, std::string> applied_;  // digests of the settings of running modules, by name
+  std::map<std::string, bool> wishes_;  // requested since the start: enabled or disabled
+  std::uint64_t newest_ = 0;            // the latest generation
+  std::map<std::string, std::string> applied_;  // digests of the running modules' settings, by name
   change_record record_;
   std::atomic<bool> busy_{false};
   std::unique_ptr<file_watch> watch_;

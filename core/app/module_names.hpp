@@ -1,4 +1,4 @@
-// Names that a module cannot have, because something of the host has them already. Pure functions.
+// Names that a module cannot have because the host already uses them. Pure functions.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace ry::app {
 
-// Of the host: its part of the OpenAPI document, its schema in the database, and how its interfaces begin.
+// The host's name in the OpenAPI document and in the database, and the prefix of its interfaces.
 inline constexpr const char* host_part = "host";
 inline constexpr const char* host_database_schema = "core";
 inline constexpr const char* host_interfaces = "ry";
 
-// Why not, as the end of a sentence without a full stop ("a table of the host's settings has that name"); empty: it may.
+// Why the name is refused, as the end of a sentence without a full stop ("a table of the host's settings has that
+// name"). Empty if it is allowed.
 std::string taken_by(std::string_view module_name);
 
 }  // namespace ry::app

@@ -1,4 +1,4 @@
-// `runyard module new`: a project for a module or a transport, written from the SDK's templates.
+// `runyard module new`: creates a project for a module or a transport from the SDK's templates.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,19 @@ namespace ry::app {
 
 struct new_module {
   std::string name, lang, kind = "module";
-  std::string directory;  // empty: the name
-  std::string templates;  // empty: those of this installation
+  std::string directory;  // empty: the module's name
+  std::string templates;  // empty: the templates of this installation
 };
 
-// What can be asked for, in the order of help texts.
+// The available languages, in the order of the help text.
 std::vector<std::string> template_languages();
 std::vector<std::string> template_kinds();
 
-// Where this installation's SDK keeps its templates; the folder need not exist.
+// The template directory of this installation's SDK; it may not exist.
 std::filesystem::path default_templates();
 
-// Writes the project, or nothing at all; says on standard output how to go on, on standard error why
-// not.
+// Writes the whole project or nothing. Prints the next steps to standard output, or the reason of a failure to
+// standard error.
 exit_code write_new_module(const new_module& what);
 
 }  // namespace ry::app

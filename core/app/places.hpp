@@ -1,4 +1,4 @@
-// Where things are, seen from the executable: beside a build's bin/, or as installed.
+// Default paths, relative to the executable: in a build tree or as installed.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@ namespace ry::app {
 // The directory of this executable.
 std::filesystem::path executable_dir();
 
-// modules.path and data_dir when the configuration does not say.
+// Defaults of modules.path and data_dir.
 config::defaults default_places(const std::filesystem::path& executable_dir);
 
-// The file to read without --config: $RUNYARD_CONFIG, ./conf/runyard.toml,
-// /etc/runyard/runyard.toml. Empty: there is none.
+// The file to read without --config: $RUNYARD_CONFIG, ./conf/runyard.toml, /etc/runyard/runyard.toml. Empty if none
+// exists.
 std::filesystem::path default_config_file();
 inline constexpr const char* default_config_places =
     "conf/runyard.toml or /etc/runyard/runyard.toml";

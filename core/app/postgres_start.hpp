@@ -1,5 +1,5 @@
-// The database of this server: database.url, or a private PostgreSQL that starts in the background
-// while the modules are loaded.
+// The server's database: database.url, or a private PostgreSQL that starts in the background while the modules are
+// loaded.
 #pragma once
 
 #include <future>
@@ -15,14 +15,15 @@ namespace ry::app {
 
 class postgres_start {
  public:
-  // Begins at once when there is no database.url.
+  // Starts the private PostgreSQL at once if there is no database.url.
   postgres_start(const config::config& c, const instance& place);
-  ~postgres_start();  // stops the private one
+  ~postgres_start();  // stops the private PostgreSQL
   postgres_start(const postgres_start&) = delete;
   postgres_start& operator=(const postgres_start&) = delete;
 
   bool is_private() const noexcept { return own_.has_value(); }
-  // Settings with the URL to use; waits for the private one. Throws db::failure with a sentence.
+  // The settings with the URL to use; blocks until a private PostgreSQL is ready. Throws db::failure with a
+  // sentence.
   db::settings wait();
   void stop();
 

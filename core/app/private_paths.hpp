@@ -1,4 +1,4 @@
-// Paths that only the server may read: programs that it starts for users must not see them.
+// Paths that only the server may read. Programs that it starts for users must not see them.
 #pragma once
 
 #include <string>

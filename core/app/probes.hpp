@@ -1,4 +1,4 @@
-// What the host itself serves: /healthz, /readyz, /metrics.
+// The host's own monitoring endpoints: /healthz, /readyz, /metrics.
 #pragma once
 
 #include <atomic>
@@ -12,20 +12,19 @@ namespace ry::app {
 // Lifetime: as long as the server whose routes call it. Threads: any.
 class probes {
  public:
-  // Not ready from the moment that `stop` knows of a wish to stop.
+  // Not ready as soon as `stop` has received a stop request.
   probes(workshop& w, rooms& r, const signals& stop);
 
   void serving() noexcept { serving_ = true; }
 
-  // The process lives and its loops turn.
+  // Liveness: the process runs and its event loops respond.
   http::host_answer healthz() const;
-  // Whose figure /metrics shows; outlives the server's routes.
+  // Sets the xmin horizon monitor that /metrics reports; it must outlive the server's routes.
   void watch(const db::horizon* h) noexcept { horizon_ = h; }
 
-  // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"room": ..., "message":
-  // ...}]}.
+  // 200, or 503 with every reason: {"status": "not_ready", "reasons": [{"room": ..., "message": ...}]}.
   http::host_answer readyz() const;
-  // Prometheus text of host and modules.
+  // Metrics of the host and the modules in Prometheus text format.
   http::host_answer metrics() const;
 
  private:

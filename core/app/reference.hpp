@@ -1,4 +1,4 @@
-// The settings of host and modules as a table for people, from the schemas that check them.
+// The settings reference: settings of host and modules as tables, generated from the schemas that validate them.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -7,13 +7,12 @@
 
 namespace ry::app {
 
-// Markdown: a row for each setting below `at` ("http", or a module's name; empty for the host's own):
-// key, type, default, what is allowed, meaning. The schema is one that config::schema_fault() finds
-// sound.
+// Markdown: one row for each setting below `at` ("http", or a module's name; empty for the host's own): key, type,
+// default, allowed values, meaning. The schema must pass config::schema_fault().
 std::string settings_table(const boost::json::value& schema, std::string_view at);
 
-// Markdown: one row for each setting whose schema has a "limit", with the columns of limits_heading. The heading is left
-// out, so that the rows of several schemas form one table.
+// Markdown: one row for each setting whose schema has a "limit", with the columns of limits_heading. The heading is
+// omitted, so that the rows of several schemas form one table.
 std::string limit_rows(const boost::json::value& schema, std::string_view at);
 inline constexpr std::string_view limits_heading =
     "| Resource | Per | Setting | Default | At the limit | Metric | Alert |\n|---|---|---|---|---|---|---|\n";

@@ -1,5 +1,5 @@
-// A short life of a module in another process: one that crashes, ends its process or hangs while it is loaded, created or
-// destroyed does so there.
+// The preflight of a module: it is loaded, created and destroyed in a separate process, so that a crash, an exit or
+// a hang does not affect the server.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@
 
 namespace ry::app {
 
-// `path` as given to the dynamic loader, readable by other processes of this user. Each step waits ten seconds at most.
-// The process ends with the object, and with the thread that called this. [any]
+// `path` is as passed to the dynamic loader, and readable by other processes of this user. Each step may take ten
+// seconds at most. The process ends with the object, and with the thread that called this. [any]
 std::unique_ptr<module::rehearsal> rehearse(const std::string& path);
 
-// What that process does: `runyard rehearse PATH`. Its steps are told on standard output; what create() gets is read from
-// standard input. Ends the process when all went its way.
+// The separate process: `runyard rehearse PATH`. Reports its steps on standard output and reads the input of
+// create() from standard input. Ends the process if all steps succeed.
 exit_code take_part_in_rehearsal(const std::string& path);
 
 }  // namespace ry::app

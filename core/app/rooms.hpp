@@ -1,5 +1,5 @@
-// Everything behind the ABI tables, put together: which room knows which other one, and in which
-// order they live. Nothing here listens, runs jobs or touches a database yet.
+// The host and its services behind the ABI tables: their dependencies and their lifetimes. Creating them neither
+// listens, runs jobs nor accesses a database.
 #pragma once
 
 #include <optional>
@@ -30,10 +30,10 @@
 
 namespace ry::app {
 
-// Loops, interfaces and modules: enough to create and validate modules, without anything outside
-// the process. What is absent answers RY_UNAVAILABLE.
+// The loops, interfaces and modules: enough to create and validate modules without any external resource. Services
+// that do not exist answer RY_UNAVAILABLE.
 //
-// Threads: the main thread. The configuration outlives it.
+// Threads: the main thread. The configuration must outlive it.
 class workshop {
  public:
   workshop(config::config& c, std::size_t loops);
@@ -41,8 +41,8 @@ class workshop {
   workshop(const workshop&) = delete;
   workshop& operator=(const workshop&) = delete;
 
-  // Finds, loads, creates and validates. What is wrong goes to the configuration's faults and to
-  // standard error or the log; true: all is well.
+  // Finds, loads, creates and validates the modules. Problems go to the configuration's faults and to standard error
+  // or the log. Returns true if there are none.
   bool prepare(report_target target = report_target::standard_error);
 
   module::registry registry;
@@ -57,14 +57,14 @@ class workshop {
   config::config& config_;
 };
 
-// How a command that made a workshop returns: where code of a module that would not end may still run, nothing it can
-// reach may be taken apart, so the process ends here; else the code is given back.
+// How a command that created a workshop returns. If a module's code may still be running, the objects it uses must
+// not be destroyed, so the process exits here; otherwise the code is returned.
 exit_code leave(const workshop& w, exit_code code);
 
-// What a serving host has besides; the members are made in this order. Destroyed after the modules
+// The additional services of a serving host, created in the order of the members. Destroyed after the modules have
 // ended and before the workshop.
 struct rooms {
-  // Throws std::runtime_error with a sentence. Adds to the configuration's faults.
+  // Throws std::runtime_error with a sentence. Faults are added to the configuration.
   rooms(workshop& w, config::config& c, const instance& place);
   ~rooms();
 

@@ -1,9 +1,9 @@
-// What a service manager (systemd or one that speaks its protocol) gave this process, and what it is told:
-// sockets that listen already (LISTEN_FDS), the state of the server (NOTIFY_SOCKET) and signs of life
-// (WATCHDOG_USEC). Without one all of it is nothing.
+// The interface to a service manager (systemd or one with the same protocol): inherited listening sockets
+// (LISTEN_FDS), state notifications (NOTIFY_SOCKET) and the watchdog (WATCHDOG_USEC). Without a service manager it
+// does nothing.
 //
-// The protocol is a line of text in a datagram; libsystemd would bring its own libraries for that into a
-// process whose modules have theirs.
+// The protocol is one line of text in a datagram. libsystemd would load its own libraries for that into a process
+// whose modules have theirs.
 #pragma once
 
 #include <chrono>
@@ -19,25 +19,25 @@
 
 namespace ry::app {
 
-// Threads: the constructor before there are others, as it takes the variables out of the environment
-// (children would think them theirs); tell() and the others any.
+// Threads: the constructor runs before other threads exist, because it removes the variables from the environment
+// (children would take them as their own); tell() and the other members from any thread.
 class service_manager {
  public:
   service_manager();
 
-  // The socket to serve on; nullopt: none was passed. Once. Throws std::runtime_error with a sentence: it is
-  // no TCP socket that listens, or there are several.
+  // The socket to serve on; nullopt: none was passed. May be called once. Throws std::runtime_error with a sentence
+  // if it is not a listening TCP socket, or if there are several.
   std::optional<http::listener> take_listener();
 
   void starting(std::string_view what) const;
-  // The same, and the start may take another minute from now on, whatever TimeoutStartSec= says.
+  // Like starting(), and extends the start timeout by one minute from now, regardless of TimeoutStartSec=.
   void still_starting(std::string_view what) const;
-  void ready(std::string_view url) const;  // also the end of reloading()
+  void ready(std::string_view url) const;  // also ends reloading()
   void reloading() const;
   void stopping() const;
-  // State in lines, e.g. "STATUS=...". What cannot be sent is told in the log, once.
+  // Sends state lines, e.g. "STATUS=...". A failure to send is logged once.
   void tell(const std::string& state) const;
-  // How long it may hear nothing until it restarts the server; 0: it does not care.
+  // The watchdog timeout after which the manager restarts the server; 0: no watchdog.
   std::chrono::microseconds watchdog() const noexcept { return watchdog_; }
 
  private:
@@ -47,8 +47,8 @@ class service_manager {
   mutable std::once_flag complained_;
 };
 
-// Tells the manager three times within its patience that the server lives, as long as every event loop
-// answers. Destroyed before the loops.
+// The watchdog heartbeat: notifies the manager three times per timeout, as long as every event loop responds.
+// Destroyed before the loops.
 class signs_of_life {
  public:
   signs_of_life(const service_manager& manager, exec::loop_pool& loops);

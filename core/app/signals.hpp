@@ -1,6 +1,6 @@
-// SIGTERM and SIGINT as a request to stop; another one a second or more later ends the
-// process at once. Until then the waiting thread does what others post to it. SIGHUP is a request to
-// stop where a terminal went away, and else calls what on_hangup() was given.
+// Handles signals on the main thread. SIGTERM and SIGINT request a stop; a second one at least a second later ends
+// the process at once. Until then the waiting thread runs posted work. SIGHUP requests a stop if a terminal was
+// closed, and otherwise runs the on_hangup() function.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@ namespace ry::app {
 
 class signals {
  public:
-  // Blocks the signals in this thread, and so in all that are started from now on: make it first.
+  // Blocks the signals in this thread and in all threads started later, so it must be created first.
   signals();
   ~signals();
   signals(const signals&) = delete;
   signals& operator=(const signals&) = delete;
 
   bool requested() const noexcept { return requested_.load(); }  // [any]
-  // Runs what is posted until requested(); what is left then is destroyed without being run.
+  // Runs posted work until requested(); the remaining work is destroyed without being run.
   void wait();
-  // What the waiting thread does on SIGHUP; nothing until then. [any]
+  // Sets the function that the waiting thread runs on SIGHUP; none by default. [any]
   void on_hangup(std::function<void()> work);
-  // False: nobody will run it. [any]
+  // Returns false if the work will not run. [any]
   bool post(std::function<void()> work);
 
  private:

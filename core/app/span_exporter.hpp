@@ -1,7 +1,7 @@
-// Brings ended spans to a collector: OTLP over HTTP, JSON encoded, in batches, one request at a time. What the
-// collector cannot take now is sent again, later and later; meanwhile the tracer's queue fills up and drops.
+// Exports ended spans to a collector: OTLP over HTTP, JSON encoded, in batches, one request at a time. A batch that
+// the collector cannot accept now is retried with backoff; meanwhile the tracer's queue fills up and drops spans.
 //
-// Lifetime: begins with start(), ends with stop(), both on the main thread, while egress and loops live.
+// Lifetime: from start() to stop(), both on the main thread, while egress and loops exist.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -20,12 +20,12 @@
 namespace ry::app {
 
 struct exporter_settings {
-  std::string url;  // of the collector's traces, e.g. "http://127.0.0.1:4318/v1/traces"; empty: nothing is exported
+  std::string url;  // the collector's traces endpoint, e.g. "http://127.0.0.1:4318/v1/traces"; empty: no export
   std::vector<std::pair<std::string, std::string>> headers;
   observe::otlp_resource resource;
   std::chrono::milliseconds interval{5'000}, timeout{10'000};
   std::chrono::milliseconds first_retry{1'000}, last_retry{30'000};
-  int attempts = 6;  // of one batch; then it is given up
+  int attempts = 6;  // per batch; then it is dropped
 };
 
 class span_exporter {
@@ -36,7 +36,7 @@ class span_exporter {
   span_exporter& operator=(const span_exporter&) = delete;
 
   void start();
-  // Sends what waits, until the deadline; the rest is given up. Blocks; not from a loop.
+  // Sends the waiting spans until the deadline and drops the rest. Blocks; must not be called from a loop.
   void stop(std::chrono::steady_clock::time_point deadline);
 
  private:

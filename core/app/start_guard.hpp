@@ -1,7 +1,7 @@
-// Remembers, beyond the end of the process, which module was being started. A module whose start() crashes the server, or
-// during whose start the server ended twice in a row, is left out of the next start if it is not required, and named if it
-// is. One file per module in <data_dir>/module-starts, which exists while its start() runs: the file's SHA-256, the number
-// of starts, and a mark if the server crashed.
+// Records across restarts which module was being started. A module whose start() crashed the server, or during whose
+// start the server ended twice in a row, is skipped at the next start if it is optional, and named if it is
+// required. One file per module in <data_dir>/module-starts exists while its start() runs: it holds the module
+// file's SHA-256, the number of starts, and a mark if the server crashed.
 //
 // Threads: the main thread.
 #pragma once

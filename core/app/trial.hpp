@@ -1,7 +1,7 @@
-// A host for a try of some modules: loops, outgoing HTTP, child processes, secrets and routes, but no
-// database, no jobs and no events (their calls answer RY_UNAVAILABLE). Nobody is let in before listen().
+// A sandboxed host for testing modules: loops, outgoing HTTP, child processes, secrets and routes, but no database,
+// jobs or events (calls to these answer RY_UNAVAILABLE). It accepts no connections before listen().
 //
-// One at a time in a process. Threads: the main thread. The data directory outlives it.
+// One at a time in a process. Threads: the main thread. The data directory must outlive it.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace ry::app {
 struct tried_module {
   std::string name;
   std::filesystem::path file;
-  std::vector<std::string> settings;  // "key=value", of its own table
+  std::vector<std::string> settings;  // "key=value" of the module's own table
 };
 
 class trial {
@@ -28,18 +28,18 @@ class trial {
   trial(const trial&) = delete;
   trial& operator=(const trial&) = delete;
 
-  // Loads, creates and validates; why not, or nothing.
+  // Loads, creates and validates the modules. Returns why that failed, or an empty string.
   std::string prepare();
-  // Starts them; why not, or nothing.
+  // Starts the modules. Returns why that failed, or an empty string.
   std::string start();
-  // Serves their routes on 127.0.0.1; the port.
+  // Serves the modules' routes on 127.0.0.1; returns the port.
   std::uint16_t listen();
-  // Stops and destroys them, within a few seconds.
+  // Stops and destroys the modules within a few seconds.
   void stop();
 
   const module::module_set& modules() const noexcept { return shop_.modules; }
   module::runtime& runtime() noexcept { return shop_.rt; }
-  // Settings of one of the modules, defaults filled in; "{}" when they are refused.
+  // The settings of one of the modules with defaults; "{}" if they are invalid.
   std::string settings_of(const std::string& name, std::string_view schema);
   const auth::authenticator& authenticator() const noexcept { return rooms_.auth; }
 

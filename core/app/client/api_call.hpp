@@ -1,4 +1,4 @@
-// One call of a server's JSON interface by a command of `runyard`.
+// One call of a server's JSON API by a `runyard` command.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -10,9 +10,9 @@
 namespace ry::app::client {
 
 struct api_call {
-  std::string url;  // of the server, maybe with a base path
+  std::string url;  // of the server, may have a base path
   std::string path;
-  std::string token;  // bearer; empty: none is sent
+  std::string token;  // bearer token; empty: none is sent
   std::string body;   // JSON; sent by POST
   std::chrono::seconds patience{60};
   tls_trust trust{};
@@ -21,21 +21,21 @@ struct api_call {
 struct api_answer {
   long status = 0;  // 0: see `error`
   std::string body;
-  std::string error;  // why there is no answer, a sentence
-  bool nobody_listens = false;  // no connection was made
+  std::string error;  // why there is no response, one sentence
+  bool nobody_listens = false;  // the connection could not be made
 
   bool ok() const noexcept { return status / 100 == 2; }
-  // The sentence of an error: of its `detail`, or why there is no answer.
+  // The reason of a failure as a sentence: the response's `detail`, or why there is no response.
   std::string reason() const;
 };
 
-// Blocks until the answer is whole.
+// Blocks until the response is complete.
 api_answer post(const api_call& call);
 api_answer get(const api_call& call);
 
-// A member that is a string; else an empty one.
+// The member if it is a string, otherwise an empty string.
 std::string text_of(const boost::json::object& o, const char* key);
-// null when it is no JSON.
+// null if the text is not JSON.
 boost::json::value parsed(const std::string& text);
 
 }  // namespace ry::app::client

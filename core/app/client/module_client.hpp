@@ -1,4 +1,4 @@
-// `runyard modules`: asks a running server what it has loaded, or to change one of its modules.
+// `runyard modules`: lists the modules of a running server, or changes one of them.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -11,27 +11,27 @@
 namespace ry::app::client {
 
 struct module_request {
-  std::string url;     // of the server, maybe with a base path
-  std::string token;   // bearer of an admin
-  std::string change;  // reload, enable or disable; empty: none, they are listed
+  std::string url;     // of the server, may have a base path
+  std::string token;   // an admin's bearer token
+  std::string change;  // reload, enable or disable; empty: list the modules
   std::string name;
   output as = output::text;
   tls_trust trust{};
-  std::string token_source;  // where the token comes from, for a refusal of it
+  std::string token_source;  // where the token comes from, for the message when it is refused
 };
 
-// Blocks until the old generations are gone or left behind. exit_code::failed: nothing has changed, the
+// Blocks until the old generations have ended or are left in memory. exit_code::failed: nothing has changed, and the
 // reason is on standard error.
 exit_code change_module(const module_request& request);
 
-// Does anybody answer there?
+// Whether a server responds at this address.
 bool is_served(const module_request& where);
-// What the server has loaded. nullopt: the reason is on standard error.
+// The modules that the server has loaded. nullopt: the reason is on standard error.
 std::optional<boost::json::array> loaded_modules(const module_request& request);
-// Modules as /admin/modules has them, in lines.
+// The modules in the form of /admin/modules, as lines of text.
 std::string module_list_text(const boost::json::array& modules);
 
-// What is printed of an answer, in lines.
+// The text to print for a response, in lines.
 std::string module_text(const std::string& body);
 
 }  // namespace ry::app::client

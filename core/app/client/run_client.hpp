@@ -12,8 +12,8 @@ namespace ry::app::client {
 enum class output { text, json_lines };
 
 struct run_request {
-  std::string url;    // of the server, maybe with a base path
-  std::string token;  // bearer
+  std::string url;    // of the server, may have a base path
+  std::string token;  // bearer token
   std::string prompt;
   std::vector<std::string> files;
   std::string model, thread, agent;  // empty: not sent
@@ -21,8 +21,8 @@ struct run_request {
   tls_trust trust{};
 };
 
-// Blocks until the run has ended, the stream is lost for good, or SIGINT (the run goes on then).
-// Writes the answer to standard output, the rest to standard error.
+// Blocks until the run has ended, the stream is lost permanently, or SIGINT arrives (the run then continues). Writes
+// the answer to standard output, everything else to standard error.
 exit_code run(const run_request& request);
 
 }  // namespace ry::app::client

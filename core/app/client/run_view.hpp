@@ -1,5 +1,5 @@
-// Turns the events of a run into what a person sees in a terminal: the answer on standard output,
-// everything else (tool calls, notes, errors) on standard error. Pure.
+// Renders a run's events for a terminal: the answer on standard output, everything else (tool calls, notes, errors)
+// on standard error. Pure.
 #pragma once
 
 #include <functional>
@@ -15,27 +15,27 @@ class run_view {
   using write_fn = std::function<void(std::string_view)>;
   run_view(write_fn answer, write_fn notes, style s);
 
-  // One event as JSON. What is no JSON object is ignored.
+  // Shows one event, given as JSON. Anything but a JSON object is ignored.
   void show(std::string_view event_json);
 
   bool ended() const noexcept { return !status_.empty(); }
-  // "completed", "failed", "stopped"; empty while it runs.
+  // "completed", "failed" or "stopped"; empty while the run is in progress.
   const std::string& status() const noexcept { return status_; }
-  // Why it failed, for people.
+  // Why the run failed, as human-readable text.
   const std::string& error() const noexcept { return error_; }
 
  private:
   void note(std::string_view text);
-  void fresh_line();  // notes never stand in the middle of an answer's line
+  void fresh_line();  // keeps notes off an unfinished line of the answer
 
   write_fn answer_, notes_;
   style style_;
   bool in_line_ = false;
-  bool answered_ = false;  // the present attempt has written a part of its answer
+  bool answered_ = false;  // the current attempt has written a part of its answer
   std::string status_, error_;
 };
 
-// Control characters (a model's output may hold terminal escapes) are dropped but for \n and \t.
+// Removes control characters except \n and \t, because a model's output may hold terminal escapes.
 std::string printable(std::string_view text);
 
 }  // namespace ry::app::client

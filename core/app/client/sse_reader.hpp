@@ -1,5 +1,5 @@
-// Splits a text/event-stream into events (WHATWG HTML, "Server-sent events"). Pure: bytes in,
-// events out; any cutting of the bytes gives the same events.
+// Splits a text/event-stream into events (WHATWG HTML, "Server-sent events"). Pure: bytes in, events out; the result
+// does not depend on how the bytes are split.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace ry::app::client {
 
 struct sse_event {
-  std::string id;    // the last id seen so far, also by an earlier event
+  std::string id;    // the last id so far, possibly of an earlier event
   std::string data;  // never empty
 };
 
@@ -18,13 +18,13 @@ class sse_reader {
  public:
   static constexpr std::size_t max_event = 64 * 1024 * 1024;
 
-  // Returns false when an event is larger than max_event; the reader is of no use then.
+  // Returns false if an event is larger than max_event; the reader must not be used afterwards.
   bool feed(std::string_view bytes, const std::function<void(const sse_event&)>& on_event);
-  // A new connection: what was half read is forgotten, the last id is kept.
+  // Prepares for a new connection: discards a partial event, keeps the last id.
   void reconnect();
 
   const std::string& last_id() const noexcept { return last_id_; }
-  // The server's wish for the pause before a reconnect; -1: none.
+  // The reconnection time requested by the server; -1: none.
   int retry_ms() const noexcept { return retry_ms_; }
 
  private:

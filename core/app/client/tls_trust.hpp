@@ -1,4 +1,4 @@
-// Which certificate a command accepts of a server.
+// Which server certificate a command accepts.
 #pragma once
 
 #include <curl/curl.h>
@@ -9,13 +9,14 @@ namespace ry::app::client {
 
 struct tls_trust {
   std::string ca_file;  // PEM; empty: $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's
-  // The server is known by this key alone, "sha256//...", whatever name it is asked by: its own configuration names the
-  // certificate. Empty: by name and issuer.
+  // Accept only the server with this public key, "sha256//...", regardless of its host name: the client's
+  // configuration names the certificate. Empty: verify name and issuer.
   std::string pinned_key;
 };
 
 void apply(const tls_trust& trust, CURL* to);
-// What to do about a connection that failed for its certificate, to be appended to the reason; empty for any other failure.
+// Advice to append to the reason of a connection that failed because of its certificate; empty for any other
+// failure.
 std::string advice(const tls_trust& trust, CURLcode failure);
 
 // The pin of the certificate in a PEM file. Throws std::runtime_error naming the file.
