@@ -1,4 +1,4 @@
-// Environment variables that begin with RUNYARD_ and have a place in the configuration where no value can be.
+// Handles RUNYARD_ environment variables that name a position in the configuration where no value is allowed.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -7,8 +7,8 @@
 
 namespace ry::app::config {
 
-// Removes from a table the keys below a setting that is no table, and single values where a table belongs, provided that
-// only environment variables set them: such variables belong to other programs. Each is a warning in `out`.
+// Removes keys below a setting that is not a table, and single values where a table belongs, if only environment
+// variables set them: such variables belong to other programs. Adds a warning to `out` for each.
 void drop_misplaced_variables(node& table, const boost::json::value& schema, key_path path, problems& out);
 
 }  // namespace ry::app::config

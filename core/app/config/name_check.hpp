@@ -1,9 +1,11 @@
-// Names that one setting defines and another refers to, also across modules. Three words of a schema:
-//   "defines": {"kind": "accounts.tier", "predefined": ["free"]}   of a table: its keys, and these, are names of that kind
-//   "refers_to": {"kinds": ["runs.model"], "also": ["*"]}          of a text, or of each text in a list
-//   "keys_refer_to": {"kinds": ["accounts.tier"]}                  of a table: of each of its keys
-// A kind that ends with "/" in `kinds` means the part of a name before its first "/". Kinds that no setting defines are not
-// checked: the module that does may not be enabled.
+// Checks references between settings, also across modules: names that one setting defines and another refers to.
+// Three keywords of a schema:
+// "defines": {"kind": "accounts.tier", "predefined": ["free"]}   on a table: its keys, and these, are names of that
+// kind
+// "refers_to": {"kinds": ["runs.model"], "also": ["*"]}          on a string, or on each string in a list
+// "keys_refer_to": {"kinds": ["accounts.tier"]}                  on a table: on each of its keys
+// A kind in `kinds` that ends with "/" matches the part of a name before its first "/". Kinds that no setting
+// defines are not checked: the module that defines them may be disabled.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -17,10 +19,10 @@ namespace ry::app::config {
 
 class name_check {
  public:
-  // The names that these checked settings define.
+  // Collects the names that these checked settings define.
   void collect(const boost::json::value& value, const boost::json::value& schema);
-  // After all were collected: the names in these settings that nothing defines. `given` is where the value was set; nullptr:
-  // nowhere.
+  // Finds names in these settings that nothing defines. Must be called after all names are collected. `given` is
+  // where the value was set; nullptr: nowhere.
   void find_faults(const boost::json::value& value, const boost::json::value& schema, const node* given, key_path path,
                    problems& out) const;
 
@@ -31,7 +33,7 @@ class name_check {
   std::map<std::string, std::set<std::string>, std::less<>> names_;  // by kind
 };
 
-// What is wrong with these words in a schema, as the end of a sentence; empty: nothing.
+// What is wrong with these keywords in a schema, as the end of a sentence; empty if they are valid.
 std::string name_rule_fault(const boost::json::value& schema);
 
 }  // namespace ry::app::config

@@ -1,5 +1,5 @@
-// Checks settings against a JSON Schema (the subset of ry/if/registrar.h), fills in defaults, finds
-// secrets. Collects every fault instead of stopping at the first.
+// Validates settings against a JSON Schema (the subset of ry/if/registrar.h), fills in defaults, and finds secrets.
+// Collects all faults instead of stopping at the first.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,32 +12,32 @@
 
 namespace ry::app::config {
 
-// The value as JSON with defaults filled in; faults go to `out` (then the result is of no use).
-// `path` is where `value` stands; it is the prefix of every reported key.
+// Returns the value as JSON with defaults. Faults go to `out`; the result must then not be used. `path` is the
+// position of `value` and prefixes every reported key.
 boost::json::value check(const node& value, const boost::json::value& schema, key_path path,
                          problems& out);
 
-// What is wrong with the schema itself, as one sentence; empty = usable.
+// What is wrong with the schema itself, as one sentence; empty if it is valid.
 std::string schema_fault(const boost::json::value& schema);
 
-// Where the schema says "driver_of": "<extension point>", the text must name one of the drivers,
-// given as pairs of point and name. `given` is where the value was set; nullptr: nowhere.
+// Where the schema has "driver_of": "<extension point>", the string must name one of the drivers, given as pairs of
+// extension point and name. `given` is where the value was set; nullptr: nowhere.
 void check_drivers(const boost::json::value& value, const boost::json::value& schema,
                    const node* given, key_path path,
                    const std::vector<std::pair<std::string, std::string>>& drivers, problems& out);
 
-// Appends "key = value" of each setting whose value equals the member "off" of its schema.
+// Appends "key = value" of each setting whose value equals the "off" member of its schema.
 void find_disabled(const boost::json::value& value, const boost::json::value& schema, key_path path,
                    std::vector<std::string>& out);
 
-// A copy for the eyes of people: what the schema calls secret is "********" (empty stays empty), and
-// so is what stands before the '@' of an address.
+// A copy for display: values that the schema marks as secret become "********" (an empty value stays empty), and so
+// does the part of an address before its '@'.
 boost::json::value masked(const boost::json::value& value, const boost::json::value& schema);
 
-// The texts of all secrets in a checked value, those of addresses too, for the log's redaction.
+// All secrets in a checked value, including those in addresses, for redaction in the log.
 std::vector<std::string> secrets(const boost::json::value& value, const boost::json::value& schema);
 
-// The candidate that was probably meant by `name`; empty when none is near.
+// The candidate that `name` probably means; empty if none is similar.
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace ry::app::config
