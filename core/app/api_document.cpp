@@ -47,7 +47,7 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-// "#/components/schemas/Run" of runs -> "#/components/schemas/runs.Run"; what is the host's stays.
+// "#/components/schemas/Run" of runs -> "#/components/schemas/runs.Run"; references to the host's components stay.
 std::string owned(std::string_view reference, const std::string& owner) {
   const auto at = reference.rfind('/');
   if (!reference.starts_with(reference_begin) || reference.substr(at + 1).starts_with(host_begin))
@@ -167,7 +167,7 @@ class builder {
       o["servers"] = json::array{json::object{{"url", "/"}}};
     paths_[path].emplace(lower(r.method), std::move(o));
   }
-  // A parameter, or what it refers to among the components.
+  // A parameter, or the component that it refers to.
   const json::object* parameter(const json::value& v) const {
     const auto* p = v.if_object();
     const auto* to = p ? p->if_contains("$ref") : nullptr;
@@ -208,7 +208,7 @@ class builder {
       ways.push_back(json::object{{"host.query_token", json::array()}});
     o["security"] = std::move(ways);
   }
-  // What the host answers by itself.
+  // Adds the responses that the host itself sends.
   static void add_answers(const api_route& r, json::object& o) {
     auto& all = o["responses"];
     if (!all.is_object()) {
@@ -223,7 +223,7 @@ class builder {
       also("408", "BodyTooSlow");
       also("413", "TooLarge");
     }
-    // A path parameter that is not valid UTF-8.
+    // The host answers 422 to a path parameter that is not valid UTF-8.
     if (r.pattern.find('{') != std::string::npos) also("422", "Unprocessable");
     also("429", "TooManyRequests");
     also("500", "InternalError");
@@ -259,7 +259,7 @@ api_document::api_document(http::server& server, std::string base_path)
   http::host_route at{"GET", "/openapi.json", [this](auto&) { return answer(); }, http::runs_on::loop};
   server.add_host_route(at);
   if (base_path_.empty()) return;
-  at.flags = RY_ROUTE_PUBLIC;  // a page below the base path finds it beside itself
+  at.flags = RY_ROUTE_PUBLIC;  // a page below the base path finds the document next to it
   server.add_host_route(std::move(at));
 }
 

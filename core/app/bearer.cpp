@@ -29,7 +29,7 @@ std::optional<http::verdict> bearer::authenticate(const http::credential& c, ry_
   return translated(std::move(*v));
 }
 
-// translated() sets the principal as the owner of each verdict.
+// translated() stores the principal as the owner of each verdict.
 bool bearer::revoked(const std::shared_ptr<const void>& owner) const {
   return owner && auth_.has_ended(*static_cast<const auth::principal*>(owner.get()));
 }

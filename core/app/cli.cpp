@@ -84,15 +84,15 @@ class command_line {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-      // Help and --version are "errors" with code 0 here.
+      // The parser reports help and --version as "errors" with code 0.
       return app_.exit(e) == 0 ? exit_code::ok : exit_code::refused;
     }
     return chosen_();
   }
 
  private:
-  // A sentence about the first leading word that is no command; empty when all are. The parser
-  // itself would only say that something is missing.
+  // An error sentence if a leading word is not a command; empty otherwise. The parser itself would only report that
+  // something is missing.
   std::string unknown_command(int argc, char** argv) const {
     const CLI::App* at = &app_;
     std::string before;
@@ -202,7 +202,7 @@ class command_line {
         ->type_name("FILE");
   }
 
-  // Made from the definitions of the other commands.
+  // Generated from the definitions of the other commands.
   void add_pages() {
     auto* completion = add("completion", "Prints a shell completion script.",
                            example("  runyard completion bash > /etc/bash_completion.d/runyard"), [this] {
@@ -252,7 +252,7 @@ class command_line {
     command->add_flag("--load", load_, "Also load it into this process, which runs its constructors")->excludes(json);
   }
 
-  // For the server itself.
+  // For internal use by the server.
   void add_rehearse() {
     auto* command = add("rehearse", "Loads, creates and destroys a module, and reports each step.", "",
                         [this] { return take_part_in_rehearsal(file_); });
@@ -490,7 +490,7 @@ exit_code run_command_line(int argc, char** argv) {
     return command_line().run(argc, argv);
   } catch (const db::failure& e) {
     std::fprintf(stderr, "runyard: %s\n", e.what());
-    // A service manager must not try again and again.
+    // Exit code `refused` keeps a service manager from restarting the server in a loop.
     if (e.error.reason == db::embedded_postgres::wrong_version) return exit_code::refused;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "runyard: %s\n", e.what());

@@ -53,7 +53,7 @@ std::string roff(const std::string& text) {
   std::string out;
   bool line_begins = true;
   for (const char c : text) {
-    // A line that begins with one of these is a request.
+    // roff treats a line that begins with one of these as a request.
     if (line_begins && (c == '.' || c == '\'')) out += "\\&";
     if (c == '\\') {
       out += "\\e";
@@ -100,11 +100,11 @@ std::string quoted(const std::string& text, const char* quote_inside) {
   return out + "'";
 }
 
-// The lines of a case statement: each known path, and the words that may follow each.
+// The branches of the shell's case statement: each known path, and the words that may follow it.
 struct cases {
   std::string paths;   // `" serve"|" modules"|" modules list"`
   std::string follow;  // `    " modules") WORDS ;;`
-  std::string files, values;  // options whose value is a file, or anything else
+  std::string files, values;  // options that take a file, or another value
 };
 
 cases cases_of(const CLI::App& app, const std::string& before, const std::string& after) {

@@ -27,7 +27,7 @@ namespace ry::app {
 
 namespace {
 
-// One loop is enough to create modules.
+// Creating modules needs no more than one loop.
 constexpr std::size_t one_loop = 1;
 constexpr long long longest_ttl_s = 10LL * 365 * 86'400;
 
@@ -45,7 +45,7 @@ exit_code refuse(const std::string& why) {
   return exit_code::refused;
 }
 
-// A check that found nothing to read must not look like one that found all well.
+// A check that found no configuration file must not look like one that found no faults.
 void print_defaults(const config::config& c) {
   std::printf(
       "no configuration file: neither --config nor RUNYARD_CONFIG names one, and there is no %s\n"
@@ -61,12 +61,12 @@ void print_defaults(const config::config& c) {
   std::printf("  modules.path = \"%s\"\n(--show tells all of them)\n", paths.c_str());
 }
 
-// Of the operator who uses the deployment's key itself instead of an account.
+// The subject of an operator who uses the deployment's key instead of an account.
 constexpr const char* operator_subject = "00000000-0000-7000-8000-000000000000";
 
 auth::issued sign(config::config& c, const auth::token_request& request) {
   auto settings = auth_settings(c);
-  // Signing needs the deployment's own key only, not the keys of identity providers.
+  // Signing needs only the deployment's own key, not the keys of identity providers.
   settings.main.jwks_url.clear();
   settings.main.jwks_file.clear();
   settings.issuers.clear();
@@ -82,7 +82,7 @@ config::config load_config(const config_options& options) {
   if (from.file.empty()) from.file = default_config_file();
   config::config c(from, config::process_environment(), default_places(executable_dir()));
   if (c.faults().empty()) {
-    // What each room would refuse later belongs to the same list.
+    // Reports faults that the components would find later in the same list.
     (void)http_settings(c);
     check_brand(c);
     check_database(c);
@@ -128,7 +128,8 @@ void print(const check_report& r, format as) {
   if (r.ok) std::printf("configuration and %td module%s: ok\n", r.modules, r.modules == 1 ? "" : "s");
 }
 
-// The configuration and the modules. Prints the report, except for JSON if the findings of the mail check are still to come.
+// Checks the configuration and the modules. Prints the report, except as JSON if the mail check's findings are still
+// to be added.
 exit_code check_configuration(const config_options& options, listing show, format as, bool mail_follows, check_report& report) {
   auto c = load_config(options);
   const auto refuse = [&] {
@@ -160,7 +161,7 @@ exit_code check_configuration(const config_options& options, listing show, forma
   return leave(w, exit_code::ok);
 }
 
-// The findings of the mail check as a member of the report; its output in text follows the report.
+// Adds the mail check's findings to the report as a member; as text, they follow the report.
 exit_code add_mail(const config_options& options, const mail_check_options& mail, check_report& report) {
   if (mail.as == format::text) return check_mail(options, mail, nullptr);
   std::string text;
@@ -197,11 +198,11 @@ void ask_own_server(config::config& c, client::module_request& request) {
   if (!cert.empty() && request.trust.ca_file.empty()) request.trust.pinned_key = client::pin_of(cert);
 }
 
-// False: it could not be made; the reason is on standard error.
+// Returns false if no token could be made; the reason is on standard error.
 bool add_token(config::config& c, client::module_request& request) {
   request.token_source = "--token";
   if (!request.token.empty()) return true;
-  // Another server than the one of this configuration may know another key.
+  // A server other than this configuration's may use another key.
   const char* given = std::getenv("RUNYARD_TOKEN");
   if (given && *given && request.url != served_at(c)) {
     request.token = given;
@@ -246,7 +247,7 @@ exit_code list_modules(const config_options& options, modules_of which, client::
   if (which == modules_of::server_if_any) {
     const bool named = !where.url.empty();
     if (!named) ask_own_server(c, where);
-    // Only a server that is there is worth a key, which signing makes when there is none.
+    // Checks first that a server responds, because signing creates a key if there is none.
     if (named || client::is_served(where)) {
       observe::configure_log({observe::level::error, false});
       if (!add_token(c, where)) return exit_code::failed;
@@ -269,7 +270,7 @@ exit_code list_modules(const config_options& options, modules_of which, client::
 
 namespace {
 
-// The whole configuration: the tables of the host, and one of each module.
+// The schema of the whole configuration: the host's tables and one table per module.
 boost::json::object config_schema(boost::json::value host, const std::vector<module::module_description>& modules) {
   auto all = host.as_object();
   auto& properties = all["properties"].as_object();
@@ -289,7 +290,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
   observe::configure_log({observe::level::error, false});
   workshop w(c, one_loop);
   if (!w.prepare()) return leave(w, exit_code::refused);
-  // The places of an installation: the reference is the same wherever it is printed.
+  // The paths of an installation, so that the reference does not depend on where it is generated.
   const auto host = config::host_schema(default_places("/usr/bin"));
   auto modules = w.modules.describe();
   std::sort(modules.begin(), modules.end(),

@@ -27,7 +27,7 @@ config_reload::outcome config_reload::run() {
     observe::log(level::error, "host", "the configuration was not reloaded", {{"reason", why}});
     out.ok = false;
   };
-  // First of all: whatever else is wrong, a rotated file must be let go.
+  // Reopens the log first: a rotated file must be released even if the configuration is invalid.
   if (const auto why = open_log(running_); !why.empty()) refuse(why);
   auto fresh = load_config(options_);
   if (!fresh.faults().empty()) {
@@ -47,7 +47,7 @@ std::string config_reload::renew_certificate(const config::config& fresh) {
   if (cert.empty()) return "none";
   try {
     return "valid until " + server_.use_certificate(cert, key);
-  } catch (const std::runtime_error& e) {  // replaced since the configuration was checked
+  } catch (const std::runtime_error& e) {  // the file was replaced after the configuration was checked
     observe::log(level::error, "host", "the certificate was not reloaded", {{"reason", e.what()}});
     return "kept";
   }

@@ -41,7 +41,7 @@ class finder {
  public:
   explicit finder(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {}
 
-  // A user who can write the configuration or a module controls the server.
+  // Any user who can write the configuration or a module controls the server.
   void writable(const fs::path& p, const char* what) {
     struct stat st {};
     if (::stat(p.c_str(), &st) != 0) return;

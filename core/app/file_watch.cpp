@@ -17,7 +17,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// A copy is written in many pieces, and an installer touches a file more than once.
+// A copy consists of many writes, and an installer touches a file more than once.
 constexpr auto quiet_time = std::chrono::milliseconds(500);
 
 }  // namespace

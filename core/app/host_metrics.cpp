@@ -54,7 +54,7 @@ class page {
   std::string name_, out_;
 };
 
-// Of microseconds, told in seconds.
+// Counted in microseconds, rendered in seconds.
 template <class Counts, class Bounds>
 void buckets(page& p, const Counts& counts, const Bounds& bounds_us, std::uint64_t sum_us, const std::string& labels) {
   const std::string more = labels.empty() ? "" : labels + ",";

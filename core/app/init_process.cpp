@@ -19,7 +19,7 @@ int code_of(int status) {
   return WIFSIGNALED(status) ? killed + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Waits for every child that ends; the exit code once it is the server.
+// Reaps every child that ends; returns the exit code once the server has ended.
 std::optional<int> reap(pid_t server) {
   std::optional<int> ended;
   int status = 0;

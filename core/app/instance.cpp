@@ -59,7 +59,7 @@ instance::instance(const fs::path& data_dir) : data_dir_(ensure_data_dir(data_di
   const auto lock_file = data_dir_ / "server.lock";
   lock_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) refuse(data_dir_, std::string("cannot be locked: ") + std::strerror(errno));
-  // A server that was killed may leave a child that still has the lock until its exec, a moment later.
+  // A killed server may leave a child that holds the lock until its exec, a moment later.
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() < patience) {
@@ -73,7 +73,7 @@ instance::instance(const fs::path& data_dir) : data_dir_(ensure_data_dir(data_di
   std::ifstream(id_file) >> previous_node_id_;
   if (previous_node_id_.size() != 36) previous_node_id_.clear();
   node_id_ = new_uuid();
-  // By rename: a torn file would hide the node whose work is to be taken over.
+  // Written by rename: a torn file would lose the id of the node whose work must be reclaimed.
   const auto fresh = data_dir_ / "node_id.new";
   std::ofstream(fresh, std::ios::trunc) << node_id_ << '\n';
   std::error_code ec;

@@ -20,12 +20,12 @@ using http::serving::query_value;
 
 constexpr auto json_type = "application/json";
 constexpr std::int64_t default_page = 50, largest_page = 100;
-// At the place of their number in core.job.
+// Indexed by the state's number in core.job.
 constexpr std::array<std::string_view, 4> states = {"ready", "running", "dead", "scheduled"};
 constexpr std::ptrdiff_t dead = 2;
 constexpr auto given_up = "(select d.*, 2 as state, null::uuid as node, d.died_at as run_at from core.dead_job d)";
 
-// nullopt: no whole number from `min` to `max`.
+// nullopt: not an integer from `min` to `max`.
 std::optional<std::int64_t> number(std::string_view text, std::int64_t min, std::int64_t max) {
   std::int64_t out = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);

@@ -24,7 +24,7 @@ using state = db::migration_step::state;
 
 namespace {
 
-// One loop is enough to create modules.
+// Creating modules needs no more than one loop.
 constexpr std::size_t one_loop = 1;
 
 const char* to_string(const db::migration_step& s) {
@@ -83,7 +83,7 @@ exit_code show_steps(const std::vector<db::migration_step>& steps, format as) {
   return sound ? exit_code::ok : exit_code::failed;
 }
 
-// Of a private database that was never made.
+// The pending steps of a private database that was never created.
 std::vector<db::migration_step> all_pending(const std::vector<module::module_migrations>& all) {
   std::vector<db::migration_step> out;
   for (const auto& m : all)
@@ -137,7 +137,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   std::optional<instance> place;
   const bool is_private = c.text("database.url").empty();
   const bool looks_only = action == migrate_action::status;
-  // Looking makes nothing.
+  // Listing must not create the database.
   const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
   // The process that holds the data directory owns the private PostgreSQL. Any client may use an external one.
   if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));

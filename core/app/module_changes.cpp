@@ -27,11 +27,11 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// What a new generation may wait for owners of extension points that cannot take it beside the old one, and
-// what an old one gets to end once nothing uses it any more.
+// How long a new generation may wait for owners of extension points that cannot hold it beside the old one, and how
+// long an old generation may take to end once it is unused.
 constexpr auto short_patience = std::chrono::seconds(5);
 
-// Who did it in the audit, where no account did.
+// The actor in the audit log when no account requested the swap.
 constexpr const char* by_file_watch = "host:file_change";
 constexpr const char* by_signal = "host:SIGHUP";
 
@@ -57,7 +57,7 @@ const char* outcome_of(module_changes::action a) {
   }
 }
 
-// One line for each problem; the configuration's faults say it better where they are the reason.
+// One line per problem; if the configuration's faults are the cause, those are used because they are more precise.
 std::string text_of(const module::report& r, const config::config& c) {
   std::string out;
   const auto add = [&](const std::string& line) {
@@ -113,7 +113,7 @@ module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals
       database_(std::move(database)),
       drain_(drain),
       record_(w.metrics) {
-  constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // it takes as long as what ends takes
+  constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // the request takes as long as the ending module needs
   r.server.add_host_route({"GET", "/admin/modules", [this](auto&) { return list(); },
                            http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {action::reload, action::enable, action::disable})
@@ -128,7 +128,7 @@ void module_changes::note_started(const config::config& c) {
   const auto before = newest_;
   for (const auto& m : workshop_.modules.describe()) {
     newest_ = std::max(newest_, m.generation);
-    // Settings hold secrets, so only their digest is kept.
+    // Settings contain secrets, so only their digest is stored.
     if (m.generation > before) applied_[m.facts.name] = db::sha256_hex(c.accepted_settings(m.facts.name));
     if (m.state != module::module_state::disabled) record_.know(m.facts.name);
   }
@@ -153,7 +153,7 @@ http::host_answer module_changes::list() const {
 http::host_answer module_changes::asked(action what, const ry_request_view& view) {
   const std::string name = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
   const std::string actor = view.principal ? core::str(view.principal->subject) : std::string();
-  // The others would keep a blocking thread each for as long as this one takes.
+  // Otherwise each waiting request would occupy a blocking thread until this swap ends.
   if (busy_.exchange(true)) return refusal(409, "Another module change is in progress");
   observe::log(level::info, "module", "a change is asked for",
                {{"module", name}, {"change", word(what)}, {"by", actor}});
@@ -165,7 +165,7 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
   http::host_answer out = refusal(503, "The server is stopping");
   try {
     if (posted) out = done.get();
-  } catch (const std::future_error&) {  // it stops before it came to this
+  } catch (const std::future_error&) {  // the server stops before this request was run
   }
   busy_ = false;
   return out;
@@ -206,7 +206,7 @@ std::vector<std::string> module_changes::unapplied_settings(config::config& fres
   for (const auto& m : workshop_.modules.describe()) {
     const auto applied = applied_.find(m.facts.name);
     if (m.state != module::module_state::started || applied == applied_.end()) continue;
-    // Invalid settings differ, too: a reload names what is wrong.
+    // Invalid settings also count as different: a reload then reports the fault.
     const auto now = fresh.module_settings(m.facts.name, m.settings_schema);
     if (!now || db::sha256_hex(*now) != applied->second) out.push_back(m.facts.name);
   }
@@ -249,7 +249,7 @@ std::string module_changes::try_start(const module::change_request& request, con
                {{"pending", names_of(pending)}});
   const auto tried = modules.try_staged();
   if (!tried.problems.problems.empty() && !tried.missed_schema) return text_of(tried.problems, fresh);
-  // Without its tables a start proves nothing.
+  // Without the module's tables a start would prove nothing.
   const auto again = modules.stage(request);
   return again.problems.empty() ? std::string() : text_of(again, fresh);
 }
@@ -296,13 +296,13 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   if (what == action::enable && present) return fail(409, "Module \"" + name + "\" is running");
   if (what != action::enable && !present) return fail(404, "Module \"" + name + "\" is not running");
 
-  starts_.started(name);  // the operator wants it to be tried, whatever happened at its last start
+  starts_.started(name);  // the operator requests a start, regardless of how the last one ended
 
-  // The file may have been edited: what is loaded now gets the settings that stand there now.
+  // The configuration may have been edited: the swapped module gets the current settings.
   auto with = options_;
   auto wishes = wishes_;
   wishes[name] = what != action::disable;
-  // A disabled module whose file and settings the operator has removed: the configuration would refuse its name.
+  // Skips a disabled module whose file and settings were removed: the configuration would refuse its name.
   const auto configured = load_config(options_);
   if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
   const auto entries = configured.modules();
@@ -330,7 +330,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   } catch (const std::exception& e) {
     error = e.what();
   }
-  // What was applied stays: the versions that run go on with it, and may be started with it.
+  // Applied migrations stay: the running versions work with them and can be started with them.
   const auto with_applied = [&](const std::string& why) {
     return schema.applied.empty() ? why : why + "\nThese migrations were applied before the failure and stay in place: " + names_of(schema.applied);
   };
@@ -353,13 +353,13 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   note_started(fresh);
   record_.count(name, outcome_of(what));
 
-  // Requests and streams end while jobs get their time to end by themselves.
+  // Requests and streams drain while jobs get time to finish.
   const auto old = modules.leaving();
   const auto time_is_up = [&] { return main_.requested() || steady::now() >= swapped + drain_; };
   std::thread jobs([&] { rooms_.jobs.part_with(old, swapped + drain_ / 2, time_is_up); });
   const auto cut = rooms_.server.part_with(old, time_is_up);
   jobs.join();
-  // A driver is in use as long as whoever holds it, another module, works with it.
+  // A driver stays in use as long as another module holds it.
   const auto ends = modules.end_leaving(std::max(swapped + drain_, steady::now() + short_patience));
 
   const auto ms = [](auto d) {

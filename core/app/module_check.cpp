@@ -46,12 +46,12 @@ constexpr auto test_time = 120s;
 constexpr int answer_seconds = 5;
 constexpr const char* transport_point = "mcp.transport/1";
 constexpr const char* transport_suite = "mcp_check";
-constexpr const char* under_way = "under way";  // the suite's health until its case has ended
+constexpr const char* under_way = "under way";  // the suite's health until its test case has ended
 
-// How a test ends for its parent; 0 and signals speak for themselves.
+// Exit codes of a test for its parent; 0 and signals need no code.
 constexpr int code_failed = 1;
 constexpr int code_skipped = 4;
-// The last line of a test that came to its end: a module that ends the process itself has no verdict.
+// The last line of a test that ran to its end: if a module exits the process itself, the test has no verdict.
 constexpr std::string_view end_line = "[end of the test]";
 
 struct mend {
@@ -61,7 +61,7 @@ struct skip {
   std::string why;
 };
 
-// A directory, gone with whoever made it.
+// A temporary directory, removed with its owner.
 class scratch {
  public:
   scratch() {
@@ -92,7 +92,7 @@ fs::path suite_file() {
 struct count {
   std::size_t descriptors = 0, threads = 0;
 };
-// Without the host's copies of modules, which are kept as long as their code is mapped.
+// Without the host's copies of modules, which stay open as long as their code is mapped.
 count count_now() {
   count out;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
@@ -128,7 +128,7 @@ class examination {
     if (!all.empty()) throw mend{all};
   }
 
-  // Created and destroyed without a start, as `runyard check` does it.
+  // Creates and destroys the module without starting it, as `runyard check` does.
   void create() {
     run([](trial&) {}, step::created);
   }
@@ -148,7 +148,7 @@ class examination {
       throw mend{"a third life leaves threads behind: stop() must join them"};
   }
 
-  // Each host interface missing in turn: refused with a sentence, or done without.
+  // Removes each host interface in turn: the module must refuse with a sentence, or work without it.
   void needs() const {
     const module::library code(std::make_shared<const module::sealed_image>(what_.file));
     const auto* descriptor = code.descriptor();
@@ -179,14 +179,14 @@ class examination {
         step::started);
   }
 
-  // The suite of its extension point, run by the module that stands in for the point's owner.
+  // Runs the suite of the module's extension point, with a module that stands in for the point's owner.
   void transport(const std::string& name) {
     const auto driver = driver_of();
     const bool alone = name == "table" || name == "nonsense";
     if (what_.server.empty() && !alone) throw skip{"give a server that answers: --server '{\"url\": ...}'"};
     const auto quoted = [](const std::string& s) { return boost::json::serialize(boost::json::string(s)); };
     suite_settings_ = {"case=" + name, "driver=" + driver, "config=" + quoted(what_.server)};
-    // A descriptor for good is found by comparing two rounds.
+    // Comparing two rounds finds descriptors that leak.
     count before;
     const int rounds = name == "many" ? 2 : 1;
     for (int round = 1; round <= rounds; ++round) {
@@ -201,7 +201,7 @@ class examination {
       throw mend{"20 sessions leave " + std::to_string(after.threads - before.threads) + " threads behind"};
   }
 
-  // Names of the tests that concern this module, without running its code.
+  // The names of the tests that apply to this module, found without running its code.
   std::vector<std::string> names() const {
     std::vector<std::string> all = {"file", "create", "life", "thrice", "needs", "routes"};
     if (needs_transport())
@@ -254,7 +254,7 @@ class examination {
     return name;
   }
 
-  // A whole life, and what the host noticed in it.
+  // Runs the module's whole life cycle and checks what the host recorded.
   void run(const std::function<void(trial&)>& work, step until) {
     const scratch place;
     auto owned = std::make_unique<trial>(cast(), place.path());
@@ -279,7 +279,7 @@ class examination {
       add("broke the rules " + std::to_string(m.strikes) + " times: " + m.last_strike);
     if (m.state == module::module_state::retired) {
       add("did not end: " + m.reason);
-      // Its code may still run: nothing that it can reach may be taken apart.
+      // The module's code may still run, so the objects it uses must not be destroyed.
       (void)owned.release();
     }
     if (!first.empty()) throw mend{first};
@@ -299,7 +299,7 @@ class examination {
   static const void* without(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
     return core::sv(id) == missing() ? nullptr : module::get_interface(host, id, min_size);
   }
-  // The id that the host pretends not to have; get_interface has no context.
+  // The id of the interface that the host hides; static because get_interface has no context.
   static std::string& missing() {
     static std::string id;
     return id;
@@ -327,7 +327,7 @@ class examination {
     if (err.len > err.cap) throw mend{"create() sets err->len beyond err->cap"};
   }
 
-  // Asks for a route as an administrator would, with something for each parameter.
+  // Requests a route as an administrator, with a value for each parameter.
   static void answer_of(std::uint16_t port, std::string path, const std::string& token) {
     for (std::size_t open; (open = path.find('{')) != std::string::npos;)
       path.replace(open, path.find('}', open) - open + 1, "x");
@@ -354,7 +354,7 @@ class examination {
   std::vector<std::string> suite_settings_;
 };
 
-// What does not end must not be waited for.
+// Exits without waiting for threads that may not end.
 [[noreturn]] void leave(int code, const std::string& why = {}) {
   if (!why.empty()) std::printf("%s\n", why.c_str());
   std::printf("%s\n", end_line.data());
@@ -362,7 +362,7 @@ class examination {
   _exit(code);
 }
 
-// In the child: one test.
+// Runs one test, in the child.
 exit_code run_test(const module_check& what) {
   observe::configure_log({observe::level::error, false});
   try {
@@ -401,13 +401,13 @@ exit_code run_test(const module_check& what) {
 // ---- the parent's part ------------------------------------------------------------------------
 
 struct verdict {
-  int code = 0;  // of wait(): exit code, -signal; late: see below
+  int code = 0;  // from wait(): exit code, -signal; late: see below
   bool late = false;
-  bool finished = false;  // the test came to its end
+  bool finished = false;  // the test ran to its end
   std::string said;
 };
 
-constexpr std::size_t most_said = 65536;  // the last of it
+constexpr std::size_t most_said = 65536;  // keeps the end of the output
 
 verdict run_child(const module_check& what, const std::string& test) {
   std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
@@ -416,7 +416,7 @@ verdict run_child(const module_check& what, const std::string& test) {
   std::vector<char*> argv;
   for (auto& a : args) argv.push_back(a.data());
   argv.push_back(nullptr);
-  const scratch place;  // for what a process leaves behind that a module ended
+  const scratch place;  // for files of processes that a module left running
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   const pid_t child = ::fork();
@@ -464,7 +464,7 @@ bool chosen(const module_check& what, const std::string& name) {
   return what.only.empty() || std::find(what.only.begin(), what.only.end(), name) != what.only.end();
 }
 
-// What a child's end means: "passed", "FAILED" or "skipped". `v.said` becomes what the report shows about it.
+// Converts a child's end to "passed", "FAILED" or "skipped". `v.said` receives the text for the report.
 const char* word_of(verdict& v) {
   const auto explain = [&v](const std::string& why) { v.said = why + (v.said.empty() ? ")" : ")\n" + v.said); };
   if (v.late) {

@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t one_loop = 1;
 constexpr auto short_stop = std::chrono::seconds(2);
 
-// What a command has beyond a host that only creates modules. Ends before the workshop.
+// The outgoing services that a command needs in addition to a host that only creates modules. Ends before the
+// workshop.
 struct outgoing {
   outgoing(workshop& w, config::config& c) : shop(w), egress(w.loops, w.ops, egress_settings(c)) {
     w.rt.blocking = &blocking;
@@ -44,7 +45,7 @@ struct outgoing {
 struct ended {
   std::promise<core::error> result;
   std::string* report = nullptr;  // nullptr: standard output
-  std::shared_ptr<ended> self;  // until done() has returned: whoever waits for the result is woken within it
+  std::shared_ptr<ended> self;  // kept until done() has returned, because done() wakes the waiting caller
 
   static void print(void* ctx, ry_str text) noexcept {
     const auto shown = client::printable(core::sv(text));
@@ -93,7 +94,7 @@ exit_code carry_out(config::config& c, std::string_view command, const boost::js
   workshop w(c, one_loop);
   exit_code code = exit_code::refused;
   {
-    // Before the modules: drivers hand certificates to the client when they are opened.
+    // Created before the modules: drivers register certificates with the client when they are opened.
     const outgoing rooms(w, c);
     if (w.prepare()) code = run(w, command, boost::json::serialize(arguments), report);
   }

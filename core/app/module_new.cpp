@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The name that the templates' own module has, in texts and in file names.
+// The module name that the templates use, in texts and in file names.
 constexpr std::string_view placeholder = "ry_sample";
 
-// Words that cannot be the name of anything.
+// Reserved words, which cannot be identifiers.
 constexpr std::array<std::string_view, 45> words_of_c = {
     "alignas", "alignof", "auto", "bool", "break", "case", "char", "const", "constexpr",
     "continue", "default", "do", "double", "else", "enum", "extern", "false", "float", "for",

@@ -38,7 +38,7 @@ http::host_answer probes::readyz() const {
   if (rooms_.jobs.draining()) add("jobs", "asked to take no more jobs");
   const bool answers = workshop_.rt.db && workshop_.rt.db->healthy() && workshop_.rt.db->responsive(database_limit);
   if (!answers) add("db", "the database does not answer");
-  // What is amiss and keeps nobody from being served.
+  // Problems that do not make the node unready.
   json::array degraded;
   const auto add_degraded = [&](std::string_view room, std::string_view message) {
     degraded.push_back(json::object{{"room", room}, {"message", message}});
@@ -48,7 +48,8 @@ http::host_answer probes::readyz() const {
   if (const auto trouble = rooms_.events.bus().trouble())
     add_degraded("events", *trouble);
   for (const auto& h : workshop_.modules.health()) {
-    // A module that is only slow to say how it is may serve well, and the server serves without one that it need not have.
+    // A module that is only slow to report its health may still work, and the server also works without an optional
+    // module.
     const bool serves = h.status == RY_OK || h.status == RY_DEADLINE_EXCEEDED || !h.required;
     const std::string message = h.status != RY_OK && h.message.empty() ? std::string("unhealthy") : h.message;
     if (!serves)

@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 namespace {
 
-// A cell must not end by what stands in it.
+// Escapes text so that it cannot end the table cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

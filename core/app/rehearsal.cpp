@@ -39,7 +39,7 @@ constexpr auto patience = std::chrono::seconds(10);
 constexpr auto quiet_time = std::chrono::seconds(1);
 constexpr std::size_t most_answers = 4096;
 
-// What the other process says when it has come through a step, and where it is until then.
+// One step: the line that the other process writes when the step is complete, and its description until then.
 struct step {
   std::string_view done, during;
 };
@@ -48,10 +48,10 @@ constexpr step creating = {"created\n", "in create"};
 constexpr step destroying = {"destroyed\n", "in destroy"};
 constexpr step unloading = {"unloaded\n", "while it is unloaded"};
 constexpr std::array steps = {loading, creating, destroying, unloading};
-// In place of the next step: there is nothing to go on with, in good order.
+// Written instead of the next step: the process ends regularly without continuing.
 constexpr std::string_view refused = "refused\n";
 
-// Takes what is there; at the end nobody listens any more.
+// Appends the available output; closes the descriptor at end of file.
 void listen(process::unique_fd& from, std::string& out) {
   char piece[4096];
   for (;;) {
@@ -62,7 +62,7 @@ void listen(process::unique_fd& from, std::string& out) {
   }
 }
 
-// A process that is gone must not end this one by SIGPIPE.
+// If the other process is gone, writing must not kill this one with SIGPIPE.
 ssize_t write_quietly(int fd, std::string_view bytes) {
   sigset_t pipe, before;
   sigemptyset(&pipe);
@@ -90,7 +90,7 @@ class other_process final : public module::rehearsal {
   explicit other_process(const std::string& path) {
     process::launch_plan plan;
     plan.argv = {"/proc/self/exe", "rehearse", path};
-    // What a module finds here it finds there.
+    // The module must find the same environment as in the server.
     plan.env = own_environment();
     std::error_code ec;
     plan.cwd = std::filesystem::current_path(ec).string();
@@ -109,7 +109,7 @@ class other_process final : public module::rehearsal {
                      const std::unordered_map<std::string, std::string>& host_facts) override {
     json::object facts;
     for (const auto& [key, value] : host_facts)
-      if (key != "data_dir") facts[key] = value;  // what is kept there is of the one that runs
+      if (key != "data_dir") facts[key] = value;  // the data directory belongs to the running module
     input_ = json::serialize(json::object{{"settings", settings_json}, {"facts", std::move(facts)}});
     return objection(unloading);
   }
@@ -117,7 +117,7 @@ class other_process final : public module::rehearsal {
  private:
   bool said(std::string_view line) const { return answers_.find(line) != std::string::npos; }
 
-  // Until it came through this step, or will not.
+  // Waits until the process has completed this step or will not.
   std::string objection(const step& last) {
     const auto until = steady::now() + patience;
     bool running = child_.pid > 0;
@@ -154,11 +154,11 @@ class other_process final : public module::rehearsal {
     if (input_.empty()) child_.in.reset();
   }
 
-  // Its exit status, as waitpid() has it.
+  // The exit status in the form of waitpid().
   int end() noexcept {
     int status = 0;
     if (child_.pid <= 0) return status;
-    // It leads a group of its own, which may be more than it.
+    // The process leads its own group, which may contain other processes.
     ::kill(-child_.pid, SIGKILL);
     while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
     }
@@ -181,7 +181,7 @@ std::string all_of_standard_input() {
   }
 }
 
-// As `runyard check` does it: the host has loops and its interfaces, but nothing behind them.
+// As in `runyard check`: the host has loops and its interfaces, but no services behind them.
 void live(const std::string& path, const std::function<void(std::string_view)>& tell) {
   config::config defaults({}, {}, default_places(executable_dir()));
   workshop shop(defaults, 1);
@@ -198,10 +198,10 @@ void live(const std::string& path, const std::function<void(std::string_view)>& 
   const auto why = one->create(std::string(given.at("settings").as_string()));
   tell(creating.done);
   bool ended = one->quiesce(steady::now() + quiet_time);
-  if (ended && why.empty()) ended = one->destroy();  // the host goes on without one that does not come back from it
+  if (ended && why.empty()) ended = one->destroy();  // the server, too, keeps running if destroy() does not end
   tell(destroying.done);
   if ((seen.facts->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();
-  // What it began and did not end needs it.
+  // Unfinished work of the module still needs the library.
   if (ended)
     one.reset();
   else
@@ -216,7 +216,7 @@ std::unique_ptr<module::rehearsal> rehearse(const std::string& path) {
 }
 
 exit_code take_part_in_rehearsal(const std::string& path) {
-  // What the module prints is no answer.
+  // Keeps the module's own output off the descriptor for the answers.
   const int answers = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   const auto tell = [&](std::string_view line) {
@@ -225,10 +225,10 @@ exit_code take_part_in_rehearsal(const std::string& path) {
   try {
     live(path, tell);
   } catch (const std::exception&) {
-    // Whoever does it in earnest says why.
+    // The server reports the reason when it loads the module itself.
     tell(refused);
   }
-  ::_exit(static_cast<int>(exit_code::ok));  // without what the module may have left to be done at the end
+  ::_exit(static_cast<int>(exit_code::ok));  // skips exit handlers that the module may have registered
 }
 
 }  // namespace ry::app

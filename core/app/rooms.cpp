@@ -27,7 +27,7 @@ namespace ry::app {
 
 namespace {
 
-// What modules may take to end when nobody asked them in order, as in `check`.
+// How long modules may take to end without an orderly stop, as in `check`.
 constexpr auto short_stop = std::chrono::seconds(2);
 
 template <class Table>
@@ -39,7 +39,7 @@ auth::fetch_fn fetch_by(http::client& egress, exec::loop_pool& loops) {
   return [&egress, &loops](const std::string& url, std::function<void(auth::fetched)> done) {
     http::fetch_request request;
     request.url = url;
-    request.flags = RY_CLIENT_OPERATOR_URL;  // the key set's address stands in the configuration
+    request.flags = RY_CLIENT_OPERATOR_URL;  // the configuration contains the address of the key set
     egress.fetch(&loops.pick(), request, [done = std::move(done)](http::fetch_result r) {
       if (r.error.status != RY_OK)
         done({{}, r.error.message});
@@ -75,7 +75,7 @@ http::settings with_dir(http::settings s, const instance& place) {
   return s;
 }
 
-// Contributors of API keys and the like come and go with their modules.
+// Authenticators (e.g. for API keys) are added and removed with their modules.
 module::host_point authenticators(auth::authenticator* auth) {
   module::host_point p;
   p.id = RY_AUTHENTICATOR_1;
@@ -94,7 +94,7 @@ module::host_point authenticators(auth::authenticator* auth) {
   return p;
 }
 
-// So does what carries live topics to other nodes.
+// Event buses, which carry live topics to other nodes, are also added and removed with their modules.
 module::host_point event_buses(events::hub* hub) {
   module::host_point p;
   p.id = RY_EVENT_BUS_1;
@@ -152,7 +152,7 @@ bool workshop::prepare(report_target target) {
   const auto mask_secrets = [this] {
     for (const auto& secret : config_.secret_texts()) observe::redact(secret);
   };
-  mask_secrets();  // those of the host; the modules' are known when their schemas are
+  mask_secrets();  // masks the host's secrets; those of modules once their schemas are known
   auto report = modules.prepare(found.specs);
   mask_secrets();
   bool sound = report.ok();
@@ -168,13 +168,13 @@ bool workshop::prepare(report_target target) {
   std::vector<std::pair<std::string, std::string>> drivers;
   for (const auto& m : modules.describe())
     for (const auto& d : m.drivers) drivers.emplace_back(d.point, d.name);
-  // Of a module that was left out nothing is known.
+  // The settings of a module that was left out are unknown.
   if (sound) {
     config_.check_drivers(drivers);
     config_.check_references();
   }
   const bool faultless = report_faults(config_);
-  // A wrong name leaves out a module; what others miss for that would bury the reason.
+  // A wrong name leaves out a module, and the problems that follow in other modules would hide the cause.
   if (named_well) report_modules(report, target);
   return faultless && sound;
 }

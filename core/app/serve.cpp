@@ -42,7 +42,7 @@ exit_code fail(const std::string& why) {
   return exit_code::failed;
 }
 
-// Brings host and modules up to date; what fails for one module is that module's affair.
+// Applies the migrations of host and modules. A failure in one module affects only that module.
 module::report migrate_all(workshop& w, db::migrator& migrator, const config::config& c,
                            const signals& stop, const service_manager& manager, bool& unconfirmed) {
   migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
@@ -62,8 +62,8 @@ module::report migrate_all(workshop& w, db::migrator& migrator, const config::co
   return out;
 }
 
-// Readers and requests end, jobs are handed over: both at once, within one deadline.
-// Who asks meanwhile is told so, instead of finding nobody.
+// Streams and requests end while jobs are released, both within one deadline. While draining, new requests get a 503
+// instead of a refused connection.
 void drain(rooms& r, steady::time_point deadline) {
   std::atomic<bool> handed_over{false};
   std::thread jobs([&] {
@@ -74,7 +74,7 @@ void drain(rooms& r, steady::time_point deadline) {
   jobs.join();
 }
 
-// Where clients come in: what the service manager holds open for us, or what the configuration says.
+// The listening socket: inherited from the service manager, or opened as configured.
 http::listener open_door(service_manager& manager, const http::settings& web) {
   auto given = manager.take_listener();
   if (!given) return {web.address, web.port};
@@ -103,7 +103,7 @@ exit_code serve(const config_options& options) {
                  "no configuration file; defaults, the environment and --set are in force",
                  {{"looked_for", default_config_places}});
 
-  // a place on disk and a port, both for this server alone, before anything is started
+  // data directory and port, both exclusive to this server, before anything is started
   const instance place(c.text("data_dir"));
   raise_descriptor_limit();
   const auto web = http_settings(c);
@@ -138,7 +138,7 @@ exit_code serve(const config_options& options) {
   };
 
   // inspect, load, create, validate
-  if (!postgres.is_private()) connect();  // beside the loading
+  if (!postgres.is_private()) connect();  // while the modules are loaded
   if (!w.prepare(report_target::log)) return leave(w, exit_code::refused);
   for (const auto& p : c.warnings())
     observe::log(level::warn, "host", "an environment variable names no setting and is ignored", {{"variable", p.format()}});
@@ -179,11 +179,11 @@ exit_code serve(const config_options& options) {
   try {
     r.server.publish(w.modules.routes());
     api.update(w.modules.routes(), w.modules.descriptions());
-    // Whoever waited on an inherited socket is answered at once.
+    // Clients that already wait on an inherited socket are answered at once.
     probe.serving();
     r.server.start(std::move(door));
   } catch (...) {
-    // Work is under way already: it ends before what it stands on is taken apart.
+    // Work is already in progress; it must end before the services it uses are destroyed.
     constexpr auto patience = std::chrono::seconds(5);
     r.jobs.stop(steady::now() + patience);
     w.modules.stop(std::chrono::system_clock::now() + patience);
@@ -215,7 +215,7 @@ exit_code serve(const config_options& options) {
     manager.ready(url);
   });
   manager.ready(url);
-  ::malloc_trim(0);  // reading modules, their descriptions and settings took what serving does not need
+  ::malloc_trim(0);  // returns memory that only loading the modules needed
 
   stop.wait();
   manager.stopping();
@@ -225,7 +225,7 @@ exit_code serve(const config_options& options) {
   const auto patience = c.duration("shutdown.drain_seconds");
   const auto drained_by = std::chrono::system_clock::now() + patience;
   drain(r, steady::now() + patience);
-  // What is still to be written down when the drain took all of its time.
+  // Reserved for writing final state if the drain used all of its time.
   constexpr auto least = std::chrono::seconds(5);
   w.modules.stop(std::max(drained_by, std::chrono::system_clock::now() + least));
   r.events.stop();

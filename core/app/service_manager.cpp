@@ -57,7 +57,7 @@ service_manager::service_manager() : address_(take_variable("NOTIFY_SOCKET")) {
   take_variable("LISTEN_FDNAMES");
   const auto watchdog_pid = take_variable("WATCHDOG_PID");
   const auto watchdog = number(take_variable("WATCHDOG_USEC"));
-  // What was meant for a parent is none of ours.
+  // Variables addressed to a parent process are ignored.
   if (listen_pid == ::getpid() && listen_fds && *listen_fds > 0 && *listen_fds < 1024)
     sockets_ = static_cast<int>(*listen_fds);
   if (watchdog && *watchdog > 0 && (watchdog_pid.empty() || number(watchdog_pid) == ::getpid()))
@@ -137,7 +137,7 @@ signs_of_life::~signs_of_life() {
 }
 
 bool signs_of_life::loops_answer() {
-  // Outlives this object where a loop answers too late.
+  // Outlives this object if a loop answers too late.
   struct roll_call {
     std::mutex mutex;
     std::condition_variable changed;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The manager's side: a socket that takes what it is told.
+// The manager's side: a socket that receives the notifications.
 class manager_socket {
  public:
   explicit manager_socket(std::string name) : name_(std::move(name)) {
@@ -38,7 +38,7 @@ class manager_socket {
   manager_socket(const manager_socket&) = delete;
   manager_socket& operator=(const manager_socket&) = delete;
 
-  // The next message; empty: none came in time.
+  // The next message; empty if none arrived in time.
   std::string next(std::chrono::milliseconds patience = 5s) {
     pollfd p{fd_, POLLIN, 0};
     if (::poll(&p, 1, static_cast<int>(patience.count())) != 1) return {};
@@ -164,7 +164,7 @@ TEST_F(service_manager_, SignsOfLifeEndAtOnceWithTheServer) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
 }
 
-// An inherited socket is checked for what it is.
+// An inherited socket must be a listening TCP socket.
 TEST(inherited_listener, TakesASocketThatListensAndNoOther) {
   const auto refused = [](int fd) {
     try {

@@ -33,7 +33,7 @@ bool numeric(const std::string& address) {
          inet_pton(AF_INET6, address.c_str(), &v6) == 1;
 }
 
-// The path of a file that is there to be read; empty: none is set, or it was refused.
+// The path of a readable file; empty if none is set or it was refused.
 std::string need_file(config::config& c, const char* key) {
   const auto path = c.text(key);
   if (path.empty() || ::access(path.c_str(), R_OK) == 0) return path;
@@ -41,7 +41,7 @@ std::string need_file(config::config& c, const char* key) {
   return {};
 }
 
-// Refuses what `use` throws.
+// Adds the error that `use` throws to the faults.
 template <class Use>
 void try_out(config::config& c, const char* key, Use use) {
   try {
@@ -51,7 +51,7 @@ void try_out(config::config& c, const char* key, Use use) {
   }
 }
 
-// Browsers send scheme, host and port, in small letters and without the scheme's own port.
+// Browsers send scheme, host and port in lower case, without the scheme's default port.
 bool may_be_origin(std::string_view text) {
   if (text == "*" || text == "null") return true;
   const auto scheme = text.find("://");
@@ -127,7 +127,7 @@ std::optional<listen_address> parse_listen(std::string_view text) {
 
 std::string base_url(const listen_address& at, std::uint16_t port, bool tls) {
   std::string host = at.address;
-  // Nobody can connect to "any address".
+  // Clients cannot connect to the wildcard address.
   if (host == "0.0.0.0") host = "127.0.0.1";
   if (host == "::") host = "::1";
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
@@ -210,7 +210,7 @@ http::settings http_settings(config::config& c) {
 void check_brand(config::config& c) {
   constexpr double least = 3;  // WCAG 2.2, 1.4.11
   const auto color = ry::color::parse(c.text("brand.color"));
-  if (!color) return;  // the schema has refused it
+  if (!color) return;  // the schema has already refused it
   const double ratio = ry::contrast(*color, {255, 255, 255});
   if (ratio >= least) return;
   char text[160];
@@ -339,7 +339,7 @@ jobs::queue_settings queue_settings(const config::config& c) {
   jobs::queue_settings s;
   s.lease = c.duration("jobs.lease_seconds");
   s.hold = c.duration("jobs.hold_seconds");
-  s.beat = s.lease / 4;  // three beats may be lost before anybody takes over
+  s.beat = s.lease / 4;  // three heartbeats may be lost before the lease expires
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));
   s.weight = static_cast<int>(c.integer("jobs.weight"));

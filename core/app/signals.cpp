@@ -11,7 +11,7 @@
 #include "core/observe/log.hpp"
 
 #if defined(__SANITIZE_THREAD__)
-// Whoever drains when the second signal ends the process has a thread that nobody joins any more.
+// If a second signal ends the process during the drain, the draining thread is never joined.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "thread:drain\n";
 }
@@ -26,7 +26,7 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGINT);
-  // Started by nohup it stays ignored.
+  // The disposition of SIGHUP at start: under nohup it stays ignored.
   struct sigaction hangup {};
   ::sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
@@ -48,7 +48,7 @@ const char* name_of(int signal) {
 signals::signals() {
   const auto set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  // A peer that closes its socket is an error of that socket, not of the process.
+  // Writing to a closed socket is an error of that socket, not of the process.
   ::signal(SIGPIPE, SIG_IGN);
   thread_ = std::thread([this] { listen(); });
 }
@@ -77,8 +77,8 @@ void signals::listen() {
     }
     const char* name = name_of(signal);
     if (requested_.exchange(true)) {
-      // A terminal signals the whole group, and whoever started the server passes its own signal on:
-      // one wish to stop arrives twice.
+      // A terminal signals the whole process group, and a parent of the server may forward its own signal: one stop
+      // request then arrives twice.
       if (std::chrono::steady_clock::now() - first < same_wish) continue;
       observe::log(observe::level::warn, "host", "second signal: ending at once",
                    {{"signal", name}});
@@ -105,7 +105,7 @@ void signals::wait() {
   closed_ = true;
   const auto left = std::move(posted_);
   posted_.clear();
-  lock.unlock();  // what is destroyed may wake others
+  lock.unlock();  // destroying the work may notify other threads
 }
 
 void signals::on_hangup(std::function<void()> work) {

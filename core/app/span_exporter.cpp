@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// As the OTLP specification says; anything else will not get better.
+// Retryable failures according to the OTLP specification; a retry does not help for any other.
 bool worth_a_retry(const http::fetch_result& r) {
   if (r.error.status != RY_OK)
     return r.error.status == RY_UNAVAILABLE || r.error.status == RY_DEADLINE_EXCEEDED || r.error.status == RY_DATA_LOSS;
@@ -27,7 +27,7 @@ std::string reason_of(const http::fetch_result& r) {
 
 }  // namespace
 
-// On its loop but for `mutex`.
+// Used on its loop only, except for `mutex` and the members that it guards.
 struct span_exporter::state : std::enable_shared_from_this<state> {
   state(observe::tracer& tracer, http::client& egress, exec::loop& loop, exporter_settings settings)
       : tracer(tracer), egress(egress), loop(loop), s(std::move(settings)), timer(loop.ctx) {}
@@ -37,8 +37,8 @@ struct span_exporter::state : std::enable_shared_from_this<state> {
   exec::loop& loop;
   const exporter_settings s;
   boost::asio::steady_timer timer;
-  std::string body;       // of the batch under way
-  std::size_t spans = 0;  // in it; 0: none is under way
+  std::string body;       // of the batch in flight
+  std::size_t spans = 0;  // in that batch; 0: none is in flight
   int tries = 0;
   bool sending = false, stopping = false;
   clock::time_point complained{};
@@ -141,7 +141,7 @@ void span_exporter::start() {
     const auto self = weak.lock();
     if (!self) return;
     self->loop.post([self] {
-      // While a batch is tried again the others wait.
+      // Other batches wait while one is retried.
       if (self->spans == 0 && !self->stopping) self->work();
     });
   });

@@ -21,7 +21,7 @@ std::string answer(const std::string& status, const std::string& more = {}, cons
   return "HTTP/1.1 " + status + "\r\n" + more + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// A collector that answers by a script: one text for each request, the last one for all that follow.
+// A collector with scripted responses: one text per request, the last one for all further requests.
 struct collector {
   explicit collector(std::vector<std::string> script) : answers(std::move(script)) {}
 
@@ -40,7 +40,7 @@ struct collector {
         requests.push_back(request);
         changed.notify_all();
       }
-      if (reply.empty()) return;  // silence
+      if (reply.empty()) return;  // sends no response
       p.send(reply);
     }
   }};

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A start that is killed once (by an operator, a time limit or the machine) says nothing about the module.
+// A start that is killed once (by an operator, a time limit or the machine) is no evidence against the module.
 constexpr int most_ended_starts = 2;
 
 }  // namespace
@@ -41,7 +41,7 @@ start_guard::record start_guard::read(const std::string& module) const {
 
 std::string start_guard::objection(const std::string& module, const std::string& sha256) const {
   const auto last = read(module);
-  // Another file of the module gets its own chance.
+  // A different file of the module is not blamed for the last start.
   if (last.sha256.empty() || last.sha256 != sha256) return {};
   if (last.crashed) return "the server crashed during the last start of this file";
   if (last.starts >= most_ended_starts)

@@ -62,7 +62,7 @@ TEST_F(start_guard_test, a_kill_counts_only_if_it_comes_twice_in_a_row) {
 
 TEST_F(start_guard_test, a_signal_of_another_process_is_no_crash) {
   ends_in_start(SIGABRT, [] {
-    // As the watchdog of a service manager does.
+    // A service manager's watchdog kills the server like this.
     if (::fork() == 0) {
       ::kill(::getppid(), SIGABRT);
       ::_exit(0);

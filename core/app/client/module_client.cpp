@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Longer than a server waits for what its old modules still do, with the longest reload.drain_seconds.
+// Longer than a server waits for its old generations with the longest reload.drain_seconds.
 constexpr std::chrono::seconds patience(3700);
 constexpr std::chrono::seconds short_patience(15);
 constexpr const char* list_path = "/admin/modules";
@@ -43,7 +43,7 @@ void add_texts(std::string& out, const char* title, const json::object& o, const
     if (one.is_string()) add_line(out, title, std::string(one.get_string()));
 }
 
-// With the token that was refused, as several could have been meant.
+// Names the source of a refused token, because several are possible.
 std::string reason_of(const api_answer& answer, const module_request& request) {
   const bool of_token = answer.status == 401 || answer.status == 403;
   return answer.reason() + (of_token && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
@@ -59,7 +59,7 @@ bool is_true(const json::object& o, const char* key) {
 bool is_served(const module_request& where) {
   api_call call;
   call.url = where.url;
-  call.path = "/healthz";  // which needs no token
+  call.path = "/healthz";  // needs no token
   call.patience = short_patience;
   call.trust = where.trust;
   return !get(call).nobody_listens;
@@ -86,7 +86,7 @@ std::string module_list_text(const json::array& modules) {
     const auto* m = one.if_object();
     if (!m) continue;
     out += printable(text_of(*m, "name") + " " + text_of(*m, "version") + "  " + text_of(*m, "state"));
-    // Elsewhere it counts what nobody has seen.
+    // In other states the number refers to no started generation.
     if (text_of(*m, "state") == "started") out += ", generation " + number_of(*m, "generation");
     out += is_true(*m, "required") ? "\n" : " (not required)\n";
     add_line(out, "file", text_of(*m, "file"));

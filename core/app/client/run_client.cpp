@@ -28,8 +28,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 60s;       // without any progress, while the server cannot be reached
-constexpr auto first_pause = 200ms;  // between tries; doubled
+constexpr auto patience = 60s;       // without progress while the server is unreachable
+constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
 
@@ -68,7 +68,7 @@ std::string new_key() {
   return out;
 }
 
-// What a server says in {"detail": ...}, or the body itself.
+// The server's {"detail": ...}, or the body itself.
 std::string detail_of(const std::string& body) {
   boost::system::error_code ec;
   const auto v = json::parse(body, ec);
@@ -89,7 +89,7 @@ std::string detail_of(const std::string& body) {
 struct reply {
   CURLcode code = CURLE_OK;
   long status = 0;
-  std::string body, reason;  // reason: for people, when code is not CURLE_OK
+  std::string body, reason;  // reason: human-readable, when code is not CURLE_OK
 };
 
 class session {
@@ -138,7 +138,7 @@ class session {
           return g_interrupted ? 1 : 0;
         });
     add(list, "Authorization: Bearer " + request_.token);
-    add(list, "Expect:");  // the round trip of 100-continue buys nothing here
+    add(list, "Expect:");  // avoids the round trip of 100-continue
     curl_easy_setopt(c.get(), CURLOPT_USERAGENT, "runyard");
     return c;
   }
@@ -175,7 +175,7 @@ class session {
     return r;
   }
 
-  // The same key with every try: the server makes one run of them all.
+  // All attempts use the same idempotency key, so the server starts one run only.
   std::optional<exit_code> start() {
     const auto key = new_key();
     const auto begun = clock::now();
@@ -206,7 +206,7 @@ class session {
       const auto r = fetch(c.get(), list);
       if (g_interrupted) return exit_code::interrupted;
       const bool busy = r.code == CURLE_OK && r.status == 503;
-      // Nothing listening at the first try is an answer; a connection that broke is worth another.
+      // A refused connection at the first attempt is final; a broken connection is retried.
       const bool broke = r.code == CURLE_RECV_ERROR || r.code == CURLE_SEND_ERROR ||
                          r.code == CURLE_GOT_NOTHING || r.code == CURLE_PARTIAL_FILE;
       if ((busy || broke) && clock::now() - begun < patience) {
@@ -302,7 +302,7 @@ class session {
     view_.show(e.data);
   }
 
-  // The terminal event was delivered to this account before: the run's own record knows the end.
+  // The terminal event was already delivered to this account, so the outcome is read from the run's record.
   exit_code ended_elsewhere() {
     headers list;
     auto c = open("/agent-run/" + run_id_, list);

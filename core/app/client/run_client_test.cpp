@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// Answers connection after connection with prepared bytes, closes each, and keeps what was asked.
+// Answers each connection with prepared bytes, closes it, and records the request.
 class scripted_server {
  public:
   explicit scripted_server(std::vector<std::string> answers) : answers_(std::move(answers)) {

@@ -38,7 +38,7 @@ std::string printable(std::string_view value) {
   out.reserve(value.size());
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto c = static_cast<unsigned char>(value[i]);
-    // U+0080..U+009F are terminal controls too.
+    // U+0080..U+009F are also terminal control characters.
     if (c == 0xC2 && i + 1 < value.size() && static_cast<unsigned char>(value[i + 1]) >= 0x80 &&
         static_cast<unsigned char>(value[i + 1]) < 0xA0) {
       ++i;

@@ -13,7 +13,7 @@ namespace ry::app::client {
 
 namespace {
 
-// As the program curl does; the library reads neither.
+// The curl program reads these variables; libcurl reads neither.
 std::string ca_file_of_environment() {
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (const char* value = std::getenv(name); value && *value) return value;

@@ -55,7 +55,7 @@ config::config(const sources& from, const environment& env, const defaults& plac
   if (!faults_.empty()) return;
   const auto both = [&](const char* a, const char* b) {
     if (text(a).empty() == text(b).empty()) return;
-    // Placed at the one that is set.
+    // Reported at the position of the one that is set.
     const auto [missing, set] = text(a).empty() ? std::pair(a, b) : std::pair(b, a);
     faults_.push_back({place(set), missing, std::string("is required together with ") + set});
   };
@@ -83,7 +83,8 @@ std::string config::place(std::string_view text) const {
     const auto consider = [&](const std::string& part, const node& child) {
       if (!text.starts_with(part)) return;
       const auto behind = text.substr(part.size());
-      // "a.bc" begins with no "a.b"; a sentence goes on with a blank, a key with "." or "[".
+      // "a.bc" does not begin with "a.b"; after the key, a sentence continues with a space, a longer key with "." or
+      // "[".
       if (!behind.empty() && is_bare(behind.front())) return;
       next = &child;
       rest = behind;
@@ -159,7 +160,7 @@ std::vector<module_entry> config::modules() const {
   const auto* given = tree_.find("modules");
   for (const auto& [name, v] : at("modules").as_object()) {
     const auto* o = v.if_object();
-    if (!o) continue;  // modules.path
+    if (!o) continue;  // such as modules.path
     const auto* entry = given ? given->find(name) : nullptr;
     out.push_back({std::string(name), o->at("enabled").as_bool(), o->at("required").as_bool(),
                    std::string(o->at("sha256").as_string()), std::string(o->at("path").as_string()),
@@ -179,7 +180,7 @@ void config::check_names(const std::vector<std::string>& module_names) {
     return std::find(module_names.begin(), module_names.end(), name) != module_names.end();
   };
   const auto hosts = host_keys();
-  // [a.b] is another way to write [a_b] where a module a_b belongs to a module a.
+  // [a.b] is another spelling of [a_b] if a module a_b exists beside a module a.
   for (const auto& name : module_names) {
     for (auto at = name.find('_'); at != std::string::npos; at = name.find('_', at + 1)) {
       auto* outer = known(name.substr(0, at)) ? tree_.find(name.substr(0, at)) : nullptr;

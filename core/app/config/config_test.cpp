@@ -70,7 +70,7 @@ TEST(config, variables_without_room_in_the_configuration_are_warnings) {
   EXPECT_THAT(c.list("http.trusted_proxies"), IsEmpty());
   EXPECT_THAT(c.names("auth.issuers"), IsEmpty());
   EXPECT_THAT(c.modules(), IsEmpty());
-  // A module's settings are known by its schema.
+  // A module's settings are known only from its schema.
   auto m = with({}, {{"RUNYARD_STOCK__LEVELS", "1"}, {"RUNYARD_STOCK__SIZE__X", "1"}, {"RUNYARD_STOCK__SIZE2", "7"}});
   const auto text = m.module_settings("stock", R"({"type": "object", "properties": {"size": {"type": "integer", "default": 3},
     "size2": {"type": "integer"}, "levels": {"type": "object", "additionalProperties": {"type": "integer"}}}})");

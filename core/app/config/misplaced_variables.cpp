@@ -12,7 +12,7 @@ namespace {
 
 bool is_table(const node& n) { return n.is == node::kind::table; }
 
-// The schema of one key; nullptr: the table has no such key, or anything may be there.
+// The schema of one key; nullptr if the table has no such key or allows any value there.
 const json::value* schema_of(const json::value& table, std::string_view key) {
   const auto* o = table.if_object();
   const auto* properties = o ? o->if_contains("properties") : nullptr;
@@ -22,7 +22,7 @@ const json::value* schema_of(const json::value& table, std::string_view key) {
   return rest && rest->is_object() ? rest : nullptr;
 }
 
-// Whether a value of this kind, a table or a single value, can be where the schema is.
+// Whether the schema allows a node of this kind, a table or a single value.
 bool has_room_for(const node& n, const json::value& schema) {
   const auto* type = schema.as_object().if_contains("type");
   if (!type) return true;

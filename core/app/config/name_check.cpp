@@ -56,7 +56,7 @@ void name_check::collect(const json::value& value, const json::value& schema) {
     }
   for (const auto& entry : *table)
     if (const auto* s = schema_of(schema, entry.key())) collect(entry.value(), *s);
-  // A table that is not given defines what is predefined.
+  // A table that is not set still defines its predefined names.
   const auto* properties = member(schema, "properties");
   if (const auto* all = properties ? properties->if_object() : nullptr)
     for (const auto& p : *all)

@@ -1,7 +1,6 @@
 // Checks references between settings, also across modules: names that one setting defines and another refers to.
 // Three keywords of a schema:
-// "defines": {"kind": "accounts.tier", "predefined": ["free"]}   on a table: its keys, and these, are names of that
-// kind
+// "defines": {"kind": "accounts.tier", "predefined": ["free"]}   on a table: its keys, and these, are such names
 // "refers_to": {"kinds": ["runs.model"], "also": ["*"]}          on a string, or on each string in a list
 // "keys_refer_to": {"kinds": ["accounts.tier"]}                  on a table: on each of its keys
 // A kind in `kinds` that ends with "/" matches the part of a name before its first "/". Kinds that no setting

@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest = 64;  // keeps a hostile key cheap
+  constexpr std::size_t longest = 64;  // bounds the cost of a hostile key
   if (name.size() > longest) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;

@@ -33,7 +33,7 @@ bool is_type_name(std::string_view t) {
          t == "boolean";
 }
 
-// Types that the schema allows; empty = any.
+// The types that the schema allows; empty: any type.
 std::vector<std::string> types_of(const json::value& schema) {
   std::vector<std::string> types;
   if (const auto* t = member(schema, "type")) {
@@ -49,7 +49,7 @@ bool allows(const std::vector<std::string>& types, std::string_view type) {
   return types.empty() || std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// As people write it: Boost.JSON writes 0.1 as 1E-1.
+// Formats a number for people: Boost.JSON writes 0.1 as 1E-1.
 std::string number_text(const json::value& n) {
   if (!n.is_double()) return json::serialize(n);
   char text[32];
@@ -93,7 +93,7 @@ bool less(const json::value& a, const json::value& b) {
   return as_double(a) < as_double(b);
 }
 
-// Characters, not bytes: limits in a schema are meant for people.
+// Counts characters, not bytes: a schema's limits are written for people.
 std::size_t length(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -117,7 +117,7 @@ node from_json(const json::value& v, const std::string& where) {
   return n;
 }
 
-// Reads text that came from the environment or the command line as the type that is wanted.
+// Parses text from the environment or the command line as the expected type.
 node retyped(const node& value, const std::vector<std::string>& types) {
   if (!value.loose || types.empty()) return value;
   const auto type = type_of(value);
@@ -173,7 +173,7 @@ node retyped(const node& value, const std::vector<std::string>& types) {
   return value;
 }
 
-// How to write a value of another type; empty: that is clear.
+// How to write a value of another type; empty if no hint is needed.
 std::string type_hint(const node& value, const std::vector<std::string>& types) {
   const auto* text = value.scalar.if_string();
   if (value.is != node::kind::scalar || !text || value.loose) return {};
@@ -184,7 +184,7 @@ std::string type_hint(const node& value, const std::vector<std::string>& types) 
   return unit == std::string_view::npos ? "; remove the quotes" : "; write it without quotes and without a unit";
 }
 
-// The member "form" describes what "pattern" allows, for people.
+// The schema's member "form" describes "pattern" in words.
 std::string form(const json::value& schema, const std::string& pattern) {
   const auto* f = member(schema, "form");
   return f && f->is_string() ? "must be " + std::string(f->get_string()) : "must match the regular expression " + pattern;
@@ -219,7 +219,7 @@ class checker {
     const auto* properties = member(schema, "properties");
     const auto* known = properties ? properties->if_object() : nullptr;
     const auto* additional = member(schema, "additionalProperties");
-    // A schema without a word allows everything, in tables within tables too.
+    // An empty schema allows everything, also in nested tables.
     if (schema.is_object() && schema.get_object().empty()) additional = &schema;
     for (const auto& [key, child] : value.members) {
       path_.push_back(key);
@@ -263,8 +263,7 @@ class checker {
         result[key] = check(from_json(*fallback, value.where + " (default)"), schema);
         path_.pop_back();
       } else if (const auto types = types_of(schema); types.size() == 1 && types[0] == "object") {
-        // A table nobody wrote still has its defaults, unless it cannot stand without being
-        // written.
+        // A table that is not set still has its defaults, unless it has required members.
         node absent;
         absent.is = node::kind::table;
         problems refused;
@@ -348,7 +347,7 @@ class checker {
   problems& out_;
 };
 
-// Calls f(value, schema) for every string that the schema marks secret, also below such a mark.
+// Calls f(value, schema) for every string that the schema marks as secret, directly or in an enclosing value.
 template <class Value, class F>
 void each_secret(Value& value, const json::value& schema, bool inherited, F&& f) {
   const bool secret = inherited || flag(schema, "secret");
@@ -370,7 +369,7 @@ void each_secret(Value& value, const json::value& schema, bool inherited, F&& f)
   }
 }
 
-// "user:password" of "https://user:password@host/path"; empty: there is none.
+// "user:password" of "https://user:password@host/path"; empty if there is none.
 std::string_view userinfo_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
@@ -389,7 +388,7 @@ void each_text(json::value& value, F&& f) {
     f(*s);
 }
 
-// The member "limit" of a setting is the source of its row in docs/limits.md.
+// A setting's member "limit" is the source of its row in docs/limits.md.
 std::string limit_fault(const json::value& limit) {
   if (!limit.is_object()) return "\"limit\" must be an object";
   static const std::vector<std::string_view> known = {"resource", "per", "answer", "default", "metric", "alert"};

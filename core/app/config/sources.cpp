@@ -40,7 +40,7 @@ constexpr std::string_view env_prefix = "RUNYARD_";
 
 enum class expansion { none, replaced, failed };
 
-// One variable that is missing is one mistake, in however many places it stands.
+// A missing variable is one fault, however often it is used.
 void tell_missing(std::string_view name, const std::string& where, const std::string& path,
                   problems& out) {
   const auto sentence = "the environment variable " + std::string(name) + " is not set";
@@ -108,12 +108,12 @@ class reader {
       for (const auto& [key, value] : *table) {
         path_.emplace_back(key.str());
         auto member = read(value);
-        // The key's own position is where a person looks, also for `[tables]`.
+        // The position of the key itself, also for `[tables]`.
         member.where = position(key.source());
         to.members.emplace_back(std::string(key.str()), std::move(member));
         path_.pop_back();
       }
-      // toml++ keeps keys sorted; people expect the order of the file.
+      // toml++ sorts keys; restore the order of the file.
       std::stable_sort(to.members.begin(), to.members.end(), [&](const auto& a, const auto& b) {
         return line_of(a.second.where) < line_of(b.second.where);
       });
@@ -164,11 +164,12 @@ class reader {
   key_path path_;
 };
 
-// A value from outside a file: as TOML when it is one, else as a string.
+// Parses a value from outside a file: as TOML if it is valid TOML, otherwise as a string.
 node loose_value(const std::string& text, const std::string& where) {
   node value;
   const auto first = text.find_first_not_of(" \t");
-  // A lone word or date would parse as something nobody means; only these starts are TOML values.
+  // A single word or date could parse as an unintended TOML value; only values with these first characters are
+  // parsed.
   const bool maybe =
       first != std::string::npos && text.find('\n') == std::string::npos &&
       std::string_view("\"'[{+-0123456789tf").find(text[first]) != std::string_view::npos;
@@ -210,7 +211,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// A key as a part of a variable's name can spell it: "runyard/basic" is runyard_basic.
+// A key in the spelling of a variable's name: "runyard/basic" is runyard_basic.
 std::string spelled(std::string_view key) {
   std::string out = lower(key);
   for (char& c : out)
@@ -218,7 +219,7 @@ std::string spelled(std::string_view key) {
   return out;
 }
 
-// The keys of a table that a part of a variable's name can mean: the very one, or all that are spelled so.
+// The keys of a table that a part of a variable's name can mean: the exact one, or all with this spelling.
 std::vector<std::pair<std::string, const node*>> meant_by(const node& table, const std::string& part) {
   std::vector<std::pair<std::string, const node*>> all;
   for (const auto& [key, value] : table.members) {
@@ -268,7 +269,7 @@ problem unknown_variable(std::string_view variable, const known_keys& known) {
     if (squeezed(names.back()) == squeezed(variable)) meant = names.back();
   }
   if (meant.empty()) {
-    // The prefix, which all have, says nothing about what was meant.
+    // Removes the common prefix, which would distort the comparison.
     for (auto& n : names) n.erase(0, env_prefix.size());
     meant = nearest(variable.substr(env_prefix.size()), names);
     if (!meant.empty()) meant = std::string(env_prefix) + meant;
@@ -280,7 +281,7 @@ problem unknown_variable(std::string_view variable, const known_keys& known) {
           true};
 }
 
-// Such as RUNYARD_DATABASE: a table, which no variable can be.
+// Such as RUNYARD_DATABASE: a table, which a variable cannot set.
 bool names_table(const key_path& path, const known_keys& known) {
   std::string key;
   for (const auto& part : path) key += (key.empty() ? "" : ".") + part;
@@ -352,8 +353,8 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
       if (!belongs_to_others(name)) out.push_back(unknown_variable(name, known));
       continue;
     }
-    // An existing key decides about case and about what no variable can hold: RUNYARD_RUNS__MODELS__RUNYARD_BASIC hits
-    // runs.models."runyard/basic".
+    // An existing key determines the case and characters that a variable name cannot contain:
+    // RUNYARD_RUNS__MODELS__RUNYARD_BASIC sets runs.models."runyard/basic".
     const node* at = &tree;
     std::string several, misplaced;
     for (std::size_t i = 0; at && i < path.size(); ++i) {
@@ -367,7 +368,7 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     auto value = loose_value(it->second, "environment " + it->first);
     if (at && at->is == node::kind::table && value.is != node::kind::table)
       misplaced = "names no setting: there is a table at " + at->where;
-    // set() would replace what a file says.
+    // set() would replace a value from a file.
     if (!misplaced.empty())
       out.push_back({value.where, "", std::move(misplaced), true});
     else if (several.empty())
@@ -378,7 +379,7 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
 }
 
 void apply_override(node& tree, std::string_view assignment, problems& out) {
-  // The first '=' outside quotes: a quoted part of the key may contain one.
+  // Finds the first '=' outside quotes: a quoted part of the key may contain one.
   bool quoted = false;
   std::size_t eq = std::string_view::npos;
   for (std::size_t i = 0; i < assignment.size(); ++i) {
@@ -405,7 +406,7 @@ node read(const sources& from, const environment& env, const known_keys& known, 
   const auto read_file = [&](const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     std::stringstream text;
-    // Reading a directory opens well and fails here.
+    // Opening a directory succeeds; reading it fails here.
     if (!in || (in.peek(), in.bad()) || fs::is_directory(path)) {
       out.push_back({path.string(), "", "cannot be read"});
       return;

@@ -26,7 +26,7 @@ std::string_view line_of(std::string_view text, std::size_t line) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// The parser puts names into single quotes.
+// The parser quotes names with single quotes.
 std::string quoted_part(std::string_view description) {
   const auto from = description.find('\'');
   const auto to = description.rfind('\'');
@@ -64,7 +64,7 @@ bool is_number_with_unit(std::string_view value) {
   });
 }
 
-// Of a value that is no TOML; empty: unknown.
+// What is wrong with a value that is not valid TOML; empty: unknown.
 std::string value_sentence(const std::string& key, std::string_view value, std::string_view description) {
   if (value.empty() || value.front() == '#') return key + " has no value: write " + key + " = \"...\", or remove the line";
   if (value.front() == '"' || value.front() == '\'') {
