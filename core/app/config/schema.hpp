@@ -17,7 +17,7 @@ namespace ry::app::config {
 boost::json::value check(const node& value, const boost::json::value& schema, key_path path,
                          problems& out);
 
-// What is wrong with the schema itself, as one sentence; empty if it is valid.
+// The fault in the schema itself, as one sentence; empty if there is none.
 std::string schema_fault(const boost::json::value& schema);
 
 // Where the schema has "driver_of": "<extension point>", the string must name one of the drivers, given as pairs of

@@ -64,7 +64,7 @@ bool is_number_with_unit(std::string_view value) {
   });
 }
 
-// What is wrong with a value that is not valid TOML; empty: unknown.
+// The fault in a value that is not valid TOML; empty if it is unknown.
 std::string value_sentence(const std::string& key, std::string_view value, std::string_view description) {
   if (value.empty() || value.front() == '#') return key + " has no value: write " + key + " = \"...\", or remove the line";
   if (value.front() == '"' || value.front() == '\'') {
