@@ -82,7 +82,7 @@ config::config load_config(const config_options& options) {
   if (from.file.empty()) from.file = default_config_file();
   config::config c(from, config::process_environment(), default_places(executable_dir()));
   if (c.faults().empty()) {
-    // Reports faults that the components would find later in the same list.
+    // Adds the faults that the components would only find later to the same list.
     (void)http_settings(c);
     check_brand(c);
     check_database(c);

@@ -6,7 +6,7 @@
 
 namespace ry::app {
 
-// The host's name in the OpenAPI document and in the database, and the prefix of its interfaces.
+// The host's name in the OpenAPI document, its schema in the database, and the prefix of its interfaces.
 inline constexpr const char* host_part = "host";
 inline constexpr const char* host_database_schema = "core";
 inline constexpr const char* host_interfaces = "ry";
