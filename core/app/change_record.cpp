@@ -7,7 +7,7 @@ using observe::metric_kind;
 
 namespace {
 
-constexpr std::size_t most_told = 10;
+constexpr std::size_t most_reports = 10;
 
 ry_metric* changes(observe::metrics& m, const std::string& module, const char* outcome) {
   return m.get(metric_kind::counter, "runyard_module_changes_total", "Changes of modules while the server runs",
@@ -33,7 +33,7 @@ void change_record::count(const std::string& module, const char* outcome) {
   if (auto* m = changes(figures_, in_memory_.contains(module) ? module : "unknown", outcome)) m->add();
 }
 
-void change_record::left(const module::module_end& e, const json::object& told) {
+void change_record::left(const module::module_end& e, const json::object& report) {
   using outcome = module::module_end::outcome;
   count(e.module, e.how == outcome::unloaded       ? "unloaded"
                   : e.how == outcome::still_mapped ? "still_mapped"
@@ -42,8 +42,8 @@ void change_record::left(const module::module_end& e, const json::object& told) 
   if (auto* m = mapped(figures_, e.module)) m->add();
   std::lock_guard lock(mutex_);
   auto& all = in_memory_[e.module];
-  if (all.size() == most_told) all.pop_front();
-  all.push_back(told);
+  if (all.size() == most_reports) all.pop_front();
+  all.push_back(report);
 }
 
 void change_record::add_to(json::array& modules) const {

@@ -25,8 +25,8 @@ class change_record {
   void know(const std::string& module);
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
-  // Records that a generation has ended; `told` is the text for the operator.
-  void left(const module::module_end& e, const boost::json::object& told);
+  // Records that a generation has ended; `report` is what operators see.
+  void left(const module::module_end& e, const boost::json::object& report);
   // Adds "left" to the entries of modules that have generations in memory: the most recent of them.
   void add_to(boost::json::array& modules) const;
 

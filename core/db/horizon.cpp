@@ -26,8 +26,8 @@ void horizon::state::look(connection& c) {
   oldest_ms = age;
   if (alarm.count() == 0 || age < alarm.count()) return;
   const auto who = std::string(r.text(0, 1)) + " since " + std::string(r.text(0, 2));
-  if (who == told) return;
-  told = who;
+  if (who == logged) return;
+  logged = who;
   observe::log(observe::level::warn, "db", "a transaction stays open: vacuum can remove nothing that is newer",
                {{"seconds", std::to_string(age / 1000)}, {"of", who}, {"doing", std::string(r.text(0, 3))}});
 }

@@ -30,7 +30,7 @@ class horizon {
     std::chrono::milliseconds alarm;
     std::atomic<std::int64_t> oldest_ms{0};
     std::atomic<bool> asking{false};
-    std::string told;  // the transaction that was logged last; only accessed by look()
+    std::string logged;  // the transaction that was logged last; only accessed by look()
     void look(connection& c);
   };
   database& db_;

@@ -20,7 +20,7 @@ graph_node node(std::string name, std::vector<need_fact> needs, std::vector<std:
 need_fact need(std::string id) {
   return {std::move(id), false, 0};
 }
-need_fact wish(std::string id) {
+need_fact optional_need(std::string id) {
   return {std::move(id), true, 0};
 }
 
@@ -118,7 +118,7 @@ TEST(graph, cycles_are_printed_and_take_their_users_along) {
 }
 
 TEST(graph, optional_needs_only_order) {
-  std::vector<graph_node> nodes = {node("runs", {wish("mcp/1"), wish("nobody/1")}, {"runs/1"}),
+  std::vector<graph_node> nodes = {node("runs", {optional_need("mcp/1"), optional_need("absent/1")}, {"runs/1"}),
                                    node("mcp", {}, {"mcp/1"})};
   auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("mcp", "runs"));
@@ -130,7 +130,7 @@ TEST(graph, optional_needs_only_order) {
   EXPECT_THAT(names(nodes, r), ElementsAre("runs", "mcp"));
   EXPECT_EQ(r.notes.size(), 1u);
 
-  nodes[1].needs = {wish("runs/1")};  // both needs are optional: one module starts first
+  nodes[1].needs = {optional_need("runs/1")};  // both needs are optional: one module starts first
   r = resolve(nodes, host);
   EXPECT_EQ(r.order.size(), 2u);
   EXPECT_THAT(r.refused, IsEmpty());

@@ -172,7 +172,7 @@ TEST_F(directory_test, tokens_from_before_a_closing_are_refused_and_later_ones_a
   EXPECT_EQ(ask(query).st, RY_OK) << "the host refuses the old ones";
   auto unknown = old;
   unknown.claims_json = ry::str("{}");
-  EXPECT_EQ(ask(unknown).st, RY_UNAUTHENTICATED) << "nobody knows when it was issued";
+  EXPECT_EQ(ask(unknown).st, RY_UNAUTHENTICATED) << "a token without a time of issue";
   host_.advance(61'000);
   EXPECT_EQ(ask(old).st, RY_OK) << "after the life of such tokens nothing is remembered";
 }

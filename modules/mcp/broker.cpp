@@ -404,7 +404,7 @@ ry::task<std::string> broker::call_in_session(server_ptr s, call_request request
   const bool moves = home != nullptr && home != here;
   if (moves) {
     // Callbacks must run on the caller's executor, in order and before the result.
-    request.told = [this, here, to = std::make_shared<const told_fn>(std::move(request.told))](std::string_view line) {
+    request.on_progress_line = [this, here, to = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line))](std::string_view line) {
       parts_.ctx.post(here, [to, text = std::string(line)] {
         if (*to) (*to)(text);
       });
@@ -449,19 +449,19 @@ ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
   clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
   clock->most_us = static_cast<std::int64_t>(most_ms) * 1000;
   clock->begun_us = clock->last_us = begun;
-  const auto told = std::make_shared<const told_fn>(std::move(request.told));
+  const auto report = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line));
   call_hooks hooks;
-  hooks.on_progress = [this, clock, told, last = progress_mark()](const json::object& params) mutable {
+  hooks.on_progress = [this, clock, report, last = progress_mark()](const json::object& params) mutable {
     if (!last.grows(params)) return;
     clock->last_us = parts_.ctx.mono_us();
-    if (*told) (*told)(progress_line(params));
+    if (*report) (*report)(progress_line(params));
   };
   // A status report shows that the server is still working on the task.
-  hooks.on_status = [this, clock, told, last = std::string()](const remote_task& t) mutable {
+  hooks.on_status = [this, clock, report, last = std::string()](const remote_task& t) mutable {
     clock->last_us = parts_.ctx.mono_us();
     auto line = task_line(t);
     if (line == last) return;
-    if (*told) (*told)(line);
+    if (*report) (*report)(line);
     last = std::move(line);
   };
   const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout", "the call took too long");

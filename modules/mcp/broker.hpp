@@ -37,13 +37,13 @@ class broker {
 
   // Throws the errors of `client`, and mcp.timeout after the time limit. Never falls back to a stale list.
   ry::task<tool_list_ptr> discover(server_ptr s, freshness wanted);
-  // `told` is called for each progress notification and each new task status, on the executor of the chain. It must
+  // Called with a line for each progress notification and each new task status, on the executor of the chain. It must
   // stay valid until the call ends.
-  using told_fn = std::function<void(std::string_view line)>;
+  using progress_line_fn = std::function<void(std::string_view line)>;
   struct call_request {
     std::string tool;
     json::object arguments;
-    told_fn told;
+    progress_line_fn on_progress_line;
     call_id of;        // identifies the call within its run
     operation what = operation::call_tool;  // list_resources takes `filter` and `offset`, read_resource takes `uri`
     std::string task;  // follow this task, which an earlier worker's call became; empty: call the tool

@@ -284,7 +284,7 @@ ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
   request.tool = wanted != nullptr ? wanted->tool : what.name;
   request.of = {of.run, what.call, hash_of_call(request.tool, given)};
   request.arguments = std::move(given.get_object());
-  request.told = [h](std::string_view line) {
+  request.on_progress_line = [h](std::string_view line) {
     if (h->sink.on_output != nullptr) h->sink.on_output(h->ctx, ry::str(line));
   };
   if (what.resumed) co_return co_await broker_.resume(std::move(s), std::move(request));

@@ -117,11 +117,11 @@ ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::obje
     me = co_await office_.caller(r);
     sample = co_await office_.repo.find_person(*me);
   }
-  person nobody;
-  nobody.email = "ann@example.org";
-  nobody.name = "Ann Example";
-  broadcasts_.require_title_for(workflow, pattern, sample.value_or(nobody));
-  if (dry_run) co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(nobody));
+  person example;
+  example.email = "ann@example.org";
+  example.name = "Ann Example";
+  broadcasts_.require_title_for(workflow, pattern, sample.value_or(example));
+  if (dry_run) co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(example));
   if (!test) co_return co_await broadcasts_.create(std::string(r.subject()), std::move(workflow), std::move(pattern), std::move(at));
   if (!sample) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = occasion_from_template(std::move(workflow), pattern, *sample);

@@ -512,8 +512,8 @@ TEST_F(notifications_sql, unsubscribing_and_preferences_follow_each_other) {
 TEST_F(notifications_sql, only_the_link_or_the_verified_owner_undoes_an_unsubscription) {
   sql("update accounts.account set verified_at = null");
   const auto workflows = [&] { return sql("select workflows from notifications.preference"); };
-  const auto put = [&](const std::string& wish) {
-    sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": " + wish + "}')");
+  const auto put = [&](const std::string& preference) {
+    sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": " + preference + "}')");
     return workflows();
   };
   const auto asked = [&] { return sql("select count(*) from core.event where kind = 'notifications.mail_preference'"); };

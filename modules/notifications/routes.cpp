@@ -65,9 +65,9 @@ ry::task<ry::response> routes::settings(ry::request r) {
 
 ry::task<ry::response> routes::put_settings(ry::request r) {
   require_open(office_);
-  const auto wish = read_settings_wish(r.body());
+  const auto value = read_settings_wish(r.body());
   const auto me = co_await office_.caller(r);
-  co_await office_.repo.put_settings(me, wish);
+  co_await office_.repo.put_settings(me, value);
   const auto doc = co_await office_.repo.settings_json(me);
   co_return ry::response::json("{\"success\":true,\"message\":\"Notification settings updated\",\"settings\":" + doc +
                                "}");
@@ -84,8 +84,8 @@ ry::task<std::string> routes::shown_preferences(ry::uuid account) const {
     o["email"] = (asked & RY_NOTIFY_EMAIL) != 0;
     o["push"] = (asked & RY_NOTIFY_PUSH) != 0;
     o["in_app"] = (asked & RY_NOTIFY_IN_APP) != 0;
-    if (const auto* wish = wishes.if_contains(json::string_view(id.data(), id.size()))) {
-      for (const auto& m : wish->as_object())
+    if (const auto* value = wishes.if_contains(json::string_view(id.data(), id.size()))) {
+      for (const auto& m : value->as_object())
         if (!m.value().is_null()) o[m.key()] = m.value();
     }
     o["mandatory"] = contains(office_.config.mandatory, id);
@@ -110,9 +110,9 @@ ry::task<ry::response> routes::preferences(ry::request r) {
 
 ry::task<ry::response> routes::put_preferences(ry::request r) {
   require_open(office_);
-  auto wish = read_preferences_wish(r.body());
+  auto value = read_preferences_wish(r.body());
   const auto me = co_await office_.caller(r);
-  const auto refused = co_await office_.repo.put_preferences(me, std::move(wish));
+  const auto refused = co_await office_.repo.put_preferences(me, std::move(value));
   if (refused == "workflows") throw invalid(refused, "would have too many members");
   if (!refused.empty()) throw invalid(refused, "must be a name of the IANA time zone database, like Europe/Berlin");
   const auto doc = co_await shown_preferences(me);
@@ -129,13 +129,13 @@ ry::task<ry::response> routes::devices(ry::request r) {
 
 ry::task<ry::response> routes::add_device(ry::request r) {
   require_open(office_);
-  auto wish = read_device_wish(r.body());
+  auto value = read_device_wish(r.body());
   const auto me = co_await office_.caller(r);
   const auto driver = office_.driver();
   if (!driver) throw ry::unavailable("notifications.no_driver", "No notification orchestrator is available");
-  std::string name = wish.token;
+  std::string name = value.token;
   if ((driver->table->capabilities & RY_NOTIFY_PUSH) != 0) {
-    const ry::notify::token token(wish.provider, wish.token, wish.type);
+    const ry::notify::token token(value.provider, value.token, value.type);
     const auto view = token.view();
     char text[512];
     ry_errbuf why{text, sizeof text, 0};
@@ -148,7 +148,7 @@ ry::task<ry::response> routes::add_device(ry::request r) {
                            why.len != 0 ? std::string(text, why.len) : std::string("provider is not supported"));
     }
   }
-  const auto evicted = co_await office_.repo.put_token(me, std::move(wish), std::move(name));
+  const auto evicted = co_await office_.repo.put_token(me, std::move(value), std::move(name));
   if (evicted != 0) office_.devices_reached.add(static_cast<double>(evicted));
   office_.ctx.jobs().poke("notifications");
   co_return said("Device token registered");

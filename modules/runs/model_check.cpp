@@ -117,9 +117,9 @@ class model_check::course {
   const model_report& report() const { return report_; }
   bool ran_out_of_time() const { return ran_out_of_time_; }
 
-  // Calls `told` after each check.
-  template <class Told>
-  ry::task<void> run(Told told) {
+  // Calls `on_check` after each check.
+  template <class OnCheck>
+  ry::task<void> run(OnCheck on_check) {
     using step = ry::task<void> (course::*)(check_result&);
     const std::pair<const char*, step> steps[] = {{"text", &course::text},
                                                   {"streaming", &course::streaming},
@@ -141,7 +141,7 @@ class model_check::course {
       else if (!reached)
         r.detail = "the model does not answer";
       report_.checks.push_back(std::move(r));
-      told(report_.checks.back());
+      on_check(report_.checks.back());
     }
     recommend();
   }

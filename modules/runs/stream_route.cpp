@@ -422,7 +422,7 @@ std::string_view stream_route::gather(session& s, std::string_view wire) {
   return {};
 }
 
-// A cancelled reader may still be told to reconnect if it has received only whole events.
+// A cancelled reader may still get the request to reconnect if it has received only whole events.
 stream_route::outcome stream_route::lost(const session& s) {
   return s.out.whole() && s.out.to.cancel().cancelled() ? outcome::again : outcome::over;
 }

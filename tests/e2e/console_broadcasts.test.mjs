@@ -89,7 +89,7 @@ test('sent to all, with its progress', async () => {
   assert.deepEqual(await page.faults(), []);
 });
 
-test('what the server refuses is told', async () => {
+test('errors of the server are shown', async () => {
   await write(page, { title: ' ' });
   await page.press('Preview');
   await page.sees('produces an empty title');

@@ -129,8 +129,8 @@ test('so are those of an identity provider', async () => {
     const email = `${action}@example.org`;
     const body = JSON.stringify({ user: { id: randomUUID(), email, user_metadata: {} }, email_data: { token: '305805', token_hash: '7d5b7b1964cf5d388340', token_new: '',
       token_hash_new: '', redirect_to: `${app}/`, email_action_type: action, site_url: `http://127.0.0.1:${provider.address().port}` } });
-    const told = await new Client(server).post('/auth/webhooks/identity', { body, headers: webhookHeaders(body, hook) });
-    assert.equal(told.status, 200, told.text);
+    const created = await new Client(server).post('/auth/webhooks/identity', { body, headers: webhookHeaders(body, hook) });
+    assert.equal(created.status, 200, created.text);
     await keep(`provider-${action}`, email, pattern);
   }
   assert.match(mails.get('provider-reauthentication').parsed.text, /305805/);

@@ -72,13 +72,13 @@ async function with_manager(type, options, fn) {
   try { await fn(m); } finally { await m.close(); }
 }
 
-test('it is told when the server starts, serves and stops, in this order, and nothing else', () => with_manager('none', {}, async (m) => {
+test('the service manager is notified when the server starts, serves and stops, in this order, and nothing else', () => with_manager('none', {}, async (m) => {
   await m.start();
   assert.equal((await new Client(m.server).get('/readyz')).status, 200);
   assert.equal(await m.stop(), '0');
   // On a slow machine, the migrations of a first start may take long enough to ask for more time.
-  const told = m.lines.filter((l) => l.startsWith('notify ') && !l.startsWith('notify EXTEND_TIMEOUT_USEC=')).map((l) => /^notify ([A-Z_]+=)/.exec(l)[1]);
-  assert.deepEqual(told, ['STATUS=', 'READY=', 'STOPPING=']);
+  const notified = m.lines.filter((l) => l.startsWith('notify ') && !l.startsWith('notify EXTEND_TIMEOUT_USEC=')).map((l) => /^notify ([A-Z_]+=)/.exec(l)[1]);
+  assert.deepEqual(notified, ['STATUS=', 'READY=', 'STOPPING=']);
 }));
 
 test('a long migration is logged by name and duration, and asks for more time than TimeoutStartSec=', async () => {

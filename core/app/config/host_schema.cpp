@@ -236,7 +236,7 @@ constexpr const char* schema_text = R"JSON({
     "on_file_change": {"type": "boolean", "default": false,
       "description": "Whether the server reloads a module when its file is replaced."},
     "drain_seconds": {"type": "number", "minimum": 0, "maximum": 3600, "default": 30,
-      "description": "Seconds that a replaced module has to finish its work after `runyard modules reload NAME`, which loads the module's current file with the current settings, and restarts the modules that depend on it. Jobs have half of this time to end before they are released; streams are told to reconnect at once."}
+      "description": "Seconds that a replaced module has to finish its work after `runyard modules reload NAME`, which loads the module's current file with the current settings, and restarts the modules that depend on it. Jobs have half of this time to end before they are released; the server asks streams to reconnect at once."}
   }},
   "tracing": {"type": "object", "properties": {
     "endpoint": {"type": "string", "pattern": "^(https?://[^\\s]+)?$", "form": "a URL such as http://127.0.0.1:4318, or empty", "default": "",

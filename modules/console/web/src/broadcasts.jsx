@@ -38,8 +38,8 @@ export function Composer({ created }) {
   const form = useRef(null);
   // What was checked is what is sent: a change of the form needs a new check.
   const [checked, setChecked] = useState(null);
-  const [told, setTold] = useState(null);
-  const [busy, problem, act] = useAction(async (what) => { setTold(null); await what(); });
+  const [message, setMessage] = useState(null);
+  const [busy, problem, act] = useAction(async (what) => { setMessage(null); await what(); });
   const trigger = (body, more) => api.call('/admin/notifications/trigger', { ...body, ...more });
   const check = async () => {
     const draft = read(form.current);
@@ -47,11 +47,11 @@ export function Composer({ created }) {
   };
   const test = async () => {
     const r = await trigger(read(form.current).body, { test: true });
-    setTold(r.success ? 'The test message is on its way to you.' : `The test message was not sent: ${r.reason}.`);
+    setMessage(r.success ? 'The test message is on its way to you.' : `The test message was not sent: ${r.reason}.`);
   };
   const send = async () => {
     const r = await trigger(checked.body, checked.at ? { scheduled_at: checked.at } : {});
-    setTold(checked.at ? 'The broadcast is scheduled.' : 'The broadcast has started.');
+    setMessage(checked.at ? 'The broadcast is scheduled.' : 'The broadcast has started.');
     setChecked(null);
     form.current.reset();
     created(r.broadcast_id);
@@ -78,7 +78,7 @@ export function Composer({ created }) {
         {checked && <p><button type="button" class="primary" disabled={busy} onClick={() => act(send)}>
           {checked.at ? 'Schedule for' : 'Send to'} {accounts(checked.audience.accounts)}</button></p>}
       </form>
-      <p role="status" class={told ? 'note good' : 'unseen'}>{told}</p>
+      <p role="status" class={message ? 'note good' : 'unseen'}>{message}</p>
     </>
   );
 }

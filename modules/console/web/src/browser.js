@@ -1,4 +1,4 @@
-// This browser as a device that is told of notifications (Web Push).
+// This browser as a device for push notifications (Web Push).
 import * as api from './api.js';
 
 const provider = 'web-push';

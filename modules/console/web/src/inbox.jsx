@@ -1,4 +1,4 @@
-// The inbox with its live unread count, and what the account wants to be told.
+// The inbox with its live unread count, and the notification preferences of the account.
 import { useEffect, useState } from 'preact/hooks';
 import * as api from './api.js';
 import * as browser from './browser.js';
@@ -110,7 +110,7 @@ function Settings() {
         ))}
       </fieldset>
       <div class="table" tabIndex={0} role="region" aria-label="Notification settings by kind">
-        <table class="wishes">
+        <table class="preferences">
           <thead><tr><th scope="col">Notification</th>{channels.map(([c, label]) => <th key={c} scope="col">{label}</th>)}<th scope="col">Digest</th><th scope="col">E-mail for runs of</th></tr></thead>
           <tbody>{Object.entries(all.workflows).filter(([id]) => id !== 'welcome-email').map(([id, w]) => (
             <tr key={id}><th scope="row">{workflowNames[id] ?? id}</th>

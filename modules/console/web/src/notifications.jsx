@@ -8,12 +8,12 @@ import { Field, Problem, Rows, Status, Time, Title, onSubmit, short, useAction, 
 const channelNames = { email: 'E-mail', push: 'Push', in_app: 'Inbox' };
 
 function ToOne() {
-  const [told, setTold] = useState(null);
+  const [message, setMessage] = useState(null);
   const [busy, problem, send] = useAction((body) => api.call('/admin/notifications/trigger', body));
   const submit = onSubmit(async (f) => {
-    setTold(null);
+    setMessage(null);
     const r = await send({ workflow_id: 'promotional', subscriber_email: f.to, payload_template: { title: f.title, message: f.message, action_url: f.url } });
-    if (r) setTold(r.success ? 'The message is on its way.' : `The message was not sent: ${r.reason}.`);
+    if (r) setMessage(r.success ? 'The message is on its way.' : `The message was not sent: ${r.reason}.`);
   });
   return (
     <form onSubmit={submit}>
@@ -23,7 +23,7 @@ function ToOne() {
       <Field as="textarea" rows={3} label="Message" name="message" />
       <Field label="Link (optional)" name="url" type="url" placeholder="https://" />
       <button disabled={busy}>Send</button>
-      <p role="status" class={told ? 'note good' : 'unseen'}>{told}</p>
+      <p role="status" class={message ? 'note good' : 'unseen'}>{message}</p>
     </form>
   );
 }

@@ -71,15 +71,15 @@ const done = { reload: 'was reloaded', enable: 'was enabled', disable: 'was disa
 
 function Modules() {
   const [list, error, look] = useFresh(() => api.get('/admin/modules'));
-  const [told, setTold] = useState(null);
+  const [message, setMessage] = useState(null);
   const [under, setUnder] = useState(null);
   const [busy, problem, change] = useAction(async (name, what) => {
-    setTold(null);
+    setMessage(null);
     setUnder(name);
     try {
       const r = await api.call(`/admin/modules/${encodeURIComponent(name)}/${what}`);
       const left = r.left.filter((m) => !m.outcome.startsWith('unloaded')).map((m) => `${m.module}: ${m.outcome}`);
-      setTold(`${name} ${done[what]}, after ${r.swap_ms} ms.${left.length ? ` ${left.join(', ')}.` : ''}`);
+      setMessage(`${name} ${done[what]}, after ${r.swap_ms} ms.${left.length ? ` ${left.join(', ')}.` : ''}`);
     } finally {
       setUnder(null);
       look();
@@ -93,7 +93,7 @@ function Modules() {
     <>
       <h2>Modules of this node</h2>
       <Problem error={error ?? problem} />
-      <p role="status" class={told ? undefined : 'unseen'}>{told}</p>
+      <p role="status" class={message ? undefined : 'unseen'}>{message}</p>
       <Rows label="Modules of this node" rows={list} id={(m) => m.name} none="No modules found." columns={[
         ['Module', (m) => <>{m.name} <span class="hint">{m.version}</span></>],
         ['State', (m) => <><Status of={m.state} />{(m.reason || m.last_strike) && <p class="hint why">{m.reason ?? m.last_strike}</p>}</>],

@@ -113,7 +113,7 @@ function Live({ runId, ended }) {
   }, [run]);
   const going = run.status === 'running';
   const tool = run.items.findLast((i) => i.kind === 'tool' && !i.done);
-  const told = !going ? `The run has ended: ${run.status}.` : link === 'lost' ? 'Connection lost. Reconnecting…' : run.queued ? `Waiting at position ${run.queued}.` : tool ? `Running ${tool.name}.` : 'The agent is answering.';
+  const announcement = !going ? `The run has ended: ${run.status}.` : link === 'lost' ? 'Connection lost. Reconnecting…' : run.queued ? `Waiting at position ${run.queued}.` : tool ? `Running ${tool.name}.` : 'The agent is answering.';
   return (
     <div class="run" aria-busy={going}>
       <Items items={run.items} />
@@ -121,7 +121,7 @@ function Live({ runId, ended }) {
       <Problem error={problem ?? lost} />
       <div class="run-bar" ref={end}>
         <Status of={run.queued ? 'queued' : run.status} />
-        <span class={going ? 'hint' : 'unseen'} role="status">{told}</span>
+        <span class={going ? 'hint' : 'unseen'} role="status">{announcement}</span>
         {going ? <button type="button" class="danger" disabled={stopping} onClick={stop}>{stopping ? 'Stopping…' : 'Stop'}</button>
           : <span class="hint">{run.duration !== undefined && `${(run.duration / 1000).toFixed(1)} s`}{run.credits !== undefined && ` · ${credits(run.credits)} credits`}</span>}
       </div>

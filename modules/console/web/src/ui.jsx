@@ -19,7 +19,7 @@ export function Field({ label, hint, as: As = 'input', type = As === 'input' ? '
   );
 }
 
-// What went wrong, told at once and reached by the focus.
+// An error, announced at once and reachable by focus.
 export function Problem({ error }) {
   const at = useRef(null);
   useEffect(() => { if (error) at.current?.focus(); }, [error]);
@@ -30,7 +30,7 @@ export function Problem({ error }) {
 
 export const short = (id) => <code title={id}>{id.slice(-12)}</code>;
 
-// Loads again every few seconds while somebody looks.
+// Loads again every few seconds while the page is visible.
 export function useFresh(fn, inputs = []) {
   const [value, error, load] = useLoaded(fn, inputs);
   useEffect(() => {

@@ -446,11 +446,11 @@ void normaliser::reduce_to_openapi(json::object& out) const {
       out["type"] = json::value(real.front());
     } else {
       out.erase("type");
-      const bool told = !variants.empty();  // variants exist from anyOf already
+      const bool have_variants = !variants.empty();  // variants exist from anyOf already
       for (const auto& t : real) {
         json::object variant{{"type", t}};
         if (t == json::value("array")) variant["items"] = json::object{{"type", "string"}};
-        if (!told) variants.push_back(std::move(variant));
+        if (!have_variants) variants.push_back(std::move(variant));
       }
     }
   } else if (type && *type == json::value("null")) {
