@@ -77,26 +77,26 @@ TEST_F(digests_sql, the_last_entry_that_is_looked_at_ends_the_digest) {
   EXPECT_EQ(sql("select count(*) from notifications.notification where ended_at is null"), "0");
 }
 
-TEST_F(digests_sql, a_carrier_that_is_called_off_leaves_the_others_waiting) {
+TEST_F(digests_sql, a_carrier_that_is_cancelled_leaves_the_others_waiting) {
   EXPECT_EQ(notify("a1"), "queued");
   EXPECT_EQ(notify("a2"), "gathered");
   EXPECT_EQ(notify("a3"), "gathered");
   EXPECT_EQ(cancel("a1"), "t");
-  EXPECT_EQ(state("a1"), "cancelled Called off by an operator");
+  EXPECT_EQ(state("a1"), "cancelled Cancelled by an operator");
   EXPECT_EQ(job("a2"), "later") << "its digest goes on";
   EXPECT_EQ(notify("a4"), "gathered");
   EXPECT_EQ(cancel("a3"), "t") << "one that is carried";
-  EXPECT_EQ(state("a3"), "cancelled Called off by an operator");
+  EXPECT_EQ(state("a3"), "cancelled Cancelled by an operator");
   EXPECT_EQ(cancel("a3"), "f");
   EXPECT_EQ(attempt("a2"), "send a2,a4");
   EXPECT_EQ(cancel("a4"), "f") << "it is being sent";
   EXPECT_EQ(accept("a2"), "sent");
   EXPECT_EQ(state("a4"), "sent");
-  EXPECT_EQ(state("a1") + state("a3"), "cancelled Called off by an operatorcancelled Called off by an operator");
+  EXPECT_EQ(state("a1") + state("a3"), "cancelled Cancelled by an operatorcancelled Cancelled by an operator");
   EXPECT_EQ(sql("select notifications.cancel('op', gen_random_uuid())"), "f");
 }
 
-TEST_F(digests_sql, a_digest_whose_window_is_over_goes_out_when_its_carrier_is_called_off) {
+TEST_F(digests_sql, a_digest_whose_window_is_over_goes_out_when_its_carrier_is_cancelled) {
   EXPECT_EQ(notify("a1"), "queued");
   EXPECT_EQ(notify("a2"), "gathered");
   sql("update notifications.notification set created_at = now() - interval '31 minutes'");
@@ -156,7 +156,7 @@ TEST_F(digests_sql, entries_end_with_a_carrier_that_is_too_late_and_may_have_arr
   EXPECT_EQ(notify("a2"), "gathered");
   EXPECT_EQ(attempt("a1"), "send a1,a2");
   expires("a1", "-1 second");
-  EXPECT_EQ(attempt("a1"), "over") << "the former worker has ended without a result";
+  EXPECT_EQ(attempt("a1"), "over") << "the previous worker ended without a result";
   EXPECT_EQ(state("a2"), "dead It could not be delivered in time");
   EXPECT_EQ(job("a2"), "");
 
@@ -167,6 +167,36 @@ TEST_F(digests_sql, entries_end_with_a_carrier_that_is_too_late_and_may_have_arr
   expires("b1", "-1 second");
   EXPECT_EQ(attempt("b1"), "over");
   EXPECT_EQ(state("b2"), "dead It could not be delivered in time") << "one of the devices has it";
+}
+
+TEST_F(digests_sql, entries_of_a_cancelled_carrier_are_sent_on_pending_channels_only) {
+  EXPECT_EQ(notify("a1"), "queued");
+  EXPECT_EQ(notify("a2"), "gathered");
+  EXPECT_EQ(attempt("a1"), "send a1,a2");
+  EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "retry", "t") + "]", 2), "queued");
+  EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("a1") + ")"), "t");
+  take("a2");
+  EXPECT_EQ(begin_now("a2", "b.what, b.channels"), "send 2") << "the e-mail has been sent";
+
+  EXPECT_EQ(notify("b1"), "queued");
+  EXPECT_EQ(notify("b2"), "gathered");
+  EXPECT_EQ(attempt("b1"), "send b1,b2");
+  EXPECT_EQ(end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]", 2), "queued");
+  EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("b1") + ")"), "t");
+  EXPECT_EQ(state("b2"), "cancelled Cancelled by an operator") << "one of the devices has it";
+}
+
+TEST_F(digests_sql, entries_of_a_carrier_whose_broadcast_is_cancelled_are_sent_on_pending_channels_only) {
+  const std::string news = "0190b1e4-0000-7000-8000-00000000000a";
+  broadcast(news, "running");
+  EXPECT_EQ(letter("a1", "'" + news + "'"), "queued");
+  EXPECT_EQ(letter("a2"), "gathered");
+  EXPECT_EQ(attempt("a1"), "send a1,a2");
+  EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "retry", "t") + "]", 2), "queued");
+  broadcast(news, "cancelled");
+  EXPECT_EQ(attempt("a1"), "over");
+  take("a2");
+  EXPECT_EQ(begin_now("a2", "b.what, b.channels"), "send 2") << "the e-mail has been sent";
 }
 
 TEST_F(digests_sql, after_quiet_hours_entries_have_the_time_of_their_carrier) {
@@ -278,13 +308,13 @@ TEST_F(digests_sql, what_may_have_arrived_is_not_handed_over) {
   EXPECT_EQ(state("a2"), "sent");
 }
 
-TEST_F(digests_sql, a_digest_that_was_taken_back_is_sent_without_the_one_that_is_called_off) {
+TEST_F(digests_sql, a_digest_that_was_taken_back_is_sent_without_the_one_that_is_cancelled) {
   EXPECT_EQ(notify("a1"), "queued");
   EXPECT_EQ(notify("a2"), "gathered");
   EXPECT_EQ(attempt("a1"), "send a1,a2");
   EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "delivered", "t") + "]"), "sent");
   sql("select notifications.withdrawn('op', " + id_of("a1") + ")");
-  EXPECT_EQ(state("a1"), "cancelled Called off by an operator");
+  EXPECT_EQ(state("a1"), "cancelled Cancelled by an operator");
   take("a2");
   EXPECT_EQ(begin_now("a2", "b.what, b.channels, b.payload->>'task_name'"), "send 1 a2") << "the push message was delivered";
 }
@@ -364,7 +394,7 @@ TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_firs
   EXPECT_NE(sql("select count(*) from sent"), "0");
   EXPECT_EQ(sql("select count(*) from notifications.notification where state = 'cancelled'"),
             sql("select count(*) from core.event where kind = 'admin.act' and payload->>'action' = 'notification.cancel'"))
-      << "only what the operator called off";
+      << "only what the operator cancelled";
   EXPECT_EQ(sql("select count(*) from sent"), sql("select count(*) from notifications.notification where state = 'sent'"));
   EXPECT_EQ(sql("select count(*) from notifications.notification n where n.state = 'sent' and not exists (select from sent s where s.name = n.key)"), "0");
 }

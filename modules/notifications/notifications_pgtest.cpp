@@ -265,7 +265,7 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
   EXPECT_EQ(end("going", "[" + result(1, "accepted") + "," + result(2, "delivered") + "]"), "sent");
   EXPECT_EQ(sql("select notifications.withdrawable(" + id_of("going") + ") = tid from notifications.notification where key = 'going'"), "t");
   sql("select notifications.withdrawn('op', " + id_of("going") + ")");
-  EXPECT_EQ(state("going"), "cancelled Called off by an operator");
+  EXPECT_EQ(state("going"), "cancelled Cancelled by an operator");
   EXPECT_EQ(sql("select string_agg(state, ',' order by channel) from notifications.delivery where notification_id = " + id_of("going")),
             "withdrawn,delivered,delivered");
   EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");

@@ -24,6 +24,13 @@ create function has_arrived(p_id uuid) returns boolean language sql stable as $$
                                                           and d.state in ('accepted', 'delivered'))
 $$;
 
+-- The provider has accepted it on one of these channels, or an attempt is in progress that may still reach it. Then the entries of its digest
+-- may have arrived with it on these channels, and must not be sent again.
+create function may_have_arrived(n notifications.notification, p_channels int) returns boolean language sql stable as $$
+  select n.under_way or exists (select 1 from notifications.delivery d
+                                 where d.notification_id = n.id and d.channel & p_channels <> 0 and d.state in ('accepted', 'delivered'))
+$$;
+
 create function is_viewed(n notifications.notification) returns boolean language sql stable as $$
   select n.thread_id is not null and notifications.is_viewing(n.account_id, n.thread_id) and not notifications.has_arrived(n.id)
 $$;
@@ -99,8 +106,7 @@ begin
   select * into v from notifications.notification n
    where n.id = p_id and n.state = 'queued' and n.expires_at <= clock_timestamp() for update;
   if found then
-    if not v.under_way and not exists (select 1 from notifications.delivery d where d.notification_id = p_id and d.channel & v.pending <> 0
-                                                                              and d.state in ('accepted', 'delivered')) then
+    if not notifications.may_have_arrived(v, v.pending) then
       perform notifications.hand_over(p_id, v.pending, null, false);
     end if;
     perform notifications.settle(p_id, 'dead', 'It could not be delivered in time');
@@ -314,8 +320,7 @@ begin
     return;
   end if;
   select b.state into v_broadcast from notifications.broadcast b where b.id = v.broadcast_id;
-  -- What may have arrived already is not sent again to the entries.
-  if v_broadcast in ('cancelled', 'paused') and not v.under_way and not notifications.has_arrived(p_id) then
+  if v_broadcast in ('cancelled', 'paused') and not notifications.may_have_arrived(v, v.pending) then
     perform notifications.hand_over(p_id, v.pending, v.expires_at, false);
   end if;
   if v_broadcast = 'cancelled' then
@@ -398,8 +403,8 @@ begin
   return true;
 end $$;
 
--- Calls a notification off that still waits, by itself or in a digest; the others of its digest are sent. False: it is over, or being sent at
--- this moment.
+-- Cancels a waiting notification, whether it waits by itself or in a digest; the other entries of its digest are sent. Returns false if it has
+-- ended or is being sent.
 create or replace function cancel(p_actor text, p_id uuid) returns boolean language plpgsql as $$
 declare
   v notifications.notification;
@@ -419,11 +424,11 @@ begin
   if not found then
     return false;
   end if;
-  if v.carrier is null and not notifications.has_arrived(p_id) then
+  if v.carrier is null and not notifications.may_have_arrived(v, v.pending) then
     perform notifications.hand_over(p_id, v.pending, v.expires_at, v.gathering);
   end if;
   update notifications.notification n set carrier = null where n.id = p_id;
-  perform notifications.settle(p_id, 'cancelled', 'Called off by an operator');
+  perform notifications.settle(p_id, 'cancelled', 'Cancelled by an operator');
   perform notifications.act(p_actor, 'notification.cancel', jsonb_build_object('notification', p_id));
   return true;
 end $$;
@@ -444,7 +449,7 @@ begin
     perform notifications.hand_over(p_id, v_pending, clock_timestamp() + n.ttl, false)
        from notifications.notification n where n.id = p_id;
   end if;
-  update notifications.notification n set state = 'cancelled', reason = 'Called off by an operator' where n.id = p_id;
+  update notifications.notification n set state = 'cancelled', reason = 'Cancelled by an operator' where n.id = p_id;
   perform notifications.act(p_actor, 'notification.cancel', jsonb_build_object('notification', p_id));
 end $$;
 
