@@ -33,10 +33,9 @@ std::string initialize() {
 }
 const std::string initialized = R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
 std::string question(bool call, bool is_modern) {
-  const std::string meta =
-      is_modern ? R"("_meta":{"io.modelcontextprotocol/protocolVersion":")" + modern +
-                      R"(","io.modelcontextprotocol/clientCapabilities":{}})"
-                : std::string();
+  const std::string meta = is_modern ? R"("_meta":{"io.modelcontextprotocol/protocolVersion":")" + modern +
+                                           R"(","io.modelcontextprotocol/clientCapabilities":{}})"
+                                     : std::string();
   if (!call) return R"({"jsonrpc":"2.0","id":2,"method":"tools/list","params":{)" + meta + "}}";
   return R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"})" +
          (meta.empty() ? "" : "," + meta) + "}}";
@@ -90,7 +89,8 @@ int dial(int port) {
 }
 std::string field(const std::string& head, const std::string& name) {
   for (auto at = head.find("\r\n"); at != std::string::npos; at = head.find("\r\n", at + 2)) {
-    if (strncasecmp(head.c_str() + at + 2, name.c_str(), name.size()) != 0 || head[at + 2 + name.size()] != ':') continue;
+    if (strncasecmp(head.c_str() + at + 2, name.c_str(), name.size()) != 0 || head[at + 2 + name.size()] != ':')
+      continue;
     const auto from = head.find_first_not_of(' ', at + 3 + name.size());
     return head.substr(from, head.find("\r\n", from) - from);
   }
@@ -120,7 +120,8 @@ void expect(const std::string& text, const char* part) {
 void over_http(int port, bool call, bool good_bye) {
   source s{dial(port), {}};
   const auto hello = exchange(s, "POST", "/mcp", "", initialize());
-  const auto fields = "mcp-session-id: " + field(hello.head, "mcp-session-id") + "\r\nmcp-protocol-version: " + legacy + "\r\n";
+  const auto fields =
+      "mcp-session-id: " + field(hello.head, "mcp-session-id") + "\r\nmcp-protocol-version: " + legacy + "\r\n";
   exchange(s, "POST", "/mcp", fields, initialized);
   expect(exchange(s, "POST", "/mcp", fields, question(call, false)).body, answer(call));
   if (good_bye) put(s.fd, "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + "Connection: close\r\n\r\n");
@@ -128,8 +129,8 @@ void over_http(int port, bool call, bool good_bye) {
 }
 void over_modern(int port, bool call) {
   source s{dial(port), {}};
-  const auto fields = "MCP-Protocol-Version: " + modern + "\r\nMcp-Method: tools/" +
-                      (call ? "call\r\nMcp-Name: echo\r\n" : "list\r\n");
+  const auto fields =
+      "MCP-Protocol-Version: " + modern + "\r\nMcp-Method: tools/" + (call ? "call\r\nMcp-Name: echo\r\n" : "list\r\n");
   expect(exchange(s, "POST", "/mcp", fields, question(call, true)).body, answer(call));
   close(s.fd);
 }
@@ -183,15 +184,21 @@ int main(int argc, char** argv) try {
   const std::string mode = argc > 1 ? argv[1] : "";
   const bool local = mode == "stdio";
   char** rest = argv + (local ? 2 : 3);
-  if (argc < 6) throw std::runtime_error("usage: mcp_floor http|http-delete|modern|sse PORT list|call N WARM, or stdio list|call N WARM COMMAND...");
+  if (argc < 6)
+    throw std::runtime_error(
+        "usage: mcp_floor http|http-delete|modern|sse PORT list|call N WARM, or stdio list|call N WARM COMMAND...");
   const int port = local ? 0 : std::atoi(argv[2]);
   const bool call = std::string(rest[0]) == "call";
   const auto n = static_cast<std::size_t>(std::atoi(rest[1]));
   const auto once = [&] {
-    if (mode.starts_with("http")) over_http(port, call, mode == "http-delete");
-    else if (mode == "modern") over_modern(port, call);
-    else if (mode == "sse") over_sse(port, call);
-    else over_stdio(rest + 3, call);
+    if (mode.starts_with("http"))
+      over_http(port, call, mode == "http-delete");
+    else if (mode == "modern")
+      over_modern(port, call);
+    else if (mode == "sse")
+      over_sse(port, call);
+    else
+      over_stdio(rest + 3, call);
   };
   for (int i = std::atoi(rest[2]); i > 0; --i) once();
   std::vector<double> times;
@@ -204,10 +211,13 @@ int main(int argc, char** argv) try {
   const auto per_op = [&](double since, int who) { return (cpu_ms(who) - since) / static_cast<double>(n); };
   const double self = per_op(mine, RUSAGE_SELF), kids = per_op(children, RUSAGE_CHILDREN);
   std::sort(times.begin(), times.end());
-  const auto quantile = [&](double q) { return times[static_cast<std::size_t>(std::ceil(q * static_cast<double>(n))) - 1]; };
-  std::printf("{\"name\":\"floor %s %s\",\"n\":%zu,\"median_ms\":%.3f,\"p95_ms\":%.3f,\"min_ms\":%.3f,"
-              "\"client_cpu_ms_per_op\":%.3f,\"child_cpu_ms_per_op\":%.3f}\n",
-              mode.c_str(), call ? "call" : "list", n, quantile(.5), quantile(.95), times[0], self, kids);
+  const auto quantile = [&](double q) {
+    return times[static_cast<std::size_t>(std::ceil(q * static_cast<double>(n))) - 1];
+  };
+  std::printf(
+      "{\"name\":\"floor %s %s\",\"n\":%zu,\"median_ms\":%.3f,\"p95_ms\":%.3f,\"min_ms\":%.3f,"
+      "\"client_cpu_ms_per_op\":%.3f,\"child_cpu_ms_per_op\":%.3f}\n",
+      mode.c_str(), call ? "call" : "list", n, quantile(.5), quantile(.95), times[0], self, kids);
 } catch (const std::exception& e) {
   std::fprintf(stderr, "mcp_floor: %s\n", e.what());
   return 1;

@@ -21,8 +21,9 @@ namespace json = boost::json;
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
   if (args.size() < 5) {
-    std::fprintf(stderr, "usage: bench_mcp http[-kept]|modern[-kept]|sse[-kept] PORT list|call N WARM [AT_ONCE]\n"
-                         "       bench_mcp stdio[-kept|-boxed] list|call N WARM COMMAND...\n");
+    std::fprintf(stderr,
+                 "usage: bench_mcp http[-kept]|modern[-kept]|sse[-kept] PORT list|call N WARM [AT_ONCE]\n"
+                 "       bench_mcp stdio[-kept|-boxed] list|call N WARM COMMAND...\n");
     return 2;
   }
   auto mode = args[0];
@@ -39,10 +40,12 @@ int main(int argc, char** argv) {
   }
   if (kept) config["reuse"] = true;
   const std::string type = local ? "json" : mode == "sse" ? "sse" : "http";
-  std::vector<std::string> settings = {
-      "name=runyard " + args[0] + " " + args[at], "type=" + type,
-      "config=" + json::serialize(json::string(json::serialize(config))), "op=" + args[at],
-      "n=" + args[at + 1], "warm=" + args[at + 2]};
+  std::vector<std::string> settings = {"name=runyard " + args[0] + " " + args[at],
+                                       "type=" + type,
+                                       "config=" + json::serialize(json::string(json::serialize(config))),
+                                       "op=" + args[at],
+                                       "n=" + args[at + 1],
+                                       "warm=" + args[at + 2]};
   if (boxed) settings.push_back("boxed=true");
   if (const char* pause = ::getenv("BENCH_PAUSE_MS")) settings.push_back(std::string("pause_ms=") + pause);
   if (!local && args.size() > 5) settings.push_back("at_once=" + args[5]);
@@ -59,7 +62,8 @@ int main(int argc, char** argv) {
   if (boxed) {
     modules.back().settings = {"readable=[\"" + build.parent_path().string() + "\"]",
                                "allowed_commands=" + json::serialize(json::array{config["command"]})};
-    modules.push_back({"sandbox_bubblewrap", build / "modules" / "sandbox_bubblewrap.so",
+    modules.push_back({"sandbox_bubblewrap",
+                       build / "modules" / "sandbox_bubblewrap.so",
                        {"exec_path=" + (build / "bin" / "runyard-sandbox-exec").string()}});
   }
   int code = 0;

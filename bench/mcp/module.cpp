@@ -43,8 +43,8 @@ double quantile(const std::vector<double>& sorted, double q) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), own_(mcp::parse(ctx.settings()).as_object()), parts_{ctx, {}, {}}, broker_(parts_, settings_) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
+      own_(mcp::parse(ctx.settings()).as_object()), parts_{ctx, {}, {}}, broker_(parts_, settings_) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
     reg.define_point(RY_SANDBOX_DRIVER_1, &boxes_);
@@ -99,9 +99,8 @@ class module {
     std::printf(
         "{\"name\":\"%s\",\"n\":%zu,\"median_ms\":%.3f,\"p95_ms\":%.3f,\"min_ms\":%.3f,\"ops_per_s\":%.1f,"
         "\"client_cpu_ms_per_op\":%.3f,\"child_cpu_ms_per_op\":%.3f}\n",
-        mcp::text_of(own_, "name").c_str(), times.size(), quantile(times, .5), quantile(times, .95),
-        times.front(), static_cast<double>(n) * 1e3 / wall, per_op(mine, RUSAGE_SELF),
-        per_op(children, RUSAGE_CHILDREN));
+        mcp::text_of(own_, "name").c_str(), times.size(), quantile(times, .5), quantile(times, .95), times.front(),
+        static_cast<double>(n) * 1e3 / wall, per_op(mine, RUSAGE_SELF), per_op(children, RUSAGE_CHILDREN));
     std::fflush(stdout);
   }
   ry::task<void> run() {
@@ -126,5 +125,6 @@ class module {
 }  // namespace
 }  // namespace bench_mcp
 
-RY_MODULE(bench_mcp::module, "bench_mcp", "0.1.0",
-          .needs(RY_CORE_1, RY_METRICS_1).provides(RY_MCP_TRANSPORT_1, RY_SANDBOX_DRIVER_1).settings(bench_mcp::schema));
+RY_MODULE(
+    bench_mcp::module, "bench_mcp", "0.1.0",
+    .needs(RY_CORE_1, RY_METRICS_1).provides(RY_MCP_TRANSPORT_1, RY_SANDBOX_DRIVER_1).settings(bench_mcp::schema));

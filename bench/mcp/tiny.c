@@ -24,11 +24,14 @@ int main(void) {
     printf("{\"jsonrpc\":\"2.0\",\"id\":%s,", id);
     if (strstr(line, "\"initialize\"") != NULL) {
       cut(line, "\"protocolVersion\":\"", "\"", revision, sizeof revision);
-      printf("\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},"
-             "\"serverInfo\":{\"name\":\"tiny\",\"version\":\"1\"}}}\n", revision);
+      printf(
+          "\"result\":{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},"
+          "\"serverInfo\":{\"name\":\"tiny\",\"version\":\"1\"}}}\n",
+          revision);
     } else if (strstr(line, "\"tools/list\"") != NULL) {
-      puts("\"result\":{\"tools\":[{\"name\":\"echo\",\"description\":\"Echoes\",\"inputSchema\":{\"type\":\"object\","
-           "\"properties\":{\"message\":{\"type\":\"string\"}},\"required\":[\"message\"]}}]}}");
+      puts(
+          "\"result\":{\"tools\":[{\"name\":\"echo\",\"description\":\"Echoes\",\"inputSchema\":{\"type\":\"object\","
+          "\"properties\":{\"message\":{\"type\":\"string\"}},\"required\":[\"message\"]}}]}}");
     } else if (strstr(line, "\"tools/call\"") != NULL) {
       cut(line, "\"message\":\"", "\"", message, sizeof message);
       printf("\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"Echo: %s\"}]}}\n", message);

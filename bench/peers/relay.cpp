@@ -59,13 +59,14 @@ void must(PGresult* r) {
 
 void open_database(const char* address) {
   pg = PQconnectdb(address);
-  must(PQexec(pg,
-              "set client_min_messages = warning;"
-              "create table if not exists threads (id uuid primary key, account text, created_at timestamptz default now());"
-              "create table if not exists messages (id bigserial primary key, thread_id uuid, role text, body jsonb);"
-              "create table if not exists runs (id uuid primary key, thread_id uuid, status text,"
-              "  started_at timestamptz default now(), completed_at timestamptz);"
-              "create index if not exists runs_of_thread on runs (thread_id)"));
+  must(PQexec(
+      pg,
+      "set client_min_messages = warning;"
+      "create table if not exists threads (id uuid primary key, account text, created_at timestamptz default now());"
+      "create table if not exists messages (id bigserial primary key, thread_id uuid, role text, body jsonb);"
+      "create table if not exists runs (id uuid primary key, thread_id uuid, status text,"
+      "  started_at timestamptz default now(), completed_at timestamptz);"
+      "create index if not exists runs_of_thread on runs (thread_id)"));
   must(PQprepare(pg, "start",
                  "with t as (insert into threads (id, account) values ($1, 'bench')),"
                  "     m as (insert into messages (thread_id, role, body) values ($1, 'user', to_jsonb($2::text))) "
@@ -78,7 +79,8 @@ void open_database(const char* address) {
 }
 
 void keep(const char* statement, const std::vector<const char*>& values) {
-  if (pg != nullptr) must(PQexecPrepared(pg, statement, static_cast<int>(values.size()), values.data(), nullptr, nullptr, 0));
+  if (pg != nullptr)
+    must(PQexecPrepared(pg, statement, static_cast<int>(values.size()), values.data(), nullptr, nullptr, 0));
 }
 
 peer* add(int fd, bool is_model) {
@@ -127,8 +129,8 @@ void chunk(std::string& to, std::string_view bytes) {
 
 std::string event(run& r, std::string_view type, std::string_view key, std::string_view value) {
   const std::string n = std::to_string(++r.events);
-  return "id: " + n + "\ndata: {\"type\": \"" + std::string(type) + "\", \"sequence\": " + n + ", \"" + std::string(key) +
-         "\": \"" + std::string(value) + "\"}\n\n";
+  return "id: " + n + "\ndata: {\"type\": \"" + std::string(type) + "\", \"sequence\": " + n + ", \"" +
+         std::string(key) + "\": \"" + std::string(value) + "\"}\n\n";
 }
 
 void publish(run& r, std::string_view events) {
@@ -155,9 +157,11 @@ void ask_model(const run_ptr& r, std::string_view prompt) {
     model = add(fd, true);
   }
   model->of = r;
-  const std::string body = "{\"model\":\"mock\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"" + std::string(prompt) + "\"}]}";
-  send(model, "POST /v1/chat/completions HTTP/1.1\r\nHost: model\r\nContent-Type: application/json\r\nContent-Length: " +
-                  std::to_string(body.size()) + "\r\n\r\n" + body);
+  const std::string body = "{\"model\":\"mock\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"" +
+                           std::string(prompt) + "\"}]}";
+  send(model,
+       "POST /v1/chat/completions HTTP/1.1\r\nHost: model\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
 // Lines of the provider's stream; sizes of HTTP chunks stand between them and are passed over.
@@ -192,23 +196,26 @@ void heard(peer* model) {
 }
 
 std::string answer(std::string_view json) {
-  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(json.size()) + "\r\n\r\n" +
-         std::string(json);
+  return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(json.size()) +
+         "\r\n\r\n" + std::string(json);
 }
 
 void serve(peer* client, std::string_view head, std::string_view body) {
   // Other ids than those of a process before.
-  static std::uint64_t last = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000);
+  static std::uint64_t last =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count() / 1000);
   if (head.starts_with("POST /agent/start")) {
     auto r = std::make_shared<run>();
     char id[40];
-    std::snprintf(id, sizeof id, "00000000-0000-7000-8000-%012lx", static_cast<unsigned long>(++last & 0xffff'ffff'ffff));
+    std::snprintf(id, sizeof id, "00000000-0000-7000-8000-%012lx",
+                  static_cast<unsigned long>(++last & 0xffff'ffff'ffff));
     r->id = id;
     runs[r->id] = r;
     const std::size_t from = body.find("\r\n\r\n") + 4;
     const std::string_view prompt = body.substr(from, body.find("\r\n", from) - from);
     keep("start", {r->id.c_str(), std::string(prompt).c_str()});
-    send(client, answer("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" + r->id + "\",\"status\":\"running\"}"));
+    send(client, answer("{\"thread_id\":\"" + r->id + "\",\"agent_run_id\":\"" + r->id + "\",\"project_id\":\"" +
+                        r->id + "\",\"status\":\"running\"}"));
     ask_model(r, prompt);
   } else if (head.starts_with("GET /agent-run/")) {
     const auto found = runs.find(std::string(head.substr(15, 36)));

@@ -52,8 +52,7 @@ std::string owned(std::string_view reference, const std::string& owner) {
   const auto at = reference.rfind('/');
   if (!reference.starts_with(reference_begin) || reference.substr(at + 1).starts_with(host_begin))
     return std::string(reference);
-  return std::string(reference.substr(0, at + 1)) + owner + "." +
-         std::string(reference.substr(at + 1));
+  return std::string(reference.substr(0, at + 1)) + owner + "." + std::string(reference.substr(at + 1));
 }
 
 json::object refer(std::string_view component) {
@@ -92,14 +91,13 @@ class builder {
     json::array tags;
     for (auto& [name, tag] : tags_) tags.push_back(std::move(tag));
     info_["version"] = parts_.version;
-    return json::serialize(json::object{
-        {"openapi", "3.1.1"},
-        {"info", std::move(info_)},
-        {"servers", json::array{json::object{
-                        {"url", parts_.base_path.empty() ? "/" : parts_.base_path}}}},
-        {"tags", std::move(tags)},
-        {"paths", std::move(paths)},
-        {"components", std::move(components)}});
+    return json::serialize(
+        json::object{{"openapi", "3.1.1"},
+                     {"info", std::move(info_)},
+                     {"servers", json::array{json::object{{"url", parts_.base_path.empty() ? "/" : parts_.base_path}}}},
+                     {"tags", std::move(tags)},
+                     {"paths", std::move(paths)},
+                     {"components", std::move(components)}});
   }
 
  private:
@@ -108,8 +106,7 @@ class builder {
       auto part = module::parsed_description(text);
       if (!part) continue;
       json::value whole(std::move(*part));
-      module::for_each_reference(
-          whole, [&](std::string_view to) { return owned(to, from.module); });
+      module::for_each_reference(whole, [&](std::string_view to) { return owned(to, from.module); });
       auto& o = whole.get_object();
       if (auto* info = object_in(o, "info")) info_ = std::move(*info);
       if (auto* list = o.if_contains("tags"); list && list->is_array())
@@ -158,8 +155,8 @@ class builder {
     auto o = operation_of(r, path);
     if (!o.contains("tags")) o["tags"] = json::array{r.owner};
     const auto* id = o.if_contains("operationId");
-    o["operationId"] = r.owner + "." + (id && id->is_string() ? std::string(id->get_string())
-                                                              : operation_name(r.method, path));
+    o["operationId"] =
+        r.owner + "." + (id && id->is_string() ? std::string(id->get_string()) : operation_name(r.method, path));
     add_parameters(r, o);
     add_security(r, o);
     add_answers(r, o);
@@ -194,18 +191,15 @@ class builder {
       if (has_path_parameter(o.if_contains("parameters"), s.text)) continue;
       auto& list = o["parameters"];
       if (!list.is_array()) list = json::array();
-      list.get_array().push_back(json::object{{"name", s.text},
-                                              {"in", "path"},
-                                              {"required", true},
-                                              {"schema", json::object{{"type", "string"}}}});
+      list.get_array().push_back(json::object{
+          {"name", s.text}, {"in", "path"}, {"required", true}, {"schema", json::object{{"type", "string"}}}});
     }
   }
   static void add_security(const api_route& r, json::object& o) {
     if (o.contains("security")) return;
     json::array ways;
     if (!(r.flags & RY_ROUTE_PUBLIC)) ways.push_back(json::object{{"host.bearer", json::array()}});
-    if (r.flags & RY_ROUTE_QUERY_TOKEN)
-      ways.push_back(json::object{{"host.query_token", json::array()}});
+    if (r.flags & RY_ROUTE_QUERY_TOKEN) ways.push_back(json::object{{"host.query_token", json::array()}});
     o["security"] = std::move(ways);
   }
   // Adds the responses that the host itself sends.
@@ -263,14 +257,11 @@ api_document::api_document(http::server& server, std::string base_path)
   server.add_host_route(std::move(at));
 }
 
-void api_document::update(const std::vector<module::route>& routes,
-                          std::vector<module::module_text> texts) {
+void api_document::update(const std::vector<module::route>& routes, std::vector<module::module_text> texts) {
   api_parts parts{RY_VERSION, base_path_, {}, std::move(texts)};
   parts.texts.push_back({host_part, RY_VERSION, {std::string(ry_openapi::host)}});
-  for (const auto& h : server_.host_routes())
-    parts.routes.push_back({host_part, h.method, h.pattern, {}, h.flags});
-  for (const auto& r : routes)
-    parts.routes.push_back({r.owner->name, r.method, r.pattern, r.openapi_json, r.flags});
+  for (const auto& h : server_.host_routes()) parts.routes.push_back({host_part, h.method, h.pattern, {}, h.flags});
+  for (const auto& r : routes) parts.routes.push_back({r.owner->name, r.method, r.pattern, r.openapi_json, r.flags});
   auto text = std::make_shared<const std::string>(api_text(parts));
   std::lock_guard lock(mutex_);
   text_ = std::move(text);

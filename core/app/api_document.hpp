@@ -22,7 +22,7 @@ struct api_route {
 };
 
 struct api_parts {
-  std::string version;    // of the product
+  std::string version;  // of the product
   std::string base_path;  // http.base_path without a '/' at its end
   std::vector<api_route> routes;
   std::vector<module::module_text> texts;  // including the text of "host"

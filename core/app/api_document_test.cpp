@@ -39,8 +39,7 @@ TEST(api_document, names_of_components_and_operations_are_their_modules) {
   EXPECT_EQ(at(d, "/tags/0/description"), "First");
   EXPECT_EQ(at(d, "/paths/~1x/get/operationId"), "a.read");
   EXPECT_EQ(at(d, "/paths/~1x/get/tags"), R"(["a"])");
-  EXPECT_EQ(at(d, "/paths/~1x/get/responses/200/content/application~1json/schema/$ref"),
-            "#/components/schemas/a.X");
+  EXPECT_EQ(at(d, "/paths/~1x/get/responses/200/content/application~1json/schema/$ref"), "#/components/schemas/a.X");
   EXPECT_EQ(at(d, "/paths/~1x/get/responses/404/$ref"), "#/components/responses/host.NotFound");
   EXPECT_EQ(at(d, "/components/schemas/a.X/items/$ref"), "#/components/schemas/a.X");
   EXPECT_EQ(at(d, "/components/schemas/b.X/items/$ref"), "#/components/schemas/b.X");
@@ -68,9 +67,8 @@ TEST(api_document, what_is_described_stays_and_flags_say_the_rest) {
   parts.texts = {{"a", "1", {R"({"paths": {"/x/{id}": {
     "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"format": "uuid"}}],
     "get": {"responses": {"401": {"description": "own"}}, "tags": ["other"]}}}})"}}};
-  parts.routes = {
-      {"a", "GET", "/x/{id}", "", RY_ROUTE_LONG | RY_ROUTE_QUERY_TOKEN},
-      {"a", "GET", "/open", R"({"summary": "Given with its route"})", RY_ROUTE_PUBLIC}};
+  parts.routes = {{"a", "GET", "/x/{id}", "", RY_ROUTE_LONG | RY_ROUTE_QUERY_TOKEN},
+                  {"a", "GET", "/open", R"({"summary": "Given with its route"})", RY_ROUTE_PUBLIC}};
   const auto d = document(parts);
   EXPECT_EQ(at(d, "/paths/~1x~1{id}/get/parameters/0/schema/format"), "uuid");
   EXPECT_EQ(at(d, "/paths/~1x~1{id}/get/parameters/1"), "(none)");
@@ -120,9 +118,8 @@ TEST(api_document, answers_of_the_host_before_a_module_sees_the_request) {
 TEST(api_document, components_of_the_host_can_be_referred_to) {
   const auto all = host_components();
   EXPECT_THAT(all, Contains("schemas/host.Error"));
-  for (const auto* name : {"BadRequest", "NotFound", "Conflict", "TooManyRequests", "NotAuthenticated",
-                           "Forbidden", "ForeignSite", "TooLarge", "BodyTooSlow", "InternalError", "Unavailable",
-                           "TimedOut"})
+  for (const auto* name : {"BadRequest", "NotFound", "Conflict", "TooManyRequests", "NotAuthenticated", "Forbidden",
+                           "ForeignSite", "TooLarge", "BodyTooSlow", "InternalError", "Unavailable", "TimedOut"})
     EXPECT_THAT(all, Contains(std::string("responses/host.") + name));
 }
 

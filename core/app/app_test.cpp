@@ -46,31 +46,29 @@ TEST(listen, addresses) {
   EXPECT_TRUE(is("localhost:65535", "127.0.0.1", 65535));
   EXPECT_TRUE(is("*:1", "0.0.0.0", 1));
   EXPECT_TRUE(is(":1", "0.0.0.0", 1));
-  for (const auto* bad : {"", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
-                          "127.0.0.1:8080x", "::1:80", "[::1]", "[127.0.0.1]:80", "example.org:80"})
+  for (const auto* bad : {"", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:8080x",
+                          "::1:80", "[::1]", "[127.0.0.1]:80", "example.org:80"})
     EXPECT_FALSE(parse_listen(bad)) << bad;
   EXPECT_EQ(base_url({"::1", 0}, 81, true), "https://[::1]:81");
   EXPECT_EQ(base_url({"0.0.0.0", 0}, 82, false), "http://127.0.0.1:82");
 }
 
 TEST_F(place, settings_that_cannot_be_used_point_at_their_key) {
-  auto c = with({"http.listen=example.org:80", "http.tls.cert=/nowhere/c.pem",
-                 "http.tls.key=/nowhere/k.pem", "deployment.mode=production",
-                 "auth.jwt.hs256_secret=short", "egress.ca_file=/nowhere/ca.pem",
+  auto c = with({"http.listen=example.org:80", "http.tls.cert=/nowhere/c.pem", "http.tls.key=/nowhere/k.pem",
+                 "deployment.mode=production", "auth.jwt.hs256_secret=short", "egress.ca_file=/nowhere/ca.pem",
                  "secrets.old_keys=[\"x\"]"});
   ASSERT_THAT(faults(c), IsEmpty());
   (void)http_settings(c);
   (void)auth_settings(c);
   (void)egress_settings(c);
   (void)secret_keys(c);
-  EXPECT_THAT(faults(c),
-              ElementsAre(HasSubstr("--set: http.listen: must be ADDRESS:PORT"),
-                          HasSubstr("--set: http.tls.cert: the file /nowhere/c.pem"),
-                          HasSubstr("--set: http.tls.key: the file /nowhere/k.pem"),
-                          HasSubstr("--set: auth.jwt.hs256_secret: must have at least 32"),
-                          HasSubstr("--set: egress.ca_file: the file"),
-                          HasSubstr("--set: secrets.old_keys: needs a present key"),
-                          HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
+  EXPECT_THAT(faults(c), ElementsAre(HasSubstr("--set: http.listen: must be ADDRESS:PORT"),
+                                     HasSubstr("--set: http.tls.cert: the file /nowhere/c.pem"),
+                                     HasSubstr("--set: http.tls.key: the file /nowhere/k.pem"),
+                                     HasSubstr("--set: auth.jwt.hs256_secret: must have at least 32"),
+                                     HasSubstr("--set: egress.ca_file: the file"),
+                                     HasSubstr("--set: secrets.old_keys: needs a present key"),
+                                     HasSubstr("--set: secrets.old_keys: key 1 must be 32 bytes")));
 }
 
 TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
@@ -79,8 +77,8 @@ TEST_F(place, files_and_lists_are_tried_before_the_server_needs_them) {
   auto c = with({"http.tls.cert=" + rubbish, "http.tls.key=" + rubbish,
                  "http.cors.origins=[\"*\", \"https://a.example\", \"http://b.example:8080\", \"tauri://localhost\","
                  "\"c.example\", \"https://d.example/\", \"https://E.example\", \"https://f.example:443\"]",
-                 "http.trusted_proxies=[\"10.0.0.0/8\", \"10.0.0.0/99\"]",
-                 "auth.jwt.jwks_file=" + rubbish, "egress.ca_file=" + rubbish});
+                 "http.trusted_proxies=[\"10.0.0.0/8\", \"10.0.0.0/99\"]", "auth.jwt.jwks_file=" + rubbish,
+                 "egress.ca_file=" + rubbish});
   ASSERT_THAT(faults(c), IsEmpty());
   (void)http_settings(c);
   (void)auth_settings(c);
@@ -109,8 +107,7 @@ TEST_F(place, a_brand_color_must_be_visible_on_white) {
 
 TEST_F(place, secret_keys_in_their_order) {
   std::ofstream(dir_ / "keys") << "# rotated\n\n  key2 \nkey3\n";
-  auto c = with({"secrets.key=key1", "secrets.key_file=" + (dir_ / "keys").string(),
-                 "secrets.old_keys=[\"key4\"]"});
+  auto c = with({"secrets.key=key1", "secrets.key_file=" + (dir_ / "keys").string(), "secrets.old_keys=[\"key4\"]"});
   EXPECT_THAT(secret_keys(c), ElementsAre("key1", "key2", "key3", "key4"));
 }
 
@@ -127,8 +124,7 @@ TEST_F(place, a_data_directory_belongs_to_one_server) {
   {
     const instance one(data);
     first = one.node_id();
-    EXPECT_THAT(first, ::testing::MatchesRegex(
-                           "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"));
+    EXPECT_THAT(first, ::testing::MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"));
     EXPECT_EQ(one.previous_node_id(), "");
     EXPECT_EQ(fs::status(data).permissions() & fs::perms::mask, fs::perms::owner_all);
     try {
@@ -169,15 +165,9 @@ TEST(host_metrics, prometheus_text) {
   s.routes.push_back(r);
   const auto text = render(s);
   EXPECT_THAT(text, HasSubstr("\nrunyard_http_connections 3\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "runyard_http_requests_total{method=\"GET\",route=\"/a/{id}\",status=\"404\"} 1\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("request_seconds_bucket{method=\"GET\",route=\"/a/{id}\",le=\"0.0001\"} 3\n"));
-  EXPECT_THAT(
-      text, HasSubstr("request_seconds_bucket{method=\"GET\",route=\"/a/{id}\",le=\"+Inf\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("runyard_http_requests_total{method=\"GET\",route=\"/a/{id}\",status=\"404\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("request_seconds_bucket{method=\"GET\",route=\"/a/{id}\",le=\"0.0001\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("request_seconds_bucket{method=\"GET\",route=\"/a/{id}\",le=\"+Inf\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("request_seconds_sum{method=\"GET\",route=\"/a/{id}\"} 1.5\n"));
   EXPECT_THAT(text, HasSubstr("request_seconds_count{method=\"GET\",route=\"/a/{id}\"} 5\n"));
 }
@@ -188,11 +178,12 @@ TEST(host_metrics, depths_of_queues) {
   s.kind_depths["mail.send"] = {4, 0, 2, 0};
   s.kinds["mail.send"] = {7, 1, 0};
   const auto text = render(s);
-  for (const char* line : {"depth{queue=\"mail\",state=\"ready\"} 4\n", "depth{queue=\"mail\",state=\"scheduled\"} 3\n",
-                           "depth{queue=\"mail\",state=\"running\"} 2\n", "depth{queue=\"mail\",state=\"dead\"} 1\n",
-                           "oldest_ready_seconds{queue=\"mail\"} 62.5\n", "kind_depth{kind=\"mail.send\",state=\"running\"} 2\n",
-                           "ended_total{kind=\"mail.send\",outcome=\"done\"} 7\n",
-                           "ended_total{kind=\"mail.send\",outcome=\"retried\"} 1\n"})
+  for (const char* line :
+       {"depth{queue=\"mail\",state=\"ready\"} 4\n", "depth{queue=\"mail\",state=\"scheduled\"} 3\n",
+        "depth{queue=\"mail\",state=\"running\"} 2\n", "depth{queue=\"mail\",state=\"dead\"} 1\n",
+        "oldest_ready_seconds{queue=\"mail\"} 62.5\n", "kind_depth{kind=\"mail.send\",state=\"running\"} 2\n",
+        "ended_total{kind=\"mail.send\",outcome=\"done\"} 7\n",
+        "ended_total{kind=\"mail.send\",outcome=\"retried\"} 1\n"})
     EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_jobs_") + line));
 }
 
@@ -206,9 +197,10 @@ TEST(host_metrics, the_pool_of_connections) {
   s.failures[RY_UNAVAILABLE] = 6;
   const auto text = render(s);
   for (const char* line :
-       {"connections{state=\"in_use\"} 2\n", "connections{state=\"idle\"} 3\n", "wait_seconds_bucket{le=\"0.0001\"} 3\n",
-        "wait_seconds_bucket{le=\"0.0005\"} 3\n", "wait_seconds_bucket{le=\"0.001\"} 7\n", "wait_seconds_bucket{le=\"+Inf\"} 7\n",
-        "wait_seconds_sum 2.5\n", "wait_seconds_count 7\n", "failures_total{error=\"unavailable\"} 6\n"})
+       {"connections{state=\"in_use\"} 2\n", "connections{state=\"idle\"} 3\n",
+        "wait_seconds_bucket{le=\"0.0001\"} 3\n", "wait_seconds_bucket{le=\"0.0005\"} 3\n",
+        "wait_seconds_bucket{le=\"0.001\"} 7\n", "wait_seconds_bucket{le=\"+Inf\"} 7\n", "wait_seconds_sum 2.5\n",
+        "wait_seconds_count 7\n", "failures_total{error=\"unavailable\"} 6\n"})
     EXPECT_THAT(text, HasSubstr(std::string("\nrunyard_database_") + line));
 }
 

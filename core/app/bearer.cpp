@@ -19,12 +19,10 @@ http::verdict translated(auth::verdict v) {
 
 std::optional<http::verdict> bearer::authenticate(const http::credential& c, ry_exec* exec,
                                                   std::function<void(http::verdict)> later) {
-  if (c.from == http::credential::kind::query_token)
-    return translated(auth_.authenticate_query(c.value, c.path));
+  if (c.from == http::credential::kind::query_token) return translated(auth_.authenticate_query(c.value, c.path));
   if (auto who = auth_.remembered(c.value)) return translated(std::move(who));
-  auto v = auth_.authenticate(c.value, exec, [later = std::move(later)](auth::verdict v) {
-    later(translated(std::move(v)));
-  });
+  auto v = auth_.authenticate(c.value, exec,
+                              [later = std::move(later)](auth::verdict v) { later(translated(std::move(v))); });
   if (!v) return std::nullopt;
   return translated(std::move(*v));
 }

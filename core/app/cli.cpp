@@ -11,11 +11,11 @@
 #include <exception>
 #include <functional>
 
+#include "core/app/cli_pages.hpp"
 #include "core/app/client/mcp_client.hpp"
 #include "core/app/client/run_client.hpp"
-#include "core/app/config/schema.hpp"
 #include "core/app/commands.hpp"
-#include "core/app/cli_pages.hpp"
+#include "core/app/config/schema.hpp"
 #include "core/app/module_check.hpp"
 #include "core/app/module_command.hpp"
 #include "core/app/module_new.hpp"
@@ -32,8 +32,8 @@ std::string example(const std::string& lines, const char* codes = exit_code_help
 }
 
 std::string version_text() {
-  return "runyard " RY_VERSION " (module ABI " + std::to_string(RY_ABI_MAJOR) + "." +
-         std::to_string(RY_ABI_MINOR) + ")";
+  return "runyard " RY_VERSION " (module ABI " + std::to_string(RY_ABI_MAJOR) + "." + std::to_string(RY_ABI_MINOR) +
+         ")";
 }
 
 void add_config(CLI::App* command, config_options& options) {
@@ -59,8 +59,7 @@ class command_line {
     app_.set_version_flag("--version", version_text());
     app_.require_subcommand(1);
     app_.get_formatter()->column_width(34);
-    app_.footer(std::string("`runyard COMMAND --help` shows options and an example.\n") +
-                exit_code_help + "\n");
+    app_.footer(std::string("`runyard COMMAND --help` shows options and an example.\n") + exit_code_help + "\n");
     add_serve();
     add_check();
     add_modules();
@@ -111,8 +110,7 @@ class command_line {
         for (const auto& n : names) all += (all.empty() ? "" : ", ") + n;
         const auto meant = config::nearest(word, names);
         return "there is no command \"" + before + word + "\"" +
-               (meant.empty() ? "" : "; did you mean \"" + before + meant + "\"?") +
-               " (commands: " + all + ")";
+               (meant.empty() ? "" : "; did you mean \"" + before + meant + "\"?") + " (commands: " + all + ")";
       }
       before += word + " ";
       at = next;
@@ -122,8 +120,7 @@ class command_line {
 
   format as_asked() const noexcept { return json_ ? format::json : format::text; }
 
-  CLI::App* add(const char* name, const char* about, const std::string& footer,
-                std::function<exit_code()> action) {
+  CLI::App* add(const char* name, const char* about, const std::string& footer, std::function<exit_code()> action) {
     auto* command = app_.add_subcommand(name, about);
     command->footer(footer);
     command->callback([this, action = std::move(action)] { chosen_ = action; });
@@ -131,27 +128,27 @@ class command_line {
   }
 
   void add_serve() {
-    add_config(
-        add("serve", "Runs the server until SIGTERM or SIGINT.",
-            example("  runyard serve --config conf/runyard.toml --set http.listen=127.0.0.1:0\n"
-                    "prints \"listening on http://127.0.0.1:PORT\" once it is ready."),
-            [this] { return serve(config_); }),
-        config_);
+    add_config(add("serve", "Runs the server until SIGTERM or SIGINT.",
+                   example("  runyard serve --config conf/runyard.toml --set http.listen=127.0.0.1:0\n"
+                           "prints \"listening on http://127.0.0.1:PORT\" once it is ready."),
+                   [this] { return serve(config_); }),
+               config_);
   }
 
   void add_check() {
     auto* command =
-        add("check", "Validates the configuration and the modules, and warns about an insecure deployment. Starts no server; "
-                     "needs no database.",
-            example("  runyard check --config conf/runyard.toml --show"),
-            [this] {
+        add("check",
+            "Validates the configuration and the modules, and warns about an insecure deployment. Starts no server; "
+            "needs no database.",
+            example("  runyard check --config conf/runyard.toml --show"), [this] {
               mail_check_.as = as_asked();
               return check(config_, show_ ? listing::yes : listing::no, as_asked(), mail_ ? &mail_check_ : nullptr);
             });
     add_config(command, config_);
     command->add_flag("--json", json_, "Print the errors and warnings as one JSON object");
-    command->add_flag("--mail", mail_,
-                      "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)");
+    command->add_flag(
+        "--mail", mail_,
+        "Also verify the mail relay (TLS, log-in) and the DNS records of the sender's domain (SPF, DKIM, DMARC)");
     command->add_option("--dns-server", mail_check_.dns_server, "DNS server for --mail; default: the system's")
         ->type_name("ADDRESS:PORT")
         ->needs("--mail");
@@ -168,8 +165,9 @@ class command_line {
       return change_module(config_, module_);
     };
     auto* command =
-        add("modules", "Shows the modules that a running server has loaded and what each registered. Without a running "
-                       "server, shows the modules that the configuration would load.",
+        add("modules",
+            "Shows the modules that a running server has loaded and what each registered. Without a running "
+            "server, shows the modules that the configuration would load.",
             text, action);
     add_listing(command);
     auto* list = command->add_subcommand("list", "Lists the modules (default).");
@@ -183,22 +181,25 @@ class command_line {
   void add_listing(CLI::App* command) {
     add_config(command, config_);
     command->add_flag("--json", json_, "Print a JSON array; standard error names the source of the list");
-    command->add_flag("--configured", configured_, "Show the modules that the configuration would load, even if a server is running");
+    command->add_flag("--configured", configured_,
+                      "Show the modules that the configuration would load, even if a server is running");
     add_server(command);
   }
 
   void add_server(CLI::App* command) {
-    command->add_option("--url", module_.url,
-                        "Server; default $RUNYARD_URL or the address in the configuration");
-    command->add_option("--token", module_.token,
-                        "Bearer token of an admin; default: $RUNYARD_TOKEN if --url or $RUNYARD_URL is set, otherwise a token "
-                        "signed with the deployment's own key");
+    command->add_option("--url", module_.url, "Server; default $RUNYARD_URL or the address in the configuration");
+    command->add_option(
+        "--token", module_.token,
+        "Bearer token of an admin; default: $RUNYARD_TOKEN if --url or $RUNYARD_URL is set, otherwise a token "
+        "signed with the deployment's own key");
     add_trust(command, module_.trust);
   }
 
   void add_trust(CLI::App* command, client::tls_trust& trust) {
-    command->add_option("--ca-file", trust.ca_file,
-                        "CA certificates that verify the server (PEM); default $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's")
+    command
+        ->add_option(
+            "--ca-file", trust.ca_file,
+            "CA certificates that verify the server (PEM); default $CURL_CA_BUNDLE, $SSL_CERT_FILE or the system's")
         ->type_name("FILE");
   }
 
@@ -214,17 +215,17 @@ class command_line {
         ->required()
         ->type_name("SHELL")
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    add("manual", "Prints the manual page of all commands, for man(1).", example("  runyard manual | man -l -"), [this] {
-      const auto page = manual_page(app_, version_text());
-      std::fwrite(page.data(), 1, page.size(), stdout);
-      return exit_code::ok;
-    });
+    add("manual", "Prints the manual page of all commands, for man(1).", example("  runyard manual | man -l -"),
+        [this] {
+          const auto page = manual_page(app_, version_text());
+          std::fwrite(page.data(), 1, page.size(), stdout);
+          return exit_code::ok;
+        });
   }
 
   void add_change(CLI::App* modules, const char* change, const char* about) {
     auto* command = modules->add_subcommand(change, about);
-    command->footer(example(std::string("  runyard modules ") + change +
-                            " runs --config /etc/runyard/runyard.toml"));
+    command->footer(example(std::string("  runyard modules ") + change + " runs --config /etc/runyard/runyard.toml"));
     add_config(command, config_);
     command->add_option("name", module_.name, "The module")->required()->type_name("NAME");
     add_server(command);
@@ -234,10 +235,13 @@ class command_line {
 
   void add_settings() {
     auto* command = add("settings", "Prints all settings of the host and the enabled modules, as Markdown.",
-                        example("  runyard settings --config conf/runyard.toml"),
-                        [this] { return show_settings(config_, limits_ ? about::limits : about::settings, as_asked()); });
+                        example("  runyard settings --config conf/runyard.toml"), [this] {
+                          return show_settings(config_, limits_ ? about::limits : about::settings, as_asked());
+                        });
     command->add_flag("--json", json_, "Print the JSON Schema of the configuration");
-    command->add_flag("--limits", limits_, "Print only the settings that limit a resource, with the response at the limit, metric and alert");
+    command->add_flag(
+        "--limits", limits_,
+        "Print only the settings that limit a resource, with the response at the limit, metric and alert");
     add_config(command, config_);
   }
 
@@ -262,13 +266,11 @@ class command_line {
 
   void add_migrate() {
     const auto text = example("  runyard migrate status --config conf/runyard.toml");
-    auto* command = add("migrate", "Migrates the database to the current schema version.", text,
-                        [this] {
-                          if (forget_.module.empty())
-                            return migrate(config_, action_, as_asked());
-                          forget_.as = as_asked();
-                          return forget_migration(config_, forget_);
-                        });
+    auto* command = add("migrate", "Migrates the database to the current schema version.", text, [this] {
+      if (forget_.module.empty()) return migrate(config_, action_, as_asked());
+      forget_.as = as_asked();
+      return forget_migration(config_, forget_);
+    });
     add_config(command, config_);
     constexpr const char* as_json = "Print JSON";
     command->add_flag("--json", json_, as_json);
@@ -281,8 +283,9 @@ class command_line {
     }
     auto* forget = command->add_subcommand(
         "forget", "Removes the record of an applied migration, so that an older version of the module can start.");
-    forget->footer(example("  runyard migrate forget stock 0002 --config conf/runyard.toml\n"
-                           "The command asks for confirmation. It does not undo the changes that the migration made to the tables."));
+    forget->footer(example(
+        "  runyard migrate forget stock 0002 --config conf/runyard.toml\n"
+        "The command asks for confirmation. It does not undo the changes that the migration made to the tables."));
     forget->add_option("module", forget_.module, "The module, or core")->required()->type_name("MODULE");
     forget->add_option("number", forget_.number, "Number or id of the migration, as `runyard migrate status` shows it")
         ->required()
@@ -295,48 +298,40 @@ class command_line {
   }
 
   void add_token() {
-    auto* command = add(
-        "token", "Creates a bearer token, signed with this deployment's own key.",
-        example("  export RUNYARD_TOKEN=$(runyard token --config conf/runyard.toml \\\n"
-                "      --subject 7d444840-9dc0-11d1-b245-5ffdce74fad2 --email ann@example.org)"),
-        [this] {
-          token_.as = as_asked();
-          return mint_token(config_, token_);
-        });
+    auto* command = add("token", "Creates a bearer token, signed with this deployment's own key.",
+                        example("  export RUNYARD_TOKEN=$(runyard token --config conf/runyard.toml \\\n"
+                                "      --subject 7d444840-9dc0-11d1-b245-5ffdce74fad2 --email ann@example.org)"),
+                        [this] {
+                          token_.as = as_asked();
+                          return mint_token(config_, token_);
+                        });
     add_config(command, config_);
-    command->add_option("--subject", token_.subject, "Account id of the token")
-        ->required()
-        ->type_name("UUID");
+    command->add_option("--subject", token_.subject, "Account id of the token")->required()->type_name("UUID");
     command->add_option("--email", token_.email, "The account's e-mail address")->type_name("E");
-    command->add_option("--role", token_.role, "user, admin or super_admin; default user")
-        ->type_name("R");
-    command->add_option("--ttl", token_.ttl_seconds, "Lifetime in seconds; default 86400")
-        ->type_name("S");
+    command->add_option("--role", token_.role, "user, admin or super_admin; default user")->type_name("R");
+    command->add_option("--ttl", token_.ttl_seconds, "Lifetime in seconds; default 86400")->type_name("S");
     command->add_flag("--json", json_, "Print an object with token, subject, role and expires_in");
   }
 
   void add_run() {
-    auto* command =
-        add("run", "Starts a run on a server and streams its answer to the terminal.",
-            example("  runyard run \"Summarise the attached file.\" --file report.csv\n"
-                    "The answer is written to standard output, tool calls and notices to standard "
-                    "error.",
-                    run_exit_code_help),
-            [this] {
-              run_.as = json_ ? client::output::json_lines : client::output::text;
-              if (run_.token.empty()) {
-                std::fprintf(stderr,
-                             "runyard: a token is required: set --token or RUNYARD_TOKEN (see "
-                             "`runyard token --help`)\n");
-                return exit_code::refused;
-              }
-              return client::run(run_);
-            });
+    auto* command = add("run", "Starts a run on a server and streams its answer to the terminal.",
+                        example("  runyard run \"Summarise the attached file.\" --file report.csv\n"
+                                "The answer is written to standard output, tool calls and notices to standard "
+                                "error.",
+                                run_exit_code_help),
+                        [this] {
+                          run_.as = json_ ? client::output::json_lines : client::output::text;
+                          if (run_.token.empty()) {
+                            std::fprintf(stderr,
+                                         "runyard: a token is required: set --token or RUNYARD_TOKEN (see "
+                                         "`runyard token --help`)\n");
+                            return exit_code::refused;
+                          }
+                          return client::run(run_);
+                        });
     run_.url = from_environment("RUNYARD_URL", "http://127.0.0.1:8080");
     run_.token = from_environment("RUNYARD_TOKEN", "");
-    command->add_option("prompt", run_.prompt, "Task for the agent")
-        ->required()
-        ->type_name("PROMPT");
+    command->add_option("prompt", run_.prompt, "Task for the agent")->required()->type_name("PROMPT");
     command->add_option("--file", run_.files, "A file for the agent; may be repeated")
         ->type_name("F")
         ->allow_extra_args(false)
@@ -346,18 +341,18 @@ class command_line {
     add_trust(command, run_.trust);
     command->add_option("--model", run_.model, "Model, e.g. runyard/basic");
     command->add_option("--thread", run_.thread, "Thread to continue")->type_name("UUID");
-    command->add_option("--agent", run_.agent, "Agent other than the default one")
-        ->type_name("UUID");
+    command->add_option("--agent", run_.agent, "Agent other than the default one")->type_name("UUID");
     command->add_flag("--json", json_, "Print the response to the start request and each event as a line of JSON");
   }
 
   void add_mcp() {
-    auto* command = app_.add_subcommand(
-        "mcp", "Lists or calls the tools of an MCP server through a running server, as agents do.");
-    command->footer(example("  runyard mcp tools https://mcp.example.org/mcp --header \"Authorization: Bearer x\"\n"
-                            "  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
-                            "'{\"message\":\"hi\"}'\n"
-                            "Requires the token of an admin: runyard token --role admin ..."));
+    auto* command =
+        app_.add_subcommand("mcp", "Lists or calls the tools of an MCP server through a running server, as agents do.");
+    command->footer(
+        example("  runyard mcp tools https://mcp.example.org/mcp --header \"Authorization: Bearer x\"\n"
+                "  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
+                "'{\"message\":\"hi\"}'\n"
+                "Requires the token of an admin: runyard token --role admin ..."));
     command->require_subcommand(1);
     const auto ask = [this] {
       mcp_.as = json_ ? client::output::json_lines : client::output::text;
@@ -370,13 +365,16 @@ class command_line {
     mcp_.url = from_environment("RUNYARD_URL", "http://127.0.0.1:8080");
     mcp_.token = from_environment("RUNYARD_TOKEN", "");
     for (const bool calls : {false, true}) {
-      auto* sub = command->add_subcommand(calls ? "call" : "tools", calls ? "Calls a tool and prints its result."
-                                                                          : "Lists the tools.");
-      sub->footer(calls ? example("  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
-                                  "'{\"message\":\"hi\"}'")
-                        : example("  runyard mcp tools --command=npx --command=-y --command=@modelcontextprotocol/server-memory"));
+      auto* sub = command->add_subcommand(calls ? "call" : "tools",
+                                          calls ? "Calls a tool and prints its result." : "Lists the tools.");
+      sub->footer(
+          calls ? example("  runyard mcp call http://127.0.0.1:3101/mcp --tool echo --arguments "
+                          "'{\"message\":\"hi\"}'")
+                : example(
+                      "  runyard mcp tools --command=npx --command=-y --command=@modelcontextprotocol/server-memory"));
       sub->add_option("server", mcp_.server, "Address of the MCP server")->type_name("URL");
-      sub->add_option("--command", mcp_.command, "Program on the server's machine with its arguments; must be the last option")
+      sub->add_option("--command", mcp_.command,
+                      "Program on the server's machine with its arguments; must be the last option")
           ->type_name("PROGRAM...")
           ->expected(1, 100);
       sub->add_option("--type", mcp_.type, "Transport of the address: http (default) or sse")->type_name("T");
@@ -407,18 +405,18 @@ class command_line {
         ->required()
         ->type_name("NAME");
     made->add_option("--lang", new_.lang, "c, cpp or rust")->required()->type_name("L");
-    made->add_option("--kind", new_.kind, "module (default: a route), or transport (of MCP)")
-        ->type_name("K");
-    made->add_option("--dir", new_.directory, "Directory of the project; default NAME in the current directory")->type_name("DIR");
+    made->add_option("--kind", new_.kind, "module (default: a route), or transport (of MCP)")->type_name("K");
+    made->add_option("--dir", new_.directory, "Directory of the project; default NAME in the current directory")
+        ->type_name("DIR");
     made->add_option("--templates", new_.templates, "Directory of templates; default those of this installation")
         ->type_name("DIR");
     made->callback([this] { chosen_ = [this] { return write_new_module(new_); }; });
     auto* check = command->add_subcommand("check", "Tests a module, each test in a separate process.");
-    check->footer(example("  runyard module check build/modules/carrier_pigeon.so --server '{\"url\": \"ws://127.0.0.1:3000\"}'\n"
-                          "prints one line per test, with the fix for each failure."));
+    check->footer(
+        example("  runyard module check build/modules/carrier_pigeon.so --server '{\"url\": \"ws://127.0.0.1:3000\"}'\n"
+                "prints one line per test, with the fix for each failure."));
     check->add_option("file", check_.file, "Module file (x.so)")->required()->type_name("FILE");
-    check->add_option("--server", check_.server,
-                      "For transports: configuration of a reachable MCP server, as JSON")
+    check->add_option("--server", check_.server, "For transports: configuration of a reachable MCP server, as JSON")
         ->type_name("JSON");
     check->add_option("--with", check_.beside, "Module that the tested module requires; may be repeated")
         ->type_name("FILE")
@@ -428,8 +426,7 @@ class command_line {
         ->type_name("TEST")
         ->allow_extra_args(false)
         ->take_all();
-    check->add_option("--test", check_.test, "Run one test in this process, without its time limit")
-        ->type_name("TEST");
+    check->add_option("--test", check_.test, "Run one test in this process, without its time limit")->type_name("TEST");
     check->add_flag("--json", json_, "Print one JSON object when all tests have ended");
     check->callback([this] {
       chosen_ = [this] {
@@ -441,20 +438,25 @@ class command_line {
 
   void add_model() {
     auto* command = app_.add_subcommand("model", "Tests the configured language models.");
-    const auto text = example("  runyard model check runyard/basic --config conf/runyard.toml --json\n"
-                              "sends about ten short requests to the provider, which charges for them: text, streaming, one and\n"
-                              "two tool calls, an image, a truncated answer, a cancelled answer and a wrong key. It needs no\n"
-                              "running server and no database.",
-                              model_check_exit_code_help);
+    const auto text = example(
+        "  runyard model check runyard/basic --config conf/runyard.toml --json\n"
+        "sends about ten short requests to the provider, which charges for them: text, streaming, one and\n"
+        "two tool calls, an image, a truncated answer, a cancelled answer and a wrong key. It needs no\n"
+        "running server and no database.",
+        model_check_exit_code_help);
     command->footer(text);
     command->require_subcommand(1);
     auto* check = command->add_subcommand("check", "Sends test requests to a model and reports what works.");
     check->footer(text);
-    check->add_option("model", model_.model, "Alias from runs.models, or provider/model")->required()->type_name("ALIAS");
+    check->add_option("model", model_.model, "Alias from runs.models, or provider/model")
+        ->required()
+        ->type_name("ALIAS");
     add_config(check, config_);
-    check->add_option("--timeout", model_.timeout_seconds, "Seconds that one answer may take; default 60")->type_name("S");
-    check->add_option("--total-timeout", model_.total_timeout_seconds,
-                      "Seconds that all answers together may take; default five times --timeout")
+    check->add_option("--timeout", model_.timeout_seconds, "Seconds that one answer may take; default 60")
+        ->type_name("S");
+    check
+        ->add_option("--total-timeout", model_.total_timeout_seconds,
+                     "Seconds that all answers together may take; default five times --timeout")
         ->type_name("S");
     check->add_flag("--json", json_, "Print the report as one JSON object");
     check->callback([this] {

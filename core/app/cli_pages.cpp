@@ -11,7 +11,7 @@ namespace {
 
 struct option_names {
   std::vector<std::string> all;  // "--config", "-h"
-  std::string value;             // "FILE"; empty: a flag
+  std::string value;  // "FILE"; empty: a flag
   std::string about;
   bool is_file = false;
 };
@@ -71,8 +71,10 @@ void add_options(std::string& out, const CLI::App& command) {
   for (const auto& o : options_of(command)) {
     std::string head;
     for (const auto& n : o.all) head += (head.empty() ? "" : ", ") + n;
-    if (head.empty()) head = o.value;
-    else if (!o.value.empty()) head += " " + o.value;
+    if (head.empty())
+      head = o.value;
+    else if (!o.value.empty())
+      head += " " + o.value;
     out += ".TP\n.B " + roff(head) + "\n" + roff(o.about) + "\n";
   }
 }
@@ -102,7 +104,7 @@ std::string quoted(const std::string& text, const char* quote_inside) {
 
 // The branches of the shell's case statement: each known path, and the words that may follow it.
 struct cases {
-  std::string paths;   // `" serve"|" modules"|" modules list"`
+  std::string paths;  // `" serve"|" modules"|" modules list"`
   std::string follow;  // `    " modules") WORDS ;;`
   std::string files, values;  // options that take a file, or another value
 };
@@ -130,13 +132,21 @@ std::string bash_script(const CLI::App& app) {
          "  local at= words= word i cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
          "    word=${COMP_WORDS[i]}\n"
-         "    case \"$at $word\" in " + c.paths + ") at=\"$at $word\" ;; esac\n"
+         "    case \"$at $word\" in " +
+         c.paths +
+         ") at=\"$at $word\" ;; esac\n"
          "  done\n"
          "  case $previous in\n"
-         "    " + c.files + ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
-         "    " + c.values + ") return ;;\n"
+         "    " +
+         c.files +
+         ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
+         "    " +
+         c.values +
+         ") return ;;\n"
          "  esac\n"
-         "  case $at in\n" + c.follow + "  esac\n"
+         "  case $at in\n" +
+         c.follow +
+         "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
          "  [[ ${#COMPREPLY[@]} -gt 0 || $cur == -* ]] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
          "}\n"
@@ -151,14 +161,22 @@ std::string zsh_script(const CLI::App& app) {
          "  local -a found\n"
          "  for word in ${words[2,CURRENT-1]}; do\n"
          "    case \"$at $word\" in\n"
-         "      (" + c.paths + ") at=\"$at $word\" ;;\n"
+         "      (" +
+         c.paths +
+         ") at=\"$at $word\" ;;\n"
          "    esac\n"
          "  done\n"
          "  case ${words[CURRENT-1]} in\n"
-         "    (" + c.files + ") _files; return ;;\n"
-         "    (" + c.values + ") return ;;\n"
+         "    (" +
+         c.files +
+         ") _files; return ;;\n"
+         "    (" +
+         c.values +
+         ") return ;;\n"
          "  esac\n"
-         "  case $at in\n" + c.follow + "  esac\n"
+         "  case $at in\n" +
+         c.follow +
+         "  esac\n"
          "  compadd -- $found || _files\n"
          "}\n"
          "_runyard \"$@\"\n";
@@ -184,8 +202,11 @@ std::string fish_script(const CLI::App& app) {
     for (const auto& o : options_of(command))
       for (const auto& n : o.all)
         if (n.starts_with("--"))
-          out += when + (o.value.empty() ? "" : o.is_file ? "-r -F " : "-x ") + "-l " + n.substr(2) + " -d " +
-                 quoted(o.about, "\\'") + "\n";
+          out += when +
+                 (o.value.empty() ? ""
+                  : o.is_file     ? "-r -F "
+                                  : "-x ") +
+                 "-l " + n.substr(2) + " -d " + quoted(o.about, "\\'") + "\n";
   });
   return out;
 }
@@ -202,14 +223,15 @@ std::string manual_page(const CLI::App& app, const std::string& version) {
     if (const auto footer = command.get_footer(); !footer.empty()) out += ".PP\n.nf\n" + roff(footer) + ".fi\n";
   });
   out += ".SH EXIT STATUS\n.nf\n" + roff(all_exit_codes_help) + "\n.fi\n";
-  out += ".SH ENVIRONMENT\n"
-         ".TP\n.B RUNYARD_CONFIG\nConfiguration file, if \\-\\-config is not given\n"
-         ".TP\n.B RUNYARD_URL\nAddress of the server that the commands connect to\n"
-         ".TP\n.B RUNYARD_TOKEN\nBearer token for that server\n"
-         ".TP\n.B RUNYARD_SECTION__KEY\nOverrides one setting of the configuration, such as RUNYARD_HTTP__LISTEN\n"
-         ".TP\n.B CURL_CA_BUNDLE, SSL_CERT_FILE\nCA certificates that verify servers (PEM), if \\-\\-ca\\-file is not given\n"
-         ".SH FILES\n.TP\n.B /etc/runyard/runyard.toml, /etc/runyard/modules.d/*.toml\nThe configuration\n"
-         ".TP\n.B /usr/share/doc/runyard/docs\nOperator guide\n";
+  out +=
+      ".SH ENVIRONMENT\n"
+      ".TP\n.B RUNYARD_CONFIG\nConfiguration file, if \\-\\-config is not given\n"
+      ".TP\n.B RUNYARD_URL\nAddress of the server that the commands connect to\n"
+      ".TP\n.B RUNYARD_TOKEN\nBearer token for that server\n"
+      ".TP\n.B RUNYARD_SECTION__KEY\nOverrides one setting of the configuration, such as RUNYARD_HTTP__LISTEN\n"
+      ".TP\n.B CURL_CA_BUNDLE, SSL_CERT_FILE\nCA certificates that verify servers (PEM), if \\-\\-ca\\-file is not given\n"
+      ".SH FILES\n.TP\n.B /etc/runyard/runyard.toml, /etc/runyard/modules.d/*.toml\nThe configuration\n"
+      ".TP\n.B /usr/share/doc/runyard/docs\nOperator guide\n";
   return out;
 }
 

@@ -53,9 +53,8 @@ void print_defaults(const config::config& c) {
       default_config_places);
   for (const char* key : {"deployment.mode", "http.listen", "data_dir"})
     std::printf("  %s = \"%s\"\n", key, c.text(key).c_str());
-  std::printf("  database.url: %s\n", c.text("database.url").empty()
-                                           ? "none, so a private PostgreSQL under data_dir"
-                                           : "given");
+  std::printf("  database.url: %s\n",
+              c.text("database.url").empty() ? "none, so a private PostgreSQL under data_dir" : "given");
   std::string paths;
   for (const auto& p : c.module_paths()) paths += (paths.empty() ? "" : ":") + p;
   std::printf("  modules.path = \"%s\"\n(--show tells all of them)\n", paths.c_str());
@@ -71,7 +70,7 @@ auth::issued sign(config::config& c, const auth::token_request& request) {
   settings.main.jwks_file.clear();
   settings.issuers.clear();
   settings.data_dir = settings.main.hs256_secret.empty() ? ensure_data_dir(c.text("data_dir"))
-                                                    : std::filesystem::path(c.text("data_dir"));
+                                                         : std::filesystem::path(c.text("data_dir"));
   return auth::authenticator(std::move(settings), {}).mint_token(request);
 }
 
@@ -130,7 +129,8 @@ void print(const check_report& r, format as) {
 
 // Checks the configuration and the modules. Prints the report, except as JSON if the mail check's findings are still
 // to be added.
-exit_code check_configuration(const config_options& options, listing show, format as, bool mail_follows, check_report& report) {
+exit_code check_configuration(const config_options& options, listing show, format as, bool mail_follows,
+                              check_report& report) {
   auto c = load_config(options);
   const auto refuse = [&] {
     for (const auto& p : c.faults()) report.faults.push_back(p.format());
@@ -147,9 +147,8 @@ exit_code check_configuration(const config_options& options, listing show, forma
   }
   if (show == listing::yes && as == format::text) std::fputs(c.listing().c_str(), stdout);
   const auto modules = w.modules.describe();
-  report.modules = std::count_if(modules.begin(), modules.end(), [](const auto& m) {
-    return m.state == module::module_state::created;
-  });
+  report.modules = std::count_if(modules.begin(), modules.end(),
+                                 [](const auto& m) { return m.state == module::module_state::created; });
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
   if (file.empty() && as == format::text) print_defaults(c);
   for (const auto& p : c.unchecked()) report.notes.push_back(p.format());
@@ -168,7 +167,8 @@ exit_code add_mail(const config_options& options, const mail_check_options& mail
   const auto code = check_mail(options, mail, &text);
   boost::json::error_code ec;
   const auto findings = boost::json::parse(text, ec);
-  if (!ec && findings.is_object() && findings.get_object().contains("mail")) report.mail = findings.get_object().at("mail");
+  if (!ec && findings.is_object() && findings.get_object().contains("mail"))
+    report.mail = findings.get_object().at("mail");
   report.ok = code == exit_code::ok;
   return code;
 }
@@ -293,8 +293,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
   // The paths of an installation, so that the reference does not depend on where it is generated.
   const auto host = config::host_schema(default_places("/usr/bin"));
   auto modules = w.modules.describe();
-  std::sort(modules.begin(), modules.end(),
-            [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
+  std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
   if (as == format::json) {
     std::printf("%s\n", boost::json::serialize(config_schema(host, modules)).c_str());
     return leave(w, exit_code::ok);
@@ -311,9 +310,8 @@ exit_code show_settings(const config_options& options, about what, format as) {
   for (const auto& m : modules) {
     if (m.state != module::module_state::created) continue;
     std::printf("\n## %s\n\n", m.facts.name.c_str());
-    const auto table = m.settings_schema.empty()
-                           ? std::string()
-                           : settings_table(boost::json::parse(m.settings_schema), m.facts.name);
+    const auto table =
+        m.settings_schema.empty() ? std::string() : settings_table(boost::json::parse(m.settings_schema), m.facts.name);
     std::fputs(table.empty() ? "No settings.\n" : table.c_str(), stdout);
   }
   return leave(w, exit_code::ok);
@@ -329,18 +327,15 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
     if (seen.facts) {
       const auto& f = *seen.facts;
       std::printf("%-10s %s %s\n", "module", f.name.c_str(), f.version.c_str());
-      std::printf("%-10s %u.%u, needs a host of %u.%u or later\n", "abi", f.abi_major, f.abi_minor,
-                  f.abi_major, f.min_host_minor);
-      for (const auto& n : f.needs)
-        std::printf("%-10s %s%s\n", "needs", n.id.c_str(), n.optional ? " (optional)" : "");
+      std::printf("%-10s %u.%u, needs a host of %u.%u or later\n", "abi", f.abi_major, f.abi_minor, f.abi_major,
+                  f.min_host_minor);
+      for (const auto& n : f.needs) std::printf("%-10s %s%s\n", "needs", n.id.c_str(), n.optional ? " (optional)" : "");
       for (const auto& p : f.provides) std::printf("%-10s %s\n", "provides", p.c_str());
     }
     for (const auto& l : seen.libraries) std::printf("%-10s %s\n", "library", l.c_str());
     for (const auto& need : seen.versions)
-      for (const auto& list : {module::highest_versions(need.versions),
-                               module::versions_without_number(need.versions)})
-        for (const auto& v : list)
-          std::printf("%-10s %s of %s\n", "requires", v.c_str(), need.library.c_str());
+      for (const auto& list : {module::highest_versions(need.versions), module::versions_without_number(need.versions)})
+        for (const auto& v : list) std::printf("%-10s %s of %s\n", "requires", v.c_str(), need.library.c_str());
     for (const auto& w : seen.warnings) std::printf("%-10s %s\n", "warning", w.c_str());
   }
   std::string no;

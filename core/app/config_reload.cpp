@@ -55,7 +55,8 @@ std::string config_reload::renew_certificate(const config::config& fresh) {
 
 std::string config_reload::renew_database(const config::config& fresh) {
   const auto url = fresh.text("database.url"), direct = fresh.text("database.direct_url");
-  if (url.empty() != running_.text("database.url").empty() || direct.empty() != running_.text("database.direct_url").empty())
+  if (url.empty() != running_.text("database.url").empty() ||
+      direct.empty() != running_.text("database.direct_url").empty())
     return "needs a restart";
   if (url.empty()) return "private";
   const bool moved = database_.connect.live->set(url);

@@ -47,16 +47,19 @@ class finder {
     if (::stat(p.c_str(), &st) != 0) return;
     const bool sticky_dir = S_ISDIR(st.st_mode) && (st.st_mode & S_ISVTX) != 0;
     if ((st.st_mode & S_IWOTH) != 0 && !sticky_dir)
-      found.push_back(std::string(what) + " " + p.string() + " can be changed by every user of this machine: chmod o-w");
+      found.push_back(std::string(what) + " " + p.string() +
+                      " can be changed by every user of this machine: chmod o-w");
     else if ((st.st_mode & S_IWGRP) != 0 && st.st_gid != 0 && st.st_gid != ::getegid())
       found.push_back(std::string(what) + " " + p.string() + " can be changed by members of its group: chmod g-w");
     if (st.st_uid != 0 && st.st_uid != ::geteuid() && ::geteuid() != 0)
-      found.push_back(std::string(what) + " " + p.string() + " is owned by another user, who can change it: chown root");
+      found.push_back(std::string(what) + " " + p.string() +
+                      " is owned by another user, who can change it: chown root");
   }
   void readable_secret(const fs::path& p, const char* what, const char* contents = "") {
     struct stat st {};
     if (::stat(p.c_str(), &st) == 0 && (st.st_mode & S_IROTH) != 0)
-      found.push_back(std::string(what) + " " + p.string() + contents + " can be read by every user of this machine: chmod o-r");
+      found.push_back(std::string(what) + " " + p.string() + contents +
+                      " can be read by every user of this machine: chmod o-r");
   }
   void configuration(const fs::path& p) {
     writable(p, "the configuration file");
@@ -84,8 +87,7 @@ process_circumstances present_circumstances() {
   return out;
 }
 
-std::vector<std::string> deployment_warnings(const config::config& c, const fs::path& file,
-                                             process_circumstances now) {
+std::vector<std::string> deployment_warnings(const config::config& c, const fs::path& file, process_circumstances now) {
   if (ry_test::without_protection("deployment_warnings")) return {};
   finder f(c.secret_texts());
   const bool local = c.text("deployment.mode") == "local";
@@ -95,21 +97,25 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
     return std::all_of(all.begin(), all.end(), [](const auto& a) { return a.empty(); });
   };
   const auto any_audience = [&f](const std::string& at) {
-    f.found.push_back(at + ".audience is not set: the server accepts tokens that the identity provider issued for other "
+    f.found.push_back(at +
+                      ".audience is not set: the server accepts tokens that the identity provider issued for other "
                       "applications");
   };
   if (!c.text("auth.jwt.jwks_url").empty() || !c.text("auth.jwt.jwks_file").empty()) {
     if (c.text("auth.jwt.issuer").empty())
-      f.found.push_back("auth.jwt.issuer is not set: the server accepts tokens of every issuer that signs with a key of the key set, and "
-                        "trusts their roles");
+      f.found.push_back(
+          "auth.jwt.issuer is not set: the server accepts tokens of every issuer that signs with a key of the key set, and "
+          "trusts their roles");
     if (accepts_any_audience("auth.jwt")) any_audience("auth.jwt");
   }
   for (const auto& name : c.names("auth.issuers")) {
     const auto at = "auth.issuers." + name;
     if (accepts_any_audience(at)) any_audience(at);
     if (c.has(at + ".subject_prefix") && c.text(at + ".subject_prefix").empty())
-      f.found.push_back(at + ".subject_prefix is empty: this provider decides which accounts its users own, also accounts of users of "
-                        "other providers");
+      f.found.push_back(
+          at +
+          ".subject_prefix is empty: this provider decides which accounts its users own, also accounts of users of "
+          "other providers");
   }
 
   for (const auto& p : configuration_files(file)) f.configuration(p);
@@ -129,7 +135,8 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
 
   if (local) return f.found;
   if (now.is_root && !now.in_container)
-    f.found.push_back("this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
+    f.found.push_back(
+        "this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
   if (c.text("deployment.mode") == "production")
     for (const auto& setting : c.disabled()) f.found.push_back(setting + " disables this protection");
   return f.found;

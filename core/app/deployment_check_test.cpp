@@ -58,7 +58,8 @@ TEST_F(deployment, a_key_set_wants_an_issuer_and_an_audience) {
 
 TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) {
   write("runyard.toml", "[secrets]\nkey = \"" + key_ + "\"\n", 0644);
-  EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml, which contains secrets, can be read by every user")));
+  EXPECT_THAT(warnings({"deployment.mode=local"}),
+              Contains(HasSubstr("runyard.toml, which contains secrets, can be read by every user")));
   write("runyard.toml", "", 0644);
   EXPECT_THAT(warnings({"deployment.mode=local"}), IsEmpty()) << "without a secret";
   write("runyard.toml", "", 0666);
@@ -105,11 +106,12 @@ TEST_F(deployment, root_and_limits_outside_of_local_mode) {
 
 TEST_F(deployment, protections_of_modules_that_are_off) {
   const auto with = [&](const std::string& mode, const std::string& reserve, const std::string& sandbox) {
-    config::config c({dir_ / "runyard.toml",
-                      {"data_dir=" + (dir_ / "data").string(), "modules.path=" + (dir_ / "data").string(), "deployment.mode=" + mode,
-                       "http.limits.address_per_minute=600", "http.limits.account_per_minute=600", "http.limits.account_streams=50",
-                       "box.reserve=" + reserve, "box.driver.sandbox=\"" + sandbox + "\""}},
-                     {}, {"d", "m"});
+    config::config c(
+        {dir_ / "runyard.toml",
+         {"data_dir=" + (dir_ / "data").string(), "modules.path=" + (dir_ / "data").string(), "deployment.mode=" + mode,
+          "http.limits.address_per_minute=600", "http.limits.account_per_minute=600", "http.limits.account_streams=50",
+          "box.reserve=" + reserve, "box.driver.sandbox=\"" + sandbox + "\""}},
+        {}, {"d", "m"});
     c.check_names({"box"});
     EXPECT_TRUE(c.module_settings("box", R"({"properties": {
       "reserve": {"type": "number", "off": 0, "default": 5},
@@ -117,7 +119,8 @@ TEST_F(deployment, protections_of_modules_that_are_off) {
     return deployment_warnings(c, dir_ / "runyard.toml", {});
   };
   EXPECT_THAT(with("production", "1", "bubblewrap"), IsEmpty());
-  EXPECT_THAT(with("production", "0.0", "none"), ElementsAre(HasSubstr("box.reserve = 0"), HasSubstr("box.driver.sandbox = \"none\"")));
+  EXPECT_THAT(with("production", "0.0", "none"),
+              ElementsAre(HasSubstr("box.reserve = 0"), HasSubstr("box.driver.sandbox = \"none\"")));
   EXPECT_THAT(with("staging", "0", "none"), IsEmpty());
 }
 

@@ -20,9 +20,9 @@ void raise_descriptor_limit() {
   const auto before = limit.rlim_cur;
   limit.rlim_cur = limit.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
-  observe::log(observe::level::warn, "host", "cannot raise the limit on open files",
-               {{"limit", std::to_string(before)},
-                {"error", std::error_code(errno, std::generic_category()).message()}});
+  observe::log(
+      observe::level::warn, "host", "cannot raise the limit on open files",
+      {{"limit", std::to_string(before)}, {"error", std::error_code(errno, std::generic_category()).message()}});
 }
 
 std::size_t descriptor_limit() {

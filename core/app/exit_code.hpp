@@ -10,8 +10,8 @@ enum class exit_code : int {
   // The command line or the configuration is invalid, or no installed PostgreSQL version can open the cluster: a
   // retry without a change cannot succeed.
   refused = 2,
-  run_failed = 3,     // `run`: the run ended with the status failed
-  run_stopped = 4,    // `run`: the run was stopped
+  run_failed = 3,  // `run`: the run ended with the status failed
+  run_stopped = 4,  // `run`: the run was stopped
   interrupted = 130,  // Ctrl-C
 };
 

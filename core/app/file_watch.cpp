@@ -57,8 +57,8 @@ void file_watch::listen() {
   for (;;) {
     auto wait = std::chrono::milliseconds(-1);
     for (const auto& [file, when] : due) {
-      const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(when - steady::now()),
-                                 std::chrono::milliseconds(0));
+      const auto left =
+          std::max(std::chrono::ceil<std::chrono::milliseconds>(when - steady::now()), std::chrono::milliseconds(0));
       if (wait.count() < 0 || left < wait) wait = left;
     }
     pollfd fds[] = {{events_, POLLIN, 0}, {stop_, POLLIN, 0}};

@@ -82,15 +82,18 @@ std::string render(const http::server_stats& s) {
         s.connections_refused_by_address);
   p.one("runyard_http_received_bytes_total", "counter", "Bytes read", s.bytes_in);
   p.one("runyard_http_sent_bytes_total", "counter", "Bytes written", s.bytes_out);
-  p.one("runyard_http_streams_cut_total", "counter", "Streams of readers that were too slow",
-        s.streams_cut);
-  p.one("runyard_http_slow_readers_total", "counter", "Connections closed because the client read below the minimum rate", s.slow_readers);
+  p.one("runyard_http_streams_cut_total", "counter", "Streams of readers that were too slow", s.streams_cut);
+  p.one("runyard_http_slow_readers_total", "counter",
+        "Connections closed because the client read below the minimum rate", s.slow_readers);
   p.one("runyard_http_unsent_bytes", "gauge", "Response bytes that wait for slow readers", s.unsent_bytes);
-  p.one("runyard_http_unsent_refused_total", "counter", "Responses refused because too many bytes were waiting", s.unsent_refused);
+  p.one("runyard_http_unsent_refused_total", "counter", "Responses refused because too many bytes were waiting",
+        s.unsent_refused);
   p.one("runyard_http_uploads", "gauge", "Request bodies in progress", s.bodies);
-  p.one("runyard_http_uploads_refused_total", "counter", "Request bodies refused because too many were in progress", s.bodies_refused);
+  p.one("runyard_http_uploads_refused_total", "counter", "Request bodies refused because too many were in progress",
+        s.bodies_refused);
   p.one("runyard_http_upload_bytes", "gauge", "Received bytes of forms whose requests are in progress", s.spool_bytes);
-  p.one("runyard_http_upload_bytes_refused_total", "counter", "Forms refused because of the upload space limit", s.spool_refused);
+  p.one("runyard_http_upload_bytes_refused_total", "counter", "Forms refused because of the upload space limit",
+        s.spool_refused);
   p.one("runyard_http_parse_errors_total", "counter", "Malformed requests", s.parse_errors);
   p.one("runyard_http_timeouts_total", "counter", "Connections closed by a time-out", s.timeouts);
   p.head("runyard_http_requests_total", "counter", "Answered requests");
@@ -107,16 +110,17 @@ std::string render(const http::client_stats& s, const http::resolver_stats& look
   p.one("runyard_egress_active", "gauge", "Outgoing requests under way", s.active.load());
   p.one("runyard_egress_requests_total", "counter", "Outgoing requests", s.requests.load());
   p.one("runyard_egress_failed_total", "counter", "Outgoing requests that failed", s.failed.load());
-  p.one("runyard_egress_refused_total", "counter", "Outgoing requests to refused addresses",
-        s.refused.load());
+  p.one("runyard_egress_refused_total", "counter", "Outgoing requests to refused addresses", s.refused.load());
   p.one("runyard_egress_connections_opened_total", "counter", "Outgoing connections opened",
         s.connections_opened.load());
   p.one("runyard_egress_connections_reused_total", "counter", "Outgoing connections used again",
         s.connections_reused.load());
   p.one("runyard_egress_lookups_active", "gauge", "Name lookups in progress", lookups.in_progress);
   p.one("runyard_egress_lookups_waiting", "gauge", "Names that wait for a lookup", lookups.waiting);
-  p.one("runyard_egress_lookups_refused_total", "counter", "Name lookups refused because too many waited", lookups.refused);
-  p.one("runyard_egress_lookups_unanswered_total", "counter", "Name lookups without an answer in time", lookups.unanswered);
+  p.one("runyard_egress_lookups_refused_total", "counter", "Name lookups refused because too many waited",
+        lookups.refused);
+  p.one("runyard_egress_lookups_unanswered_total", "counter", "Name lookups without an answer in time",
+        lookups.unanswered);
   return p.take();
 }
 
@@ -152,9 +156,10 @@ std::string render(const jobs::queue_stats& s) {
 
 std::string render(const db::pool_stats& s) {
   static constexpr std::array<const char*, db::status_count> names{
-      "",          "cancelled",          "unknown",            "invalid_argument",    "deadline_exceeded", "not_found",
-      "already_exists", "permission_denied", "resource_exhausted", "failed_precondition", "aborted",      "out_of_range",
-      "unimplemented",  "internal",          "unavailable",        "data_loss",           "unauthenticated"};
+      "",          "cancelled",      "unknown",           "invalid_argument",   "deadline_exceeded",
+      "not_found", "already_exists", "permission_denied", "resource_exhausted", "failed_precondition",
+      "aborted",   "out_of_range",   "unimplemented",     "internal",           "unavailable",
+      "data_loss", "unauthenticated"};
   page p;
   p.head("runyard_database_connections", "gauge", "Connections to the database, by state");
   p.value(s.in_use, "state=\"in_use\"").value(s.connections - s.in_use, "state=\"idle\"");
@@ -164,8 +169,7 @@ std::string render(const db::pool_stats& s) {
   p.head("runyard_database_wait_seconds", "histogram", "How long a call waited for a connection");
   buckets(p, s.waits, db::wait_bounds_us, s.wait_sum_us, {});
   p.head("runyard_database_failures_total", "counter", "Calls of modules that got an error in the place of a result");
-  for (std::size_t i = 1; i < s.failures.size(); ++i)
-    p.value(s.failures[i], std::string("error=\"") + names[i] + "\"");
+  for (std::size_t i = 1; i < s.failures.size(); ++i) p.value(s.failures[i], std::string("error=\"") + names[i] + "\"");
   return p.take();
 }
 
@@ -176,8 +180,7 @@ std::string render(const observe::tracer::counts& s) {
   p.one("runyard_tracing_exported_total", "counter", "Spans that the collector took", s.exported);
   p.one("runyard_tracing_dropped_total", "counter", "Spans that found the queue full", s.dropped);
   p.one("runyard_tracing_failed_total", "counter", "Spans that the collector refused or that were given up", s.failed);
-  p.one("runyard_tracing_failed_exports_total", "counter", "Requests to the collector that failed",
-        s.failed_requests);
+  p.one("runyard_tracing_failed_exports_total", "counter", "Requests to the collector that failed", s.failed_requests);
   return p.take();
 }
 
@@ -188,12 +191,11 @@ std::string render(const events::hub_stats& s) {
   p.one("runyard_live_delivered_total", "counter", "Messages delivered", s.delivered);
   p.one("runyard_live_hints_sent_total", "counter", "Hints sent to other nodes", s.hints_sent);
   p.one("runyard_live_hints_received_total", "counter", "Hints from other nodes", s.hints_received);
-  p.one("runyard_live_lagged_total", "counter",
-        "Messages of other nodes that became hints because a loop was behind", s.lagged);
+  p.one("runyard_live_lagged_total", "counter", "Messages of other nodes that became hints because a loop was behind",
+        s.lagged);
   if (!s.bus.present) return p.take();
   p.one("runyard_bus_up", "gauge", "1: the event bus carries live topics both ways", s.bus.up ? 1 : 0);
-  p.one("runyard_bus_heard_by_all", "gauge",
-        "1: all other nodes hear the bus, so no hints go through the database",
+  p.one("runyard_bus_heard_by_all", "gauge", "1: all other nodes hear the bus, so no hints go through the database",
         s.bus.heard_by_all ? 1 : 0);
   p.one("runyard_bus_nodes", "gauge", "Other nodes that hear this one by the bus", s.bus.nodes);
   p.one("runyard_bus_changes_total", "counter", "How often the bus came or went", s.bus.changes);
@@ -209,8 +211,7 @@ std::string render(const std::vector<module::module_description>& modules) {
   const auto each = [&](const char* name, const char* kind, const char* help, auto number) {
     p.head(name, kind, help);
     for (const auto& m : modules)
-      if (m.state != module::module_state::disabled)
-        p.value(number(m), "module=" + quoted(m.facts.name));
+      if (m.state != module::module_state::disabled) p.value(number(m), "module=" + quoted(m.facts.name));
   };
   p.head("runyard_module_running", "gauge", "1: the module is started");
   for (const auto& m : modules)

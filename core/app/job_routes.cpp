@@ -37,13 +37,12 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t min, std:
 
 job_routes::job_routes(workshop& w, rooms& r) : workshop_(w), rooms_(r) {
   using http::runs_on;
-  r.server.add_host_route({"GET", "/admin/queues", [this](auto&) { return queues(); },
-                           runs_on::blocking, RY_ROUTE_ADMIN});
-  r.server.add_host_route({"GET", "/admin/jobs", [this](auto& view) { return list(view); },
-                           runs_on::blocking, RY_ROUTE_ADMIN});
+  r.server.add_host_route(
+      {"GET", "/admin/queues", [this](auto&) { return queues(); }, runs_on::blocking, RY_ROUTE_ADMIN});
+  r.server.add_host_route(
+      {"GET", "/admin/jobs", [this](auto& view) { return list(view); }, runs_on::blocking, RY_ROUTE_ADMIN});
   for (const std::string what : {"retry", "discard"})
-    r.server.add_host_route({"POST", "/admin/jobs/{id}/" + what,
-                             [this, what](auto& view) { return act(what, view); },
+    r.server.add_host_route({"POST", "/admin/jobs/{id}/" + what, [this, what](auto& view) { return act(what, view); },
                              runs_on::blocking, RY_ROUTE_ADMIN});
 }
 
@@ -63,7 +62,8 @@ host_answer job_routes::queues() const {
 
 host_answer job_routes::list(const ry_request_view& view) const {
   const auto query = core::sv(view.query);
-  const auto wanted = boost::algorithm::to_lower_copy(query_value(query, "state").value_or("dead"), std::locale::classic());
+  const auto wanted =
+      boost::algorithm::to_lower_copy(query_value(query, "state").value_or("dead"), std::locale::classic());
   const auto state = std::find(states.begin(), states.end(), wanted);
   if (state == states.end()) return refusal(422, "state must be one of ready, running, dead, scheduled");
   std::optional<std::int64_t> limit = default_page, before = std::numeric_limits<std::int64_t>::max();
@@ -72,23 +72,25 @@ host_answer job_routes::list(const ry_request_view& view) const {
   if (const auto text = query_value(query, "cursor"))
     before = number(*text, 1, std::numeric_limits<std::int64_t>::max());
   if (!before) return refusal(400, "cursor is not valid for this list");
-  return ask(workshop_.rt.db, [state = state - states.begin(), limit = *limit,
-                               before = *before](db::connection& c) -> host_answer {
-    const auto found = c.exec(
-        "select json_build_object("
-        "  'jobs', coalesce(json_agg(p.doc order by p.id desc) filter (where p.n <= $3::bigint), '[]'),"
-        "  'next_cursor', case when count(*) > $3::bigint"
-        "     then (min(p.id) filter (where p.n <= $3::bigint))::text end)::text "
-        "from (select j.id, row_number() over (order by j.id desc) as n, json_build_object("
-        "    'id', j.id, 'kind', j.kind, 'queue', j.queue, 'attempts', j.attempt,"
-        "    'max_attempts', j.max_attempts, 'crashes', j.crashes, 'node', j.node,"
-        "    'enqueued_at', core.iso(j.enqueued_at), 'run_at', core.iso(j.run_at),"
-        "    'last_error', j.last_error) as doc"
-        "  from " + std::string(state == dead ? given_up : "core.job") + " j where j.state = $1::bigint and j.id < $2::bigint"
-        "  order by j.id desc limit $3::bigint + 1) p",
-        {db::value::int64(state), db::value::int64(before), db::value::int64(limit)});
-    return {200, json_type, std::string(found.text(0, 0))};
-  });
+  return ask(workshop_.rt.db,
+             [state = state - states.begin(), limit = *limit, before = *before](db::connection& c) -> host_answer {
+               const auto found = c.exec(
+                   "select json_build_object("
+                   "  'jobs', coalesce(json_agg(p.doc order by p.id desc) filter (where p.n <= $3::bigint), '[]'),"
+                   "  'next_cursor', case when count(*) > $3::bigint"
+                   "     then (min(p.id) filter (where p.n <= $3::bigint))::text end)::text "
+                   "from (select j.id, row_number() over (order by j.id desc) as n, json_build_object("
+                   "    'id', j.id, 'kind', j.kind, 'queue', j.queue, 'attempts', j.attempt,"
+                   "    'max_attempts', j.max_attempts, 'crashes', j.crashes, 'node', j.node,"
+                   "    'enqueued_at', core.iso(j.enqueued_at), 'run_at', core.iso(j.run_at),"
+                   "    'last_error', j.last_error) as doc"
+                   "  from " +
+                       std::string(state == dead ? given_up : "core.job") +
+                       " j where j.state = $1::bigint and j.id < $2::bigint"
+                       "  order by j.id desc limit $3::bigint + 1) p",
+                   {db::value::int64(state), db::value::int64(before), db::value::int64(limit)});
+               return {200, json_type, std::string(found.text(0, 0))};
+             });
 }
 
 host_answer job_routes::act(const std::string& what, const ry_request_view& view) const {

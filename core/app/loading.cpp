@@ -38,8 +38,7 @@ found_modules find_modules(config::config& c) {
   found_modules found;
   const auto entries = c.modules();
   const auto entry_of = [&](const std::string& name) -> const config::module_entry* {
-    const auto it =
-        std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.name == name; });
+    const auto it = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.name == name; });
     return it == entries.end() ? nullptr : &*it;
   };
   std::set<std::string> seen;
@@ -69,12 +68,11 @@ module::set_options module_options(config::config& c) {
   options.settings = [&c](const module::module_facts& facts, std::string_view schema) {
     module::settings_result result;
     const auto entries = c.modules();
-    const bool named = std::any_of(entries.begin(), entries.end(), [&](const auto& e) {
-      return e.enabled && e.name == facts.name;
-    });
+    const bool named =
+        std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.enabled && e.name == facts.name; });
     if (!named) {
-      result.error = "its file must be called " + facts.name +
-                     ".so, as its settings are those of modules." + facts.name;
+      result.error =
+          "its file must be called " + facts.name + ".so, as its settings are those of modules." + facts.name;
       return result;
     }
     if (auto json = c.module_settings(facts.name, schema)) {
@@ -108,7 +106,8 @@ void report_modules(const module::report& r, report_target target) {
       std::fprintf(stderr, "%s%s\n", p.fatal ? "" : "left out: ", p.message.c_str());
   }
   if (!without.empty() && target == report_target::log && r.ok())
-    observe::log(observe::level::error, "module", "skipped because of modules that are left out", {{"modules", without}});
+    observe::log(observe::level::error, "module", "skipped because of modules that are left out",
+                 {{"modules", without}});
   else if (!without.empty())
     std::fprintf(stderr, "skipped because of the above: %s\n", without.c_str());
 }

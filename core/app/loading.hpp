@@ -11,7 +11,7 @@ namespace ry::app {
 
 struct found_modules {
   std::vector<module::module_spec> specs;  // including disabled ones: another module may need them
-  std::vector<std::string> names;          // of every file, enabled or not; NAME.so is module NAME
+  std::vector<std::string> names;  // of every file, enabled or not; NAME.so is module NAME
 };
 // Searches modules.path; the first file of a name wins. An enabled module without a file is added to the
 // configuration's faults.
@@ -23,7 +23,7 @@ module::set_options module_options(config::config& c);
 // The destination of report_modules().
 enum class report_target {
   standard_error,  // every problem on standard error
-  log,             // skipped modules as log events; problems that prevent the start on standard error
+  log,  // skipped modules as log events; problems that prevent the start on standard error
 };
 // Reports the problems that prepare() or start() found, except those that report_faults() prints with file and line.
 // Problems caused only by another module's problem are combined in one last line.

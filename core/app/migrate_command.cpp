@@ -107,9 +107,9 @@ exit_code apply_pending(const config::config& c, const db::connect_settings& con
     problems.push_back(json::object{{"module", p.module}, {"message", p.message}});
   }
   if (as == format::json)
-    std::printf("%s\n", json::serialize(json::object{{"applied", described(report.applied)},
-                                                     {"problems", std::move(problems)}})
-                            .c_str());
+    std::printf("%s\n",
+                json::serialize(json::object{{"applied", described(report.applied)}, {"problems", std::move(problems)}})
+                    .c_str());
   else
     std::printf("%zu applied%s\n", report.applied.size(), report.ok() ? "" : ", with problems");
   return report.ok() ? exit_code::ok : exit_code::failed;
@@ -177,7 +177,8 @@ exit_code forget_migration(const config_options& options, const forget_options& 
   }
   db::migrator(connect).forget(what.module, found.id);
   if (what.as == format::json)
-    std::printf("%s\n", json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}).c_str());
+    std::printf("%s\n",
+                json::serialize(json::object{{"forgotten", {{"module", what.module}, {"id", found.id}}}}).c_str());
   else
     std::printf("forgotten: migration %s of module %s\n", found.id.c_str(), what.module.c_str());
   return exit_code::ok;

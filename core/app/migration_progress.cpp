@@ -32,16 +32,22 @@ migration_progress::~migration_progress() {
   thread_.join();
 }
 
-void migration_progress::waiting() { begin({}, {}); }
+void migration_progress::waiting() {
+  begin({}, {});
+}
 
-void migration_progress::running(const db::migration_step& step) { begin(step.module, step.id); }
+void migration_progress::running(const db::migration_step& step) {
+  begin(step.module, step.id);
+}
 
 void migration_progress::applied(const db::migration_step& step) {
   end();
   if (on_applied_) on_applied_(step);
 }
 
-void migration_progress::failed(const db::migration_step&) { end(); }
+void migration_progress::failed(const db::migration_step&) {
+  end();
+}
 
 void migration_progress::begin(std::string module, std::string migration) {
   const auto now = clock::now();

@@ -16,7 +16,9 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-db::migration_step step(const char* id) { return {"shop", id, db::migration_step::state::pending, {}}; }
+db::migration_step step(const char* id) {
+  return {"shop", id, db::migration_step::state::pending, {}};
+}
 
 // Waits for the given number of reports.
 class reports {
@@ -53,8 +55,8 @@ TEST(migration_progress_test, reports_a_migration_again_and_again_until_it_ends)
     EXPECT_LE(heard.first(3).size(), until_now + 1) << "a report that was under way may follow";
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::AllOf(HasSubstr("a migration is still running"), HasSubstr("module=shop"), HasSubstr("migration=0001_slow"),
-                             HasSubstr("seconds=0")));
+              testing::AllOf(HasSubstr("a migration is still running"), HasSubstr("module=shop"),
+                             HasSubstr("migration=0001_slow"), HasSubstr("seconds=0")));
 }
 
 TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_life) {
@@ -62,7 +64,8 @@ TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_lif
   std::vector<std::string> applied;
   testing::internal::CaptureStderr();
   {
-    migration_progress progress(heard.listener(), [&](const auto& s) { applied.push_back(s.id); }, 1s);
+    migration_progress progress(
+        heard.listener(), [&](const auto& s) { applied.push_back(s.id); }, 1s);
     for (auto until = std::chrono::steady_clock::now() + 1300ms; std::chrono::steady_clock::now() < until;) {
       progress.running(step("0001_a"));
       std::this_thread::sleep_for(1ms);

@@ -60,9 +60,7 @@ const char* outcome_of(module_changes::action a) {
 // One line per problem; if the configuration's faults are the cause, those are used because they are more precise.
 std::string text_of(const module::report& r, const config::config& c) {
   std::string out;
-  const auto add = [&](const std::string& line) {
-    out += (out.empty() ? "" : "\n") + line;
-  };
+  const auto add = [&](const std::string& line) { out += (out.empty() ? "" : "\n") + line; };
   for (const auto& fault : c.faults()) add(fault.format());
   if (out.empty())
     for (const auto& p : r.problems)
@@ -114,12 +112,11 @@ module_changes::module_changes(workshop& w, rooms& r, api_document& api, signals
       drain_(drain),
       record_(w.metrics) {
   constexpr auto flags = RY_ROUTE_ADMIN | RY_ROUTE_LONG;  // the request takes as long as the ending module needs
-  r.server.add_host_route({"GET", "/admin/modules", [this](auto&) { return list(); },
-                           http::runs_on::blocking, RY_ROUTE_ADMIN});
+  r.server.add_host_route(
+      {"GET", "/admin/modules", [this](auto&) { return list(); }, http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {action::reload, action::enable, action::disable})
     r.server.add_host_route({"POST", std::string("/admin/modules/{name}/") + word(what),
-                             [this, what](auto& view) { return asked(what, view); },
-                             http::runs_on::blocking, flags});
+                             [this, what](auto& view) { return asked(what, view); }, http::runs_on::blocking, flags});
 }
 
 module_changes::~module_changes() = default;
@@ -159,8 +156,7 @@ http::host_answer module_changes::asked(action what, const ry_request_view& view
                {{"module", name}, {"change", word(what)}, {"by", actor}});
   auto answer = std::make_shared<std::promise<http::host_answer>>();
   auto done = answer->get_future();
-  const bool posted =
-      main_.post([this, actor, what, name, answer] { answer->set_value(run_for(actor, what, name)); });
+  const bool posted = main_.post([this, actor, what, name, answer] { answer->set_value(run_for(actor, what, name)); });
   answer.reset();
   http::host_answer out = refusal(503, "The server is stopping");
   try {
@@ -213,8 +209,7 @@ std::vector<std::string> module_changes::unapplied_settings(config::config& fres
   return out;
 }
 
-module::change_request module_changes::request_for(action what, const std::string& name,
-                                                   config::config& fresh,
+module::change_request module_changes::request_for(action what, const std::string& name, config::config& fresh,
                                                    std::string& error) const {
   module::change_request request;
   const auto found = find_modules(fresh);
@@ -245,8 +240,7 @@ std::string module_changes::try_start(const module::change_request& request, con
   auto pending = db::migrator(database_.session()).status(steps);
   std::erase_if(pending, [](const auto& s) { return s.is != db::migration_step::state::pending; });
   if (pending.empty()) return {};
-  observe::log(level::info, "module", "trial start before migrations are applied",
-               {{"pending", names_of(pending)}});
+  observe::log(level::info, "module", "trial start before migrations are applied", {{"pending", names_of(pending)}});
   const auto tried = modules.try_staged();
   if (!tried.problems.problems.empty() && !tried.missed_schema) return text_of(tried.problems, fresh);
   // Without the module's tables a start would prove nothing.
@@ -273,8 +267,7 @@ void module_changes::publish(const std::vector<module::job_kind>& old_jobs,
   for (const auto& c : old_consumers)
     if (!names.contains({c.owner->name, c.name})) gone.push_back(c);
   rooms_.events.remove_consumers(gone);
-  if (const auto why = rooms_.events.add_consumers(consumers); !why.empty())
-    observe::log(level::error, "events", why);
+  if (const auto why = rooms_.events.add_consumers(consumers); !why.empty()) observe::log(level::error, "events", why);
   rooms_.jobs.poke();
 }
 
@@ -282,16 +275,14 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   const auto begun = steady::now();
   auto& modules = workshop_.modules;
   const auto fail = [&](std::uint32_t status, const std::string& why) {
-    observe::log(level::error, "module", "not changed",
-                 {{"module", name}, {"change", word(what)}, {"why", why}});
+    observe::log(level::error, "module", "not changed", {{"module", name}, {"change", word(what)}, {"why", why}});
     record_.count(name, "refused");
     return refusal(status, why);
   };
   const auto present = [&] {
     const auto all = modules.describe();
-    return std::any_of(all.begin(), all.end(), [&](const auto& m) {
-      return m.facts.name == name && m.state == module::module_state::started;
-    });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& m) { return m.facts.name == name && m.state == module::module_state::started; });
   }();
   if (what == action::enable && present) return fail(409, "Module \"" + name + "\" is running");
   if (what != action::enable && !present) return fail(404, "Module \"" + name + "\" is not running");
@@ -332,7 +323,9 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   }
   // Applied migrations stay: the running versions work with them and can be started with them.
   const auto with_applied = [&](const std::string& why) {
-    return schema.applied.empty() ? why : why + "\nThese migrations were applied before the failure and stay in place: " + names_of(schema.applied);
+    return schema.applied.empty() ? why
+                                  : why + "\nThese migrations were applied before the failure and stay in place: " +
+                                        names_of(schema.applied);
   };
   if (!error.empty()) {
     modules.abandon();
@@ -362,9 +355,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   // A driver stays in use as long as another module holds it.
   const auto ends = modules.end_leaving(std::max(swapped + drain_, steady::now() + short_patience));
 
-  const auto ms = [](auto d) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  };
+  const auto ms = [](auto d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
   json::array left, running, unapplied;
   for (const auto& other : unapplied_settings(fresh)) {
     unapplied.emplace_back(other);
@@ -381,9 +372,8 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   }
   for (const auto& m : modules.describe())
     if (m.generation > before)
-      running.push_back(json::object{{"module", m.facts.name},
-                                     {"version", m.facts.version},
-                                     {"generation", m.generation}});
+      running.push_back(
+          json::object{{"module", m.facts.name}, {"version", m.facts.version}, {"generation", m.generation}});
   return {200, "application/json",
           json::serialize(json::object{{"module", name},
                                        {"change", word(what)},

@@ -60,8 +60,7 @@ class module_changes {
   // Preflight: if migrations would be applied for the staged modules, starts them once and stages them again.
   // Returns why they must not be swapped in; empty: continue.
   std::string try_start(const module::change_request& request, const config::config& fresh);
-  void publish(const std::vector<module::job_kind>& old_jobs,
-               const std::vector<module::consumer>& old_consumers);
+  void publish(const std::vector<module::job_kind>& old_jobs, const std::vector<module::consumer>& old_consumers);
   // Like run(), and records `actor` in the audit log.
   http::host_answer run_for(const std::string& actor, action what, const std::string& name);
   // Reloads a module if its file differs from the loaded one. Returns false if it does not.
@@ -77,7 +76,7 @@ class module_changes {
   const db::settings database_;
   const std::chrono::milliseconds drain_;
   std::map<std::string, bool> wishes_;  // requested since the start: enabled or disabled
-  std::uint64_t newest_ = 0;            // the latest generation
+  std::uint64_t newest_ = 0;  // the latest generation
   std::map<std::string, std::string> applied_;  // digests of the running modules' settings, by name
   change_record record_;
   std::atomic<bool> busy_{false};

@@ -1,9 +1,9 @@
 #include "core/app/module_check.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <ry/if/core.h>
 #include <ry/if/registrar.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,8 +144,7 @@ class examination {
     if (after.descriptors > before.descriptors)
       throw mend{"a third life leaves " + std::to_string(after.descriptors - before.descriptors) +
                  " descriptors open: destroy() must close what create() and start() opened"};
-    if (after.threads > before.threads)
-      throw mend{"a third life leaves threads behind: stop() must join them"};
+    if (after.threads > before.threads) throw mend{"a third life leaves threads behind: stop() must join them"};
   }
 
   // Removes each host interface in turn: the module must refuse with a sentence, or work without it.
@@ -215,8 +214,7 @@ class examination {
   enum class step { created, started };
 
   bool needs_transport() const {
-    return std::any_of(facts_.needs.begin(), facts_.needs.end(),
-                       [](const auto& n) { return n.id == transport_point; });
+    return std::any_of(facts_.needs.begin(), facts_.needs.end(), [](const auto& n) { return n.id == transport_point; });
   }
 
   std::vector<tried_module> cast() const {
@@ -275,8 +273,7 @@ class examination {
     t.stop();
     const auto m = own(t);
     const auto add = [&](const std::string& s) { first += (first.empty() ? "" : "\n") + s; };
-    if (m.strikes != 0)
-      add("broke the rules " + std::to_string(m.strikes) + " times: " + m.last_strike);
+    if (m.strikes != 0) add("broke the rules " + std::to_string(m.strikes) + " times: " + m.last_strike);
     if (m.state == module::module_state::retired) {
       add("did not end: " + m.reason);
       // The module's code may still run, so the objects it uses must not be destroyed.
@@ -436,8 +433,7 @@ verdict run_child(const module_check& what, const std::string& test) {
   const auto end = std::chrono::steady_clock::now() + test_time;
   std::array<char, 4096> piece{};
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     pollfd p{ends[0], POLLIN, 0};
     if (left.count() <= 0 || ::poll(&p, 1, static_cast<int>(left.count())) == 0) {
       v.late = true;
@@ -528,7 +524,11 @@ exit_code check_module(const module_check& what) {
     return exit_code::refused;
   }
   if (what.as == format::json)
-    std::printf("%s\n", json::serialize(json::object{{"tests", std::move(tests)}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}}).c_str());
+    std::printf(
+        "%s\n",
+        json::serialize(
+            json::object{{"tests", std::move(tests)}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}})
+            .c_str());
   else
     std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
   return failed == 0 ? exit_code::ok : exit_code::failed;

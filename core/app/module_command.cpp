@@ -83,7 +83,8 @@ exit_code run(workshop& w, std::string_view command, const std::string& argument
   });
   const core::error error = result.get();
   if (error.status == RY_OK) return exit_code::ok;
-  std::fprintf(stderr, "runyard: %s\n", error.message.empty() ? "the command failed" : client::printable(error.message).c_str());
+  std::fprintf(stderr, "runyard: %s\n",
+               error.message.empty() ? "the command failed" : client::printable(error.message).c_str());
   const bool wrong = error.status == RY_INVALID_ARGUMENT || error.status == RY_NOT_FOUND;
   return wrong ? exit_code::refused : exit_code::failed;
 }

@@ -10,8 +10,8 @@
 namespace ry::app {
 
 struct model_check_options {
-  std::string model;                                // alias or provider/model
-  long long timeout_seconds = 60;                   // for one response
+  std::string model;  // alias or provider/model
+  long long timeout_seconds = 60;  // for one response
   std::optional<long long> total_timeout_seconds;  // for all responses; nullopt: five times timeout_seconds
   format as = format::text;
 };

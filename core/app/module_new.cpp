@@ -23,31 +23,33 @@ constexpr std::string_view placeholder = "ry_sample";
 
 // Reserved words, which cannot be identifiers.
 constexpr std::array<std::string_view, 45> words_of_c = {
-    "alignas", "alignof", "auto", "bool", "break", "case", "char", "const", "constexpr",
-    "continue", "default", "do", "double", "else", "enum", "extern", "false", "float", "for",
-    "goto", "if", "inline", "int", "long", "nullptr", "register", "restrict", "return", "short",
-    "signed", "sizeof", "static", "static_assert", "struct", "switch", "thread_local", "true",
-    "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while"};
+    "alignas",  "alignof", "auto",   "bool",          "break",  "case",          "char",    "const",    "constexpr",
+    "continue", "default", "do",     "double",        "else",   "enum",          "extern",  "false",    "float",
+    "for",      "goto",    "if",     "inline",        "int",    "long",          "nullptr", "register", "restrict",
+    "return",   "short",   "signed", "sizeof",        "static", "static_assert", "struct",  "switch",   "thread_local",
+    "true",     "typedef", "typeof", "typeof_unqual", "union",  "unsigned",      "void",    "volatile", "while"};
 constexpr std::array<std::string_view, 92> words_of_cpp = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
-    "case", "catch", "char", "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return",
-    "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-    "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-    "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline",
-    "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-    "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-    "requires", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-    "struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef",
-    "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
-    "while", "xor", "xor_eq"};
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
+    "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
 constexpr std::array<std::string_view, 51> words_of_rust = {
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
-    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
-    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
-    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield"};
-constexpr std::array<std::string_view, 6> targets_of_cmake = {
-    "all", "clean", "help", "install", "package", "test"};
+    "abstract", "as",      "async", "await",   "become", "box",   "break", "const", "continue", "crate", "do",
+    "dyn",      "else",    "enum",  "extern",  "false",  "final", "fn",    "for",   "gen",      "if",    "impl",
+    "in",       "let",     "loop",  "macro",   "match",  "mod",   "move",  "mut",   "override", "priv",  "pub",
+    "ref",      "return",  "self",  "static",  "struct", "super", "trait", "true",  "try",      "type",  "typeof",
+    "unsafe",   "unsized", "use",   "virtual", "where",  "while", "yield"};
+constexpr std::array<std::string_view, 6> targets_of_cmake = {"all", "clean", "help", "install", "package", "test"};
 
 std::string named(std::string text, const std::string& name) {
   for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos; at += name.size())
@@ -94,14 +96,10 @@ std::string joined(const std::vector<std::string>& all) {
 }
 
 std::string fault_of(const new_module& what) {
-  const auto has = [](const auto& all, const auto& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
-  };
+  const auto has = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) != all.end(); };
   if (!module::valid_module_name(what.name))
-    return "the name must be a small letter, then small letters, digits and _ (at most 63): " +
-           what.name;
-  if (!has(template_languages(), what.lang))
-    return "--lang must be one of " + joined(template_languages());
+    return "the name must be a small letter, then small letters, digits and _ (at most 63): " + what.name;
+  if (!has(template_languages(), what.lang)) return "--lang must be one of " + joined(template_languages());
   const auto clash = [&](std::span<const std::string_view> words, const char* where) {
     return has(words, what.name) ? what.name + where + "; choose another name" : std::string();
   };
@@ -110,8 +108,7 @@ std::string fault_of(const new_module& what) {
                                     : clash(words_of_rust, " is a keyword of Rust");
   if (fault.empty()) fault = clash(targets_of_cmake, " is a target of every CMake project");
   if (!fault.empty()) return fault;
-  if (const auto why = taken_by(what.name); !why.empty())
-    return "no module can be called " + what.name + ": " + why;
+  if (const auto why = taken_by(what.name); !why.empty()) return "no module can be called " + what.name + ": " + why;
   if (!has(template_kinds(), what.kind)) return "--kind must be one of " + joined(template_kinds());
   return {};
 }

@@ -29,9 +29,8 @@ http::host_answer change(db::connection& c, const std::string& id, wish what) {
   const auto r = c.exec("update core.node set draining = $2 where id::text = lower($1) returning running",
                         {db::value::text(id), db::value::boolean(what == wish::drain)});
   if (r.empty()) return refusal(404, "Node not found");
-  const boost::json::object out{{"id", id},
-                                {"state", what == wish::drain ? "draining" : "active"},
-                                {"running", r.int64(0, 0)}};
+  const boost::json::object out{
+      {"id", id}, {"state", what == wish::drain ? "draining" : "active"}, {"running", r.int64(0, 0)}};
   return {200, "application/json", boost::json::serialize(out)};
 }
 
@@ -40,22 +39,19 @@ http::host_answer change(db::connection& c, const std::string& id, wish what) {
 void add_node_routes(rooms& r, workshop& w) {
   const auto own = r.jobs.node_id();
   r.server.add_host_route({"GET", "/admin/nodes",
-                           [&w, own](auto&) {
-                             return ask(w.rt.db, [own](db::connection& c) { return list(c, own); });
-                           },
+                           [&w, own](auto&) { return ask(w.rt.db, [own](db::connection& c) { return list(c, own); }); },
                            http::runs_on::blocking, RY_ROUTE_ADMIN});
   for (const auto what : {wish::drain, wish::undrain})
-    r.server.add_host_route(
-        {"POST", std::string("/admin/nodes/{id}/") + (what == wish::drain ? "drain" : "undrain"),
-         [&w, what](const ry_request_view& view) {
-           const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
-           observe::log(observe::level::info, "host", "a change of a node is asked for",
-                        {{"node", id},
-                         {"change", what == wish::drain ? "drain" : "undrain"},
-                         {"by", view.principal ? core::str(view.principal->subject) : ""}});
-           return ask(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
-         },
-         http::runs_on::blocking, RY_ROUTE_ADMIN});
+    r.server.add_host_route({"POST", std::string("/admin/nodes/{id}/") + (what == wish::drain ? "drain" : "undrain"),
+                             [&w, what](const ry_request_view& view) {
+                               const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
+                               observe::log(observe::level::info, "host", "a change of a node is asked for",
+                                            {{"node", id},
+                                             {"change", what == wish::drain ? "drain" : "undrain"},
+                                             {"by", view.principal ? core::str(view.principal->subject) : ""}});
+                               return ask(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
+                             },
+                             http::runs_on::blocking, RY_ROUTE_ADMIN});
 }
 
 }  // namespace ry::app

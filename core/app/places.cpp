@@ -17,8 +17,8 @@ config::defaults default_places(const fs::path& executable_dir) {
   const bool installed = executable_dir == "/usr/bin" || executable_dir == "/usr/local/bin";
   d.data_dir = installed ? "/var/lib/runyard" : ".runyard";
   std::error_code ec;
-  for (const auto& candidate : {executable_dir.parent_path() / "lib" / "runyard" / "modules",
-                                executable_dir.parent_path() / "modules"}) {
+  for (const auto& candidate :
+       {executable_dir.parent_path() / "lib" / "runyard" / "modules", executable_dir.parent_path() / "modules"}) {
     if (!fs::is_directory(candidate, ec)) continue;
     d.modules_path = candidate.string();
     return d;

@@ -16,7 +16,6 @@ config::defaults default_places(const std::filesystem::path& executable_dir);
 // The file to read without --config: $RUNYARD_CONFIG, ./conf/runyard.toml, /etc/runyard/runyard.toml. Empty if none
 // exists.
 std::filesystem::path default_config_file();
-inline constexpr const char* default_config_places =
-    "conf/runyard.toml or /etc/runyard/runyard.toml";
+inline constexpr const char* default_config_places = "conf/runyard.toml or /etc/runyard/runyard.toml";
 
 }  // namespace ry::app

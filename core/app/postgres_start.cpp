@@ -4,8 +4,7 @@
 
 namespace ry::app {
 
-postgres_start::postgres_start(const config::config& c, const instance& place)
-    : settings_(db_settings(c)) {
+postgres_start::postgres_start(const config::config& c, const instance& place) : settings_(db_settings(c)) {
   if (!settings_.connect.url.empty()) return;
   db::embedded_settings s;
   s.data_dir = place.data_dir();

@@ -18,10 +18,8 @@ constexpr std::chrono::milliseconds database_limit{2'000};
 probes::probes(workshop& w, rooms& r, const signals& stop) : workshop_(w), rooms_(r), stop_(stop) {
   using http::runs_on;
   r.server.add_host_route({"GET", "/healthz", [this](auto&) { return healthz(); }, runs_on::loop});
-  r.server.add_host_route(
-      {"GET", "/readyz", [this](auto&) { return readyz(); }, runs_on::blocking});
-  r.server.add_host_route(
-      {"GET", "/metrics", [this](auto&) { return metrics(); }, runs_on::blocking});
+  r.server.add_host_route({"GET", "/readyz", [this](auto&) { return readyz(); }, runs_on::blocking});
+  r.server.add_host_route({"GET", "/metrics", [this](auto&) { return metrics(); }, runs_on::blocking});
 }
 
 http::host_answer probes::healthz() const {
@@ -44,9 +42,9 @@ http::host_answer probes::readyz() const {
     degraded.push_back(json::object{{"room", room}, {"message", message}});
   };
   if (workshop_.rt.db && workshop_.rt.db->short_of_resources())
-    add_degraded("db", "the database refuses work because it lacks a resource, such as disk space; the log has the reason");
-  if (const auto trouble = rooms_.events.bus().trouble())
-    add_degraded("events", *trouble);
+    add_degraded("db",
+                 "the database refuses work because it lacks a resource, such as disk space; the log has the reason");
+  if (const auto trouble = rooms_.events.bus().trouble()) add_degraded("events", *trouble);
   for (const auto& h : workshop_.modules.health()) {
     // A module that is only slow to report its health may still work, and the server also works without an optional
     // module.
@@ -76,8 +74,8 @@ http::host_answer probes::metrics() const {
   text += render(workshop_.tracer.stats());
   text += render(workshop_.modules.describe());
   const auto* h = horizon_.load();
-  text += render(host_state{readyz().status == 200, workshop_.rt.db && workshop_.rt.db->healthy(),
-                            h ? h->oldest_seconds() : 0});
+  text += render(
+      host_state{readyz().status == 200, workshop_.rt.db && workshop_.rt.db->healthy(), h ? h->oldest_seconds() : 0});
   text += render_process();
   return {200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)};
 }

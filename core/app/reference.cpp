@@ -54,8 +54,7 @@ std::string types_of(const json::object& schema) {
   return out;
 }
 
-std::string range(const json::object& schema, const char* least, const char* most,
-                  const std::string& unit) {
+std::string range(const json::object& schema, const char* least, const char* most, const std::string& unit) {
   const auto* from = schema.if_contains(least);
   const auto* to = schema.if_contains(most);
   if (from && to) return number(*from) + " to " + number(*to) + unit;
@@ -117,7 +116,9 @@ void walk_settings(const json::object& schema, const std::string& key, bool requ
     const auto value = default_of(schema);
     const bool is_secret = secret && secret->is_bool() && secret->as_bool();
     out += "| " + code(key) + " | " + types_of(schema) + (is_secret ? ", secret" : "") + " | " +
-           (!value.empty() && !is_table ? value : required ? "required" : "") +
+           (!value.empty() && !is_table ? value
+            : required                  ? "required"
+                                        : "") +
            " | " + allowed(schema) + " | " + cell(meaning) + " |\n";
   }
   if (properties)
@@ -139,7 +140,8 @@ void walk_limits(const json::object& schema, const std::string& key, std::string
            name("metric") + " | " + name("alert") + " |\n";
   }
   if (const auto* properties = schema.if_contains("properties"))
-    for (const auto& p : properties->as_object()) walk_limits(p.value().as_object(), below(key, key_part(p.key())), out);
+    for (const auto& p : properties->as_object())
+      walk_limits(p.value().as_object(), below(key, key_part(p.key())), out);
   if (const auto* free = schema.if_contains("additionalProperties"); free && free->is_object())
     walk_limits(free->as_object(), below(key, "NAME"), out);
 }

@@ -100,8 +100,7 @@ class other_process final : public module::rehearsal {
   ~other_process() override { end(); }
 
   std::string load() override {
-    if (child_.failed != process::launched::failure::none)
-      return "no process to try it in: " + child_.message;
+    if (child_.failed != process::launched::failure::none) return "no process to try it in: " + child_.message;
     return objection(loading);
   }
 

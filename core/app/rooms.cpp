@@ -81,9 +81,7 @@ module::host_point authenticators(auth::authenticator* auth) {
   p.id = RY_AUTHENTICATOR_1;
   p.min_size = sizeof(ry_authenticator_v1);
   p.added = [auth](ry_host* owner, std::string_view name, const void* table, void* self) {
-    if (auth)
-      auth->add_contributor(
-          {std::string(name), owner, static_cast<const ry_authenticator_v1*>(table), self});
+    if (auth) auth->add_contributor({std::string(name), owner, static_cast<const ry_authenticator_v1*>(table), self});
   };
   p.removed = [auth](std::string_view name, std::function<void()> done) {
     if (auth)
@@ -100,8 +98,7 @@ module::host_point event_buses(events::hub* hub) {
   p.id = RY_EVENT_BUS_1;
   p.min_size = sizeof(ry_event_bus_v1);
   p.added = [hub](ry_host* owner, std::string_view name, const void* table, void* self) {
-    if (hub)
-      hub->bus().add({std::string(name), owner, static_cast<const ry_event_bus_v1*>(table), self});
+    if (hub) hub->bus().add({std::string(name), owner, static_cast<const ry_event_bus_v1*>(table), self});
   };
   p.removed = [hub](std::string_view name, std::function<void()> done) {
     if (hub)
@@ -158,8 +155,7 @@ bool workshop::prepare(report_target target) {
   bool sound = report.ok();
   std::vector<std::pair<std::string, std::string>> faults;
   for (const auto& kind : modules.jobs())
-    if (auto fault = jobs::queue::check(kind); !fault.empty())
-      faults.emplace_back(kind.owner->name, std::move(fault));
+    if (auto fault = jobs::queue::check(kind); !fault.empty()) faults.emplace_back(kind.owner->name, std::move(fault));
   for (auto& [owner, fault] : faults) {
     const auto more = modules.fail(owner, std::move(fault));
     report.problems.insert(report.problems.end(), more.problems.begin(), more.problems.end());
@@ -181,9 +177,8 @@ bool workshop::prepare(report_target target) {
 
 exit_code leave(const workshop& w, exit_code code) {
   const auto modules = w.modules.describe();
-  const bool all_ended = std::none_of(modules.begin(), modules.end(), [](const auto& m) {
-    return m.state == module::module_state::retired;
-  });
+  const bool all_ended = std::none_of(modules.begin(), modules.end(),
+                                      [](const auto& m) { return m.state == module::module_state::retired; });
   if (all_ended && w.registry.lifecycle.not_back() == 0) return code;
   std::fflush(nullptr);
   _exit(static_cast<int>(code));

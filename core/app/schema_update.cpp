@@ -18,18 +18,15 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
   return all;
 }
 
-db::migration_report update_schema(db::migrator& migrator,
-                                   const std::vector<module::module_migrations>& migrations,
-                                   std::chrono::milliseconds patience,
-                                   const std::function<bool()>& give_up, db::migration_observer& observer) {
+db::migration_report update_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations,
+                                   std::chrono::milliseconds patience, const std::function<bool()>& give_up,
+                                   db::migration_observer& observer) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (true) {
     try {
       return migrator.up(migrations, &observer);
     } catch (const db::failure& e) {
-      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline ||
-          give_up())
-        throw;
+      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline || give_up()) throw;
       observe::log(observe::level::warn, "db", "waiting for the database", {{"error", e.what()}});
     }
     std::this_thread::sleep_for(500ms);

@@ -14,10 +14,9 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
 
 // Applies pending migrations. If the database is unreachable it retries until `patience` has passed or `give_up`
 // returns true. Throws db::failure.
-db::migration_report update_schema(db::migrator& migrator,
-                                   const std::vector<module::module_migrations>& migrations,
-                                   std::chrono::milliseconds patience,
-                                   const std::function<bool()>& give_up, db::migration_observer& observer);
+db::migration_report update_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations,
+                                   std::chrono::milliseconds patience, const std::function<bool()>& give_up,
+                                   db::migration_observer& observer);
 
 // Records that these versions have started with their migrations, see db::migrator::confirm(). A failure is logged;
 // the next start records it then.

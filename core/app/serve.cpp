@@ -43,12 +43,12 @@ exit_code fail(const std::string& why) {
 }
 
 // Applies the migrations of host and modules. A failure in one module affects only that module.
-module::report migrate_all(workshop& w, db::migrator& migrator, const config::config& c,
-                           const signals& stop, const service_manager& manager, bool& unconfirmed) {
+module::report migrate_all(workshop& w, db::migrator& migrator, const config::config& c, const signals& stop,
+                           const service_manager& manager, bool& unconfirmed) {
   migration_progress progress([&](const std::string& activity) { manager.still_starting(activity); });
-  const auto report =
-      update_schema(migrator, all_migrations(w.modules), c.duration("database.wait_seconds"),
-                    [&] { return stop.requested(); }, progress);
+  const auto report = update_schema(
+      migrator, all_migrations(w.modules), c.duration("database.wait_seconds"), [&] { return stop.requested(); },
+      progress);
   unconfirmed = report.unconfirmed;
   module::report out;
   for (const auto& p : report.problems) {
@@ -56,8 +56,7 @@ module::report migrate_all(workshop& w, db::migrator& migrator, const config::co
       out.problems.push_back({p.module, p.message, true});
       continue;
     }
-    for (auto& each : w.modules.fail(p.module, p.message).problems)
-      out.problems.push_back(std::move(each));
+    for (auto& each : w.modules.fail(p.module, p.message).problems) out.problems.push_back(std::move(each));
   }
   return out;
 }
@@ -78,8 +77,7 @@ void drain(rooms& r, steady::time_point deadline) {
 http::listener open_door(service_manager& manager, const http::settings& web) {
   auto given = manager.take_listener();
   if (!given) return {web.address, web.port};
-  observe::log(level::info, "host", "serving on a socket of the service manager",
-               {{"address", given->name()}});
+  observe::log(level::info, "host", "serving on a socket of the service manager", {{"address", given->name()}});
   if (given->port() != web.port || given->address() != web.address)
     observe::log(level::warn, "host", "http.listen is not where this server listens",
                  {{"http.listen", web.address + ":" + std::to_string(web.port)}});
@@ -99,8 +97,7 @@ exit_code serve(const config_options& options) {
   if (!report_faults(c)) return exit_code::refused;
   if (const auto why = open_log(c); !why.empty()) return fail(why);
   if (options.file.empty() && default_config_file().empty())
-    observe::log(level::warn, "host",
-                 "no configuration file; defaults, the environment and --set are in force",
+    observe::log(level::warn, "host", "no configuration file; defaults, the environment and --set are in force",
                  {{"looked_for", default_config_places}});
 
   // data directory and port, both exclusive to this server, before anything is started
@@ -108,12 +105,13 @@ exit_code serve(const config_options& options) {
   raise_descriptor_limit();
   const auto web = http_settings(c);
   if (const auto wanted = static_cast<std::size_t>(c.integer("http.max_connections")); web.max_connections < wanted)
-    observe::log(level::warn, "host",
-                 "the limit on open files allows fewer connections than http.max_connections; raise LimitNOFILE= of the "
-                 "service or `ulimit -Hn`",
-                 {{"http.max_connections", std::to_string(wanted)},
-                  {"connections", std::to_string(web.max_connections)},
-                  {"open_files", std::to_string(descriptor_limit())}});
+    observe::log(
+        level::warn, "host",
+        "the limit on open files allows fewer connections than http.max_connections; raise LimitNOFILE= of the "
+        "service or `ulimit -Hn`",
+        {{"http.max_connections", std::to_string(wanted)},
+         {"connections", std::to_string(web.max_connections)},
+         {"open_files", std::to_string(descriptor_limit())}});
   auto door = open_door(manager, web);
   const listen_address where{door.address(), door.port()};
 
@@ -141,7 +139,8 @@ exit_code serve(const config_options& options) {
   if (!postgres.is_private()) connect();  // while the modules are loaded
   if (!w.prepare(report_target::log)) return leave(w, exit_code::refused);
   for (const auto& p : c.warnings())
-    observe::log(level::warn, "host", "an environment variable names no setting and is ignored", {{"variable", p.format()}});
+    observe::log(level::warn, "host", "an environment variable names no setting and is ignored",
+                 {{"variable", p.format()}});
   const auto file = options.file.empty() ? default_config_file() : std::filesystem::path(options.file);
   for (const auto& text : deployment_warnings(c, file, present_circumstances()))
     observe::log(level::warn, "host", "the deployment is insecure", {{"warning", text}});
@@ -165,8 +164,7 @@ exit_code serve(const config_options& options) {
   if (!report.ok()) return leave(w, fail("a required module did not start"));
   if (unconfirmed) confirm_schema(migrator, all_migrations(w.modules));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
-  if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty())
-    return leave(w, fail(why));
+  if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty()) return leave(w, fail(why));
   r.jobs.start();
   r.events.start();
   r.traces.start();
@@ -193,14 +191,11 @@ exit_code serve(const config_options& options) {
     database->stop();
     throw;
   }
-  const auto url =
-      base_url(where, r.server.port(), !web.tls_cert_file.empty());
+  const auto url = base_url(where, r.server.port(), !web.tls_cert_file.empty());
   observe::log(
       level::info, "host", "ready",
       {{"url", url},
-       {"ms",
-        std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - begun)
-                           .count())}});
+       {"ms", std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - begun).count())}});
   std::printf("listening on %s\n", url.c_str());
   std::fflush(stdout);
   config_reload reload(options, c, r.server, database_settings);
@@ -208,7 +203,8 @@ exit_code serve(const config_options& options) {
     manager.reloading();
     const auto renewed = reload.run();
     const auto modules = changes->reload_changed();
-    observe::log(renewed.ok ? level::info : level::error, "host", renewed.ok ? "reloaded on SIGHUP" : "not reloaded on SIGHUP",
+    observe::log(renewed.ok ? level::info : level::error, "host",
+                 renewed.ok ? "reloaded on SIGHUP" : "not reloaded on SIGHUP",
                  {{"certificate", renewed.certificate},
                   {"database", renewed.database},
                   {"modules_with_new_files", std::to_string(modules)}});

@@ -111,8 +111,7 @@ void service_manager::tell(const std::string& state) const {
     return complain("it is no address of a unix socket");
   std::memcpy(to.sun_path, address_.data(), address_.size());
   if (is_abstract) to.sun_path[0] = '\0';
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size() +
-                                           (is_abstract ? 0 : 1));
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size() + (is_abstract ? 0 : 1));
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const bool sent = fd >= 0 && ::sendto(fd, state.data(), state.size(), MSG_NOSIGNAL,
                                         reinterpret_cast<const sockaddr*>(&to), size) >= 0;

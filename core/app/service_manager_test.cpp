@@ -27,8 +27,7 @@ class manager_socket {
     at.sun_family = AF_UNIX;
     std::memcpy(at.sun_path, name_.data(), name_.size());
     if (name_[0] == '@') at.sun_path[0] = '\0';
-    const auto size =
-        offsetof(sockaddr_un, sun_path) + name_.size() + (name_[0] == '@' ? 0 : 1);
+    const auto size = offsetof(sockaddr_un, sun_path) + name_.size() + (name_[0] == '@' ? 0 : 1);
     EXPECT_EQ(0, ::bind(fd_, reinterpret_cast<sockaddr*>(&at), static_cast<socklen_t>(size)));
   }
   ~manager_socket() {
@@ -98,8 +97,8 @@ TEST_F(service_manager_, KeepsItsVariablesFromChildren) {
 }
 
 TEST_F(service_manager_, AddressesNobodyHearsAreNoFault) {
-  for (const auto& name : {std::string("/nowhere/at/all"), std::string("relative"),
-                                 "/" + std::string(200, 'x'), std::string("@nobody-there")}) {
+  for (const auto& name : {std::string("/nowhere/at/all"), std::string("relative"), "/" + std::string(200, 'x'),
+                           std::string("@nobody-there")}) {
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
     service_manager m;
     m.ready("x");

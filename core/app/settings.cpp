@@ -29,8 +29,7 @@ namespace {
 bool numeric(const std::string& address) {
   in_addr v4;
   in6_addr v6;
-  return inet_pton(AF_INET, address.c_str(), &v4) == 1 ||
-         inet_pton(AF_INET6, address.c_str(), &v6) == 1;
+  return inet_pton(AF_INET, address.c_str(), &v4) == 1 || inet_pton(AF_INET6, address.c_str(), &v6) == 1;
 }
 
 // The path of a readable file; empty if none is set or it was refused.
@@ -111,8 +110,7 @@ std::optional<listen_address> parse_listen(std::string_view text) {
   listen_address out;
   const auto digits = text.substr(colon + 1);
   const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), out.port);
-  if (digits.empty() || r.ec != std::errc{} || r.ptr != digits.data() + digits.size())
-    return std::nullopt;
+  if (digits.empty() || r.ec != std::errc{} || r.ptr != digits.data() + digits.size()) return std::nullopt;
   auto host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
@@ -136,9 +134,8 @@ std::string base_url(const listen_address& at, std::uint16_t port, bool tls) {
 
 observe::log_settings log_settings(const config::config& c) {
   static const std::pair<const char*, observe::level> levels[] = {
-      {"trace", observe::level::trace}, {"debug", observe::level::debug},
-      {"info", observe::level::info},   {"warn", observe::level::warn},
-      {"error", observe::level::error}, {"off", observe::level::off}};
+      {"trace", observe::level::trace}, {"debug", observe::level::debug}, {"info", observe::level::info},
+      {"warn", observe::level::warn},   {"error", observe::level::error}, {"off", observe::level::off}};
   observe::log_settings s;
   for (const auto& [name, level] : levels)
     if (c.text("log.level") == name) s.min = level;
@@ -152,8 +149,7 @@ http::settings http_settings(config::config& c) {
     s.address = at->address;
     s.port = at->port;
   } else {
-    c.refuse("http.listen",
-             "must be ADDRESS:PORT with a numeric address, e.g. 127.0.0.1:8080 or [::1]:0");
+    c.refuse("http.listen", "must be ADDRESS:PORT with a numeric address, e.g. 127.0.0.1:8080 or [::1]:0");
   }
   const auto cert = need_file(c, "http.tls.cert"), key = need_file(c, "http.tls.key");
   if (!cert.empty() && !key.empty())
@@ -164,11 +160,11 @@ http::settings http_settings(config::config& c) {
   s.cors.origins = c.list("http.cors.origins");
   for (const auto& origin : s.cors.origins)
     if (!may_be_origin(origin))
-      c.refuse("http.cors.origins", "\"" + origin + "\" is no origin as browsers send it, such as "
-                                    "\"https://app.example.org\": no page would match");
-  s.cors.allow_credentials = c.flag("http.cors.allow_credentials")
-                                 ? http::cors_settings::credentials::yes
-                                 : http::cors_settings::credentials::no;
+      c.refuse("http.cors.origins", "\"" + origin +
+                                        "\" is no origin as browsers send it, such as "
+                                        "\"https://app.example.org\": no page would match");
+  s.cors.allow_credentials = c.flag("http.cors.allow_credentials") ? http::cors_settings::credentials::yes
+                                                                   : http::cors_settings::credentials::no;
   if (s.cors.allow_credentials == http::cors_settings::credentials::yes &&
       std::find(s.cors.origins.begin(), s.cors.origins.end(), "*") != s.cors.origins.end())
     c.refuse("http.cors.allow_credentials",
@@ -181,8 +177,7 @@ http::settings http_settings(config::config& c) {
   if (local || !s.site.public_url.empty()) s.site.check = http::site_settings::checks::on;
   if (local) s.site.whom = http::site_settings::scope::everyone;
   s.trusted_proxies = c.list("http.trusted_proxies");
-  try_out(c, "http.trusted_proxies",
-          [&] { const http::serving::address_set usable(s.trusted_proxies); });
+  try_out(c, "http.trusted_proxies", [&] { const http::serving::address_set usable(s.trusted_proxies); });
   s.access = c.flag("http.access_log") ? http::access_log::on : http::access_log::off;
   const auto size = [&](const char* key) { return static_cast<std::size_t>(c.integer(key)); };
   s.max_header_bytes = size("http.max_header_bytes");
@@ -214,7 +209,8 @@ void check_brand(config::config& c) {
   const double ratio = ry::contrast(*color, {255, 255, 255});
   if (ratio >= least) return;
   char text[160];
-  std::snprintf(text, sizeof text, "its contrast with white is %.1f:1, but buttons need 3:1: choose a darker color", ratio);
+  std::snprintf(text, sizeof text, "its contrast with white is %.1f:1, but buttons need 3:1: choose a darker color",
+                ratio);
   c.refuse("brand.color", text);
 }
 
@@ -286,8 +282,7 @@ http::client_settings egress_settings(config::config& c) {
   if (const auto path = need_file(c, "egress.ca_file"); !path.empty())
     try_out(c, "egress.ca_file", [&] { const http::tls_context usable(path); });
   http::client_settings s;
-  s.guard =
-      c.text("deployment.mode") == "local" ? http::address_guard::off : http::address_guard::on;
+  s.guard = c.text("deployment.mode") == "local" ? http::address_guard::off : http::address_guard::on;
   s.ca_file = c.text("egress.ca_file");
   s.idle_limits.total = static_cast<std::size_t>(c.integer("egress.idle_connections"));
   s.idle_limits.per_key = static_cast<std::size_t>(c.integer("egress.idle_connections_per_host"));
@@ -357,8 +352,7 @@ limits::settings limit_settings(const config::config& c) {
 std::vector<std::string> secret_keys(config::config& c) {
   std::vector<std::string> keys;
   const auto add = [&](const char* name, std::string key, const std::string& where) {
-    if (!auth::secret_box::usable_key(key))
-      c.refuse(name, where + "must be 32 bytes, as 64 hex digits or as base64");
+    if (!auth::secret_box::usable_key(key)) c.refuse(name, where + "must be 32 bytes, as 64 hex digits or as base64");
     keys.push_back(std::move(key));
   };
   if (auto key = c.text("secrets.key"); !key.empty()) add("secrets.key", std::move(key), "");
@@ -377,8 +371,7 @@ std::vector<std::string> secret_keys(config::config& c) {
   const auto old = c.list("secrets.old_keys");
   if (keys.empty() && !old.empty())
     c.refuse("secrets.old_keys", "needs a present key: set secrets.key or secrets.key_file");
-  for (std::size_t i = 0; i < old.size(); ++i)
-    add("secrets.old_keys", old[i], "key " + std::to_string(i + 1) + " ");
+  for (std::size_t i = 0; i < old.size(); ++i) add("secrets.old_keys", old[i], "key " + std::to_string(i + 1) + " ");
   return keys;
 }
 

@@ -80,8 +80,7 @@ void signals::listen() {
       // A terminal signals the whole process group, and a parent of the server may forward its own signal: one stop
       // request then arrives twice.
       if (std::chrono::steady_clock::now() - first < same_wish) continue;
-      observe::log(observe::level::warn, "host", "second signal: ending at once",
-                   {{"signal", name}});
+      observe::log(observe::level::warn, "host", "second signal: ending at once", {{"signal", name}});
       _exit(1);
     }
     first = std::chrono::steady_clock::now();

@@ -37,7 +37,7 @@ struct span_exporter::state : std::enable_shared_from_this<state> {
   exec::loop& loop;
   const exporter_settings s;
   boost::asio::steady_timer timer;
-  std::string body;       // of the batch in flight
+  std::string body;  // of the batch in flight
   std::size_t spans = 0;  // in that batch; 0: none is in flight
   int tries = 0;
   bool sending = false, stopping = false;

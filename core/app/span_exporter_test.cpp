@@ -122,8 +122,8 @@ TEST_F(span_exporter_test, a_full_batch_does_not_wait_for_the_interval) {
 }
 
 TEST_F(span_exporter_test, what_cannot_be_taken_now_is_sent_again) {
-  collector c({answer("503 Service Unavailable"), "", answer("429 Too Many Requests", "Retry-After: 1\r\n"),
-               answer("200 OK")});
+  collector c(
+      {answer("503 Service Unavailable"), "", answer("429 Too Many Requests", "Retry-After: 1\r\n"), answer("200 OK")});
   how.timeout = 300ms;
   begin(c);
   spans(2);

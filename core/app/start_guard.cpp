@@ -23,12 +23,15 @@ start_guard::start_guard(const fs::path& data_dir) : directory_(data_dir / "modu
   std::error_code ec;
   fs::create_directory(directory_, ec);
   if (ec)
-    observe::log(observe::level::warn, "host",
-                 "cannot record module starts; a module that crashes the server at startup is not detected at the next start",
-                 {{"directory", directory_.string()}, {"reason", ec.message()}});
+    observe::log(
+        observe::level::warn, "host",
+        "cannot record module starts; a module that crashes the server at startup is not detected at the next start",
+        {{"directory", directory_.string()}, {"reason", ec.message()}});
 }
 
-start_guard::~start_guard() { close_record(); }
+start_guard::~start_guard() {
+  close_record();
+}
 
 start_guard::record start_guard::read(const std::string& module) const {
   record r;

@@ -11,16 +11,13 @@ namespace {
 constexpr std::size_t loops = 1;
 constexpr auto stop_time = std::chrono::seconds(5);
 
-config::sources sources_of(const std::vector<tried_module>& modules,
-                           const std::filesystem::path& data_dir,
+config::sources sources_of(const std::vector<tried_module>& modules, const std::filesystem::path& data_dir,
                            const std::vector<std::string>& settings) {
   config::sources from;
-  from.overrides = {"data_dir=" + data_dir.string(), "modules.path=" + data_dir.string(),
-                    "deployment.mode=local"};
+  from.overrides = {"data_dir=" + data_dir.string(), "modules.path=" + data_dir.string(), "deployment.mode=local"};
   for (const auto& m : modules) {
     from.overrides.push_back("modules." + m.name + ".enabled=true");
-    from.overrides.push_back("modules." + m.name + ".path=" +
-                             std::filesystem::absolute(m.file).string());
+    from.overrides.push_back("modules." + m.name + ".path=" + std::filesystem::absolute(m.file).string());
     for (const auto& s : m.settings) from.overrides.push_back(m.name + "." + s);
   }
   from.overrides.insert(from.overrides.end(), settings.begin(), settings.end());

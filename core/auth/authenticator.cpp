@@ -35,8 +35,7 @@ constexpr auto max_query_ttl = std::chrono::hours(8 * 24);
 constexpr const char* session_ended = "its session has ended";
 
 std::int64_t system_now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -64,10 +63,8 @@ fetched read_file(const std::string& path) {
 
 std::string derived(std::string_view secret, std::string_view purpose) {
   crypto_auth_hmacsha256_state st;
-  crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(secret.data()),
-                              secret.size());
-  crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(purpose.data()),
-                                purpose.size());
+  crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(purpose.data()), purpose.size());
   std::string key(crypto_auth_hmacsha256_BYTES, '\0');
   crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(key.data()));
   return key;
@@ -79,9 +76,7 @@ struct trusted_issuer {
   std::optional<verification_key> secret;
   std::shared_ptr<jwks_source> source;
 
-  claim_rules rules() const {
-    return {cfg->issuer, cfg->audiences, cfg->leeway_s, cfg->roles, cfg->subject_prefix};
-  }
+  claim_rules rules() const { return {cfg->issuer, cfg->audiences, cfg->leeway_s, cfg->roles, cfg->subject_prefix}; }
 };
 
 issued refusal(ry_status st, const char* message) {
@@ -166,8 +161,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
   verdict accept(checked_claims c, const trusted_issuer& from, std::string_view bearer, std::uint64_t epoch) {
     if (has_ended(c.who)) return refused(session_ended);
-    const auto until =
-        std::min(c.who.expires_unix_us + from.cfg->leeway_s * 1'000'000, now() + max_remembered_us);
+    const auto until = std::min(c.who.expires_unix_us + from.cfg->leeway_s * 1'000'000, now() + max_remembered_us);
     auto who = std::make_shared<const principal>(std::move(c.who));
     cache.insert(bearer, who, until, epoch);
     return {RY_OK, std::move(who), ""};
@@ -229,8 +223,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       if (from.source) from.source->freshen(now());
       return v;
     }
-    auto retry = [self = shared_from_this(), bearer = std::string(bearer), exec,
-                  later = std::move(later)] {
+    auto retry = [self = shared_from_this(), bearer = std::string(bearer), exec, later = std::move(later)] {
       exec->post([self, bearer, later] {
         auto v = self->decide_finally(bearer);
         self->note(v, bearer);
@@ -293,11 +286,10 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
       if (why.empty()) parse_jwks(first.body, &why);
       if (!why.empty()) throw std::runtime_error(c.name + ".jwks_file " + from + ": " + why);
     }
-    i.source = std::make_shared<jwks_source>(
-        jwks_source::settings{from, cfg.jwks_max_age_us, cfg.jwks_min_interval_us}, std::move(fetch),
-        [weak = weak_from_this()] {
-          if (const auto st = weak.lock()) st->cache.clear();
-        });
+    i.source = std::make_shared<jwks_source>(jwks_source::settings{from, cfg.jwks_max_age_us, cfg.jwks_min_interval_us},
+                                             std::move(fetch), [weak = weak_from_this()] {
+                                               if (const auto st = weak.lock()) st->cache.clear();
+                                             });
   }
 
   verdict query_token(std::string_view text, std::string_view path) {
@@ -309,8 +301,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     auto c = check_claims(token.payload, {std::string(own_issuer), {}, 0, {}, {}}, now());
     if (c.refused) return refused(c.refused);
     const auto* bound = c.claims.if_contains("path");
-    if (!bound || !bound->is_string() ||
-        !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
+    if (!bound || !bound->is_string() || !same_path({bound->get_string().data(), bound->get_string().size()}, path)) {
       return refused("a query token for another path");
     }
     c.who.session = session_of(c.claims);
@@ -320,8 +311,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     return {RY_OK, std::make_shared<const principal>(std::move(c.who)), ""};
   }
 
-  issued sign(std::string_view secret, std::string_view typ, json::object claims,
-              std::chrono::milliseconds ttl) const {
+  issued sign(std::string_view secret, std::string_view typ, json::object claims, std::chrono::milliseconds ttl) const {
     if (ttl <= std::chrono::milliseconds::zero() || ttl > std::chrono::hours(24 * 3660)) {
       return refusal(RY_INVALID_ARGUMENT, "the time to live must be positive and below ten years");
     }
@@ -341,8 +331,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 authenticator::authenticator(settings s, fetch_fn fetch) {
   if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised");
   if (!s.main.hs256_secret.empty() && s.main.hs256_secret.size() < 32) {
-    observe::log(observe::level::warn, "auth",
-                 "auth.jwt.hs256_secret is shorter than 32 bytes: it can be guessed");
+    observe::log(observe::level::warn, "auth", "auth.jwt.hs256_secret is shorter than 32 bytes: it can be guessed");
   }
   auto secret = s.main.hs256_secret.empty() ? own_secret(s.data_dir) : s.main.hs256_secret;
   observe::redact(secret);
@@ -362,8 +351,7 @@ principal_ptr authenticator::remembered(std::string_view bearer) {
   return state_->cache.find(bearer, state_->now());
 }
 
-std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_exec* exec,
-                                                   verdict_fn later) {
+std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_exec* exec, verdict_fn later) {
   if (bearer.empty()) return state::refused("no token");
   const auto noted = [this, bearer](verdict v) {
     state_->note(v, bearer);
@@ -378,20 +366,19 @@ std::optional<verdict> authenticator::authenticate(std::string_view bearer, ry_e
   }
   if (state_->drivers->empty()) return noted(state::refused("not a JWT"));
 
-  state_->drivers->ask(std::string(bearer), exec,
-                       [st = state_, bearer = std::string(bearer), epoch = state_->cache.epoch(),
-                        later = std::move(later)](verdict v) {
-                         if (v.status == RY_OK && st->has_ended(*v.who)) {
-                           v = state::refused(session_ended);
-                         } else if (v.status == RY_OK) {
-                           auto until = st->now() + st->cfg.contributed_ttl_us;
-                           if (v.who->expires_unix_us != 0)
-                             until = std::min(until, v.who->expires_unix_us);
-                           st->cache.insert(bearer, v.who, until, epoch);
-                         }
-                         st->note(v, bearer);
-                         later(std::move(v));
-                       });
+  state_->drivers->ask(
+      std::string(bearer), exec,
+      [st = state_, bearer = std::string(bearer), epoch = state_->cache.epoch(), later = std::move(later)](verdict v) {
+        if (v.status == RY_OK && st->has_ended(*v.who)) {
+          v = state::refused(session_ended);
+        } else if (v.status == RY_OK) {
+          auto until = st->now() + st->cfg.contributed_ttl_us;
+          if (v.who->expires_unix_us != 0) until = std::min(until, v.who->expires_unix_us);
+          st->cache.insert(bearer, v.who, until, epoch);
+        }
+        st->note(v, bearer);
+        later(std::move(v));
+      });
   return std::nullopt;
 }
 
@@ -447,8 +434,7 @@ void authenticator::forget(std::string_view subject) {
   state_->cache.forget(subject);
 }
 
-void authenticator::refuse_session(std::string_view subject, std::string_view session,
-                                   std::int64_t until_unix_us) {
+void authenticator::refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) {
   // In this order: what is decided after the cache was cleared sees the session's end.
   const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
   if (session.empty()) {

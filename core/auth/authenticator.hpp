@@ -28,11 +28,11 @@ inline constexpr std::string_view own_issuer = "runyard";
 
 // One identity provider whose tokens are accepted.
 struct issuer_settings {
-  std::string name = "auth.jwt";       // where it is configured, for log lines
-  std::string hs256_secret;            // its shared secret, also for HS384 and HS512
+  std::string name = "auth.jwt";  // where it is configured, for log lines
+  std::string hs256_secret;  // its shared secret, also for HS384 and HS512
   std::string jwks_url;
-  std::filesystem::path jwks_file;     // not beside a URL
-  std::string issuer;                  // the claim "iss"; empty: any
+  std::filesystem::path jwks_file;  // not beside a URL
+  std::string issuer;  // the claim "iss"; empty: any
   std::vector<std::string> audiences;  // empty: any
   std::int64_t leeway_s = 30;
   role_rules roles;
@@ -104,16 +104,14 @@ class authenticator {
   issued mint(std::string_view claims_json, std::chrono::milliseconds ttl) const;
   issued mint_token(const token_request& request) const;
   // ttl is cut to eight days. [any]
-  issued mint_query_token(const ry_principal& who, std::string_view path,
-                          std::chrono::milliseconds ttl) const;
+  issued mint_query_token(const ry_principal& who, std::string_view path, std::chrono::milliseconds ttl) const;
 
   // Forgets what is remembered about a subject. [any]
   void forget(std::string_view subject);
   // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
   // query tokens that were minted from them. An empty session: everything of the subject that was issued until now; with a time
   // in the past, what was issued until then, for the longest life of a query token. [any]
-  void refuse_session(std::string_view subject, std::string_view session,
-                      std::int64_t until_unix_us);
+  void refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us);
   // Whether refuse_session() ended the session of this accepted principal. [any]
   bool has_ended(const principal& who) const;
   // The number of ended sessions; it never decreases. [any]

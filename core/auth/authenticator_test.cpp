@@ -60,9 +60,7 @@ class auth_test : public testing::Test {
     loops_.stop_and_join();
     fs::remove_all(dir_);
   }
-  std::unique_ptr<authenticator> make() {
-    return std::make_unique<authenticator>(settings_, provider_.fn());
-  }
+  std::unique_ptr<authenticator> make() { return std::make_unique<authenticator>(settings_, provider_.fn()); }
   // The verdict, waiting for it when it is not given at once.
   verdict ask(authenticator& a, const std::string& bearer) {
     auto promise = std::make_shared<std::promise<verdict>>();
@@ -98,8 +96,7 @@ class auth_test : public testing::Test {
 
 TEST_F(auth_test, own_tokens_are_accepted_without_any_configuration) {
   const auto a = make();
-  const auto made =
-      a->mint_token({"11111111-1111-4111-8111-111111111111", "a@b.c", role::admin, 60s});
+  const auto made = a->mint_token({"11111111-1111-4111-8111-111111111111", "a@b.c", role::admin, 60s});
   ASSERT_FALSE(made.error);
   const auto v = ask(*a, made.token);
   ASSERT_EQ(v.status, RY_OK) << v.why;
@@ -178,9 +175,8 @@ TEST_F(auth_test, shared_secret_with_issuer_and_audience) {
   EXPECT_EQ(ask(*a, hs256(claims(R"(,"iss":"https://id")"))).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, hs256(claims(R"(,"aud":"api")"))).status, RY_UNAUTHENTICATED);
   EXPECT_EQ(ask(*a, a->mint_token({"u1", "", role::user, 60s}).token).status, RY_OK);
-  EXPECT_EQ(
-      ask(*a, hs256(claims(R"(,"iss":"https://id","aud":"api")"), shared_secret + "x")).status,
-      RY_UNAUTHENTICATED);
+  EXPECT_EQ(ask(*a, hs256(claims(R"(,"iss":"https://id","aud":"api")"), shared_secret + "x")).status,
+            RY_UNAUTHENTICATED);
   EXPECT_FALSE(fs::exists(dir_ / "auth.key"));
 }
 
@@ -355,20 +351,18 @@ TEST_F(auth_test, query_tokens_compare_paths_by_meaning) {
   who.subject = "u1";
   const std::string id = "0192f0c1-2d3e-7f00-8a1b-0123456789ab";
   const auto token = a->mint_query_token(who.view(), "/agent-run/" + id + "/stream", 60s).token;
-  for (const std::string path :
-       {"/agent-run/0192F0C1-2D3E-7F00-8A1B-0123456789AB/stream",
-        "/agent-run/%30192f0c1-2d3e-7f00-8a1b-0123456789%41b/stream",
-        "/agent-run/0192f0c1%2d2d3e-7f00-8a1b-0123456789ab/%73tream"}) {
+  for (const std::string path : {"/agent-run/0192F0C1-2D3E-7F00-8A1B-0123456789AB/stream",
+                                 "/agent-run/%30192f0c1-2d3e-7f00-8a1b-0123456789%41b/stream",
+                                 "/agent-run/0192f0c1%2d2d3e-7f00-8a1b-0123456789ab/%73tream"}) {
     EXPECT_EQ(a->authenticate_query(token, path).status, RY_OK) << path;
   }
-  for (const std::string path :
-       {"/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ac/stream",
-        "/AGENT-RUN/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
-        "/agent-run%2f0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
-        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%",
-        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%2",
-        "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%zz",
-        "//agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream"}) {
+  for (const std::string path : {"/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ac/stream",
+                                 "/AGENT-RUN/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
+                                 "/agent-run%2f0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream",
+                                 "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%",
+                                 "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%2",
+                                 "/agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream%zz",
+                                 "//agent-run/0192f0c1-2d3e-7f00-8a1b-0123456789ab/stream"}) {
     EXPECT_EQ(a->authenticate_query(token, path).status, RY_UNAUTHENTICATED) << path;
   }
 }
@@ -395,8 +389,7 @@ struct fake_driver {
   std::string name;
   std::atomic<int> asked{0};
 
-  static ry_status authenticate(void* self, ry_str bearer, ry_exec* exec, ry_principal_fn fn,
-                                void* ctx) noexcept {
+  static ry_status authenticate(void* self, ry_str bearer, ry_exec* exec, ry_principal_fn fn, void* ctx) noexcept {
     auto& d = *static_cast<fake_driver*>(self);
     ++d.asked;
     EXPECT_TRUE(exec->is_current());
@@ -473,8 +466,7 @@ TEST_F(auth_test, tables_reach_the_rooms) {
   const auto* auth = auth_table();
   const auto* secrets = secrets_table();
   EXPECT_EQ(auth->mint(&host, ry::core::view("{}"), 1000, take, &got), RY_FAILED_PRECONDITION);
-  EXPECT_EQ(secrets->seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got),
-            RY_UNAVAILABLE);
+  EXPECT_EQ(secrets->seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_UNAVAILABLE);
   rt.auth = a.get();
   rt.secrets = const_cast<secret_box*>(&box);
   EXPECT_EQ(auth->mint(&host, ry::core::view("{}"), 1000, take, &got), RY_INVALID_ARGUMENT);
@@ -482,13 +474,11 @@ TEST_F(auth_test, tables_reach_the_rooms) {
   EXPECT_EQ(ask(*a, got).status, RY_OK);
   auth->forget(&host, ry::core::view("u"));
   EXPECT_FALSE(a->remembered(got));
-  EXPECT_EQ(auth->mint_query_token(&host, nullptr, ry::core::view("/p"), 1000, take, &got),
-            RY_INVALID_ARGUMENT);
+  EXPECT_EQ(auth->mint_query_token(&host, nullptr, ry::core::view("/p"), 1000, take, &got), RY_INVALID_ARGUMENT);
 
   ASSERT_EQ(secrets->seal(&host, ry::core::view("c"), ry::core::bytes("x"), take, &got), RY_OK);
   const auto sealed = got;
-  EXPECT_EQ(secrets->open(&host, ry::core::view("d"), ry::core::bytes(sealed), take, &got),
-            RY_DATA_LOSS);
+  EXPECT_EQ(secrets->open(&host, ry::core::view("d"), ry::core::bytes(sealed), take, &got), RY_DATA_LOSS);
   ASSERT_EQ(secrets->open(&host, ry::core::view("c"), ry::core::bytes(sealed), take, &got), RY_OK);
   EXPECT_EQ(got, "x");
 }

@@ -34,9 +34,8 @@ struct contributors::walk {
 void contributors::add(contributor c) {
   auto e = std::make_shared<entry>(std::move(c));
   std::lock_guard lock(mutex_);
-  const auto at =
-      std::upper_bound(entries_.begin(), entries_.end(), e,
-                       [](const auto& a, const auto& b) { return a->c.name < b->c.name; });
+  const auto at = std::upper_bound(entries_.begin(), entries_.end(), e,
+                                   [](const auto& a, const auto& b) { return a->c.name < b->c.name; });
   entries_.insert(at, std::move(e));
 }
 
@@ -44,8 +43,7 @@ void contributors::remove(std::string_view name, std::function<void()> gone) {
   std::shared_ptr<entry> removed;  // its last reference goes after the lock
   {
     std::lock_guard lock(mutex_);
-    const auto at = std::find_if(entries_.begin(), entries_.end(),
-                                 [name](const auto& e) { return e->c.name == name; });
+    const auto at = std::find_if(entries_.begin(), entries_.end(), [name](const auto& e) { return e->c.name == name; });
     if (at != entries_.end()) {
       removed = std::move(*at);
       removed->gone = std::move(gone);
@@ -60,18 +58,16 @@ bool contributors::empty() const {
   return entries_.empty();
 }
 
-std::shared_ptr<contributors::entry> contributors::next_after(
-    const std::shared_ptr<entry>& last) const {
+std::shared_ptr<contributors::entry> contributors::next_after(const std::shared_ptr<entry>& last) const {
   std::lock_guard lock(mutex_);
   if (!last) return entries_.empty() ? nullptr : entries_.front();
-  const auto at = std::find_if(entries_.begin(), entries_.end(),
-                               [&](const auto& e) { return e->c.name > last->c.name; });
+  const auto at =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e->c.name > last->c.name; });
   return at == entries_.end() ? nullptr : *at;
 }
 
 void contributors::ask(std::string bearer, ry_exec* exec, std::function<void(verdict)> later) {
-  auto w = std::make_unique<walk>(
-      walk{shared_from_this(), nullptr, std::move(bearer), exec, std::move(later)});
+  auto w = std::make_unique<walk>(walk{shared_from_this(), nullptr, std::move(bearer), exec, std::move(later)});
   exec->post([w = std::move(w)]() mutable { step(std::move(w)); });
 }
 
@@ -85,9 +81,8 @@ void contributors::step(std::unique_ptr<walk> w) {
   const auto entry = w->at;
   const auto bearer = core::view(w->bearer);
   walk* raw = w.release();  // on_answer takes it back
-  const auto st =
-      module::invoke(entry->c.owner, "authenticator", entry->c.table->authenticate, entry->c.self,
-                     bearer, raw->exec, &contributors::on_answer, static_cast<void*>(raw));
+  const auto st = module::invoke(entry->c.owner, "authenticator", entry->c.table->authenticate, entry->c.self, bearer,
+                                 raw->exec, &contributors::on_answer, static_cast<void*>(raw));
   if (st != RY_OK) on_answer(raw, st, nullptr);
 }
 

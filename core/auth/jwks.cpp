@@ -28,9 +28,8 @@ bool meant_for_verification(const json::object& jwk) {
   if (!ops) return true;
   if (!ops->is_array()) return false;
   const auto& all = ops->get_array();
-  return std::any_of(all.begin(), all.end(), [](const json::value& op) {
-    return op.is_string() && op.get_string() == "verify";
-  });
+  return std::any_of(all.begin(), all.end(),
+                     [](const json::value& op) { return op.is_string() && op.get_string() == "verify"; });
 }
 
 std::optional<verification_key> first_certificate(const json::object& jwk) {
@@ -168,12 +167,10 @@ void jwks_source::freshen(std::int64_t now_us) {
   }
 }
 
-jwks_source::wait jwks_source::refetch(std::int64_t now_us,
-                                       const std::shared_ptr<const key_set>& seen,
+jwks_source::wait jwks_source::refetch(std::int64_t now_us, const std::shared_ptr<const key_set>& seen,
                                        std::function<void()> retry) {
   std::unique_lock lock(mutex_);
-  if (!fetching_ && keys_ == seen && begun_us_ != 0 &&
-      now_us - begun_us_ < settings_.min_interval_us) {
+  if (!fetching_ && keys_ == seen && begun_us_ != 0 && now_us - begun_us_ < settings_.min_interval_us) {
     return wait::fresh;
   }
   if (waiting_.size() >= max_waiting) return wait::too_many;
@@ -192,8 +189,7 @@ void jwks_source::begin(std::unique_lock<std::mutex>& lock, std::int64_t now_us)
   fetching_ = true;
   begun_us_ = now_us;
   lock.unlock();
-  fetch_(settings_.url,
-         [self = shared_from_this()](fetched result) { self->ended(std::move(result)); });
+  fetch_(settings_.url, [self = shared_from_this()](fetched result) { self->ended(std::move(result)); });
 }
 
 void jwks_source::ended(fetched result) {

@@ -61,8 +61,7 @@ class jwks_source : public std::enable_shared_from_this<jwks_source> {
   enum class wait { queued, fresh, too_many };
   // `retry` runs once, on any thread, after the fetch under way or begun here has ended. fresh: no
   // fetch now (rate limit), `retry` is dropped. `seen` is the set that did not have the key.
-  wait refetch(std::int64_t now_us, const std::shared_ptr<const key_set>& seen,
-               std::function<void()> retry);
+  wait refetch(std::int64_t now_us, const std::shared_ptr<const key_set>& seen, std::function<void()> retry);
 
  private:
   void begin(std::unique_lock<std::mutex>& lock, std::int64_t now_us);
@@ -73,7 +72,7 @@ class jwks_source : public std::enable_shared_from_this<jwks_source> {
   const std::function<void()> changed_;
   mutable std::mutex mutex_;
   std::shared_ptr<const key_set> keys_;
-  std::string body_;           // that keys_ were read from
+  std::string body_;  // that keys_ were read from
   std::int64_t begun_us_ = 0;  // of the last fetch; 0 = never
   bool fetching_ = false;
   std::vector<std::function<void()>> waiting_;

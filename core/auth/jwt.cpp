@@ -1,9 +1,9 @@
 #include "core/auth/jwt.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -32,8 +32,7 @@ std::string normal_subject(std::string subject) {
   if (subject.size() != 36) return subject;
   for (std::size_t i = 0; i < subject.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? subject[i] != '-' : !std::isxdigit(static_cast<unsigned char>(subject[i])))
-      return subject;
+    if (dash ? subject[i] != '-' : !std::isxdigit(static_cast<unsigned char>(subject[i]))) return subject;
   }
   for (char& ch : subject)
     if (ch >= 'A' && ch <= 'F') ch = static_cast<char>(ch - 'A' + 'a');
@@ -47,8 +46,7 @@ bool has_control(std::string_view s) {
 bool names_audience(const json::object& claims, const std::vector<std::string>& wanted) {
   const auto is_wanted = [&](const json::value& v) {
     return v.is_string() && std::find(wanted.begin(), wanted.end(),
-                                      std::string_view(v.get_string().data(),
-                                                       v.get_string().size())) != wanted.end();
+                                      std::string_view(v.get_string().data(), v.get_string().size())) != wanted.end();
   };
   const auto* aud = claims.if_contains("aud");
   if (!aud) aud = claims.if_contains("client_id");
@@ -152,8 +150,7 @@ std::string unverified_issuer(const unverified_token& token) {
   return claims ? std::string(string_member(*claims, "iss")) : std::string();
 }
 
-checked_claims check_claims(std::string_view payload, const claim_rules& rules,
-                            std::int64_t now_unix_us) {
+checked_claims check_claims(std::string_view payload, const claim_rules& rules, std::int64_t now_unix_us) {
   checked_claims c;
   auto claims = parse_object(payload);
   if (!claims) {
@@ -197,8 +194,7 @@ checked_claims check_claims(std::string_view payload, const claim_rules& rules,
     return c;
   }
   c.who.issuer = string_member(*claims, "iss");
-  if (const auto email = string_member(*claims, "email");
-      email.size() <= 320 && !has_control(email)) {
+  if (const auto email = string_member(*claims, "email"); email.size() <= 320 && !has_control(email)) {
     c.who.email = email;
   }
   c.who.role = role_of(*claims, rules.roles);

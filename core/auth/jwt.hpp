@@ -19,11 +19,11 @@ namespace ry::auth {
 // A token taken apart; nothing in it has been verified.
 struct unverified_token {
   algorithm alg = algorithm::hs256;
-  std::string kid;                 // may be empty
-  std::string typ;                 // may be empty
+  std::string kid;  // may be empty
+  std::string typ;  // may be empty
   std::string_view signing_input;  // borrows the text that was parsed
   std::string signature;
-  std::string payload;            // JSON text
+  std::string payload;  // JSON text
   const char* refused = nullptr;  // set: why it is no acceptable token; all else is meaningless
 };
 
@@ -35,12 +35,11 @@ unverified_token parse_token(std::string_view text, std::size_t max_bytes);
 bool verify(const verification_key& key, const unverified_token& token);
 
 // Signs claims with HS256. `typ` stands in the header.
-std::string sign_hs256(std::string_view secret, std::string_view typ,
-                       const boost::json::object& claims);
+std::string sign_hs256(std::string_view secret, std::string_view typ, const boost::json::object& claims);
 
 // What the claims of a token must fulfil, and how they are read.
 struct claim_rules {
-  std::string issuer;                  // empty: any
+  std::string issuer;  // empty: any
   std::vector<std::string> audiences;  // empty: any; else one of them must be named
   std::int64_t leeway_s = 30;
   role_rules roles;
@@ -56,8 +55,7 @@ struct checked_claims {
 // Checks exp (which is required), nbf, iss, aud and sub, and reads email, iat and the role. A token without `aud` names
 // its audience by `client_id` (access tokens of Amazon Cognito). `user_metadata` is never looked at: identity providers
 // let users edit it.
-checked_claims check_claims(std::string_view payload, const claim_rules& rules,
-                            std::int64_t now_unix_us);
+checked_claims check_claims(std::string_view payload, const claim_rules& rules, std::int64_t now_unix_us);
 
 // The claim "iss" of a token that is not verified yet; empty if there is none.
 std::string unverified_issuer(const unverified_token& token);

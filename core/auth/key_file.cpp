@@ -75,8 +75,7 @@ void write_all(const std::filesystem::path& path, int file, const std::string& t
 
 }  // namespace
 
-std::string load_or_make_key_file(const std::filesystem::path& path,
-                                  const std::function<std::string()>& make) {
+std::string load_or_make_key_file(const std::filesystem::path& path, const std::function<std::string()>& make) {
   if (auto text = read_key_file(path)) return *std::move(text);
 
   std::error_code ec;

@@ -11,7 +11,6 @@ namespace ry::auth {
 // returns. Two processes that start at once agree on one content. Blocks on the disk. Throws
 // std::runtime_error with a sentence: cannot be read or made, not a regular file, open to group or
 // others, too long.
-std::string load_or_make_key_file(const std::filesystem::path& path,
-                                  const std::function<std::string()>& make);
+std::string load_or_make_key_file(const std::filesystem::path& path, const std::function<std::string()>& make);
 
 }  // namespace ry::auth

@@ -11,11 +11,7 @@
 
 namespace ry::auth {
 
-enum class role : std::uint32_t {
-  user = RY_ROLE_USER,
-  admin = RY_ROLE_ADMIN,
-  super_admin = RY_ROLE_SUPER_ADMIN
-};
+enum class role : std::uint32_t { user = RY_ROLE_USER, admin = RY_ROLE_ADMIN, super_admin = RY_ROLE_SUPER_ADMIN };
 
 // "user", "admin", "super_admin".
 std::string_view to_string(role r) noexcept;
@@ -29,7 +25,7 @@ struct principal {
   std::string auth_kind;  // "jwt", "api_key", "query_token"
   std::string claims_json = "{}";
   std::int64_t expires_unix_us = 0;  // 0 = never
-  std::int64_t issued_unix_us = 0;   // the claim "iat"; 0 = not known
+  std::int64_t issued_unix_us = 0;  // the claim "iat"; 0 = not known
   // The claim "sid" of this deployment's own tokens and of contributed principals; refuse_session() ends it.
   std::string session;
 
@@ -46,8 +42,8 @@ using principal_ptr = std::shared_ptr<const principal>;
 // What was decided about a bearer value.
 struct verdict {
   ry_status status = RY_UNAUTHENTICATED;  // RY_OK, RY_UNAUTHENTICATED (401) or RY_UNAVAILABLE (503)
-  principal_ptr who;                      // set exactly when status is RY_OK
-  const char* why = "";                   // a literal for the log; clients are never told
+  principal_ptr who;  // set exactly when status is RY_OK
+  const char* why = "";  // a literal for the log; clients are never told
 };
 
 }  // namespace ry::auth

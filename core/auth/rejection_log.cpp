@@ -79,7 +79,8 @@ void add_claimed(json::object& out, std::string_view bearer, std::int64_t now_us
 
 std::string for_log(std::string_view text) {
   std::string out(text.substr(0, most_quoted));
-  std::replace_if(out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
   return out;
 }
 

@@ -24,9 +24,10 @@ TEST(role_rules, the_default_claims) {
   EXPECT_EQ(read(R"({"role":"admin"})"), role::admin);
   EXPECT_EQ(read(R"({"roles":["user","super_admin","admin"]})"), role::super_admin);
   EXPECT_EQ(read(R"({"app_metadata":{"role":"admin"}})"), role::admin);
-  for (const char* none : {"{}", R"({"role":"Admin"})", R"({"role":["user"]})", R"({"role":1})", R"({"roles":{"admin":true}})",
-                           R"({"user_metadata":{"role":"admin"}})", R"({"app_metadata":{"roles":["admin"]}})",
-                           R"({"roles":[["admin"]]})", R"({"roles":[{"admin":{}}]})"})
+  for (const char* none :
+       {"{}", R"({"role":"Admin"})", R"({"role":["user"]})", R"({"role":1})", R"({"roles":{"admin":true}})",
+        R"({"user_metadata":{"role":"admin"}})", R"({"app_metadata":{"roles":["admin"]}})", R"({"roles":[["admin"]]})",
+        R"({"roles":[{"admin":{}}]})"})
     EXPECT_EQ(read(none), role::user) << none;
 }
 
@@ -36,7 +37,8 @@ TEST(role_rules, names_of_members_may_have_dots) {
   EXPECT_EQ(read(R"({"resource_access":{"my":{"client":{"roles":"admin"}}}})", rules), role::admin);
   EXPECT_EQ(read(R"({"resource_access.my":{"client.roles":["admin"]}})", rules), role::admin);
   EXPECT_EQ(read(R"({"https://example.org/roles":["admin"]})", rules), role::admin);
-  EXPECT_EQ(read(R"({"resource_access":{"my.client":{"roles":["user"]},"other":{"roles":["admin"]}}})", rules), role::user);
+  EXPECT_EQ(read(R"({"resource_access":{"my.client":{"roles":["user"]},"other":{"roles":["admin"]}}})", rules),
+            role::user);
   EXPECT_EQ(read(R"({"roles":["admin"]})", rules), role::user) << "the default claims are replaced";
 }
 

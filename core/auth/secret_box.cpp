@@ -27,8 +27,7 @@ unsigned char* octets(std::string& s) {
 bool read_key(std::string_view text, std::array<unsigned char, 32>& out) {
   std::size_t n = 0;
   const char* end = nullptr;
-  if (text.size() == 64 &&
-      sodium_hex2bin(out.data(), out.size(), text.data(), text.size(), nullptr, &n, &end) == 0) {
+  if (text.size() == 64 && sodium_hex2bin(out.data(), out.size(), text.data(), text.size(), nullptr, &n, &end) == 0) {
     return n == out.size() && end == text.data() + text.size();
   }
   bool usable = false;
@@ -54,8 +53,7 @@ std::string new_key_line() {
   std::array<unsigned char, 32> key;
   randombytes_buf(key.data(), key.size());
   std::string text(sodium_base64_ENCODED_LEN(32, sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(text.data(), text.size(), key.data(), key.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
+  sodium_bin2base64(text.data(), text.size(), key.data(), key.size(), sodium_base64_VARIANT_ORIGINAL);
   sodium_memzero(key.data(), key.size());
   text.back() = '\n';
   return text;
@@ -63,8 +61,7 @@ std::string new_key_line() {
 
 }  // namespace
 
-secret_box::secret_box(const std::vector<std::string>& keys,
-                       const std::filesystem::path& data_dir) {
+secret_box::secret_box(const std::vector<std::string>& keys, const std::filesystem::path& data_dir) {
   if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be initialised");
   if (!keys.empty()) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -104,8 +101,7 @@ secret_box::~secret_box() {
 void secret_box::add(std::string_view text, std::string_view where) {
   key k;
   if (!read_key(text, k.bytes)) {
-    throw std::runtime_error(std::string(where) +
-                             ": a key is 32 bytes, as 64 hex digits or as base64");
+    throw std::runtime_error(std::string(where) + ": a key is 32 bytes, as 64 hex digits or as base64");
   }
   std::array<unsigned char, crypto_generichash_BYTES_MIN> hash;
   crypto_generichash(hash.data(), hash.size(), k.bytes.data(), k.bytes.size(), nullptr, 0);
@@ -121,16 +117,14 @@ std::string secret_box::seal(std::string_view context, std::string_view plain) c
   unsigned char* nonce = octets(out) + header_bytes;
   randombytes_buf(nonce, nonce_bytes);
   const auto bound = aad(std::string_view(out).substr(0, header_bytes), context);
-  crypto_aead_xchacha20poly1305_ietf_encrypt(nonce + nonce_bytes, nullptr, octets(plain),
-                                             plain.size(), octets(std::string_view(bound)),
-                                             bound.size(), nullptr, nonce, k.bytes.data());
+  crypto_aead_xchacha20poly1305_ietf_encrypt(nonce + nonce_bytes, nullptr, octets(plain), plain.size(),
+                                             octets(std::string_view(bound)), bound.size(), nullptr, nonce,
+                                             k.bytes.data());
   return out;
 }
 
-std::optional<std::string> secret_box::open(std::string_view context,
-                                            std::string_view sealed) const {
-  if (sealed.size() < header_bytes + nonce_bytes + tag_bytes ||
-      sealed.substr(0, magic.size()) != magic) {
+std::optional<std::string> secret_box::open(std::string_view context, std::string_view sealed) const {
+  if (sealed.size() < header_bytes + nonce_bytes + tag_bytes || sealed.substr(0, magic.size()) != magic) {
     return std::nullopt;
   }
   const auto id = sealed.substr(magic.size(), id_bytes);
@@ -140,9 +134,9 @@ std::optional<std::string> secret_box::open(std::string_view context,
   for (const auto& k : keys_) {
     if (std::string_view(k.id.data(), k.id.size()) != id) continue;
     std::string plain(cipher.size() - tag_bytes, '\0');
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(
-            octets(plain), nullptr, nullptr, octets(cipher), cipher.size(),
-            octets(std::string_view(bound)), bound.size(), octets(nonce), k.bytes.data()) == 0) {
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(octets(plain), nullptr, nullptr, octets(cipher), cipher.size(),
+                                                   octets(std::string_view(bound)), bound.size(), octets(nonce),
+                                                   k.bytes.data()) == 0) {
       return plain;
     }
   }

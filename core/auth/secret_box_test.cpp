@@ -70,9 +70,8 @@ TEST(secret_box, rotates_keys) {
 
 TEST(secret_box, refuses_bad_keys_without_showing_them) {
   for (const auto& bad :
-       std::vector<std::string>{"", "short-and-secret", "zz", std::string(63, 'a'),
-                                "\xc1" + other_key.substr(1), other_key.substr(0, 43) + "\xbd",
-                                other_key + "=", " " + other_key}) {
+       std::vector<std::string>{"", "short-and-secret", "zz", std::string(63, 'a'), "\xc1" + other_key.substr(1),
+                                other_key.substr(0, 43) + "\xbd", other_key + "=", " " + other_key}) {
     try {
       const secret_box box({bad}, {});
       FAIL() << bad;
@@ -101,8 +100,7 @@ TEST_F(secret_box_files, two_processes_that_start_at_once_share_one_key) {
   std::unique_ptr<secret_box> boxes[4];
   std::vector<std::thread> threads;
   for (auto& b : boxes) {
-    threads.emplace_back(
-        [&] { b = std::make_unique<secret_box>(std::vector<std::string>{}, dir_); });
+    threads.emplace_back([&] { b = std::make_unique<secret_box>(std::vector<std::string>{}, dir_); });
   }
   for (auto& t : threads) t.join();
   const auto sealed = boxes[0]->seal("c", "x");

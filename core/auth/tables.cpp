@@ -32,21 +32,19 @@ ry_status hand_over(const ry_host* host, const issued& result, ry_take_fn take, 
   return RY_OK;
 }
 
-ry_status mint(const ry_host* host, ry_str claims_json, uint64_t ttl_ms, ry_take_fn take,
-               void* ctx) noexcept {
+ry_status mint(const ry_host* host, ry_str claims_json, uint64_t ttl_ms, ry_take_fn take, void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
     return hand_over(host, host->rt.auth->mint(core::sv(claims_json), duration(ttl_ms)), take, ctx);
   });
 }
 
-ry_status mint_query_token(const ry_host* host, const ry_principal* who, ry_str path,
-                           uint64_t ttl_ms, ry_take_fn take, void* ctx) noexcept {
+ry_status mint_query_token(const ry_host* host, const ry_principal* who, ry_str path, uint64_t ttl_ms, ry_take_fn take,
+                           void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
     if (!who || who->struct_size < sizeof(ry_principal)) return RY_INVALID_ARGUMENT;
-    return hand_over(host, host->rt.auth->mint_query_token(*who, core::sv(path), duration(ttl_ms)),
-                     take, ctx);
+    return hand_over(host, host->rt.auth->mint_query_token(*who, core::sv(path), duration(ttl_ms)), take, ctx);
   });
 }
 
@@ -57,8 +55,7 @@ void forget(const ry_host* host, ry_str subject) noexcept {
   });
 }
 
-ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session,
-                         int64_t until_unix_us) noexcept {
+ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session, int64_t until_unix_us) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
     if (subject.len == 0) return RY_INVALID_ARGUMENT;
@@ -67,8 +64,7 @@ ry_status refuse_session(const ry_host* host, ry_str subject, ry_str session,
   });
 }
 
-ry_status seal(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take,
-               void* ctx) noexcept {
+ry_status seal(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take, void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.secrets) return RY_UNAVAILABLE;
     give(host, take, ctx, host->rt.secrets->seal(core::sv(context), core::sv(plain)));
@@ -76,8 +72,7 @@ ry_status seal(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn t
   });
 }
 
-ry_status open(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take,
-               void* ctx) noexcept {
+ry_status open(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.secrets) return RY_UNAVAILABLE;
     const auto plain = host->rt.secrets->open(core::sv(context), core::sv(sealed));
@@ -111,14 +106,12 @@ void unmask(const ry_host*, ry_str secret) noexcept {
 }  // namespace
 
 const ry_auth_v1* auth_table() noexcept {
-  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget,
-                                    refuse_session};
+  static constexpr ry_auth_v1 table{sizeof(ry_auth_v1), 0, mint, mint_query_token, forget, refuse_session};
   return &table;
 }
 
 const ry_secrets_v1* secrets_table() noexcept {
-  static constexpr ry_secrets_v1 table{sizeof(ry_secrets_v1), 0, seal, open, redact, mask,
-                                       unmask};
+  static constexpr ry_secrets_v1 table{sizeof(ry_secrets_v1), 0, seal, open, redact, mask, unmask};
   return &table;
 }
 

@@ -21,8 +21,7 @@ class rsa_key {
   rsa_key() : key_(EVP_RSA_gen(2048), EVP_PKEY_free) {}
 
   verification_key public_part() const {
-    return *verification_key::from_rsa(number(OSSL_PKEY_PARAM_RSA_N),
-                                       number(OSSL_PKEY_PARAM_RSA_E));
+    return *verification_key::from_rsa(number(OSSL_PKEY_PARAM_RSA_N), number(OSSL_PKEY_PARAM_RSA_E));
   }
   boost::json::object jwk(const std::string& kid) const {
     return {{"kty", "RSA"},
@@ -48,8 +47,7 @@ class rsa_key {
     EVP_DigestSignInit(ctx.get(), nullptr, EVP_sha256(), nullptr, key_.get());
     EVP_DigestSign(ctx.get(), nullptr, &n, in, text.size());
     std::string signature(n, '\0');
-    EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n, in,
-                   text.size());
+    EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n, in, text.size());
     signature.resize(n);
     return text + "." + base64url_encode(signature);
   }

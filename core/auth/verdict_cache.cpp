@@ -19,8 +19,8 @@ verdict_cache::verdict_cache(std::size_t capacity)
 
 verdict_cache::name verdict_cache::name_of(std::string_view bearer) const {
   std::array<unsigned char, sizeof(name)> out;
-  crypto_shorthash_siphashx24(out.data(), reinterpret_cast<const unsigned char*>(bearer.data()),
-                              bearer.size(), key_.data());
+  crypto_shorthash_siphashx24(out.data(), reinterpret_cast<const unsigned char*>(bearer.data()), bearer.size(),
+                              key_.data());
   name n;
   std::memcpy(n.data(), out.data(), out.size());
   return n;
@@ -46,8 +46,7 @@ principal_ptr verdict_cache::find(std::string_view bearer, std::int64_t now_us) 
   return who;
 }
 
-void verdict_cache::insert(std::string_view bearer, principal_ptr who, std::int64_t until_us,
-                           std::uint64_t epoch) {
+void verdict_cache::insert(std::string_view bearer, principal_ptr who, std::int64_t until_us, std::uint64_t epoch) {
   const auto n = name_of(bearer);
   auto& s = shard_of(n);
   std::lock_guard lock(s.mutex);

@@ -25,8 +25,7 @@ class verdict_cache {
   // Taken before a verification begins and given to insert(): what was decided before a forget() is
   // not remembered after it.
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
-  void insert(std::string_view bearer, principal_ptr who, std::int64_t until_us,
-              std::uint64_t epoch);
+  void insert(std::string_view bearer, principal_ptr who, std::int64_t until_us, std::uint64_t epoch);
   void forget(std::string_view subject);
   void clear();
   std::size_t size() const;

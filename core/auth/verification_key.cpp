@@ -40,15 +40,14 @@ struct named_algorithm {
   std::string_view name;
   algorithm value;
 };
-constexpr std::array names{
-    named_algorithm{"HS256", algorithm::hs256}, named_algorithm{"HS384", algorithm::hs384},
-    named_algorithm{"HS512", algorithm::hs512}, named_algorithm{"RS256", algorithm::rs256},
-    named_algorithm{"RS384", algorithm::rs384}, named_algorithm{"RS512", algorithm::rs512},
-    named_algorithm{"PS256", algorithm::ps256}, named_algorithm{"PS384", algorithm::ps384},
-    named_algorithm{"PS512", algorithm::ps512}, named_algorithm{"ES256", algorithm::es256},
-    named_algorithm{"ES384", algorithm::es384}, named_algorithm{"ES512", algorithm::es512},
-    named_algorithm{"EdDSA", algorithm::eddsa}, named_algorithm{"Ed25519", algorithm::eddsa},
-    named_algorithm{"Ed448", algorithm::eddsa}};
+constexpr std::array names{named_algorithm{"HS256", algorithm::hs256}, named_algorithm{"HS384", algorithm::hs384},
+                           named_algorithm{"HS512", algorithm::hs512}, named_algorithm{"RS256", algorithm::rs256},
+                           named_algorithm{"RS384", algorithm::rs384}, named_algorithm{"RS512", algorithm::rs512},
+                           named_algorithm{"PS256", algorithm::ps256}, named_algorithm{"PS384", algorithm::ps384},
+                           named_algorithm{"PS512", algorithm::ps512}, named_algorithm{"ES256", algorithm::es256},
+                           named_algorithm{"ES384", algorithm::es384}, named_algorithm{"ES512", algorithm::es512},
+                           named_algorithm{"EdDSA", algorithm::eddsa}, named_algorithm{"Ed25519", algorithm::eddsa},
+                           named_algorithm{"Ed448", algorithm::eddsa}};
 
 struct curve {
   std::string_view jose;
@@ -65,11 +64,20 @@ const unsigned char* octets(std::string_view s) {
 // nullptr: the algorithm hashes by itself.
 const EVP_MD* digest_of(algorithm a) {
   switch (a) {
-    case algorithm::hs256: case algorithm::rs256: case algorithm::ps256: case algorithm::es256:
+    case algorithm::hs256:
+    case algorithm::rs256:
+    case algorithm::ps256:
+    case algorithm::es256:
       return EVP_sha256();
-    case algorithm::hs384: case algorithm::rs384: case algorithm::ps384: case algorithm::es384:
+    case algorithm::hs384:
+    case algorithm::rs384:
+    case algorithm::ps384:
+    case algorithm::es384:
       return EVP_sha384();
-    case algorithm::hs512: case algorithm::rs512: case algorithm::ps512: case algorithm::es512:
+    case algorithm::hs512:
+    case algorithm::rs512:
+    case algorithm::ps512:
+    case algorithm::es512:
       return EVP_sha512();
     case algorithm::eddsa:
       break;
@@ -222,8 +230,7 @@ std::optional<verification_key> verification_key::from_ec(std::string_view name,
 std::optional<verification_key> verification_key::from_edwards(std::string_view name, std::string_view x) {
   if (name != "Ed25519" && name != "Ed448") return std::nullopt;
   const char* type = name == "Ed25519" ? "ED25519" : "ED448";
-  return from_public_key(
-      {EVP_PKEY_new_raw_public_key_ex(nullptr, type, nullptr, octets(x), x.size()), EVP_PKEY_free});
+  return from_public_key({EVP_PKEY_new_raw_public_key_ex(nullptr, type, nullptr, octets(x), x.size()), EVP_PKEY_free});
 }
 
 std::optional<verification_key> verification_key::from_certificate_der(std::string_view der) {

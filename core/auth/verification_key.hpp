@@ -12,10 +12,18 @@
 namespace ry::auth {
 
 enum class algorithm {
-  hs256, hs384, hs512,
-  rs256, rs384, rs512,
-  ps256, ps384, ps512,
-  es256, es384, es512,
+  hs256,
+  hs384,
+  hs512,
+  rs256,
+  rs384,
+  rs512,
+  ps256,
+  ps384,
+  ps512,
+  es256,
+  es384,
+  es512,
   eddsa,
 };
 

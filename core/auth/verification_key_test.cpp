@@ -12,9 +12,10 @@ using namespace ry::auth;
 TEST(verification_key, eddsa_agrees_with_a_published_example) {
   // RFC 8037 appendix A.4.
   const std::string input = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc";
-  const auto signature = *base64url_decode(
-      "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg");
-  const auto key = verification_key::from_edwards("Ed25519", *base64url_decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"));
+  const auto signature =
+      *base64url_decode("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg");
+  const auto key =
+      verification_key::from_edwards("Ed25519", *base64url_decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"));
   ASSERT_TRUE(key);
   EXPECT_TRUE(key->verify(algorithm::eddsa, input, signature));
   EXPECT_FALSE(key->verify(algorithm::eddsa, input + "x", signature));
@@ -26,12 +27,14 @@ TEST(verification_key, eddsa_agrees_with_a_published_example) {
 TEST(verification_key, names_of_algorithms) {
   EXPECT_EQ(algorithm_by_name("EdDSA"), algorithm::eddsa);
   EXPECT_EQ(algorithm_by_name("Ed25519"), algorithm::eddsa);
-  for (const char* none : {"", "none", "None", "rs256", "ES256K", "RSA-OAEP", "HS1"}) EXPECT_FALSE(algorithm_by_name(none)) << none;
+  for (const char* none : {"", "none", "None", "rs256", "ES256K", "RSA-OAEP", "HS1"})
+    EXPECT_FALSE(algorithm_by_name(none)) << none;
 }
 
 TEST(verification_key, a_key_accepts_the_algorithms_of_its_kind) {
   auto rsa = test::rsa_key().public_part();
-  for (const auto a : {algorithm::rs256, algorithm::rs512, algorithm::ps256, algorithm::ps384}) EXPECT_TRUE(rsa.accepts(a));
+  for (const auto a : {algorithm::rs256, algorithm::rs512, algorithm::ps256, algorithm::ps384})
+    EXPECT_TRUE(rsa.accepts(a));
   for (const auto a : {algorithm::hs256, algorithm::es256, algorithm::eddsa}) EXPECT_FALSE(rsa.accepts(a));
   EXPECT_FALSE(rsa.restrict_to(algorithm::es256));
   EXPECT_TRUE(rsa.restrict_to(algorithm::ps256));
@@ -43,14 +46,17 @@ TEST(verification_key, a_key_accepts_the_algorithms_of_its_kind) {
 TEST(verification_key, what_is_no_key) {
   EXPECT_FALSE(verification_key::from_certificate_der("x"));
   EXPECT_FALSE(verification_key::from_certificate_der(""));
-  EXPECT_FALSE(verification_key::from_certificate_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"));
-  EXPECT_FALSE(verification_key::from_ec("P-384", std::string(48, '\1'), std::string(48, '\1'))) << "no point of the curve";
+  EXPECT_FALSE(
+      verification_key::from_certificate_pem("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"));
+  EXPECT_FALSE(verification_key::from_ec("P-384", std::string(48, '\1'), std::string(48, '\1')))
+      << "no point of the curve";
   EXPECT_FALSE(verification_key::from_ec("secp256k1", std::string(32, '\1'), std::string(32, '\1')));
   EXPECT_FALSE(verification_key::from_rsa(std::string(128, '\xff'), "\1\0\1")) << "1024 bits";
 }
 
 TEST(verification_key, a_key_set_without_a_usable_key_names_its_kinds) {
   std::string why;
-  EXPECT_FALSE(parse_jwks(R"({"keys":[{"kty":"EC","crv":"secp256k1","alg":"ES256K","x":"AA"},{"kty":"oct","k":"AA"}]})", &why));
+  EXPECT_FALSE(
+      parse_jwks(R"({"keys":[{"kty":"EC","crv":"secp256k1","alg":"ES256K","x":"AA"},{"kty":"oct","k":"AA"}]})", &why));
   EXPECT_NE(why.find("ES256K, oct"), std::string::npos) << why;
 }

@@ -25,11 +25,7 @@ ry_db_result::ry_db_result(const ry_host* host, ry::db::rows r) : keep(host), ro
         cells.push_back(ry::core::view(rows.text(r, c)));
       }
     }
-  view = {sizeof(ry_db_rows),
-          static_cast<std::uint32_t>(n_cols),
-          n_rows,
-          rows.affected(),
-          columns.data(),
+  view = {sizeof(ry_db_rows), static_cast<std::uint32_t>(n_cols), n_rows, rows.affected(), columns.data(),
           cells.data()};
 }
 
@@ -71,16 +67,15 @@ std::vector<call> copy(const ry_host* host, const ry_db_call* calls, std::size_t
   const auto stride = std::max<std::size_t>(calls->struct_size, sizeof(ry_db_call));
   for (std::size_t i = 0; i < n; ++i, at += stride) {
     const auto& c = *reinterpret_cast<const ry_db_call*>(at);
-    const auto limit =
-        std::min<std::uint64_t>(c.timeout_ms, std::numeric_limits<std::int32_t>::max());
+    const auto limit = std::min<std::uint64_t>(c.timeout_ms, std::numeric_limits<std::int32_t>::max());
     out.emplace_back(host->name, core::sv(c.sql), std::span(c.params, c.n_params), c.flags,
                      std::chrono::milliseconds(limit));
   }
   return out;
 }
 
-ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec,
-              ry_db_fn fn, void* ctx, ry_op_id* op) noexcept {
+ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec, ry_db_fn fn, void* ctx,
+              ry_op_id* op) noexcept {
   if (!host || !exec || !fn || !calls || n == 0) return RY_INVALID_ARGUMENT;
   auto* db = room(host);
   if (!db) return RY_UNAVAILABLE;
@@ -109,10 +104,8 @@ ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n,
   });
 }
 
-ry_status begin(const ry_host* host, uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx,
-                ry_op_id* op) noexcept {
-  if (!host || !exec || !fn || (flags & ~(RY_TX_SERIALIZABLE | RY_TX_READ_ONLY)))
-    return RY_INVALID_ARGUMENT;
+ry_status begin(const ry_host* host, uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx, ry_op_id* op) noexcept {
+  if (!host || !exec || !fn || (flags & ~(RY_TX_SERIALIZABLE | RY_TX_READ_ONLY))) return RY_INVALID_ARGUMENT;
   auto* db = room(host);
   if (!db) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
@@ -151,8 +144,8 @@ void result_release(ry_db_result* result) noexcept {
   delete result;
 }
 
-ry_status listen(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec,
-                 ry_call_fn fn, void* ctx, ry_db_listen** out) noexcept {
+ry_status listen(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
+                 ry_db_listen** out) noexcept {
   if (!host || !exec || !fn || !out) return RY_INVALID_ARGUMENT;
   if (!room(host)) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
@@ -194,9 +187,8 @@ void hint(const ry_host* host, ry_str channel) noexcept {
 }  // namespace
 
 const ry_db_v1* table() noexcept {
-  static constexpr ry_db_v1 t = {sizeof(ry_db_v1), 0,        run,         begin,
-                                 commit,           rollback, result_rows, result_release,
-                                 listen,           unlisten, hint};
+  static constexpr ry_db_v1 t = {sizeof(ry_db_v1), 0,      run,      begin, commit, rollback, result_rows,
+                                 result_release,   listen, unlisten, hint};
   return &t;
 }
 

@@ -22,8 +22,7 @@ constexpr std::size_t max_value = 1u << 30;  // the server's limit for one field
 
 void check_text(std::string_view s, std::size_t index) {
   if (s.find('\0') != std::string_view::npos)
-    refuse("db.nul_byte",
-           "Text with a NUL byte cannot be stored (parameter $" + std::to_string(index + 1) + ").");
+    refuse("db.nul_byte", "Text with a NUL byte cannot be stored (parameter $" + std::to_string(index + 1) + ").");
 }
 
 void put(std::string& out, std::int32_t v) {
@@ -49,28 +48,30 @@ void array_head(std::string& out, std::size_t n, bool has_null, unsigned element
 std::size_t room_of(const ry_value& v) {
   constexpr std::size_t head = 24;
   switch (v.kind) {
-    case RY_V_TEXT: return head + v.u.s.len;
-    case RY_V_BYTES: return head + v.u.b.len;
-    case RY_V_INT_ARRAY: return head + 12 * std::min<std::size_t>(v.u.a.len, max_value);
+    case RY_V_TEXT:
+      return head + v.u.s.len;
+    case RY_V_BYTES:
+      return head + v.u.b.len;
+    case RY_V_INT_ARRAY:
+      return head + 12 * std::min<std::size_t>(v.u.a.len, max_value);
     case RY_V_TEXT_ARRAY: {
       std::size_t room = head;
       for (const ry_str& s : std::span(static_cast<const ry_str*>(v.u.a.items), v.u.a.len))
         room += 4 + (s.ptr ? std::min<std::size_t>(s.len, max_value) : 0);
       return room;
     }
-    default: return 2 * head;
+    default:
+      return 2 * head;
   }
 }
 
 }  // namespace
 
-call::call(std::string_view schema, std::string_view sql, std::span<const ry_value> params,
-           std::uint32_t flags, std::chrono::milliseconds timeout)
+call::call(std::string_view schema, std::string_view sql, std::span<const ry_value> params, std::uint32_t flags,
+           std::chrono::milliseconds timeout)
     : flags_(flags), timeout_(timeout) {
-  if (sql.find('\0') != std::string_view::npos)
-    refuse("db.nul_byte", "A statement must not contain a NUL byte.");
-  if (params.size() > max_params)
-    refuse("db.parameters", "A statement takes at most 65535 parameters.");
+  if (sql.find('\0') != std::string_view::npos) refuse("db.nul_byte", "A statement must not contain a NUL byte.");
+  if (params.size() > max_params) refuse("db.parameters", "A statement takes at most 65535 parameters.");
   // Reserve once: appending large batches would copy the buffer several times.
   std::size_t room = 0;
   for (const ry_value& v : params) room += room_of(v);
@@ -81,11 +82,7 @@ call::call(std::string_view schema, std::string_view sql, std::span<const ry_val
   key_.reserve(schema.size() + sql.size() + params.size() + 2);
   key_.append(schema).push_back('\n');
   for (const auto t : types_)
-    key_.push_back(t == 0                ? '?'
-                   : t == oid_bytea      ? 'b'
-                   : t == oid_uuid       ? 'u'
-                   : t == oid_int8_array ? 'i'
-                                         : 't');
+    key_.push_back(t == 0 ? '?' : t == oid_bytea ? 'b' : t == oid_uuid ? 'u' : t == oid_int8_array ? 'i' : 't');
   key_.push_back('\n');
   sql_at_ = key_.size();
   key_.append(sql);
@@ -123,8 +120,7 @@ void call::add(const ry_value& v, std::size_t index) {
       break;
     case RY_V_UUID:
       if (v.u.b.len != 16)
-        refuse("db.uuid",
-               "A UUID parameter has 16 bytes (parameter $" + std::to_string(index + 1) + ").");
+        refuse("db.uuid", "A UUID parameter has 16 bytes (parameter $" + std::to_string(index + 1) + ").");
       type = oid_uuid;
       binary = true;
       data_.append(core::sv(v.u.b));
@@ -160,12 +156,10 @@ void call::add(const ry_value& v, std::size_t index) {
       break;
     }
     default:
-      refuse("db.parameter_kind",
-             "Parameter $" + std::to_string(index + 1) + " is of an unknown kind.");
+      refuse("db.parameter_kind", "Parameter $" + std::to_string(index + 1) + " is of an unknown kind.");
   }
   const auto length = data_.size() - begin;
-  if (length > max_value ||
-      (v.kind >= RY_V_INT_ARRAY && v.kind != RY_V_UUID && v.u.a.len > max_value))
+  if (length > max_value || (v.kind >= RY_V_INT_ARRAY && v.kind != RY_V_UUID && v.u.a.len > max_value))
     refuse("db.parameter_size", "Parameter $" + std::to_string(index + 1) + " is too large.");
   types_.push_back(type);
   lengths_.push_back(null ? 0 : static_cast<int>(length));

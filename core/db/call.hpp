@@ -18,8 +18,8 @@ namespace ry::db {
 class call {
  public:
   // Throws failure (RY_INVALID_ARGUMENT) for a NUL byte in SQL or text, an unknown kind of value, or too many values.
-  call(std::string_view schema, std::string_view sql, std::span<const ry_value> params,
-       std::uint32_t flags = 0, std::chrono::milliseconds timeout = {});
+  call(std::string_view schema, std::string_view sql, std::span<const ry_value> params, std::uint32_t flags = 0,
+       std::chrono::milliseconds timeout = {});
 
   // NUL-terminated.
   const char* sql() const noexcept { return key_.c_str() + sql_at_; }

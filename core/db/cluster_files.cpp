@@ -30,16 +30,14 @@ struct unique_fd {
 
 // PostgreSQL's user can write to the cluster, and the server may run as root: a symbolic link could point to a file
 // that only root may read, and opening a FIFO would block the start.
-std::optional<std::string> first_bytes(const fs::path& file, std::size_t most,
-                                       const std::string& repair, const char* reason) {
+std::optional<std::string> first_bytes(const fs::path& file, std::size_t most, const std::string& repair,
+                                       const char* reason) {
   const unique_fd in{::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
   if (in.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   struct stat st {};
   // open() of a symbolic link fails with ELOOP, of a socket with ENXIO.
-  if (in.fd < 0 ? errno == ELOOP || errno == ENXIO
-                : ::fstat(in.fd, &st) == 0 && !S_ISREG(st.st_mode))
-    refuse("The file " + file.string() +
-               " is not a regular file. The server has not changed the cluster.\n" + repair,
+  if (in.fd < 0 ? errno == ELOOP || errno == ENXIO : ::fstat(in.fd, &st) == 0 && !S_ISREG(st.st_mode))
+    refuse("The file " + file.string() + " is not a regular file. The server has not changed the cluster.\n" + repair,
            reason);
   std::string text(most, '\0');
   const ssize_t got = in.fd < 0 ? -1 : ::read(in.fd, text.data(), most);
@@ -86,8 +84,7 @@ fs::path make_dir(const fs::path& dir) {
 void own(const fs::path& dir, const std::optional<run_as>& user, mode_t mode) {
   if (user && ::chown(dir.c_str(), user->uid, user->gid) != 0)
     refuse("Cannot change the owner of " + dir.string() + " to the user " + user->name + ": " + last_error());
-  if (::chmod(dir.c_str(), mode) != 0)
-    refuse("Cannot set the permissions of " + dir.string() + ": " + last_error());
+  if (::chmod(dir.c_str(), mode) != 0) refuse("Cannot set the permissions of " + dir.string() + ": " + last_error());
 }
 
 }  // namespace ry::db::embedded

@@ -15,8 +15,8 @@ namespace ry::db::embedded {
 
 // Returns the first `most` bytes of a file in the cluster; nullopt if it does not exist. Throws with `repair` and
 // `reason` if it is not a regular file.
-std::optional<std::string> first_bytes(const std::filesystem::path& file, std::size_t most,
-                                       const std::string& repair, const char* reason);
+std::optional<std::string> first_bytes(const std::filesystem::path& file, std::size_t most, const std::string& repair,
+                                       const char* reason);
 std::string first_line(const std::string& text);
 
 // The last few lines, joined into one line: programs print the reason of a failure there.

@@ -29,7 +29,8 @@ cluster_owner::cluster_owner(std::vector<std::string> names)
     : names_(names.empty() ? postgres_users : std::move(names)) {}
 
 void cluster_owner::choose() {
-  user_ = unprivileged_user(ry_test::without_protection("postgres_user") ? std::vector<std::string>{"postgres"} : names_);
+  user_ =
+      unprivileged_user(ry_test::without_protection("postgres_user") ? std::vector<std::string>{"postgres"} : names_);
   if (user_ && user_->name != names_.front())
     observe::log(observe::level::warn, "db",
                  "the private PostgreSQL runs as a shared system user, so other programs of this user can read the "
@@ -39,8 +40,7 @@ void cluster_owner::choose() {
 
 // Whether this is another user that PostgreSQL may have run as earlier.
 bool cluster_owner::is_other_user(uid_t uid) const {
-  return uid != user_->uid &&
-         std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
+  return uid != user_->uid && std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
            const auto* pw = ::getpwnam(name.c_str());
            return pw != nullptr && pw->pw_uid == uid;
          });
@@ -49,8 +49,7 @@ bool cluster_owner::is_other_user(uid_t uid) const {
 void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) const {
   if (!user_) return;
   struct stat st {};
-  if (::lstat(cluster.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid))
-    return;
+  if (::lstat(cluster.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid)) return;
   observe::log(observe::level::info, "db", "changing the owner of the database cluster",
                {{"cluster", cluster.string()}, {"user", user_->name}});
   const auto hand_over = [this](const fs::path& p) {
@@ -104,8 +103,8 @@ fs::path cluster_owner::socket_dir(const fs::path& place) {
   auto dir = place / "pg-socket";
   if (dir.string().size() <= socket_path_max) return dir;
   // Another user may create a directory with this name first; make_socket_dir() then refuses to start.
-  return fs::path("/tmp") / ("runyard-pg-" + std::to_string(::geteuid()) + "-" +
-                             sha256_hex(place.string()).substr(0, 16));
+  return fs::path("/tmp") /
+         ("runyard-pg-" + std::to_string(::geteuid()) + "-" + sha256_hex(place.string()).substr(0, 16));
 }
 
 void cluster_owner::make_socket_dir(const fs::path& dir, const fs::path& place) const {

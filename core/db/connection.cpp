@@ -33,8 +33,7 @@ std::string search_path(std::string_view schema) {
 // The server rejects a prepared plan although the SQL is valid: another session changed the tables, or the server no
 // longer has the statement.
 bool stale_plan(const failure& f) {
-  return f.is("26000") ||
-         (f.is("0A000") && f.server_message.find("cached plan") != std::string::npos);
+  return f.is("26000") || (f.is("0A000") && f.server_message.find("cached plan") != std::string::npos);
 }
 
 constexpr std::string_view read_only_state = "25006";
@@ -48,13 +47,11 @@ failure not_writable(const failure& f) {
 }
 
 std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-const char set_state_sql[] =
-    "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";
+const char set_state_sql[] = "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";
 
 // The session settings of conninfo(), for one transaction only.
 const char set_local_state_sql[] =
@@ -75,12 +72,11 @@ const char set_session_sql[] =
 
 struct connection::command {
   enum kind_t { own, begin, prepare, exec, sync } kind;
-  unit* of = nullptr;          // nullptr: issued by the connection itself
+  unit* of = nullptr;  // nullptr: issued by the connection itself
   const call* what = nullptr;  // of a prepare
 };
 
-connection::connection(connect_settings settings)
-    : settings_(std::move(settings)), conninfo_(conninfo(settings_)) {}
+connection::connection(connect_settings settings) : settings_(std::move(settings)), conninfo_(conninfo(settings_)) {}
 
 connection::~connection() {
   close();
@@ -89,8 +85,7 @@ connection::~connection() {
 void connection::on_notice(void* self, const pg_result* notice) {
   const char* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
   const char* text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
-  if (severity && std::string_view(severity) == "FATAL")
-    static_cast<connection*>(self)->fatal_notice_ = true;
+  if (severity && std::string_view(severity) == "FATAL") static_cast<connection*>(self)->fatal_notice_ = true;
   if (text && observe::log_enabled(observe::level::debug))
     observe::log(observe::level::debug, "db", text, {{"severity", severity ? severity : ""}});
 }
@@ -147,10 +142,8 @@ void connection::connect() {
   {
     const auto text = [](const char* s) { return std::string(s ? s : ""); };
     const server_name name{text(PQhost(pg_)), text(PQhostaddr(pg_)), text(PQport(pg_))};
-    const std::pair<std::string, std::string> server[] = {{"host", name.host},
-                                                          {"hostaddr", name.address},
-                                                          {"port", name.port},
-                                                          {"target_session_attrs", "any"}};
+    const std::pair<std::string, std::string> server[] = {
+        {"host", name.host}, {"hostaddr", name.address}, {"port", name.port}, {"target_session_attrs", "any"}};
     std::lock_guard lock(socket_mutex_);
     socket_ = PQsocket(pg_);
     server_ = name;
@@ -257,8 +250,7 @@ void connection::cancel_if(const void* tag) noexcept {
     }).detach();
     if (done.wait_for(cancel_limit) == std::future_status::ready) return;
   } catch (const std::exception& e) {
-    observe::log(observe::level::warn, "db", "a statement cannot be cancelled",
-                 {{"error", e.what()}});
+    observe::log(observe::level::warn, "db", "a statement cannot be cancelled", {{"error", e.what()}});
   }
   sever();
 }
@@ -308,8 +300,7 @@ bool connection::send_plain(const char* sql) {
 bool connection::send_call(const call& c, unit& u, commands& log) {
   if (pooled() || (c.flags() & RY_DB_NO_PREPARE)) {
     log.push_back({command::exec, &u, nullptr});
-    return PQsendQueryParams(pg_, c.sql(), c.size(), c.types(), c.values(), c.lengths(),
-                             c.formats(), 0);
+    return PQsendQueryParams(pg_, c.sql(), c.size(), c.types(), c.values(), c.lengths(), c.formats(), 0);
   }
   bool is_new = false;
   const auto& name = plan_for(c, is_new);
@@ -322,8 +313,7 @@ bool connection::send_call(const call& c, unit& u, commands& log) {
 }
 
 // Sent in a separate pipeline segment, so that an error of the unit does not undo it.
-bool connection::send_state(std::string_view schema, std::chrono::milliseconds timeout,
-                            commands& log) {
+bool connection::send_state(std::string_view schema, std::chrono::milliseconds timeout, commands& log) {
   const ry_value params[] = {value::null(), value::null()};
   call c("", set_state_sql, params);
   const auto path = search_path(schema), limit = std::to_string(timeout.count());
@@ -337,13 +327,11 @@ bool connection::send_state(std::string_view schema, std::chrono::milliseconds t
   log.push_back({command::own});
   log.push_back({command::sync});
   state_.emplace(schema, timeout);
-  return PQsendQueryPrepared(pg_, name.c_str(), 2, values, nullptr, nullptr, 0) &&
-         PQpipelineSync(pg_);
+  return PQsendQueryPrepared(pg_, name.c_str(), 2, values, nullptr, nullptr, 0) && PQpipelineSync(pg_);
 }
 
 // Sent in the unit's own segment: the settings last as long as that segment or its enclosing transaction.
-bool connection::send_local_state(std::string_view schema, std::chrono::milliseconds timeout,
-                                  unit& u, commands& log) {
+bool connection::send_local_state(std::string_view schema, std::chrono::milliseconds timeout, unit& u, commands& log) {
   const auto path = search_path(schema), limit = std::to_string(timeout.count());
   const auto idle = std::to_string(idle_limit(settings_).count());
   const char* values[] = {path.c_str(), limit.c_str(), idle.c_str()};
@@ -357,8 +345,7 @@ std::chrono::milliseconds connection::limit_of(const unit& u) const noexcept {
   if (std::none_of(u.calls.begin(), u.calls.end(), [](auto& c) { return c.timeout() > 0ms; }))
     return settings_.statement_timeout;
   auto limit = 0ms;
-  for (const auto& c : u.calls)
-    limit = std::max(limit, c.timeout() > 0ms ? c.timeout() : settings_.statement_timeout);
+  for (const auto& c : u.calls) limit = std::max(limit, c.timeout() > 0ms ? c.timeout() : settings_.statement_timeout);
   return limit;
 }
 
@@ -442,12 +429,7 @@ void connection::read(std::span<unit*> units, commands& log) {
     const auto status = PQresultStatus(r.get());
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
       // A COPY cannot be ended inside a pipeline.
-      failure f({RY_INVALID_ARGUMENT,
-                 "db.copy",
-                 "COPY from or to the client is not possible here.",
-                 {},
-                 0,
-                 0});
+      failure f({RY_INVALID_ARGUMENT, "db.copy", "COPY from or to the client is not possible here.", {}, 0, 0});
       return lost(f);
     }
     std::optional<failure> error;
@@ -461,9 +443,7 @@ void connection::read(std::span<unit*> units, commands& log) {
     if (cmd.kind == command::own) {
       if (!failed) continue;
       state_.reset();
-      if (error)
-        observe::log(observe::level::warn, "db", "session set-up failed",
-                     {{"error", error->what()}});
+      if (error) observe::log(observe::level::warn, "db", "session set-up failed", {{"error", error->what()}});
     } else if (cmd.kind == command::prepare) {
       if (failed) forget(cmd.what->key());
     } else if (cmd.kind == command::exec && !failed) {
@@ -475,8 +455,7 @@ void connection::read(std::span<unit*> units, commands& log) {
 
 // A caller's SQL opened a transaction that would never end: close the connection.
 std::optional<failure> connection::leave_stray_transaction() {
-  if (!is_open() || in_transaction_ || PQtransactionStatus(pg_) == PQTRANS_IDLE)
-    return std::nullopt;
+  if (!is_open() || in_transaction_ || PQtransactionStatus(pg_) == PQTRANS_IDLE) return std::nullopt;
   close();
   return failure({RY_INVALID_ARGUMENT,
                   "db.transaction",
@@ -511,13 +490,12 @@ void connection::run(std::span<unit*> units) {
   }
   set_running(nullptr, false);
   for (auto* u : units)
-    if (u->error && u->error->is(read_only_state) && !(in_transaction_ && read_only_)) u->error = not_writable(*u->error);
+    if (u->error && u->error->is(read_only_state) && !(in_transaction_ && read_only_))
+      u->error = not_writable(*u->error);
   for (auto* u : units)
     if (!u->error && u->results.size() != u->calls.size())
       fail_unread({&u, 1}, 0, unavailable("the connection broke while sending"));
-  if (std::any_of(units.begin(), units.end(),
-                  [](auto* u) { return u->error && u->error->connection_lost; }))
-    close();
+  if (std::any_of(units.begin(), units.end(), [](auto* u) { return u->error && u->error->connection_lost; })) close();
   const auto stray = leave_stray_transaction();
   if (!stray) return;
   for (auto* u : units) {
@@ -537,9 +515,8 @@ void connection::retry_failed(unit& u) {
   int races = 1, strays = 0;
   bool replanned = false, reconnected = false;
   const auto may_repeat = [&] {
-    return u.surely_undone || std::all_of(u.calls.begin(), u.calls.end(), [](const call& c) {
-             return (c.flags() & RY_DB_READ_ONLY) != 0;
-           });
+    return u.surely_undone || std::all_of(u.calls.begin(), u.calls.end(),
+                                          [](const call& c) { return (c.flags() & RY_DB_READ_ONLY) != 0; });
   };
   while (u.error) {
     const auto& f = *u.error;

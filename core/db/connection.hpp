@@ -107,8 +107,7 @@ class connection {
   void use_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
   // Runs one prepared statement; outside of a transaction it is its own transaction.
-  rows exec(std::string_view sql, std::initializer_list<ry_value> params = {},
-            std::uint32_t flags = 0);
+  rows exec(std::string_view sql, std::initializer_list<ry_value> params = {}, std::uint32_t flags = 0);
   rows exec(std::string_view sql, std::span<const ry_value> params, std::uint32_t flags = 0);
   // Runs all statements in one round trip; outside of a transaction they are atomic.
   std::vector<rows> exec_all(std::span<const statement> statements);
@@ -130,10 +129,10 @@ class connection {
     std::span<const call> calls;
     std::vector<rows> results;  // one per call unless failed
     std::optional<failure> error;
-    bool tried = false;          // was sent over an open connection
+    bool tried = false;  // was sent over an open connection
     bool surely_undone = false;  // failed, and certainly not committed
-    const void* tag = nullptr;   // identifies it for cancel_if()
-    std::string trace;           // trace of the jobs it creates, see observe::kept_text(); may be empty
+    const void* tag = nullptr;  // identifies it for cancel_if()
+    std::string trace;  // trace of the jobs it creates, see observe::kept_text(); may be empty
     const std::atomic<bool>* cancelled = nullptr;  // set when its caller cancels it
   };
   // Sends all units in one write and reads all answers. Never throws failure.
@@ -163,9 +162,9 @@ class connection {
   // The connection's state for the watchdog; times of the steady clock in ms. From any thread.
   struct activity {
     std::int64_t busy_since = 0;  // 0: not waiting for an answer
-    std::int64_t due = 0;         // by then the server ends the work itself; 0: no limit
-    std::int64_t answered = 0;    // when the latest work ended
-    std::string server;           // conninfo of the connected server only; empty: not connected
+    std::int64_t due = 0;  // by then the server ends the work itself; 0: no limit
+    std::int64_t answered = 0;  // when the latest work ended
+    std::string server;  // conninfo of the connected server only; empty: not connected
   };
   activity now_doing() const;
   // Shuts down the socket: work that waits for an answer fails with a lost connection. From any thread; does not
@@ -184,8 +183,7 @@ class connection {
   using commands = std::vector<command>;
   bool send(unit& u, commands& log);
   bool send_state(std::string_view schema, std::chrono::milliseconds timeout, commands& log);
-  bool send_local_state(std::string_view schema, std::chrono::milliseconds timeout, unit& u,
-                        commands& log);
+  bool send_local_state(std::string_view schema, std::chrono::milliseconds timeout, unit& u, commands& log);
   bool send_plain(const char* sql);
   bool send_call(const call& c, unit& u, commands& log);
   void read(std::span<unit*> units, commands& log);
@@ -235,7 +233,7 @@ class connection {
   std::atomic<std::int64_t> cancelled_at_ms_{0};
 
   mutable std::mutex socket_mutex_;  // guards socket_, doing_, server_ and left_
-  server_name server_;               // of the latest session
+  server_name server_;  // of the latest session
   std::optional<server_name> left_;  // the server last severed; the others are tried first
   int socket_ = -1;
   activity doing_;
@@ -247,7 +245,7 @@ class transaction {
   transaction(transaction&& o) noexcept : conn_(std::exchange(o.conn_, nullptr)) {}
   transaction& operator=(transaction&&) = delete;
   ~transaction();
-  void commit();    // throws failure
+  void commit();  // throws failure
   void rollback();  // throws failure
 
  private:

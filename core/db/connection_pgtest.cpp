@@ -39,9 +39,8 @@ TEST_F(connection_test, scalars_round_trip) {
   const ry_uuid id{{0x01, 0x90, 0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}};
   const std::string raw("\0\x01\xff\\'\"", 6);
   auto r = conn->exec("select $1::text, $2::bigint, $3::bool, $4, $5, $6::float8, $7::text",
-                      {value::text("gr\xc3\xbc\xc3\x9f 'q' \\ $1 :x"), value::int64(INT64_MIN),
-                       value::boolean(true), value::uuid(id), value::bytes(raw), value::number(0.1),
-                       value::null()});
+                      {value::text("gr\xc3\xbc\xc3\x9f 'q' \\ $1 :x"), value::int64(INT64_MIN), value::boolean(true),
+                       value::uuid(id), value::bytes(raw), value::number(0.1), value::null()});
   EXPECT_EQ(r.text(0, 0), "gr\xc3\xbc\xc3\x9f 'q' \\ $1 :x");
   EXPECT_EQ(r.int64(0, 1), INT64_MIN);
   EXPECT_TRUE(r.boolean(0, 2));
@@ -64,18 +63,15 @@ TEST_F(connection_test, hostile_text_in_arrays) {
                                             "a[1:2]"};
   text_array a(hostile);
   a.add_null();
-  auto r = conn->exec("select v, v is null from unnest($1) with ordinality u(v, n) order by n",
-                      {a.value()});
+  auto r = conn->exec("select v, v is null from unnest($1) with ordinality u(v, n) order by n", {a.value()});
   ASSERT_EQ(r.size(), hostile.size() + 1);
   for (std::size_t i = 0; i < hostile.size(); ++i) EXPECT_EQ(r.text(i, 0), hostile[i]);
   EXPECT_TRUE(r.is_null(hostile.size(), 0));
 
   const std::int64_t ints[] = {INT64_MIN, -1, 0, INT64_MAX};
-  r = conn->exec("select string_agg(v::text, ' ' order by v) from unnest($1) v",
-                 {value::ints(ints)});
+  r = conn->exec("select string_agg(v::text, ' ' order by v) from unnest($1) v", {value::ints(ints)});
   EXPECT_EQ(r.text(0, 0), "-9223372036854775808 -1 0 9223372036854775807");
-  r = conn->exec("select cardinality($1), cardinality($2), 7 = any($1)",
-                 {value::ints({}), value::texts({})});
+  r = conn->exec("select cardinality($1), cardinality($2), 7 = any($1)", {value::ints({}), value::texts({})});
   EXPECT_EQ(r.text(0, 0), "0");
   EXPECT_EQ(r.text(0, 1), "0");
   EXPECT_EQ(r.text(0, 2), "f");
@@ -126,15 +122,13 @@ TEST_F(connection_test, failed_statement_does_not_lose_the_schema) {
 TEST_F(connection_test, several_statements_are_all_or_nothing) {
   conn->exec_script("create table core.t(v int primary key)");
   const ry_value one[] = {value::int64(1)};
-  const statement good[] = {{"insert into t values($1)", one},
-                            {"insert into t select 2", {}},
-                            {"select count(*) from t", {}}};
+  const statement good[] = {
+      {"insert into t values($1)", one}, {"insert into t select 2", {}}, {"select count(*) from t", {}}};
   auto r = conn->exec_all(good);
   ASSERT_EQ(r.size(), 3u);
   EXPECT_EQ(r[0].affected(), 1u);
   EXPECT_EQ(r[2].text(0, 0), "2");
-  const statement bad[] = {
-      {"insert into t select 3", {}}, {"insert into t values($1)", one}, {"select 4", {}}};
+  const statement bad[] = {{"insert into t select 3", {}}, {"insert into t values($1)", one}, {"select 4", {}}};
   EXPECT_EQ(code([&] { conn->exec_all(bad); }), "23505");
   EXPECT_EQ(conn->exec("select count(*) from t").text(0, 0), "2");
 }
@@ -266,8 +260,7 @@ TEST_F(connection_test, changed_tables_do_not_break_kept_plans) {
 
 TEST_F(connection_test, plans_are_bounded) {
   for (int i = 0; i < 700; ++i) EXPECT_EQ(conn->exec("select " + std::to_string(i)).int64(0, 0), i);
-  for (int i = 0; i < 700; i += 7)
-    EXPECT_EQ(conn->exec("select " + std::to_string(i)).int64(0, 0), i);
+  for (int i = 0; i < 700; i += 7) EXPECT_EQ(conn->exec("select " + std::to_string(i)).int64(0, 0), i);
   EXPECT_LE(conn->exec("select count(*) from pg_prepared_statements").int64(0, 0), 257);
 }
 
@@ -332,11 +325,8 @@ TEST_F(connection_test, large_pipelines_do_not_block_for_ever) {
 }
 
 TEST_F(connection_test, scripts_run_as_one_transaction) {
-  EXPECT_EQ(
-      code([&] {
-        conn->exec_script("create table core.a(v int); select 1/0; create table core.b(v int)");
-      }),
-      "22012");
+  EXPECT_EQ(code([&] { conn->exec_script("create table core.a(v int); select 1/0; create table core.b(v int)"); }),
+            "22012");
   EXPECT_TRUE(conn->exec("select to_regclass('core.a')").is_null(0, 0));
   conn->exec_script("do $$ begin perform ':x'; end $$; create table core.a(v int)");
   EXPECT_FALSE(conn->exec("select to_regclass('core.a')").is_null(0, 0));

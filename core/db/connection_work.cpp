@@ -25,8 +25,7 @@ std::vector<rows> connection::settled(std::span<const call> calls) {
   return std::move(u.results);
 }
 
-rows connection::exec(std::string_view sql, std::initializer_list<ry_value> params,
-                      std::uint32_t flags) {
+rows connection::exec(std::string_view sql, std::initializer_list<ry_value> params, std::uint32_t flags) {
   return exec(sql, std::span(params.begin(), params.size()), flags);
 }
 
@@ -51,8 +50,7 @@ void connection::exec_script(std::string_view text) {
   exec("select 1");  // applies the schema and sends a pending BEGIN
   const std::string copy(text);
   if (copy.find('\0') != std::string::npos)
-    throw failure(
-        {RY_INVALID_ARGUMENT, "db.nul_byte", "A script must not contain a NUL byte.", {}, 0, 0});
+    throw failure({RY_INVALID_ARGUMENT, "db.nul_byte", "A script must not contain a NUL byte.", {}, 0, 0});
   PQexitPipelineMode(pg_);
   set_running(nullptr, true);
   result_ptr r(PQexec(pg_, copy.c_str()));
@@ -72,8 +70,7 @@ void connection::exec_script(std::string_view text) {
 
 transaction connection::begin(std::uint32_t flags) {
   if (in_transaction_)
-    throw failure(
-        {RY_FAILED_PRECONDITION, "db.transaction", "A transaction is open already.", {}, 0, 0});
+    throw failure({RY_FAILED_PRECONDITION, "db.transaction", "A transaction is open already.", {}, 0, 0});
   if (!is_open()) throw unavailable("not connected");
   pending_begin_ = "begin";
   if (flags & RY_TX_SERIALIZABLE) pending_begin_ += " isolation level serializable";
@@ -90,8 +87,7 @@ void connection::end_transaction(const char* sql) {
     in_transaction_ = false;
     return;
   }
-  const call c(state_ ? state_->first : schema_, sql, {}, RY_DB_NO_PREPARE,
-               state_ ? state_->second : timeout_);
+  const call c(state_ ? state_->first : schema_, sql, {}, RY_DB_NO_PREPARE, state_ ? state_->second : timeout_);
   unit u;
   u.calls = {&c, 1};
   unit* one = &u;
@@ -115,9 +111,7 @@ transaction::~transaction() {
 
 void transaction::commit() {
   auto* c = std::exchange(conn_, nullptr);
-  if (!c)
-    throw failure(
-        {RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended.", {}, 0, 0});
+  if (!c) throw failure({RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended.", {}, 0, 0});
   const bool aborted = c->is_open() && PQtransactionStatus(c->native()) == PQTRANS_INERROR;
   c->end_transaction("commit");
   if (!aborted) return;
@@ -135,8 +129,7 @@ void transaction::rollback() {
 void wait_before_retry(int attempt) {
   thread_local std::minstd_rand rng{std::random_device{}()};
   const int most = 4 << std::min(attempt, 6);
-  std::this_thread::sleep_for(
-      std::chrono::milliseconds(1 + std::uniform_int_distribution(0, most)(rng)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1 + std::uniform_int_distribution(0, most)(rng)));
 }
 
 }  // namespace ry::db

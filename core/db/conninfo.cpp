@@ -50,8 +50,8 @@ std::string joined(const std::vector<std::string>& all) {
 }  // namespace
 
 std::string asked_last(const std::string& conninfo, const server_name& server) {
-  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(
-      PQconninfoParse(conninfo.c_str(), nullptr), PQconninfoFree);
+  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> given(PQconninfoParse(conninfo.c_str(), nullptr),
+                                                                     PQconninfoFree);
   if (!given) return conninfo;
   std::vector<std::pair<std::string, std::string>> all;
   std::vector<std::string> hosts, addresses, ports;
@@ -74,8 +74,7 @@ std::string asked_last(const std::string& conninfo, const server_name& server) {
     const auto is = [i](const auto& list, const std::string& what) {
       return i >= list.size() || list[i].empty() || list[i] == what;
     };
-    if (!is(hosts, server.host) || !is(addresses, server.address) || !is(ports, server.port))
-      continue;
+    if (!is(hosts, server.host) || !is(addresses, server.address) || !is(ports, server.port)) continue;
     for (auto* list : {&hosts, &addresses, &ports})
       if (i < list->size()) std::rotate(list->begin() + i, list->begin() + i + 1, list->end());
     break;
@@ -112,12 +111,10 @@ std::string conninfo(const connect_settings& s, session_settings when) {
     if (!o->val) continue;
     const std::string key = o->keyword;
     said |= key == "target_session_attrs";
-    several |= (key == "host" || key == "hostaddr") &&
-               std::string_view(o->val).find(',') != std::string_view::npos;
+    several |= (key == "host" || key == "hostaddr") && std::string_view(o->val).find(',') != std::string_view::npos;
     if (key == "options") {
       options = std::string(o->val) + " ";
-    } else if (const auto it = std::find_if(all.begin(), all.end(),
-                                            [&](const auto& p) { return p.first == key; });
+    } else if (const auto it = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.first == key; });
                it == all.end()) {
       all.emplace_back(key, o->val);
     } else if (key != "client_encoding") {
@@ -133,8 +130,7 @@ std::string conninfo(const connect_settings& s, session_settings when) {
     return conninfo_text(all);
   }
   options += "-c statement_timeout=" + std::to_string(s.statement_timeout.count()) +
-             " -c idle_in_transaction_session_timeout=" +
-             std::to_string(idle_limit(s).count()) +
+             " -c idle_in_transaction_session_timeout=" + std::to_string(idle_limit(s).count()) +
              " -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres -c bytea_output=hex"
              // JIT off: the planner assigns huge costs to plans that avoid sequential scans, so each would be
              // compiled for 0.5 s.

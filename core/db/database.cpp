@@ -93,15 +93,13 @@ pool_stats database::stats() const {
   return impl_->workers.stats();
 }
 
-std::uint64_t database::listen(std::string_view channel, std::function<void()> fn,
-                               std::chrono::milliseconds poll) {
+std::uint64_t database::listen(std::string_view channel, std::function<void()> fn, std::chrono::milliseconds poll) {
   return impl_->hints.listen(channel, std::move(fn), poll);
 }
 void database::unlisten(std::uint64_t id) {
   impl_->hints.unlisten(id);
 }
-std::uint64_t database::on_message(std::string_view channel,
-                                   std::function<void(std::string_view)> fn) {
+std::uint64_t database::on_message(std::string_view channel, std::function<void(std::string_view)> fn) {
   return impl_->hints.on_message(channel, std::move(fn));
 }
 

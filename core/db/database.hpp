@@ -24,9 +24,9 @@ struct settings {
   std::size_t workers = 0;  // connections for ordinary work; 0 = by the number of cores
   // Maximum of concurrent interactive transactions; 0 = half of the workers.
   std::size_t max_transactions = 0;
-  std::size_t max_queue = 20'000;               // queued calls; beyond: RY_RESOURCE_EXHAUSTED
+  std::size_t max_queue = 20'000;  // queued calls; beyond: RY_RESOURCE_EXHAUSTED
   std::chrono::milliseconds away_grace{3'000};  // then calls fail at once instead of waiting
-  std::chrono::milliseconds drain{5'000};       // how long stop() waits before it cancels statements
+  std::chrono::milliseconds drain{5'000};  // how long stop() waits before it cancels statements
 
   // The settings for LISTEN and migrations.
   connect_settings session() const;
@@ -43,15 +43,14 @@ enum class repeat { never, after_loss };
 class database {
  public:
   explicit database(settings s);  // starts to connect; throws failure for an invalid url
-  ~database();                    // stop()
+  ~database();  // stop()
   database(const database&) = delete;
   database& operator=(const database&) = delete;
 
   // Runs work on a worker thread, exactly once (repeat::after_loss: at most twice). It also runs while the database
   // is unavailable; its statements then throw RY_UNAVAILABLE. Exceptions of work are logged. The connection starts
   // with schema core. After stop(), work runs within this call, with a closed connection. [any]
-  void submit(std::function<void(connection&)> work, lane l = lane::normal,
-              repeat r = repeat::never);
+  void submit(std::function<void(connection&)> work, lane l = lane::normal, repeat r = repeat::never);
 
   // At least one worker is connected. [any]
   bool healthy() const noexcept;

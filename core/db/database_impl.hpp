@@ -12,10 +12,9 @@ namespace ry::db {
 class database::impl {
  public:
   explicit impl(settings s)
-      : workers(s),
-        hints(s.session()),
-        alive(workers),
-        dog(s.connect, all_connections(workers, hints), [this] { return alive.answers_within(watchdog::ping_limit); }) {}
+      : workers(s), hints(s.session()), alive(workers), dog(s.connect, all_connections(workers, hints), [this] {
+          return alive.answers_within(watchdog::ping_limit);
+        }) {}
   pool workers;
   notifier hints;
   liveness alive;

@@ -42,8 +42,7 @@ class database_test : public ::testing::Test {
     rt.ops = &ops;
     admin.emplace(config.connect);
     admin->open();
-    admin->exec_script(
-        "create schema core; create schema shop; create table shop.t(v int primary key)");
+    admin->exec_script("create schema core; create schema shop; create table shop.t(v int primary key)");
   }
   void TearDown() override {
     if (!admin) return;
@@ -80,24 +79,22 @@ class database_test : public ::testing::Test {
     p->set_value(std::move(a));
     delete p;
   }
-  static ry_db_call call_of(std::string_view sql, std::span<const ry_value> params = {},
-                            std::uint32_t flags = 0, std::uint64_t timeout_ms = 0) {
+  static ry_db_call call_of(std::string_view sql, std::span<const ry_value> params = {}, std::uint32_t flags = 0,
+                            std::uint64_t timeout_ms = 0) {
     return {sizeof(ry_db_call), flags, core::view(sql), params.data(), params.size(), timeout_ms};
   }
-  std::future<answer> run(std::span<const ry_db_call> calls, ry_tx* tx = nullptr,
-                          ry_op_id* op = nullptr) {
+  std::future<answer> run(std::span<const ry_db_call> calls, ry_tx* tx = nullptr, ry_op_id* op = nullptr) {
     auto* p = new std::promise<answer>;
     auto f = p->get_future();
-    const auto st =
-        table()->run(&*host, tx, calls.data(), calls.size(), &loops.pick(), completed, p, op);
+    const auto st = table()->run(&*host, tx, calls.data(), calls.size(), &loops.pick(), completed, p, op);
     if (st != RY_OK) {
       p->set_value({st, {}, {}, false});
       delete p;
     }
     return f;
   }
-  std::future<answer> run(std::string_view sql, std::span<const ry_value> params = {},
-                          ry_tx* tx = nullptr, ry_op_id* op = nullptr, std::uint32_t flags = 0) {
+  std::future<answer> run(std::string_view sql, std::span<const ry_value> params = {}, ry_tx* tx = nullptr,
+                          ry_op_id* op = nullptr, std::uint32_t flags = 0) {
     const auto c = call_of(sql, params, flags);
     return run({&c, 1}, tx, op);
   }
@@ -145,8 +142,7 @@ TEST_F(database_test, submitted_work_runs_and_may_throw) {
   start();
   std::promise<std::string> p;
   db->submit([](connection&) { throw std::runtime_error("on purpose"); });
-  db->submit(
-      [&](connection& c) { p.set_value(std::string(c.exec("show search_path").text(0, 0))); });
+  db->submit([&](connection& c) { p.set_value(std::string(c.exec("show search_path").text(0, 0))); });
   EXPECT_EQ(p.get_future().get(), "core");
 }
 
@@ -154,8 +150,9 @@ TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
   config.workers = 8;
   const auto others = [&] {
     return admin
-        ->exec("select count(*) from pg_stat_activity where datname = current_database() "
-               "and pid <> pg_backend_pid() and backend_type = 'client backend'")
+        ->exec(
+            "select count(*) from pg_stat_activity where datname = current_database() "
+            "and pid <> pg_backend_pid() and backend_type = 'client backend'")
         .int64(0, 0);
   };
   bool few = false;
@@ -172,8 +169,7 @@ TEST_F(database_test, the_first_connections_are_few_and_the_others_follow) {
 
 TEST_F(database_test, one_statement) {
   start();
-  const ry_value params[] = {value::int64(7), value::bytes(std::string_view("\0\xff", 2)),
-                             value::null()};
+  const ry_value params[] = {value::int64(7), value::bytes(std::string_view("\0\xff", 2)), value::null()};
   auto a = run("insert into t values($1) returning v, $2, $3::text", params).get();
   EXPECT_EQ(a.status, RY_OK);
   EXPECT_TRUE(a.on_exec);
@@ -188,14 +184,12 @@ TEST_F(database_test, one_statement) {
 TEST_F(database_test, several_statements_are_one_transaction) {
   start();
   const ry_value one[] = {value::int64(1)};
-  const ry_db_call good[] = {call_of("insert into t values($1)", one),
-                             call_of("select count(*) from t")};
+  const ry_db_call good[] = {call_of("insert into t values($1)", one), call_of("select count(*) from t")};
   auto a = run(good).get();
   EXPECT_EQ(a.status, RY_OK);
   ASSERT_EQ(a.results.size(), 2u);
   EXPECT_EQ(a.results[1][0], "1");
-  const ry_db_call bad[] = {call_of("insert into t values(2)"),
-                            call_of("insert into t values($1)", one)};
+  const ry_db_call bad[] = {call_of("insert into t values(2)"), call_of("insert into t values($1)", one)};
   EXPECT_EQ(run(bad).get().status, RY_ALREADY_EXISTS);
   EXPECT_EQ(count(), 1);
 }
@@ -212,8 +206,7 @@ TEST_F(database_test, bad_calls_are_refused_with_a_reason) {
   EXPECT_EQ(run("select $1::text", {&strange, 1}).get().error.reason, "db.parameter_kind");
   EXPECT_EQ(run("selec").get().error.reason, "db.42601");
   EXPECT_EQ(run("").get().status, RY_OK);
-  EXPECT_EQ(table()->run(&*host, nullptr, nullptr, 0, &loops.at(0), completed, nullptr, nullptr),
-            RY_INVALID_ARGUMENT);
+  EXPECT_EQ(table()->run(&*host, nullptr, nullptr, 0, &loops.at(0), completed, nullptr, nullptr), RY_INVALID_ARGUMENT);
   EXPECT_EQ(run("select 1").get().status, RY_OK);
 }
 
@@ -465,11 +458,9 @@ TEST_F(database_test, lost_races_are_repeated_by_the_host) {
   start();
   admin->exec("insert into shop.t values(1), (2)");
   std::vector<std::future<answer>> all;
-  const ry_db_call there[] = {call_of("update t set v = v where v = 1"),
-                              call_of("select pg_sleep(0.005)"),
+  const ry_db_call there[] = {call_of("update t set v = v where v = 1"), call_of("select pg_sleep(0.005)"),
                               call_of("update t set v = v where v = 2")};
-  const ry_db_call back[] = {call_of("update t set v = v where v = 2"),
-                             call_of("select pg_sleep(0.005)"),
+  const ry_db_call back[] = {call_of("update t set v = v where v = 2"), call_of("select pg_sleep(0.005)"),
                              call_of("update t set v = v where v = 1")};
   for (int i = 0; i < 4; ++i) {
     all.push_back(run(there));
@@ -547,8 +538,7 @@ TEST_F(database_test, hints_reach_this_process_and_others) {
       "shop.news", [&] { ++there; }, 1h);
   other.listen(
       "shop.\"x", [&] { ++elsewhere; }, 1h);
-  EXPECT_TRUE(
-      wait_for([&] { return here > 0 && there > 0 && elsewhere > 0; }));  // after connecting
+  EXPECT_TRUE(wait_for([&] { return here > 0 && there > 0 && elsewhere > 0; }));  // after connecting
   here = there = elsewhere = 0;
   for (int i = 0; i < 200; ++i) db->hint("shop.news");
   EXPECT_TRUE(wait_for([&] { return here > 0 && there > 0; }));

@@ -43,7 +43,7 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto role = "runyard";   // owner of the cluster and name of its database
+constexpr auto role = "runyard";  // owner of the cluster and name of its database
 constexpr auto start_limit = 60s;  // crash recovery may take long
 constexpr std::uintmax_t log_max = 10 << 20;
 
@@ -150,21 +150,18 @@ class embedded_postgres::impl {
     for (const auto& entry : fs::directory_iterator(place_, ec)) {
       const auto name = entry.path().filename().string();
       const auto version = name.starts_with("postgres.") ? name.substr(9) : std::string();
-      if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos)
-        continue;
+      if (version.empty() || version.find_first_not_of("0123456789.") != std::string::npos) continue;
       if (!fs::exists(entry.path() / "PG_VERSION", ec)) continue;
-      observe::log(
-          observe::level::warn, "db",
-          "the server creates an empty cluster, and there is another cluster beside it; if "
-          "an upgrade was interrupted, stop the server and follow \"Interrupted exchange\" "
-          "in docs/postgres-upgrade.md",
-          {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
+      observe::log(observe::level::warn, "db",
+                   "the server creates an empty cluster, and there is another cluster beside it; if "
+                   "an upgrade was interrupted, stop the server and follow \"Interrupted exchange\" "
+                   "in docs/postgres-upgrade.md",
+                   {{"empty", cluster_.string()}, {"existing", entry.path().string()}});
     }
   }
 
   void make_cluster() {
-    observe::log(observe::level::info, "db", "making a private PostgreSQL cluster",
-                 {{"data", cluster_.string()}});
+    observe::log(observe::level::info, "db", "making a private PostgreSQL cluster", {{"data", cluster_.string()}});
     std::error_code ec;
     if (fs::exists(cluster_) && !fs::is_empty(cluster_))
       refuse(cluster_.string() +
@@ -176,10 +173,10 @@ class embedded_postgres::impl {
     fs::remove_all(fresh, ec);
     make_dir(fresh);
     own(fresh, owner_.user(), 0700);
-    const auto made = run_program(
-        {(programs_.bindir / "initdb").string(), "-D", fresh.string(), "-U", role, "--auth=trust",
-         "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", "--no-instructions"},
-        owner_.user());
+    const auto made =
+        run_program({(programs_.bindir / "initdb").string(), "-D", fresh.string(), "-U", role, "--auth=trust", "-E",
+                     "UTF8", "--locale=C.UTF-8", "--data-checksums", "--no-instructions"},
+                    owner_.user());
     if (made.status != 0) {
       fs::remove_all(fresh, ec);
       refuse("initdb failed: " + tail(made.output));
@@ -195,8 +192,7 @@ class embedded_postgres::impl {
   // such a file.
   void end_leftover() {
     const auto lock_file = cluster_ / "postmaster.pid";
-    const auto lock =
-        first_bytes(lock_file, 32, "Remove it and start the server again.", "db.embedded");
+    const auto lock = first_bytes(lock_file, 32, "Remove it and start the server again.", "db.embedded");
     const auto pid = static_cast<pid_t>(std::atoi(first_line(lock.value_or("")).c_str()));
     const auto begin = clock::now();
     int sent = 0;
@@ -205,8 +201,8 @@ class embedded_postgres::impl {
       const int wanted = waited > 13s ? SIGKILL : waited > 10s ? SIGQUIT : SIGINT;
       const bool has_server = std::find(left.begin(), left.end(), pid) != left.end();
       if (waited > 20s)
-        refuse("A PostgreSQL server (process " + std::to_string(left.front()) + ") still uses " +
-               cluster_.string() + " and does not end.");
+        refuse("A PostgreSQL server (process " + std::to_string(left.front()) + ") still uses " + cluster_.string() +
+               " and does not end.");
       if (has_server && wanted != sent) ::kill(pid, sent = wanted);
       if (wanted == SIGKILL || (!has_server && waited > 3s))
         for (const auto each : left) ::kill(each, SIGKILL);
@@ -223,8 +219,7 @@ class embedded_postgres::impl {
     if (fs::file_size(log_, ec) > log_max && !ec) fs::rename(log_, place_ / "postgres.log.1", ec);
     const int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (log < 0) refuse("Cannot write " + log_.string() + ": " + last_error());
-    std::vector<std::string> argv = {(programs_.bindir / "postgres").string(), "-D",
-                                     cluster_.string()};
+    std::vector<std::string> argv = {(programs_.bindir / "postgres").string(), "-D", cluster_.string()};
     const auto set = [&](const std::string& setting) {
       argv.push_back("-c");
       argv.push_back(setting);
@@ -264,8 +259,7 @@ class embedded_postgres::impl {
     while (true) {
       if (const auto ended = reap(WNOHANG)) refuse("PostgreSQL did not start: " + tail_of(log_));
       if (PQping(url.c_str()) == PQPING_OK) return;
-      if (clock::now() - begin > start_limit)
-        refuse("PostgreSQL was not ready within a minute: " + tail_of(log_));
+      if (clock::now() - begin > start_limit) refuse("PostgreSQL was not ready within a minute: " + tail_of(log_));
       std::this_thread::sleep_for(5ms);
     }
   }
@@ -380,8 +374,7 @@ class embedded_postgres::impl {
       running_ = true;
       return true;
     } catch (const failure& f) {
-      observe::log(observe::level::error, "db", "embedded PostgreSQL did not start",
-                   {{"error", f.what()}});
+      observe::log(observe::level::error, "db", "embedded PostgreSQL did not start", {{"error", f.what()}});
       end_server(SIGINT);
       return false;
     }
@@ -401,8 +394,7 @@ class embedded_postgres::impl {
   std::thread thread_;
 };
 
-embedded_postgres::embedded_postgres(embedded_settings settings)
-    : impl_(std::make_unique<impl>(std::move(settings))) {}
+embedded_postgres::embedded_postgres(embedded_settings settings) : impl_(std::make_unique<impl>(std::move(settings))) {}
 embedded_postgres::~embedded_postgres() = default;
 bool embedded_postgres::exists(const fs::path& data_dir) {
   std::error_code ec;

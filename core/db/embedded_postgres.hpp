@@ -12,7 +12,7 @@ namespace ry::db {
 
 struct embedded_settings {
   std::filesystem::path data_dir;  // of the server; created if missing
-  std::filesystem::path bindir;    // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
+  std::filesystem::path bindir;  // of PostgreSQL; empty: /usr/lib/postgresql/*/bin, PATH
   int max_connections = 60;
   std::vector<std::string> users;  // users that PostgreSQL may run as; empty: postgres_users
 };

@@ -241,15 +241,12 @@ TEST(embedded, a_data_directory_out_of_reach_gets_a_link_to_its_cluster) {
 // Programs that report the given version for `postgres --version`; started as a server they fail and print it.
 void make_stub_programs(const fs::path& bindir, const std::string& version) {
   fs::create_directories(bindir);
-  std::ofstream(bindir / "postgres")
-      << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'postgres (PostgreSQL) " << version
-      << "' && exit\necho 'stub " << version << " was started'\nexit 1\n";
-  std::ofstream(bindir / "initdb")
-      << "#!/bin/sh\necho 'stub " << version << " makes no cluster' >&2\nexit 1\n";
+  std::ofstream(bindir / "postgres") << "#!/bin/sh\n[ \"$1\" = --version ] && echo 'postgres (PostgreSQL) " << version
+                                     << "' && exit\necho 'stub " << version << " was started'\nexit 1\n";
+  std::ofstream(bindir / "initdb") << "#!/bin/sh\necho 'stub " << version << " makes no cluster' >&2\nexit 1\n";
   for (const char* name : {"postgres", "initdb"})
-    fs::permissions(bindir / name, fs::perms::owner_all | fs::perms::group_read |
-                                       fs::perms::group_exec | fs::perms::others_read |
-                                       fs::perms::others_exec);
+    fs::permissions(bindir / name, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                                       fs::perms::others_read | fs::perms::others_exec);
 }
 
 // A directory that looks like a cluster to the version check. PG_VERSION contains exactly `text`.
@@ -375,10 +372,9 @@ TEST(embedded, programs_that_do_not_run_are_ignored_with_a_warning) {
 TEST(embedded, a_damaged_version_file_is_refused_and_never_taken_for_a_version) {
   folder f;
   make_stub_programs(f.path / "bin", "15.1");
-  for (const char* text :
-       {"", "\n", "15rubbish\n", " 15\n", "-15\n", "0\n", "15.1\n", "99999999999\n", "fifteen\n",
-        "9\n", "9.\n", "9.x\n", "15\n                                  \n",
-        "\x1b[2J\x01\xff and a line that is too long to be shown whole\n"}) {
+  for (const char* text : {"", "\n", "15rubbish\n", " 15\n", "-15\n", "0\n", "15.1\n", "99999999999\n", "fifteen\n",
+                           "9\n", "9.\n", "9.x\n", "15\n                                  \n",
+                           "\x1b[2J\x01\xff and a line that is too long to be shown whole\n"}) {
     const auto cluster = make_stub_cluster(f, text);
     const auto a = start_on(f, f.path / "bin");
     EXPECT_TRUE(has(a.error, (cluster / "PG_VERSION").string() + " is damaged")) << a.error;
@@ -458,8 +454,7 @@ TEST(embedded, a_cluster_without_a_version_file_is_refused_and_kept) {
       ADD_FAILURE() << "started";
     } catch (const failure& e) {
       const std::string text = e.what();
-      EXPECT_TRUE(has(text, "has no file PG_VERSION. The server has not changed the cluster."))
-          << text;
+      EXPECT_TRUE(has(text, "has no file PG_VERSION. The server has not changed the cluster.")) << text;
       EXPECT_TRUE(has(text, (cluster / "base" / "1" / "PG_VERSION").string())) << text;
       EXPECT_EQ(e.error.reason, embedded_postgres::wrong_version);
     }
@@ -549,15 +544,13 @@ TEST(embedded, why_no_cluster_could_be_made_is_told) {
   std::ofstream(programs / "initdb")
       << "#!/bin/sh\nseq 1000\necho 'initdb: error: No space left on device' >&2\nexit 1\n";
   for (const char* name : {"postgres", "initdb"})
-    fs::permissions(programs / name,
-                    fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+    fs::permissions(programs / name, fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
   embedded_postgres pg({f.path / "data", programs});
   try {
     pg.start();
     FAIL() << "started";
   } catch (const failure& e) {
-    EXPECT_NE(e.error.message.find("No space left on device"), std::string::npos)
-        << e.error.message;
+    EXPECT_NE(e.error.message.find("No space left on device"), std::string::npos) << e.error.message;
     EXPECT_EQ(e.error.message.find('\n'), std::string::npos) << e.error.message;
     EXPECT_LT(e.error.message.size(), 700u);
   }

@@ -43,10 +43,8 @@ mapped map_state(std::string_view s) {
   if (s == "23505") return {RY_ALREADY_EXISTS, "This already exists."};
   if (s == "23503" || s == "23514" || s == "23P01")
     return {RY_FAILED_PRECONDITION, "The data does not fit what is stored already."};
-  if (s == "40001" || s == "40P01" || s == "55P03")
-    return {RY_ABORTED, "Lost a race with another change; try again."};
-  if (s == "57014" || s == "25P03")
-    return {RY_DEADLINE_EXCEEDED, "The database took too long to answer."};
+  if (s == "40001" || s == "40P01" || s == "55P03") return {RY_ABORTED, "Lost a race with another change; try again."};
+  if (s == "57014" || s == "25P03") return {RY_DEADLINE_EXCEEDED, "The database took too long to answer."};
   if (s == "25P02") return {RY_FAILED_PRECONDITION, "The transaction has failed already."};
   if (s.starts_with("08") || s.starts_with("57P"))
     return {RY_UNAVAILABLE, "The database is not available at the moment."};
@@ -112,16 +110,14 @@ failure from_result(const pg_result* result) {
   auto f = from_sqlstate(state, field(PG_DIAG_MESSAGE_PRIMARY), field(PG_DIAG_MESSAGE_DETAIL),
                          field(PG_DIAG_CONSTRAINT_NAME));
   const auto severity = field(PG_DIAG_SEVERITY_NONLOCALIZED);
-  if (severity == "FATAL" || severity == "PANIC" || state.starts_with("08"))
-    f.connection_lost = true;
+  if (severity == "FATAL" || severity == "PANIC" || state.starts_with("08")) f.connection_lost = true;
   return f;
 }
 
 failure unavailable(std::string_view why) {
   while (!why.empty() && (why.back() == '\n' || why.back() == ' ')) why.remove_suffix(1);
-  failure f(
-      {RY_UNAVAILABLE, "db.unavailable", "The database is not available at the moment.", {}, 0, 1},
-      {}, std::string(why));
+  failure f({RY_UNAVAILABLE, "db.unavailable", "The database is not available at the moment.", {}, 0, 1}, {},
+            std::string(why));
   f.connection_lost = true;
   return f;
 }

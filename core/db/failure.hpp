@@ -23,8 +23,8 @@ struct failure : std::exception {
     return is("42P01") || is("42703") || is("42883") || is("42704") || is("3F000");
   }
 
-  core::error error;           // for the caller
-  std::string sqlstate;        // empty if the failure did not come from the server
+  core::error error;  // for the caller
+  std::string sqlstate;  // empty if the failure did not come from the server
   std::string server_message;  // the server's message; for the log, not for users
   bool connection_lost = false;
 

@@ -15,8 +15,7 @@ namespace ry::db {
 class horizon {
  public:
   // alarm 0: only measure. The database must outlive this object, or be stopped first.
-  horizon(database& db, std::chrono::milliseconds alarm,
-          std::chrono::milliseconds every = std::chrono::seconds(15));
+  horizon(database& db, std::chrono::milliseconds alarm, std::chrono::milliseconds every = std::chrono::seconds(15));
   ~horizon();
   horizon(const horizon&) = delete;
   horizon& operator=(const horizon&) = delete;

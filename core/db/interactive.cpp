@@ -13,8 +13,7 @@ failure ended(ry_status st, const char* reason, const char* message) {
 
 }  // namespace
 
-tx_session::tx_session(pool& p, const ry_host* host, std::uint32_t flags, ry_exec* exec,
-                       ry_tx_fn fn, void* ctx)
+tx_session::tx_session(pool& p, const ry_host* host, std::uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx)
     : pool_(p),
       keep_(host),
       flags_(flags),
@@ -162,14 +161,12 @@ std::optional<failure> tx_session::serve(connection& c) {
 void tx_session::run(connection& c) noexcept {
   if (cancelled_) return done();
   if (steady::now() > deadline_)
-    return refuse(
-        ended(RY_DEADLINE_EXCEEDED, "db.queue", "The database was too busy to answer in time."));
+    return refuse(ended(RY_DEADLINE_EXCEEDED, "db.queue", "The database was too busy to answer in time."));
   if (!c.is_open()) return refuse(unavailable("not connected"));
   deadline_ = steady::now() + pool_.config().connect.transaction_timeout;
   c.use_schema(keep_.get()->name);
   auto why = serve(c);
-  close_with(why ? *why
-                 : ended(RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended."));
+  close_with(why ? *why : ended(RY_FAILED_PRECONDITION, "db.transaction", "The transaction has ended."));
 }
 
 }  // namespace ry::db

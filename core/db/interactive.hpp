@@ -20,8 +20,7 @@ class tx_session final : public task {
  public:
   enum class ending { commit, rollback };
 
-  tx_session(pool& p, const ry_host* host, std::uint32_t flags, ry_exec* exec, ry_tx_fn fn,
-             void* ctx);
+  tx_session(pool& p, const ry_host* host, std::uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx);
 
   void offer_cancel(ry_op_id* op);
   void drop() noexcept;
@@ -31,7 +30,7 @@ class tx_session final : public task {
   void end(ending how, ry_exec* exec, ry_done done);
 
   void run(connection& c) noexcept override;  // runs the transaction from begin to end
-  void done() noexcept override;              // cancelled before a worker took it
+  void done() noexcept override;  // cancelled before a worker took it
 
  private:
   struct step {

@@ -59,7 +59,7 @@ std::string sha256_hex(std::string_view text) {
 struct migrator::applied_row {
   std::string module, id, checksum, at;
   bool compatible = false;  // declared compatible with older versions
-  bool confirmed = true;    // a version with this migration has started
+  bool confirmed = true;  // a version with this migration has started
 };
 
 migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait)
@@ -112,11 +112,9 @@ void migrator::lock(migration_observer* observer) {
   // waits for that snapshot.
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   bool said = false;
-  while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)})
-              .boolean(0, 0)) {
+  while (!conn_.exec("select pg_try_advisory_lock($1::bigint)", {value::int64(lock_key)}).boolean(0, 0)) {
     if (!said) {
-      observe::log(observe::level::info, "db",
-                   "another node migrates the database; waiting for it");
+      observe::log(observe::level::info, "db", "another node migrates the database; waiting for it");
       if (observer != nullptr) observer->waiting();
     }
     said = true;
@@ -145,8 +143,9 @@ void migrator::prepare_core() try {
 } catch (const failure& f) {
   if (!f.is("42501")) throw;
   const auto who = conn_.exec("select quote_ident(current_database()), quote_ident(current_user)");
-  refuse("The server's role may not create schemas in its database: " + std::string(f.what()) + ". As its owner: grant create on database " +
-         std::string(who.text(0, 0)) + " to " + std::string(who.text(0, 1)) + ".");
+  refuse("The server's role may not create schemas in its database: " + std::string(f.what()) +
+         ". As its owner: grant create on database " + std::string(who.text(0, 0)) + " to " +
+         std::string(who.text(0, 1)) + ".");
 }
 
 std::vector<migrator::applied_row> migrator::applied() {
@@ -190,8 +189,8 @@ bool migrator::tolerates(const module::module_migrations& m, const applied_row& 
 
 // Checks a migration that a newer version of the module applied.
 void migrator::check_unknown(const module::module_migrations& m, const applied_row& d) {
-  const auto same = std::find_if(m.list.begin(), m.list.end(),
-                                 [&](auto& s) { return sha256_hex(s.up_sql) == d.checksum; });
+  const auto same =
+      std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return sha256_hex(s.up_sql) == d.checksum; });
   if (same != m.list.end())
     refuse("Migration " + same->id + " of module " + m.module + " was applied at " + d.at + " under the name " + d.id +
            "; give it that name again.");
@@ -205,9 +204,9 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
                {{"module", m.module},
                 {"migration", d.id},
                 {"applied_at", d.at},
-                {"accepted_because", d.compatible      ? "it is declared compatible with older versions"
-                                     : !d.confirmed    ? "the version that applied it has never started"
-                                                       : "modules." + m.module + ".allow_newer_schema is true"}});
+                {"accepted_because", d.compatible   ? "it is declared compatible with older versions"
+                                     : !d.confirmed ? "the version that applied it has never started"
+                                                    : "modules." + m.module + ".allow_newer_schema is true"}});
 }
 
 void migrator::up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
@@ -215,8 +214,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
   std::string last;  // the latest applied migration that this version knows
   for (const auto& d : done) {
     if (d.module != m.module) continue;
-    const auto known =
-        std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
+    const auto known = std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
     if (known == m.list.end()) {
       check_unknown(m, d);
       continue;
@@ -224,19 +222,17 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     last = std::max(last, d.id);
     report.unconfirmed |= !d.confirmed;
     if (sha256_hex(known->up_sql) != d.checksum)
-      refuse("Migration " + d.id + " of module " + m.module +
-             " was changed after it was applied at " + d.at +
+      refuse("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
              "; put the old text back and add a new migration instead.");
   }
   conn_.use_schema("core");
   conn_.exec_script("create schema if not exists " + quote_name(m.module));
   for (const auto& step : m.list) {
-    if (std::any_of(done.begin(), done.end(),
-                    [&](auto& d) { return d.module == m.module && d.id == step.id; }))
+    if (std::any_of(done.begin(), done.end(), [&](auto& d) { return d.module == m.module && d.id == step.id; }))
       continue;
     if (step.id < last)
-      refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " +
-             last + ", which was applied already; give it a later number.");
+      refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
+             ", which was applied already; give it a later number.");
     if (observer != nullptr) observer->running({m.module, step.id, state::pending, {}});
     try {
       apply(m.module, step);
@@ -247,8 +243,7 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     }
     report.applied.push_back({m.module, step.id, state::applied, {}});
     report.unconfirmed = true;
-    observe::log(observe::level::info, "db", "migration applied",
-                 {{"module", m.module}, {"id", step.id}});
+    observe::log(observe::level::info, "db", "migration applied", {{"module", m.module}, {"id", step.id}});
     if (observer != nullptr) observer->applied(report.applied.back());
   }
 }
@@ -285,15 +280,14 @@ std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   while (others_start()) {
     if (std::chrono::steady_clock::now() > end)
-      refuse("Another node has been starting a newer version of module " + undecided->module + ", which applied migration " +
-             undecided->id + ", for too long; see what it does and try again.");
+      refuse("Another node has been starting a newer version of module " + undecided->module +
+             ", which applied migration " + undecided->id + ", for too long; see what it does and try again.");
     std::this_thread::sleep_for(50ms);
   }
   return applied();
 }
 
-migration_report migrator::up(std::span<const module::module_migrations> modules,
-                              migration_observer* observer) {
+migration_report migrator::up(std::span<const module::module_migrations> modules, migration_observer* observer) {
   migration_report report;
   open();
   lock(observer);
@@ -341,7 +335,9 @@ migrator::found_migration migrator::find(std::string_view module, std::string_vi
   }
   if (!found.empty()) return {found, {}};
   if (known.empty()) return {{}, "No migration of a module \"" + std::string(module) + "\" has been applied."};
-  return {{}, "Module " + std::string(module) + " has no applied migration " + std::string(number) + "; it has " + known + "."};
+  return {
+      {},
+      "Module " + std::string(module) + " has no applied migration " + std::string(number) + "; it has " + known + "."};
 }
 
 void migrator::forget(std::string_view module, std::string_view id) {
@@ -370,8 +366,7 @@ std::vector<migration_step> migrator::status(std::span<const module::module_migr
       out.push_back(std::move(s));
     }
     for (const auto& d : done)
-      if (d.module == m.module &&
-          std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
+      if (d.module == m.module && std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
         out.push_back({m.module, d.id, state::unknown, d.at, tolerates(m, d)});
   }
   return out;

@@ -18,8 +18,8 @@ struct migration_step {
   enum class state { applied, pending, changed, unknown };
   std::string module, id;
   state is = state::pending;  // unknown: in the database, but not in this build
-  std::string applied_at;     // ISO 8601, UTC; empty unless applied
-  bool tolerated = false;     // if unknown: this build starts nevertheless
+  std::string applied_at;  // ISO 8601, UTC; empty unless applied
+  bool tolerated = false;  // if unknown: this build starts nevertheless
 };
 
 struct migration_problem {
@@ -37,8 +37,7 @@ struct migration_report {
 class migrator {
  public:
   // Uses the `url` of connect as it is, without a statement timeout.
-  explicit migrator(connect_settings connect,
-                    std::chrono::milliseconds lock_wait = std::chrono::minutes(5));
+  explicit migrator(connect_settings connect, std::chrono::milliseconds lock_wait = std::chrono::minutes(5));
 
   // Applies the pending migrations module by module in the given order (put "core" first). Each runs in its own
   // transaction unless it is RY_MIGRATION_NO_TX (then one statement). A module with a problem keeps its current
@@ -53,7 +52,7 @@ class migrator {
   void confirm(std::span<const module::module_migrations> modules);
 
   struct found_migration {
-    std::string id;       // empty: not found
+    std::string id;  // empty: not found
     std::string problem;  // then the reason, as a sentence
   };
   // Finds the applied migration of a module by id or number ("0002", "2").
@@ -79,8 +78,8 @@ class migrator {
                                                migration_observer* observer);
   bool others_start();
   void prepare_core();
-  void up_one(const module::module_migrations& m, const std::vector<applied_row>& done,
-              migration_report& report, migration_observer* observer);
+  void up_one(const module::module_migrations& m, const std::vector<applied_row>& done, migration_report& report,
+              migration_observer* observer);
   void apply(const std::string& module, const module::migration& step);
 
   const connect_settings settings_;

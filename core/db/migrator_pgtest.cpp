@@ -50,9 +50,8 @@ class migrations : public testing::Test {
 
 TEST_F(migrations, apply_in_order_in_the_modules_own_schema_and_once) {
   const std::vector<module_migrations> all = {
-      core_only(),
-      shop({{"0001_items", "create table items (n int); insert into items values (1)", 0},
-            {"0002_more", "alter table items add column t text; insert into base values (7)", 0}})};
+      core_only(), shop({{"0001_items", "create table items (n int); insert into items values (1)", 0},
+                         {"0002_more", "alter table items add column t text; insert into base values (7)", 0}})};
   auto first = migrator(settings(*d)).up(all);
   ASSERT_TRUE(first.ok()) << first.problems[0].message;
   EXPECT_EQ(first.applied.size(), 3u);
@@ -66,34 +65,27 @@ TEST_F(migrations, apply_in_order_in_the_modules_own_schema_and_once) {
 }
 
 TEST_F(migrations, a_step_that_fails_leaves_nothing_and_stops_its_module_only) {
-  const std::vector<module_migrations> all = {
-      core_only(),
-      shop({{"0001_ok", "create table a (n int)", 0},
-            {"0002_bad", "create table b (n int); select * from nowhere", 0},
-            {"0003_never", "create table c (n int)", 0}}),
-      {"other", {{"0001_ok", "create table x (n int)", 0}}}};
+  const std::vector<module_migrations> all = {core_only(),
+                                              shop({{"0001_ok", "create table a (n int)", 0},
+                                                    {"0002_bad", "create table b (n int); select * from nowhere", 0},
+                                                    {"0003_never", "create table c (n int)", 0}}),
+                                              {"other", {{"0001_ok", "create table x (n int)", 0}}}};
   auto report = migrator(settings(*d)).up(all);
   ASSERT_EQ(report.problems.size(), 1u);
   EXPECT_EQ(report.problems[0].module, "shop");
-  EXPECT_NE(report.problems[0].message.find("0002_bad"), std::string::npos)
-      << report.problems[0].message;
-  EXPECT_NE(report.problems[0].message.find("nowhere"), std::string::npos)
-      << report.problems[0].message;
+  EXPECT_NE(report.problems[0].message.find("0002_bad"), std::string::npos) << report.problems[0].message;
+  EXPECT_NE(report.problems[0].message.find("nowhere"), std::string::npos) << report.problems[0].message;
   EXPECT_EQ(ask(*d, "select to_regclass('shop.a') is not null"), "t");
   EXPECT_EQ(ask(*d, "select to_regclass('shop.b') is null and to_regclass('shop.c') is null"), "t");
   EXPECT_EQ(ask(*d, "select to_regclass('other.x') is not null"), "t");
 }
 
 TEST_F(migrations, text_that_was_changed_after_it_was_applied_is_refused) {
-  ASSERT_TRUE(migrator(settings(*d))
-                  .up(std::vector{core_only(), shop({{"0001_a", "create table a (n int)", 0}})})
-                  .ok());
-  auto report =
-      migrator(settings(*d))
-          .up(std::vector{core_only(), shop({{"0001_a", "create table a (n bigint)", 0}})});
+  ASSERT_TRUE(
+      migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_a", "create table a (n int)", 0}})}).ok());
+  auto report = migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_a", "create table a (n bigint)", 0}})});
   ASSERT_EQ(report.problems.size(), 1u);
-  EXPECT_NE(report.problems[0].message.find("0001_a"), std::string::npos)
-      << report.problems[0].message;
+  EXPECT_NE(report.problems[0].message.find("0001_a"), std::string::npos) << report.problems[0].message;
 }
 
 std::vector<module_migrations> version_1() {
@@ -130,7 +122,8 @@ class counting_observer : public ry::db::migration_observer {
 TEST_F(migrations, an_observer_learns_what_runs_and_how_it_ends) {
   counting_observer seen;
   (void)migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_bad", "select * from nowhere", 0}})}, &seen);
-  EXPECT_EQ(seen.events, (std::vector<std::string>{"running 0001_base", "applied 0001_base", "running 0001_bad", "failed 0001_bad"}));
+  EXPECT_EQ(seen.events, (std::vector<std::string>{"running 0001_base", "applied 0001_base", "running 0001_bad",
+                                                   "failed 0001_bad"}));
   EXPECT_FALSE(seen.waits);
 }
 
@@ -182,7 +175,8 @@ TEST_F(migrations, an_older_version_works_with_compatible_migrations) {
 
 TEST_F(migrations, a_renamed_migration_is_named) {
   ASSERT_TRUE(migrator(settings(*d)).up(version_1()).ok());
-  const auto report = migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_b", "create table a (n int)", 0}})});
+  const auto report =
+      migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_b", "create table a (n int)", 0}})});
   ASSERT_EQ(report.problems.size(), 1u);
   EXPECT_NE(report.problems[0].message.find("was applied"), std::string::npos) << report.problems[0].message;
   EXPECT_NE(report.problems[0].message.find("under the name 0001_a"), std::string::npos) << report.problems[0].message;
@@ -200,8 +194,9 @@ TEST_F(migrations, one_record_is_found_by_its_number_and_forgotten) {
 
 TEST_F(migrations, a_table_of_an_older_host_gets_the_new_columns) {
   ask(*d, "create schema core");
-  ask(*d, "create table core.migration (module text not null, id text not null, checksum text not null,"
-          " applied_at timestamptz not null default now(), primary key (module, id))");
+  ask(*d,
+      "create table core.migration (module text not null, id text not null, checksum text not null,"
+      " applied_at timestamptz not null default now(), primary key (module, id))");
   ask(*d, "insert into core.migration (module, id, checksum) values ('shop', '0009_old', 'x')");
   EXPECT_EQ(migrator(settings(*d)).status(version_1()).back().id, "0009_old");
   const auto report = migrator(settings(*d)).up(version_1());
@@ -209,9 +204,9 @@ TEST_F(migrations, a_table_of_an_older_host_gets_the_new_columns) {
 }
 
 TEST_F(migrations, many_nodes_at_once_apply_each_step_once) {
-  const std::vector<module_migrations> all = {
-      core_only(), shop({{"0001_a", "create table a (n int); insert into a values (1)", 0},
-                         {"0002_b", "insert into a values (2)", 0}})};
+  const std::vector<module_migrations> all = {core_only(),
+                                              shop({{"0001_a", "create table a (n int); insert into a values (1)", 0},
+                                                    {"0002_b", "insert into a values (2)", 0}})};
   std::atomic<std::size_t> applied{0}, bad{0};
   std::vector<std::thread> nodes;
   for (int i = 0; i < 6; ++i) {
@@ -229,9 +224,8 @@ TEST_F(migrations, many_nodes_at_once_apply_each_step_once) {
 
 TEST_F(migrations, a_step_outside_of_a_transaction) {
   const std::vector<module_migrations> all = {
-      core_only(),
-      shop({{"0001_a", "create table a (n int)", 0},
-            {"0002_i", "create index concurrently a_n on a (n)", RY_MIGRATION_NO_TX}})};
+      core_only(), shop({{"0001_a", "create table a (n int)", 0},
+                         {"0002_i", "create index concurrently a_n on a (n)", RY_MIGRATION_NO_TX}})};
   auto report = migrator(settings(*d)).up(all);
   ASSERT_TRUE(report.ok()) << report.problems[0].message;
   EXPECT_EQ(ask(*d, "select to_regclass('shop.a_n') is not null"), "t");

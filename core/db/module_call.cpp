@@ -33,8 +33,7 @@ class canceller final : public task {
 // Logs failures that a caller's data cannot cause: the SQL or the server needs to be fixed.
 void log_internal(const ry_host* host, const failure& f, const char* sql) {
   if (f.error.status != RY_INTERNAL) return;
-  observe::log(observe::level::error, host ? std::string_view(host->name) : "db",
-               "a statement failed",
+  observe::log(observe::level::error, host ? std::string_view(host->name) : "db", "a statement failed",
                {{"error", f.what()}, {"sql", std::string(sql).substr(0, 160)}});
 }
 
@@ -102,15 +101,10 @@ void module_call::fail(failure f) {
 
 bool module_call::begin() noexcept {
   if (cancelled_) {
-    unit_.error.emplace(
-        core::error{RY_CANCELLED, "db.cancelled", "The call was cancelled.", {}, 0, 0});
+    unit_.error.emplace(core::error{RY_CANCELLED, "db.cancelled", "The call was cancelled.", {}, 0, 0});
   } else if (steady::now() > deadline_) {
-    unit_.error.emplace(core::error{RY_DEADLINE_EXCEEDED,
-                                    "db.queue",
-                                    "The database was too busy to answer in time.",
-                                    {},
-                                    0,
-                                    1});
+    unit_.error.emplace(
+        core::error{RY_DEADLINE_EXCEEDED, "db.queue", "The database was too busy to answer in time.", {}, 0, 1});
   }
   return !unit_.error;
 }
@@ -140,8 +134,7 @@ void module_call::complete() noexcept {
   std::vector<std::unique_ptr<ry_db_result>> results;
   try {
     if (!unit_.error)
-      for (auto& r : unit_.results)
-        results.push_back(std::make_unique<ry_db_result>(host, std::move(r)));
+      for (auto& r : unit_.results) results.push_back(std::make_unique<ry_db_result>(host, std::move(r)));
   } catch (const failure& f) {
     results.clear();
     unit_.error = f;
@@ -159,15 +152,14 @@ void module_call::complete() noexcept {
     if (self->unit_.error) {
       const auto& e = self->unit_.error->error;
       const auto v = e.view();
-      module::invoke(h, "db.run", self->fn_, self->ctx_, e.status,
-                     static_cast<ry_db_result* const*>(nullptr), std::size_t{0}, &v);
+      module::invoke(h, "db.run", self->fn_, self->ctx_, e.status, static_cast<ry_db_result* const*>(nullptr),
+                     std::size_t{0}, &v);
       return;
     }
     std::vector<ry_db_result*> given;
     for (auto& r : results) given.push_back(r.release());
-    module::invoke(h, "db.run", self->fn_, self->ctx_, RY_OK,
-                   static_cast<ry_db_result* const*>(given.data()), given.size(),
-                   static_cast<const ry_error_view*>(nullptr));
+    module::invoke(h, "db.run", self->fn_, self->ctx_, RY_OK, static_cast<ry_db_result* const*>(given.data()),
+                   given.size(), static_cast<const ry_error_view*>(nullptr));
   });
 }
 

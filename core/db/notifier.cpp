@@ -16,12 +16,11 @@ namespace ry::db {
 namespace {
 using namespace std::chrono_literals;
 constexpr auto merge_time = 10ms;
-constexpr std::size_t max_channel = 63;     // NAMEDATALEN - 1
+constexpr std::size_t max_channel = 63;  // NAMEDATALEN - 1
 constexpr std::size_t max_messages = 1000;  // outgoing while disconnected; beyond it the oldest are dropped
 }  // namespace
 
-notifier::notifier(connect_settings s)
-    : conn_(std::move(s)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+notifier::notifier(connect_settings s) : conn_(std::move(s)), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (wake_fd_ < 0) throw std::bad_alloc();
   thread_ = std::thread([this] { loop(); });
 }
@@ -46,12 +45,9 @@ void notifier::wake() noexcept {
   [[maybe_unused]] const auto n = ::write(wake_fd_, &one, sizeof one);
 }
 
-std::uint64_t notifier::listen(std::string_view channel, std::function<void()> fn,
-                               std::chrono::milliseconds poll) {
-  if (channel.empty() || channel.size() > max_channel ||
-      channel.find('\0') != std::string_view::npos)
-    throw failure(
-        {RY_INVALID_ARGUMENT, "db.channel", "A channel name has 1 to 63 bytes.", {}, 0, 0});
+std::uint64_t notifier::listen(std::string_view channel, std::function<void()> fn, std::chrono::milliseconds poll) {
+  if (channel.empty() || channel.size() > max_channel || channel.find('\0') != std::string_view::npos)
+    throw failure({RY_INVALID_ARGUMENT, "db.channel", "A channel name has 1 to 63 bytes.", {}, 0, 0});
   auto s = std::make_shared<subscription>();
   s->channel = channel;
   s->fn = std::move(fn);
@@ -59,8 +55,7 @@ std::uint64_t notifier::listen(std::string_view channel, std::function<void()> f
   return add(std::move(s));
 }
 
-std::uint64_t notifier::on_message(std::string_view channel,
-                                   std::function<void(std::string_view)> fn) {
+std::uint64_t notifier::on_message(std::string_view channel, std::function<void(std::string_view)> fn) {
   auto s = std::make_shared<subscription>();
   s->channel = channel;
   s->message = std::move(fn);
@@ -106,8 +101,7 @@ void notifier::broadcast(std::string_view channel, std::string payload) {
 }
 
 void notifier::hint(std::string_view channel) {
-  if (channel.empty() || channel.size() > max_channel ||
-      channel.find('\0') != std::string_view::npos) {
+  if (channel.empty() || channel.size() > max_channel || channel.find('\0') != std::string_view::npos) {
     observe::log(observe::level::warn, "db", "hint at an impossible channel name dropped");
     return;
   }
@@ -127,8 +121,7 @@ void notifier::call(subscription& s) {
   try {
     s.fn();
   } catch (const std::exception& e) {
-    observe::log(observe::level::error, "db", "a listener threw",
-                 {{"channel", s.channel}, {"error", e.what()}});
+    observe::log(observe::level::error, "db", "a listener threw", {{"channel", s.channel}, {"error", e.what()}});
   }
 }
 
@@ -218,8 +211,7 @@ void notifier::receive(const message& m) {
     try {
       s->message(m.payload);
     } catch (const std::exception& e) {
-      observe::log(observe::level::error, "db", "a listener threw",
-                   {{"channel", s->channel}, {"error", e.what()}});
+      observe::log(observe::level::error, "db", "a listener threw", {{"channel", s->channel}, {"error", e.what()}});
     }
   }
 }
@@ -230,8 +222,7 @@ void notifier::send_messages(const std::vector<message>& messages) {
     channels.add(m.channel);
     payloads.add(m.payload);
   }
-  conn_.exec("select pg_notify(c, p) from unnest($1, $2) t(c, p)",
-             {channels.value(), payloads.value()});
+  conn_.exec("select pg_notify(c, p) from unnest($1, $2) t(c, p)", {channels.value(), payloads.value()});
 }
 
 void notifier::send_hints(const std::set<std::string>& channels) {
@@ -252,8 +243,7 @@ void notifier::loop() {
       local.swap(local_hints_);
       if (connected) messages.swap(messages_);
       const auto now = clock::now();
-      if (!remote_hints_.empty() && send_hints_at_ == clock::time_point::max())
-        send_hints_at_ = now + merge_time;
+      if (!remote_hints_.empty() && send_hints_at_ == clock::time_point::max()) send_hints_at_ = now + merge_time;
       if (now >= send_hints_at_ && connected) {
         remote.swap(remote_hints_);
         send_hints_at_ = clock::time_point::max();
@@ -280,8 +270,7 @@ void notifier::loop() {
         take_notifications();
       }
     } catch (const failure& e) {
-      observe::log(observe::level::warn, "db", "the listener's connection failed",
-                   {{"error", e.what()}});
+      observe::log(observe::level::warn, "db", "the listener's connection failed", {{"error", e.what()}});
       if (!e.connection_lost) {
         conn_.close();
         continue;
@@ -289,7 +278,8 @@ void notifier::loop() {
       // Send them after reconnecting; duplicates are harmless.
       std::lock_guard lock(mutex_);
       remote_hints_.merge(remote);
-      messages_.insert(messages_.begin(), std::make_move_iterator(messages.begin()), std::make_move_iterator(messages.end()));
+      messages_.insert(messages_.begin(), std::make_move_iterator(messages.begin()),
+                       std::make_move_iterator(messages.end()));
       if (messages_.size() > max_messages)
         messages_.erase(messages_.begin(), messages_.end() - static_cast<std::ptrdiff_t>(max_messages));
       continue;

@@ -25,8 +25,7 @@ class notifier {
   explicit notifier(connect_settings s);
   ~notifier();
 
-  std::uint64_t listen(std::string_view channel, std::function<void()> fn,
-                       std::chrono::milliseconds poll);
+  std::uint64_t listen(std::string_view channel, std::function<void()> fn, std::chrono::milliseconds poll);
   std::uint64_t on_message(std::string_view channel, std::function<void(std::string_view)> fn);
   void unlisten(std::uint64_t id);
   void hint(std::string_view channel);

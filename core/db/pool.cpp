@@ -16,8 +16,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t max_batch = 8;
 
 std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(steady::now().time_since_epoch())
-      .count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(steady::now().time_since_epoch()).count();
 }
 
 // One connection commits one transaction at a time, so commits per second grow with connections until the cores are
@@ -35,8 +34,7 @@ constexpr auto late_connections_after = 500ms;
 
 pool::pool(settings s) : settings_(std::move(s)) {
   const auto n = settings_.workers ? settings_.workers : default_workers();
-  max_transactions_ =
-      settings_.max_transactions ? settings_.max_transactions : std::max<std::size_t>(1, n / 2);
+  max_transactions_ = settings_.max_transactions ? settings_.max_transactions : std::max<std::size_t>(1, n / 2);
   if (n > 1) max_transactions_ = std::min(max_transactions_, n - 1);
   away_since_ms_ = now_ms();
   for (std::size_t i = 0; i <= n; ++i) {
@@ -139,8 +137,8 @@ std::vector<task_ptr> pool::take(worker& w, kind& k) {
   std::unique_lock lock(mutex_);
   const auto something = [&] {
     return !priority_.empty() ||
-           (!w.priority_only && (!normal_.empty() || (!transactions_.empty() &&
-                                                      open_transactions_ < max_transactions_)));
+           (!w.priority_only &&
+            (!normal_.empty() || (!transactions_.empty() && open_transactions_ < max_transactions_)));
   };
   if (!something()) {
     if (stopping()) return out;
@@ -169,8 +167,7 @@ std::vector<task_ptr> pool::take(worker& w, kind& k) {
     pop(normal_);
     const std::size_t ordinary = workers_.size() - 1;
     const auto share = idle_ ? 1 : std::min(max_batch, 1 + normal_.size() / ordinary);
-    while (out.front()->unit() && out.size() < share && !normal_.empty() && normal_.front()->unit())
-      pop(normal_);
+    while (out.front()->unit() && out.size() < share && !normal_.empty() && normal_.front()->unit()) pop(normal_);
   }
   return out;
 }
@@ -234,8 +231,7 @@ void pool::set_connected(worker& w, bool yes, const std::string& why) {
     if (!stopping()) ++counts_.lost;
     if (connected_.fetch_sub(1) != 1) return health_.notify_all();
     away_since_ms_ = now_ms();
-    if (!stopping())
-      observe::log(observe::level::warn, "db", "the database is away", {{"error", last_error_}});
+    if (!stopping()) observe::log(observe::level::warn, "db", "the database is away", {{"error", last_error_}});
   }
   health_.notify_all();
 }
@@ -329,8 +325,7 @@ void pool::stop() {
     priority_wake_.notify_all();
     stop_wake_.notify_all();
     if (!exited_.wait_for(lock, settings_.drain, [&] { return running_workers_ == 0; })) {
-      observe::log(observe::level::warn, "db",
-                   "statements still run at the end of the drain; cancelling");
+      observe::log(observe::level::warn, "db", "statements still run at the end of the drain; cancelling");
       aborting_ = true;
     }
     const auto begun = steady::now();

@@ -79,7 +79,7 @@ class pool {
     bool connected = false;
     bool priority_only = false;
     bool later = false;  // does not connect at once at startup
-    bool idle = false;   // waits for `wake`; priority_only workers use priority_wake_ instead
+    bool idle = false;  // waits for `wake`; priority_only workers use priority_wake_ instead
     std::condition_variable wake;
   };
   void loop(worker& w);

@@ -24,8 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 bool has_server(const fs::path& dir) {
-  return ::access((dir / "postgres").c_str(), X_OK) == 0 &&
-         ::access((dir / "initdb").c_str(), X_OK) == 0;
+  return ::access((dir / "postgres").c_str(), X_OK) == 0 && ::access((dir / "initdb").c_str(), X_OK) == 0;
 }
 
 // Directories with PostgreSQL's programs: Debian's, newest version first, then those in PATH.
@@ -35,8 +34,7 @@ std::vector<fs::path> program_dirs() {
   for (const auto& e : fs::directory_iterator("/usr/lib/postgresql", ec)) {
     const auto name = e.path().filename().string();
     const int version = std::atoi(name.c_str());
-    if (version > 0 && has_server(e.path() / "bin"))
-      versions.emplace_back(version, e.path() / "bin");
+    if (version > 0 && has_server(e.path() / "bin")) versions.emplace_back(version, e.path() / "bin");
   }
   std::sort(versions.rbegin(), versions.rend());
   std::vector<fs::path> out;
@@ -67,8 +65,7 @@ std::optional<pg_version> version_of_cluster(std::string_view text) {
     return is_one && digits[0] != '0' ? out : 0;
   };
   const auto dot = text.find('.');
-  const pg_version out{number(text.substr(0, dot)),
-                       dot == std::string_view::npos ? 0 : number(text.substr(dot + 1))};
+  const pg_version out{number(text.substr(0, dot)), dot == std::string_view::npos ? 0 : number(text.substr(dot + 1))};
   if (out.major == 0 || (out.major < 10) != (out.minor > 0)) return std::nullopt;
   if (dot != std::string_view::npos && out.minor == 0) return std::nullopt;
   return out;
@@ -76,8 +73,7 @@ std::optional<pg_version> version_of_cluster(std::string_view text) {
 
 // The installations in `dirs`, in order and without duplicates. Skips programs that do not run, with a warning: one
 // broken installation must not prevent the use of another one.
-std::vector<installation> installations(const std::vector<fs::path>& dirs,
-                                        const std::optional<run_as>& user) {
+std::vector<installation> installations(const std::vector<fs::path>& dirs, const std::optional<run_as>& user) {
   std::vector<installation> out;
   for (const auto& dir : dirs) {
     std::error_code ec;
@@ -88,9 +84,7 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
       // "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)"
       const auto version = run_program({(dir / "postgres").string(), "--version"}, user);
       const auto at = version.output.find("PostgreSQL) ");
-      const auto found = at == std::string::npos
-                             ? pg_version()
-                             : version_of_program(version.output.substr(at + 12));
+      const auto found = at == std::string::npos ? pg_version() : version_of_program(version.output.substr(at + 12));
       if (version.status == 0 && found.major > 0) {
         out.push_back({found, dir});
         continue;
@@ -119,18 +113,16 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs,
   }
   const bool can_upgrade = newest > made_by;
   const bool is_too_new = !can_upgrade && !list.empty();
-  std::string text = "The database cluster " + cluster.string() + " was created by PostgreSQL " +
-                     version +
-                     ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) +
-                     ". Only PostgreSQL " + version +
-                     " can open this cluster. The server has not changed the cluster.\n";
+  std::string text = "The database cluster " + cluster.string() + " was created by PostgreSQL " + version +
+                     ", which is not installed.\nInstalled: " + (list.empty() ? "none" : list) + ". Only PostgreSQL " +
+                     version + " can open this cluster. The server has not changed the cluster.\n";
   if (is_too_new) text += "PostgreSQL cannot convert a cluster to an older version.\n";
   text +=
       "Do one of the following (commands: docs/postgres-upgrade.md; the packages install it in "
       "/usr/share/doc/runyard/docs/):\n  - ";
-  text += bindir_is_set ? "Use the programs of PostgreSQL " + version
-                        : "Install the package postgresql-" + version +
-                              " (from the archive of the release that has it)";
+  text += bindir_is_set
+              ? "Use the programs of PostgreSQL " + version
+              : "Install the package postgresql-" + version + " (from the archive of the release that has it)";
   text += " and start the server again.";
   if (can_upgrade) text += " It then uses PostgreSQL " + version + " until you run pg_upgrade.";
   text += "\n  - If you have a dump of the database (pg_dump)";
@@ -155,9 +147,8 @@ std::optional<pg_version> cluster_version(const fs::path& cluster) {
     std::error_code ec;
     if (fs::exists(cluster / "base", ec) || fs::exists(cluster / "global", ec))
       refuse("The cluster " + cluster.string() +
-                 " has no file PG_VERSION. The server has not changed the cluster.\nCopy " + copy +
-                 " to " + file.string() +
-                 " if that file is intact, or restore a backup (docs/backup.md).",
+                 " has no file PG_VERSION. The server has not changed the cluster.\nCopy " + copy + " to " +
+                 file.string() + " if that file is intact, or restore a backup (docs/backup.md).",
              embedded_postgres::wrong_version);
     return std::nullopt;
   }
@@ -177,8 +168,7 @@ std::optional<pg_version> cluster_version(const fs::path& cluster) {
 installation choose_installation(const fs::path& cluster, const std::optional<pg_version>& made_by,
                                  const fs::path& bindir, const std::optional<run_as>& user) {
   const bool bindir_is_set = !bindir.empty();
-  if (bindir_is_set && !has_server(bindir))
-    refuse("There is no PostgreSQL in " + bindir.string() + ".");
+  if (bindir_is_set && !has_server(bindir)) refuse("There is no PostgreSQL in " + bindir.string() + ".");
   std::vector<fs::path> dirs;
   if (bindir_is_set)
     dirs.push_back(bindir);
@@ -190,21 +180,18 @@ installation choose_installation(const fs::path& cluster, const std::optional<pg
         "No PostgreSQL was found on this machine: install the package postgresql, or set "
         "database.url to use another server.");
   // If several have the same version, the first one.
-  const auto newest =
-      std::max_element(installed.begin(), installed.end(),
-                       [](const auto& a, const auto& b) { return a.version < b.version; });
-  const auto chosen =
-      made_by ? std::find_if(installed.begin(), installed.end(),
-                             [&](const installation& i) { return i.version == *made_by; })
-              : newest;
+  const auto newest = std::max_element(installed.begin(), installed.end(),
+                                       [](const auto& a, const auto& b) { return a.version < b.version; });
+  const auto chosen = made_by ? std::find_if(installed.begin(), installed.end(),
+                                             [&](const installation& i) { return i.version == *made_by; })
+                              : newest;
   if (chosen == installed.end()) refuse_version(cluster, *made_by, installed, bindir_is_set);
   if (newest->version > chosen->version)
-    observe::log(observe::level::warn, "db",
-                 "the embedded PostgreSQL is older than the newest installed one; to upgrade the "
-                 "cluster follow docs/postgres-upgrade.md",
-                 {{"cluster", cluster.string()},
-                  {"version", chosen->version.text()},
-                  {"newest", newest->version.text()}});
+    observe::log(
+        observe::level::warn, "db",
+        "the embedded PostgreSQL is older than the newest installed one; to upgrade the "
+        "cluster follow docs/postgres-upgrade.md",
+        {{"cluster", cluster.string()}, {"version", chosen->version.text()}, {"newest", newest->version.text()}});
   return *chosen;
 }
 

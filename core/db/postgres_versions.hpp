@@ -16,9 +16,7 @@ struct pg_version {
   int major = 0;
   int minor = 0;  // 0 from version 10 on
   auto operator<=>(const pg_version&) const = default;
-  std::string text() const {
-    return std::to_string(major) + (minor > 0 ? "." + std::to_string(minor) : "");
-  }
+  std::string text() const { return std::to_string(major) + (minor > 0 ? "." + std::to_string(minor) : ""); }
 };
 
 struct installation {
@@ -32,9 +30,7 @@ std::optional<pg_version> cluster_version(const std::filesystem::path& cluster);
 
 // The installation whose version created the cluster, or the newest one for a new cluster. `bindir`: the only
 // directory to search; empty: all known directories. Throws failure if there is none.
-installation choose_installation(const std::filesystem::path& cluster,
-                                 const std::optional<pg_version>& made_by,
-                                 const std::filesystem::path& bindir,
-                                 const std::optional<run_as>& user);
+installation choose_installation(const std::filesystem::path& cluster, const std::optional<pg_version>& made_by,
+                                 const std::filesystem::path& bindir, const std::optional<run_as>& user);
 
 }  // namespace ry::db::embedded

@@ -13,12 +13,7 @@ namespace {
 constexpr Oid oid_bytea = 17;
 
 [[noreturn]] void malformed(std::string_view expected) {
-  throw failure({RY_INTERNAL,
-                 "db.cell",
-                 "A database column does not hold " + std::string(expected) + ".",
-                 {},
-                 0,
-                 0});
+  throw failure({RY_INTERNAL, "db.cell", "A database column does not hold " + std::string(expected) + ".", {}, 0, 0});
 }
 
 int hex(char c) {
@@ -61,14 +56,12 @@ std::uint64_t rows::affected() const noexcept {
 }
 
 bool rows::is_null(std::size_t row, std::size_t col) const noexcept {
-  return row >= size() || col >= columns() ||
-         PQgetisnull(result_.get(), static_cast<int>(row), static_cast<int>(col));
+  return row >= size() || col >= columns() || PQgetisnull(result_.get(), static_cast<int>(row), static_cast<int>(col));
 }
 std::string_view rows::text(std::size_t row, std::size_t col) const noexcept {
   if (is_null(row, col)) return {};
   const int r = static_cast<int>(row), c = static_cast<int>(col);
-  return {PQgetvalue(result_.get(), r, c),
-          static_cast<std::size_t>(PQgetlength(result_.get(), r, c))};
+  return {PQgetvalue(result_.get(), r, c), static_cast<std::size_t>(PQgetlength(result_.get(), r, c))};
 }
 bool rows::boolean(std::size_t row, std::size_t col) const noexcept {
   return text(row, col).starts_with('t');

@@ -27,8 +27,7 @@ using embedded::refuse;
 namespace {
 
 // Runs between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(const spawn_spec& spec, char* const* argv, char* const* env, int report,
-                         pid_t parent) {
+[[noreturn]] void become(const spawn_spec& spec, char* const* argv, char* const* env, int report, pid_t parent) {
   const auto fail = [&] {
     const int e = errno;
     [[maybe_unused]] const auto n = ::write(report, &e, sizeof e);
@@ -45,8 +44,7 @@ namespace {
   const int out = spec.output < 0 ? null : spec.output;
   if (::dup2(null, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) fail();
   ::umask(077);
-  if (spec.user && (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 ||
-                    ::setuid(spec.user->uid) != 0))
+  if (spec.user && (::setgroups(0, nullptr) != 0 || ::setgid(spec.user->gid) != 0 || ::setuid(spec.user->uid) != 0))
     fail();
   if (spec.death_signal) {  // after setuid(), which clears it
     ::prctl(PR_SET_PDEATHSIG, spec.death_signal);
@@ -69,8 +67,7 @@ pid_t spawn(const spawn_spec& spec) {
   char trim[] = "MALLOC_TRIM_THRESHOLD_=33554432", map[] = "MALLOC_MMAP_THRESHOLD_=33554432";
   char* const env[] = {path, lang, zone, trim, map, nullptr};
   int report[2];
-  if (::pipe2(report, O_CLOEXEC) != 0)
-    refuse("Cannot create a pipe: " + last_error());
+  if (::pipe2(report, O_CLOEXEC) != 0) refuse("Cannot create a pipe: " + last_error());
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(spec, argv.data(), env, report[1], parent);
@@ -93,8 +90,7 @@ pid_t spawn(const spawn_spec& spec) {
 
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user) {
   int out[2];
-  if (::pipe2(out, O_CLOEXEC) != 0)
-    refuse("Cannot create a pipe: " + last_error());
+  if (::pipe2(out, O_CLOEXEC) != 0) refuse("Cannot create a pipe: " + last_error());
   finished f;
   pid_t child = 0;
   try {
@@ -189,10 +185,8 @@ std::vector<pid_t> servers_of(const fs::path& cluster, pid_t suspect) {
     const auto proc = fs::path("/proc") / std::to_string(each);
     // Compare the directory itself: the same path may denote another directory in the process's mount namespace.
     struct stat its {};
-    if (::stat((proc / "cwd").c_str(), &its) == 0)
-      return its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
-    return each == suspect && contents(proc / "cmdline").find('\0' + cluster.string() + '\0') !=
-                                  std::string::npos;
+    if (::stat((proc / "cwd").c_str(), &its) == 0) return its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+    return each == suspect && contents(proc / "cmdline").find('\0' + cluster.string() + '\0') != std::string::npos;
   });
 }
 

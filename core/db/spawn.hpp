@@ -19,16 +19,16 @@ struct run_as {
 
 struct spawn_spec {
   std::vector<std::string> argv;  // argv[0] is a path
-  std::optional<run_as> user;     // nullopt: the user of this process
-  int output = -1;                // standard output and error; -1: /dev/null
-  int death_signal = 0;           // sent to the child when the thread that started it ends
+  std::optional<run_as> user;  // nullopt: the user of this process
+  int output = -1;  // standard output and error; -1: /dev/null
+  int death_signal = 0;  // sent to the child when the thread that started it ends
 };
 
 // Returns the child's process id; the caller must reap it. Throws failure if the program cannot be started.
 pid_t spawn(const spawn_spec& spec);
 
 struct finished {
-  int status = -1;     // exit code, or 128 + signal
+  int status = -1;  // exit code, or 128 + signal
   std::string output;  // the first 64 KiB
 };
 // Runs a program and waits for it to exit.

@@ -22,9 +22,8 @@ class test_database {
   test_database() : server_(std::getenv("RY_TEST_DATABASE_URL")) {
     static std::atomic<int> count{0};
     name_ = "ry_test_" + std::to_string(::getpid()) + "_" +
-            std::to_string(std::chrono::system_clock::now().time_since_epoch().count() %
-                           1'000'000'000) +
-            "_" + std::to_string(++count);
+            std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1'000'000'000) + "_" +
+            std::to_string(++count);
     admin("create database " + name_);
   }
   ~test_database() {
@@ -43,8 +42,7 @@ class test_database {
     auto* given = PQconninfoParse(server_.c_str(), nullptr);
     if (!given) throw std::runtime_error("RY_TEST_DATABASE_URL cannot be read");
     for (auto* o = given; o->keyword; ++o)
-      if (o->val && std::string_view(o->keyword) != "dbname")
-        out += std::string(o->keyword) + "='" + o->val + "' ";
+      if (o->val && std::string_view(o->keyword) != "dbname") out += std::string(o->keyword) + "='" + o->val + "' ";
     PQconninfoFree(given);
     return out + "dbname='" + name_ + "'";
   }

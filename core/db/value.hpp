@@ -39,9 +39,7 @@ struct value {
   }
   // SQL NULL when empty.
   static ry_value text_or_null(std::string_view s) noexcept { return s.empty() ? null() : text(s); }
-  static ry_value int64_or_null(std::optional<std::int64_t> i) noexcept {
-    return i ? int64(*i) : null();
-  }
+  static ry_value int64_or_null(std::optional<std::int64_t> i) noexcept { return i ? int64(*i) : null(); }
   static ry_value bytes(std::string_view s) noexcept {
     auto v = make(RY_V_BYTES);
     v.u.b = core::bytes(s);

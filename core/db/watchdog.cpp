@@ -14,8 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -50,13 +49,11 @@ std::vector<std::string> watchdog::silent() const {
     const auto a = c->now_doing();
     auto& h = heard[a.server];
     h.answered = std::max(h.answered, a.answered);
-    if (a.busy_since && (!h.waiting_since || a.busy_since < h.waiting_since))
-      h.waiting_since = a.busy_since;
+    if (a.busy_since && (!h.waiting_since || a.busy_since < h.waiting_since)) h.waiting_since = a.busy_since;
   }
   std::vector<std::string> out;
   for (const auto& [server, h] : heard)
-    if (h.waiting_since && now_ms() - std::max(h.waiting_since, h.answered) > silence.count())
-      out.push_back(server);
+    if (h.waiting_since && now_ms() - std::max(h.waiting_since, h.answered) > silence.count()) out.push_back(server);
   return out;
 }
 
@@ -64,8 +61,7 @@ void watchdog::look() {
   for (auto* c : watched_) {
     const auto a = c->now_doing();
     if (!a.busy_since || !a.due || now_ms() - a.due < overtime.count()) continue;
-    observe::log(observe::level::warn, "db",
-                 "a connection is given up: its statement is not ended by the server");
+    observe::log(observe::level::warn, "db", "a connection is given up: its statement is not ended by the server");
     c->sever();
   }
   if (std::chrono::steady_clock::now() - asked_ < ping_pause) return;
@@ -76,8 +72,7 @@ void watchdog::look() {
     if (sign != PQPING_NO_RESPONSE && answers_()) continue;
     const auto still = silent();
     if (std::find(still.begin(), still.end(), server) == still.end()) continue;
-    observe::log(observe::level::error, "db",
-                 "the database does not answer; its connections are given up");
+    observe::log(observe::level::error, "db", "the database does not answer; its connections are given up");
     for (auto* c : watched_)
       if (c->now_doing().server == server) c->sever();
   }

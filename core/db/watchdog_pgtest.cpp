@@ -99,8 +99,7 @@ TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goe
     ASSERT_EQ(std::future_status::ready, a.wait_until(end));
     EXPECT_EQ("unavailable", a.get());
   }
-  while (db->healthy() && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(10ms);
+  while (db->healthy() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(db->healthy());
   auto late = ask();
   ASSERT_EQ(std::future_status::ready, late.wait_for(20s)) << "what comes now fails sooner";

@@ -15,16 +15,15 @@ struct publish_call {
   ry_done done;
 };
 
-void published(void* raw, ry_status st, ry_db_result* const* results, size_t n,
-               const ry_error_view* err) noexcept {
+void published(void* raw, ry_status st, ry_db_result* const* results, size_t n, const ry_error_view* err) noexcept {
   std::unique_ptr<publish_call> call(static_cast<publish_call*>(raw));
   for (size_t i = 0; i < n; ++i) db::table()->result_release(results[i]);
   if (st == RY_OK && call->owner.get()->rt.jobs) call->owner.get()->rt.jobs->poke();
   if (call->done.fn) module::invoke(call->owner.get(), "event published", call->done.fn, call->done.ctx, st, err);
 }
 
-ry_status publish(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_str payload_json,
-                  ry_exec* exec, ry_done done) noexcept {
+ry_status publish(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_str payload_json, ry_exec* exec,
+                  ry_done done) noexcept {
   if (!exec || kind.len == 0) return RY_INVALID_ARGUMENT;
   auto text = [](std::string_view s) {
     ry_value v{};
@@ -34,8 +33,7 @@ ry_status publish(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_st
   };
   const ry_value params[] = {text(core::sv(kind)), text(core::sv(key)),
                              text(payload_json.len ? core::sv(payload_json) : "{}")};
-  static constexpr std::string_view sql =
-      "select core.event_publish($1::text, $2::text, $3::jsonb)";
+  static constexpr std::string_view sql = "select core.event_publish($1::text, $2::text, $3::jsonb)";
   const ry_db_call call{sizeof(ry_db_call), 0, core::view(sql), params, std::size(params), 0};
   auto state = std::make_unique<publish_call>(publish_call{module::hold(host), done});
   const auto st = db::table()->run(host, tx, &call, 1, exec, published, state.get(), nullptr);
@@ -60,8 +58,7 @@ void live_unsubscribe(ry_subscription* s) noexcept {
   if (s) s->owner.get()->rt.events->unsubscribe(s);
 }
 
-ry_status live_publish(const ry_host* host, ry_str topic, uint64_t cursor, ry_bytes bytes,
-                       uint32_t flags) noexcept {
+ry_status live_publish(const ry_host* host, ry_str topic, uint64_t cursor, ry_bytes bytes, uint32_t flags) noexcept {
   if (!host->rt.events) return RY_UNAVAILABLE;
   if (topic.len == 0 || topic.len > 200) return RY_INVALID_ARGUMENT;
   return host->rt.events->publish(core::sv(topic), cursor, core::sv(bytes), flags);
@@ -74,9 +71,8 @@ std::uint32_t live_carries(const ry_host* host) noexcept {
 }  // namespace
 
 const ry_events_v1* table() noexcept {
-  static constexpr ry_events_v1 t{sizeof(ry_events_v1), 0,    publish,      ack,
-                                      live_subscribe,       live_unsubscribe, live_publish,
-                                  live_carries};
+  static constexpr ry_events_v1 t{sizeof(ry_events_v1), 0,           publish, ack, live_subscribe, live_unsubscribe,
+                                  live_publish,         live_carries};
   return &t;
 }
 

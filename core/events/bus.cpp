@@ -82,8 +82,7 @@ void bus_line::use_first() {
     detail_ = "not connected yet";
   }
   const auto& d = l->driver;
-  const auto st = module::invoke(d.owner, "event bus", d.table->open, d.self, &link::sink,
-                                 static_cast<void*>(l.get()));
+  const auto st = module::invoke(d.owner, "event bus", d.table->open, d.self, &link::sink, static_cast<void*>(l.get()));
   if (st != RY_OK) changed(*l, false, "the driver did not open");
   arm();
 }
@@ -126,11 +125,9 @@ void bus_line::changed(link& l, bool up, std::string detail) {
   if (was_up != up) changes_.fetch_add(1, std::memory_order_relaxed);
   reckon();
   if (up)
-    observe::log(observe::level::info, "events", "the event bus is up",
-                 {{"bus", l.driver.name}, {"detail", detail}});
+    observe::log(observe::level::info, "events", "the event bus is up", {{"bus", l.driver.name}, {"detail", detail}});
   else
-    observe::log(observe::level::warn, "events",
-                 "the event bus is away: other nodes get hints through the database",
+    observe::log(observe::level::warn, "events", "the event bus is away: other nodes get hints through the database",
                  {{"bus", l.driver.name}, {"detail", detail}});
   if (was_up == up) return;
   if (up)
@@ -144,8 +141,8 @@ ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::s
   const auto l = current();
   if (!l || !carries()) return RY_UNAVAILABLE;
   const auto& d = l->driver;
-  const auto st = module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(topic),
-                                 cursor, core::bytes(bytes));
+  const auto st =
+      module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(topic), cursor, core::bytes(bytes));
   (st == RY_OK ? sent_ : refused_).fetch_add(1, std::memory_order_relaxed);
   return st;
 }
@@ -173,8 +170,7 @@ void bus_line::give_sign() {
   }
   const auto& d = l->driver;
   const std::string node = rt_.jobs->node_id();
-  module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(sign_topic), n,
-                 core::bytes(node));
+  module::invoke(d.owner, "event bus", d.table->publish, d.self, core::view(sign_topic), n, core::bytes(node));
 }
 
 void bus_line::sign_of(std::string_view node) {
@@ -228,7 +224,8 @@ void bus_line::reckon() {
   std::erase_if(they_hear_, [&](const auto& o) { return o.second < now; });
   carries_.store(up_.load() && !others.empty(), std::memory_order_release);
   // Compare by id: a node that has just left may have confirmed, while its replacement has not confirmed yet.
-  const bool by_all = std::all_of(others.begin(), others.end(), [&](const auto& id) { return they_hear_.contains(id); });
+  const bool by_all =
+      std::all_of(others.begin(), others.end(), [&](const auto& id) { return they_hear_.contains(id); });
   heard_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }
 
@@ -287,8 +284,7 @@ bus_stats bus_line::stats() const {
 std::optional<std::string> bus_line::trouble() const {
   std::lock_guard lock(mutex_);
   if (!link_ || up_.load()) return std::nullopt;
-  return "the event bus " + link_->driver.name + " is away (" + detail_ +
-         "); hints go through the database";
+  return "the event bus " + link_->driver.name + " is away (" + detail_ + "); hints go through the database";
 }
 
 }  // namespace ry::events

@@ -84,15 +84,15 @@ class bus_line {
   module::runtime& rt_;
   const receiver to_;
   mutable std::mutex mutex_;
-  std::vector<bus_driver> waiting_;      // unused drivers
-  std::shared_ptr<link> link_;           // the driver in use
-  std::string detail_;                   // its state, for people
+  std::vector<bus_driver> waiting_;  // unused drivers
+  std::shared_ptr<link> link_;  // the driver in use
+  std::string detail_;  // its state, for people
   // Node id -> until when we assume that it receives this node's heartbeats, and that this node receives its
   // heartbeats.
   using believed = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
   believed they_hear_, i_hear_;
   std::uint64_t signs_ = 0;
-  unsigned looks_left_ = 0;              // ticks at which subscribers still poll after the bus went down
+  unsigned looks_left_ = 0;  // ticks at which subscribers still poll after the bus went down
   unsigned ticks_ = 0;
   bool armed_ = false;
   std::uint64_t listen_ = 0;

@@ -25,8 +25,7 @@ constexpr std::size_t most_far_messages = 8192;
 constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
 
 // Merges hints of one topic. Cursor 0 ("position unknown") overrides every other cursor.
-void merge(std::unordered_map<std::string, std::uint64_t>& hints, std::string_view topic,
-           std::uint64_t cursor) {
+void merge(std::unordered_map<std::string, std::uint64_t>& hints, std::string_view topic, std::uint64_t cursor) {
   const auto [at, fresh] = hints.try_emplace(std::string(topic), cursor);
   if (!fresh) at->second = at->second == 0 || cursor == 0 ? 0 : std::max(at->second, cursor);
 }
@@ -54,8 +53,8 @@ ry_status run_consumer(const module::consumer& c, const ry_job_view* view, ry_jo
   v.payload_json = core::view(event->payload);
   v.exec = view->exec;
   auto* raw = event.release();
-  const auto st = module::invoke(c.owner, "event consumer", c.handle, c.ctx,
-                                 static_cast<const ry_event_view*>(&raw->view), raw);
+  const auto st =
+      module::invoke(c.owner, "event consumer", c.handle, c.ctx, static_cast<const ry_event_view*>(&raw->view), raw);
   if (st != RY_OK) delete raw;
   return st;
 }
@@ -83,11 +82,11 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
         std::string error;
         try {
           for (const auto& k : consumers) {
-            c.exec("insert into core.event_consumer as e (module, name, kinds) "
-                   "values ($1, $2, $3) on conflict (module, name) do update "
-                   "set kinds = excluded.kinds, last_seen = now()",
-                   {db::value::text(k.owner->name), db::value::text(k.name),
-                    db::text_array(k.kinds).value()});
+            c.exec(
+                "insert into core.event_consumer as e (module, name, kinds) "
+                "values ($1, $2, $3) on conflict (module, name) do update "
+                "set kinds = excluded.kinds, last_seen = now()",
+                {db::value::text(k.owner->name), db::value::text(k.name), db::text_array(k.kinds).value()});
           }
         } catch (const db::failure& e) {
           error = std::string("registering event consumers: ") + e.what();
@@ -169,8 +168,9 @@ void hub::start() {
   housekeeping("core.trim_events", "* * * * *", [keep = keep_.count()](db::connection& c) {
     std::string until;
     for (;;) {
-      const auto made = c.exec("select core.partitions_make('core.event', core.partition_width(make_interval(secs => $1::bigint)), 1)::text",
-                               {db::value::int64(keep)});
+      const auto made = c.exec(
+          "select core.partitions_make('core.event', core.partition_width(make_interval(secs => $1::bigint)), 1)::text",
+          {db::value::int64(keep)});
       if (made.is_null(0, 0) || made.text(0, 0) == until) break;
       until = made.text(0, 0);
     }
@@ -179,7 +179,8 @@ void hub::start() {
   listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
   // Nothing is sent on this channel. Its callback fires after the listener has reconnected, when messages may have
   // been lost.
-  again_ = rt_.db->listen("core.live.again", [this] { wake_all(); }, std::chrono::hours(1));
+  again_ = rt_.db->listen(
+      "core.live.again", [this] { wake_all(); }, std::chrono::hours(1));
   bus_.start();
 }
 
@@ -191,8 +192,8 @@ void hub::stop() {
 }
 
 hub_stats hub::stats() const {
-  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(),
-              lagged_.load(),    0,                 bus_.stats()};
+  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(), lagged_.load(), 0,
+              bus_.stats()};
   for (const auto& sh : shards_) {
     std::lock_guard lock(sh.mutex);
     for (const auto& [topic, loops] : sh.loops)
@@ -203,8 +204,7 @@ hub_stats hub::stats() const {
 
 // ---- live topics ---------------------------------------------------------------------------------
 
-ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_exec* exec,
-                                ry_live_fn fn, void* ctx) {
+ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_exec* exec, ry_live_fn fn, void* ctx) {
   auto s = std::make_shared<ry_subscription>(module::hold(host), std::string(topic), exec, fn, ctx);
   {
     std::lock_guard lock(owned_mutex_);
@@ -219,8 +219,7 @@ ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_
   }
   // Posted, so that it runs before the drain() of any message published after subscribe().
   exec->post([this, s] {
-    if (!s->closed.load(std::memory_order_relaxed))
-      lanes_[s->exec->index]->topics[s->topic].push_back(s);
+    if (!s->closed.load(std::memory_order_relaxed)) lanes_[s->exec->index]->topics[s->topic].push_back(s);
   });
   return s.get();
 }
@@ -241,8 +240,7 @@ void hub::unsubscribe(ry_subscription* raw) {
     auto it = sh.loops.find(s->topic);
     if (it != sh.loops.end()) {
       --it->second[s->exec->index];
-      if (std::all_of(it->second.begin(), it->second.end(), [](auto n) { return n == 0; }))
-        sh.loops.erase(it);
+      if (std::all_of(it->second.begin(), it->second.end(), [](auto n) { return n == 0; })) sh.loops.erase(it);
     }
   }
   s->exec->post([this, s] { forget(s); });
@@ -256,16 +254,13 @@ void hub::forget(const std::shared_ptr<ry_subscription>& s) {
   if (it->second.empty()) topics.erase(it);
 }
 
-ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
-                       std::uint32_t flags) {
-  if (flags & RY_LIVE_AHEAD)
-    return bytes.empty() ? RY_INVALID_ARGUMENT : bus_.publish(topic, cursor, bytes);
+ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes, std::uint32_t flags) {
+  if (flags & RY_LIVE_AHEAD) return bytes.empty() ? RY_INVALID_ARGUMENT : bus_.publish(topic, cursor, bytes);
   published_.fetch_add(1, std::memory_order_relaxed);
   if (!(flags & RY_LIVE_HINT)) deliver(topic, cursor, bytes, from::here);
   if (flags & RY_LIVE_LOCAL) return RY_OK;
   const bool carried =
-      bus_.carries() &&
-      bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
+      bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
   if (!carried || !bus_.heard_by_all()) hint_others(topic, cursor);
   return RY_OK;
 }
@@ -322,12 +317,12 @@ void hub::drain(std::size_t loop) {
   }
 }
 
-void hub::call(const std::shared_ptr<ry_subscription>& s, std::string_view topic,
-               std::uint64_t cursor, const exec::buffer_ref& buffer) {
+void hub::call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
+               const exec::buffer_ref& buffer) {
   if (s->closed.load(std::memory_order_acquire)) return;
   delivered_.fetch_add(1, std::memory_order_relaxed);
-  module::invoke(s->owner.get(), "live topic", s->fn, s->ctx, core::view(topic), cursor,
-                 core::bytes(buffer.view()), buffer.get());
+  module::invoke(s->owner.get(), "live topic", s->fn, s->ctx, core::view(topic), cursor, core::bytes(buffer.view()),
+                 buffer.get());
 }
 
 void hub::wake_all() {

@@ -66,11 +66,9 @@ class hub {
   void stop();
 
   // See ry.events/1.
-  ry_subscription* subscribe(const ry_host* host, std::string_view topic, ry_exec* exec,
-                             ry_live_fn fn, void* ctx);
+  ry_subscription* subscribe(const ry_host* host, std::string_view topic, ry_exec* exec, ry_live_fn fn, void* ctx);
   void unsubscribe(ry_subscription* subscription);
-  ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes,
-                    std::uint32_t flags);
+  ry_status publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes, std::uint32_t flags);
   hub_stats stats() const;
   bus_line& bus() noexcept { return bus_; }
   const bus_line& bus() const noexcept { return bus_; }
@@ -95,9 +93,7 @@ class hub {
     std::unordered_map<std::string, std::vector<std::uint32_t>> loops;
   };
 
-  shard& shard_of(std::string_view topic) {
-    return shards_[std::hash<std::string_view>{}(topic) % shards_.size()];
-  }
+  shard& shard_of(std::string_view topic) { return shards_[std::hash<std::string_view>{}(topic) % shards_.size()]; }
   enum class from { here, elsewhere };
   void deliver(std::string_view topic, std::uint64_t cursor, std::string_view bytes, from where);
   void call(const std::shared_ptr<ry_subscription>& s, std::string_view topic, std::uint64_t cursor,
@@ -127,8 +123,7 @@ class hub {
   bool hints_armed_ = false;
   std::atomic<bool> stopped_{false};
   std::uint64_t listen_ = 0, again_ = 0;
-  std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0},
-      lagged_{0};
+  std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0}, lagged_{0};
   bus_line bus_;
 };
 

@@ -46,8 +46,7 @@ ry_status on_event(void* ctx, const ry_event_view* v, ry_event* e) noexcept {
   auto& r = *static_cast<received*>(ctx);
   {
     std::lock_guard lock(r.mutex);
-    r.payloads.push_back(ry::core::str(v->kind) + " " + ry::core::str(v->key) + " " +
-                         ry::core::str(v->payload_json));
+    r.payloads.push_back(ry::core::str(v->kind) + " " + ry::core::str(v->key) + " " + ry::core::str(v->payload_json));
   }
   const int n = ++r.count;
   ry::events::table()->ack(e, n <= r.fail_first ? RY_UNAVAILABLE : RY_OK, nullptr);
@@ -88,14 +87,16 @@ TEST(events, many_in_one_statement_reach_whom_they_concern) {
   EXPECT_EQ(n.hub.add_consumers({consumer(n, r, {"run.completed", "payment.*"})}), "");
   n.n.start();
   EXPECT_EQ(d.number("select core.events_publish(array['run.completed', 'run.failed', 'payment.made', 'run.completed'],"
-                     " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])::int"), 1);
+                     " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])::int"),
+            1);
   EXPECT_EQ(d.number("select core.events_publish(array['run.failed'], array['k5'], array['{}']::jsonb[])::int"), 0)
       << "nobody hears of it";
   ASSERT_TRUE(wait_for([&] { return r.count == 3 && d.number("select count(*) from core.job") == 0; }));
   EXPECT_EQ(d.number("select count(*) from core.event"), 5);
   std::lock_guard lock(r.mutex);
   std::sort(r.payloads.begin(), r.payloads.end());
-  EXPECT_EQ(r.payloads, (std::vector<std::string>{"payment.made k3 {}", "run.completed k1 {\"a\":1}", "run.completed k4 {}"}));
+  EXPECT_EQ(r.payloads,
+            (std::vector<std::string>{"payment.made k3 {}", "run.completed k1 {\"a\":1}", "run.completed k4 {}"}));
 }
 
 TEST(events, a_refused_event_comes_again) {
@@ -228,8 +229,7 @@ struct wire {
     return RY_OK;
   }
 };
-constexpr ry_event_bus_v1 wire_table{sizeof(ry_event_bus_v1), 0, wire::open, wire::close,
-                                     wire::publish};
+constexpr ry_event_bus_v1 wire_table{sizeof(ry_event_bus_v1), 0, wire::open, wire::close, wire::publish};
 
 // Two nodes that know each other; each is attached to the fake bus, which is not up yet.
 struct two_nodes {
@@ -241,8 +241,7 @@ struct two_nodes {
     b.hub.start();
     a.n.start();
     b.n.start();
-    EXPECT_TRUE(wait_for(
-        [&] { return a.n.queue.other_nodes() == 1 && b.n.queue.other_nodes() == 1; }));
+    EXPECT_TRUE(wait_for([&] { return a.n.queue.other_nodes() == 1 && b.n.queue.other_nodes() == 1; }));
     until_heard(a, b, first);
   }
   ~two_nodes() {
@@ -419,9 +418,11 @@ TEST(events, what_was_published_long_ago_goes_with_its_partition) {
   EXPECT_EQ(d.number("select count(*) from core.event_default"), 1);
   d.sql("select core.partitions_make('core.event', '1 day')");
   EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 2);
-  d.sql("create table core.event_old partition of core.event for values from (now() - interval '40 days') to (now() - interval '31 days')");
-  d.sql("insert into core.event (published_at, kind, key, payload) values (now() - interval '35 days', 'a.b', 'old', '{}'), "
-        "(now() - interval '41 days', 'a.b', 'older', '{}'), (now() - interval '2 days', 'a.b', 'young', '{}')");
+  d.sql(
+      "create table core.event_old partition of core.event for values from (now() - interval '40 days') to (now() - interval '31 days')");
+  d.sql(
+      "insert into core.event (published_at, kind, key, payload) values (now() - interval '35 days', 'a.b', 'old', '{}'), "
+      "(now() - interval '41 days', 'a.b', 'older', '{}'), (now() - interval '2 days', 'a.b', 'young', '{}')");
   EXPECT_EQ(d.number("select count(*) from core.event_old"), 1);
   d.sql("select core.partitions_trim('core.event', '30 days')");
   EXPECT_EQ(d.text("select string_agg(key, ' ' order by published_at) from core.event"), "young first");
@@ -433,7 +434,8 @@ TEST(events, the_host_makes_partitions_and_trims_each_minute) {
   event_node n(d);
   n.n.start();
   n.hub.start();
-  d.sql("insert into core.event (published_at, kind, key, payload) values (now() - interval '31 days', 'a.b', 'old', '{}')");
+  d.sql(
+      "insert into core.event (published_at, kind, key, payload) values (now() - interval '31 days', 'a.b', 'old', '{}')");
   d.sql("select core.job_enqueue('core.trim_events', '{}', 'core')");
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.event") == 0; }));
   EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 3);
@@ -442,19 +444,22 @@ TEST(events, the_host_makes_partitions_and_trims_each_minute) {
 TEST(events, jobs_that_nobody_looked_at_for_months_go_and_no_others) {
   database d;
   event_node n(d);
-  d.sql("insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
-        "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
-        "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
+  d.sql(
+      "insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
+      "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
+      "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
   d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
   // A past partition is dropped as a whole; rows of the default partition are deleted one by one.
-  d.sql("create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
-        "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
-        "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
+  d.sql(
+      "create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
+      "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
+      "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
   n.n.start();
   n.hub.start();
   d.sql("select core.job_enqueue('core.trim', '{}', 'core')");
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 'core.trim'") == 0; }));
-  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"), "later retried");
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"),
+            "later retried");
   EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.dead_job"), "lately");
   EXPECT_EQ(d.number("select count(*) from pg_class where relname = 'dead_job_old'"), 0);
   EXPECT_GE(d.number("select count(*) from core.partitions_of('core.dead_job')"), 2);

@@ -22,8 +22,7 @@ void yield_to_event_loops() {
 
 }  // namespace
 
-blocking_pool::blocking_pool(std::size_t threads, std::size_t max_queued)
-    : max_queued_(max_queued) {
+blocking_pool::blocking_pool(std::size_t threads, std::size_t max_queued) : max_queued_(max_queued) {
   if (threads == 0) threads = 4;
   for (std::size_t i = 0; i < threads; ++i)
     threads_.emplace_back([this, i] {

@@ -49,9 +49,7 @@ class buffer_ref {
     if (buffer_) buffer_->release();
   }
   ry_buffer* get() const noexcept { return buffer_; }
-  std::string_view view() const noexcept {
-    return buffer_ ? std::string_view(buffer_->bytes) : std::string_view();
-  }
+  std::string_view view() const noexcept { return buffer_ ? std::string_view(buffer_->bytes) : std::string_view(); }
   // Transfers the reference to the caller.
   ry_buffer* take() noexcept { return std::exchange(buffer_, nullptr); }
 

@@ -10,7 +10,9 @@ namespace {
 thread_local ry_exec* t_current = nullptr;
 }
 
-ry_exec* ry_exec::current() noexcept { return t_current; }
+ry_exec* ry_exec::current() noexcept {
+  return t_current;
+}
 
 namespace ry::exec {
 
@@ -30,7 +32,9 @@ loop_pool::loop_pool(std::size_t n) {
   }
 }
 
-loop_pool::~loop_pool() { stop_and_join(); }
+loop_pool::~loop_pool() {
+  stop_and_join();
+}
 
 loop& loop_pool::pick() noexcept {
   return *loops_[next_.fetch_add(1, std::memory_order_relaxed) % loops_.size()];

@@ -33,7 +33,8 @@ void tighten_memory(std::optional<std::uint64_t>& limit, const std::optional<dou
   if (bytes && *bytes > 0 && *bytes < 0x1p60) tighten(limit, static_cast<std::uint64_t>(*bytes));
 }
 
-void tighten_cores(std::optional<double>& limit, const std::optional<double>& quota, const std::optional<double>& period) {
+void tighten_cores(std::optional<double>& limit, const std::optional<double>& quota,
+                   const std::optional<double>& period) {
   if (quota && period && *quota > 0 && *period > 0) tighten(limit, *quota / *period);
 }
 
@@ -104,7 +105,8 @@ std::size_t usable_cores() {
 }
 
 std::uint64_t usable_memory_bytes() {
-  const auto all = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto all =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return std::min(all, limits_of_groups().memory_bytes.value_or(all));
 }
 

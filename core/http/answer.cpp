@@ -137,8 +137,7 @@ std::string http_date(std::int64_t unix_seconds) {
   return out.append(" GMT");
 }
 
-bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n,
-                           std::string* content_length) {
+bool append_module_headers(std::string& out, const ry_header* headers, std::size_t n, std::string* content_length) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto name = core::sv(headers[i].name), value = core::sv(headers[i].value);
     if (!is_token(name) || !core::sound(headers[i].value) || !is_field_value(value)) return false;
@@ -155,8 +154,7 @@ bool append_module_headers(std::string& out, const ry_header* headers, std::size
       case 14:
         if (iequals(name, "content-length")) {
           if (content_length) {
-            if (value.empty() || value.size() > 18 ||
-                value.find_first_not_of("0123456789") != std::string_view::npos)
+            if (value.empty() || value.size() > 18 || value.find_first_not_of("0123456789") != std::string_view::npos)
               return false;
             content_length->assign(value);
           }
@@ -182,7 +180,11 @@ core::error limit_error(std::uint32_t status, const char* reason, const char* co
   detail += ",\"error_code\":";
   append_json_string(detail, code);
   detail += '}';
-  return {status == 503 ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED, reason, std::move(message), std::move(detail), status,
+  return {status == 503 ? RY_UNAVAILABLE : RY_RESOURCE_EXHAUSTED,
+          reason,
+          std::move(message),
+          std::move(detail),
+          status,
           retry_after_s};
 }
 
@@ -202,16 +204,33 @@ bool has_line(std::string_view lines, std::string_view name) noexcept {
 
 void append_exposed_headers(std::string& out, std::string_view lines) {
   // CORS-safelisted headers are always readable, Set-Cookie never; the fixed part below has the other names.
-  static constexpr std::string_view known[] = {
-      "cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma",
-      "set-cookie", "x-request-id", "retry-after", "server-timing", "ratelimit-limit", "ratelimit-remaining",
-      "ratelimit-reset", "vary", "connection", "transfer-encoding", "x-content-type-options", "date"};
-  out.append("Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing, "
-             "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
+  static constexpr std::string_view known[] = {"cache-control",
+                                               "content-language",
+                                               "content-length",
+                                               "content-type",
+                                               "expires",
+                                               "last-modified",
+                                               "pragma",
+                                               "set-cookie",
+                                               "x-request-id",
+                                               "retry-after",
+                                               "server-timing",
+                                               "ratelimit-limit",
+                                               "ratelimit-remaining",
+                                               "ratelimit-reset",
+                                               "vary",
+                                               "connection",
+                                               "transfer-encoding",
+                                               "x-content-type-options",
+                                               "date"};
+  out.append(
+      "Access-Control-Expose-Headers: X-Request-Id, Retry-After, Server-Timing, "
+      "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset");
   while (!lines.empty()) {
     const auto end = std::min(lines.find('\n'), lines.size() - 1);
     const auto name = lines.substr(0, std::min(lines.find(':'), end));
-    const bool exposed = std::none_of(std::begin(known), std::end(known), [&](auto each) { return iequals(name, each); });
+    const bool exposed =
+        std::none_of(std::begin(known), std::end(known), [&](auto each) { return iequals(name, each); });
     if (exposed && !name.empty()) out.append(", ").append(name);
     lines.remove_prefix(end + 1);
   }

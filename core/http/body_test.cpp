@@ -39,8 +39,7 @@ long rss_kib() {
 TEST_F(streams, BodyInPieces) {
   make();
   w->route(
-      "POST", "/upload",
-      [](auto&, auto* r) { return api().read_body(r, &upload::piece, new upload{r}); },
+      "POST", "/upload", [](auto&, auto* r) { return api().read_body(r, &upload::piece, new upload{r}); },
       RY_ROUTE_PUBLIC | RY_ROUTE_STREAM_BODY, 300'000'000);
   w->start();
   client c(*w);
@@ -104,8 +103,7 @@ struct form_result {
   ry_request* request;
   bool keep = false;
   std::string kept_path;
-  static void done(void* ctx, ry_status st, const ry_form* form,
-                   const ry_error_view* err) noexcept {
+  static void done(void* ctx, ry_status st, const ry_form* form, const ry_error_view* err) noexcept {
     auto* self = static_cast<form_result*>(ctx);
     if (st != RY_OK) {
       if (st != RY_CANCELLED)
@@ -116,8 +114,7 @@ struct form_result {
       std::string text;
       for (std::size_t i = 0; i < form->n_parts; ++i) {
         const auto& p = form->parts[i];
-        text += core::str(p.name) + "=" +
-                (p.is_file ? "@" + std::to_string(p.size) : core::str(p.value)) + ";";
+        text += core::str(p.name) + "=" + (p.is_file ? "@" + std::to_string(p.size) : core::str(p.value)) + ";";
         if (p.is_file) {
           struct stat info {};
           EXPECT_EQ(0, ::stat(core::str(p.path).c_str(), &info));
@@ -157,8 +154,8 @@ struct forms : streams {
            std::to_string(n) + "\r\n\r\n";
   }
   static std::string part(const std::string& name, const std::string& value, bool file) {
-    return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" +
-           (file ? "; filename=\"f\"" : "") + "\r\n\r\n" + value + "\r\n";
+    return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + (file ? "; filename=\"f\"" : "") +
+           "\r\n\r\n" + value + "\r\n";
   }
   std::size_t spooled() const {
     std::size_t n = 0;
@@ -170,9 +167,8 @@ struct forms : streams {
 TEST_F(forms, FieldsAndFiles) {
   start();
   client c(*w);
-  const auto body = part("prompt", "hello", false) +
-                    part("files", std::string(700'000, 'x'), true) + part("files", "", true) +
-                    "--B--\r\n";
+  const auto body = part("prompt", "hello", false) + part("files", std::string(700'000, 'x'), true) +
+                    part("files", "", true) + "--B--\r\n";
   for (int i = 0; i < 3; ++i) {
     const auto r = c.ask(head("/form", body.size()) + body);
     EXPECT_EQ(200, r.status) << r.body;
@@ -182,10 +178,9 @@ TEST_F(forms, FieldsAndFiles) {
   EXPECT_EQ(200, c.ask(head("/keep", body.size()) + body).status);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(2u, spooled()) << "but not those that the module took";
-  EXPECT_EQ("a=1 2;b=;",
-            c.ask("POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: "
-                  "application/x-www-form-urlencoded\r\nContent-Length: 8\r\n\r\na=1+2&b=")
-                .body);
+  EXPECT_EQ("a=1 2;b=;", c.ask("POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                               "application/x-www-form-urlencoded\r\nContent-Length: 8\r\n\r\na=1+2&b=")
+                             .body);
 }
 
 TEST_F(forms, Refusals) {
@@ -227,8 +222,7 @@ TEST_F(forms, LargeUploadWithFlatMemory) {
   start();
   client c(*w);
   const std::string piece(1 << 20, 'u');
-  const auto first =
-      "--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"f\"\r\n\r\n";
+  const auto first = "--B\r\nContent-Disposition: form-data; name=\"files\"; filename=\"f\"\r\n\r\n";
   const std::string last = "\r\n--B--\r\n";
   const auto before = rss_kib();
   c.send(head("/form", std::string_view(first).size() + 200 * piece.size() + last.size()) + first);

@@ -20,11 +20,15 @@ int hex(char c) {
   return -1;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 // Rejects Transfer-Encoding as a trailer: it comes after the body that it describes, a sign of request smuggling. Other
 // trailers are dropped.
-bool announces_coding(std::string_view name) { return name == "transfer-encoding"; }
+bool announces_coding(std::string_view name) {
+  return name == "transfer-encoding";
+}
 
 }  // namespace
 
@@ -76,8 +80,7 @@ std::size_t chunk_decoder::take(std::span<char> data, char*& out, bool up_to_bod
         break;
       case state::data: {
         if (up_to_body) return static_cast<std::size_t>(p - data.data());
-        const auto n = static_cast<std::size_t>(
-            std::min<std::uint64_t>(left_, static_cast<std::uint64_t>(end - p)));
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(left_, static_cast<std::uint64_t>(end - p)));
         if (out != p) std::memmove(out, p, n);
         out += n;
         p += n;

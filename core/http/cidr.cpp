@@ -89,15 +89,13 @@ bool address_set::contains(std::string_view address) const {
   return false;
 }
 
-std::string client_address(const address_set& trusted, std::string_view peer,
-                           std::string_view forwarded_for) {
+std::string client_address(const address_set& trusted, std::string_view peer, std::string_view forwarded_for) {
   std::string client(peer);
   if (trusted.empty() || !trusted.contains(peer)) return client;
   while (!forwarded_for.empty()) {
     const auto comma = forwarded_for.rfind(',');
     auto one = comma == std::string_view::npos ? forwarded_for : forwarded_for.substr(comma + 1);
-    forwarded_for =
-        comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
+    forwarded_for = comma == std::string_view::npos ? std::string_view() : forwarded_for.substr(0, comma);
     while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
     while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
     auto address = forwarded(one);

@@ -33,7 +33,6 @@ std::string network_of(std::string_view address, ipv6_prefix bits = ipv6_prefix:
 
 // The right-most address of X-Forwarded-For that is not a trusted proxy, in canonical form; `peer` if the peer itself
 // is not trusted or the header has no valid address.
-std::string client_address(const address_set& trusted, std::string_view peer,
-                           std::string_view forwarded_for);
+std::string client_address(const address_set& trusted, std::string_view peer, std::string_view forwarded_for);
 
 }  // namespace ry::http::serving

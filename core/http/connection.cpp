@@ -1,12 +1,12 @@
 #include "core/http/connection.hpp"
 
-#include <netinet/in.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <ry/cpp/memory.hpp>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <ry/cpp/memory.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,9 +34,8 @@ connection::~connection() = default;
 
 void connection::start(int fd) {
   boost::system::error_code ec;
-  socket_.assign(peer_.find(':') == std::string::npos ? boost::asio::ip::tcp::v4()
-                                                      : boost::asio::ip::tcp::v6(),
-                 fd, ec);
+  socket_.assign(peer_.find(':') == std::string::npos ? boost::asio::ip::tcp::v4() : boost::asio::ip::tcp::v6(), fd,
+                 ec);
   if (ec) {
     ::close(fd);
     phase_ = phase::closed;
@@ -70,12 +69,11 @@ void connection::arm_read() {
     return;
   }
   reading_ = true;
-  socket_.async_wait(
-      boost::asio::socket_base::wait_read,
-      [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
-        self->reading_ = false;
-        if (!ec && self->phase_ != phase::closed) self->on_readable();
-      });
+  socket_.async_wait(boost::asio::socket_base::wait_read,
+                     [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
+                       self->reading_ = false;
+                       if (!ec && self->phase_ != phase::closed) self->on_readable();
+                     });
 }
 
 io_result connection::receive(char* data, std::size_t n) {
@@ -251,12 +249,11 @@ void connection::arm_write() {
     taken_before_ = taken_by_reader();
   }
   due(slow_since_ + cfg().write_stall_timeout);
-  socket_.async_wait(
-      boost::asio::socket_base::wait_write,
-      [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
-        self->writing_ = false;
-        if (!ec) self->resume();
-      });
+  socket_.async_wait(boost::asio::socket_base::wait_write,
+                     [self = boost::intrusive_ptr<connection>(this)](const boost::system::error_code& ec) {
+                       self->writing_ = false;
+                       if (!ec) self->resume();
+                     });
 }
 
 // False: unsent bytes remain, or the connection is closed.
@@ -400,8 +397,7 @@ void connection::drain() {
 }
 
 void connection::ask_to_end() {
-  if (phase_ == phase::handling && ex_->data->route->has(RY_ROUTE_LONG))
-    return fire_cancel(RY_WHY_SHUTDOWN);
+  if (phase_ == phase::handling && ex_->data->route->has(RY_ROUTE_LONG)) return fire_cancel(RY_WHY_SHUTDOWN);
   if (phase_ != phase::streaming) return;
   std::unique_lock lock(ex_->mutex);
   auto& st = *ex_->stream_state;
@@ -454,8 +450,7 @@ void connection::timer(clock::time_point now) {
       if (parser_ && !parser_->body_done() && wants_body()) {
         auto waited = body_waited_;
         if (body_armed_ != clock::time_point{}) {
-          if (check(body_armed_ + cfg().body_idle_timeout))
-            return body_failed({408, "Request body too slow"});
+          if (check(body_armed_ + cfg().body_idle_timeout)) return body_failed({408, "Request body too slow"});
           waited += now - body_armed_;
         }
         if (waited > cfg().body_rate_grace) {
@@ -469,8 +464,7 @@ void connection::timer(clock::time_point now) {
         }
         next = std::min(next, now + std::chrono::seconds(1));
       }
-      if (phase_ == phase::handling && request_due_ != clock::time_point::max() &&
-          check(request_due_)) {
+      if (phase_ == phase::handling && request_due_ != clock::time_point::max() && check(request_due_)) {
         worker::add(w_.count.timeouts);
         fire_cancel(RY_WHY_DEADLINE);
         if (phase_ == phase::handling && ex_) {

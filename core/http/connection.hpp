@@ -24,17 +24,15 @@ struct file_job {
   bool failed = false;
 };
 
-class connection final
-    : public wheel_entry,
-      public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
+class connection final : public wheel_entry,
+                         public boost::intrusive_ref_counter<connection, boost::thread_unsafe_counter> {
  public:
   connection(worker& w, std::string peer, admission how, quota_hold place);
   ~connection();
   void start(int fd);
 
   // The module's answer to the current request; never calls into a module.
-  void answer(std::uint32_t status, std::string_view lines, std::string_view body,
-              std::shared_ptr<file_source> file);
+  void answer(std::uint32_t status, std::string_view lines, std::string_view body, std::shared_ptr<file_source> file);
   void begin_stream(std::uint32_t status, std::string_view lines, std::string_view content_length);
   // The stream has new bytes, the module closed it, or its buffer limit is exceeded.
   void stream_news();
@@ -53,22 +51,12 @@ class connection final
   void cut(std::int32_t why);
 
   const admission admitted_as;
-  std::size_t index = 0;   // in the worker's list
+  std::size_t index = 0;  // in the worker's list
   bool scheduled = false;  // in the worker's resume list
 
  private:
-  enum class phase {
-    head,
-    authenticating,
-    body,
-    handling,
-    sending,
-    streaming,
-    discard,
-    linger,
-    closed
-  };
-  static constexpr std::size_t max_kept = 64 * 1024;     // unread input
+  enum class phase { head, authenticating, body, handling, sending, streaming, discard, linger, closed };
+  static constexpr std::size_t max_kept = 64 * 1024;  // unread input
   static constexpr std::size_t max_backlog = 64 * 1024;  // unsent answers before the next request
   static constexpr std::size_t max_head = 4 * 1024;  // of a stream head that is sent together with the first piece
   static constexpr std::size_t file_piece = 256 * 1024;
@@ -142,22 +130,21 @@ class connection final
 
   worker& w_;
   std::shared_ptr<void> keep_alive_;  // the worker and its slots
-  boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>
-      socket_;
+  boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type> socket_;
   std::unique_ptr<tls_session> tls_;
   std::string peer_;
   std::string good_host_;  // the last Host header that passed the check
-  quota_hold place_;       // counts as one connection of the peer's address
-  quota_hold unsent_;      // unsent bytes of an answer
-  quota_hold body_;        // the body being received
+  quota_hold place_;  // counts as one connection of the peer's address
+  quota_hold unsent_;  // unsent bytes of an answer
+  quota_hold body_;  // the body being received
   phase phase_ = phase::head;
   bool reading_ = false, writing_ = false;  // whether asynchronous waits are pending
   bool in_pump_ = false;
-  bool fresh_ = true;     // no request received yet
+  bool fresh_ = true;  // no request received yet
   bool closing_ = false;  // no further request
-  bool eof_ = false;      // the client closed its sending side
-  bool keep_ = true;      // keep-alive: another request may follow
-  bool expect_ = false;   // 100-continue not sent yet
+  bool eof_ = false;  // the client closed its sending side
+  bool keep_ = true;  // keep-alive: another request may follow
+  bool expect_ = false;  // 100-continue not sent yet
   bool head_method_ = false;
   bool chunked_open_ = false;
   bool head_held_ = false;  // out_ is a stream head, held back to be sent with the first piece

@@ -25,11 +25,10 @@ bool connection::count_body() {
   body_.open(*w_.shared.bodies, ex_->data->caller());
   const auto v = body_.resize(1);
   if (v == quota_verdict::granted) return true;
-  refuse_body(v == quota_verdict::caller_full
-                  ? limit_error(429, "http.too_many_uploads", "UPLOAD_LIMIT",
-                                "Too many of your uploads are in progress", 5)
-                  : limit_error(503, "http.too_many_uploads", "UPLOAD_LIMIT",
-                                "Too many uploads are in progress", 5));
+  refuse_body(
+      v == quota_verdict::caller_full
+          ? limit_error(429, "http.too_many_uploads", "UPLOAD_LIMIT", "Too many of your uploads are in progress", 5)
+          : limit_error(503, "http.too_many_uploads", "UPLOAD_LIMIT", "Too many uploads are in progress", 5));
   return false;
 }
 
@@ -82,9 +81,8 @@ bool connection::read_body() {
     return true;
   }
   if (!was_done && parser_->body_done() && !d.route->has(RY_ROUTE_LONG)) {
-    request_due_ = clock::now() + (d.route->def.timeout_ms != 0
-                                       ? std::chrono::milliseconds(d.route->def.timeout_ms)
-                                       : cfg().request_timeout);
+    request_due_ = clock::now() + (d.route->def.timeout_ms != 0 ? std::chrono::milliseconds(d.route->def.timeout_ms)
+                                                                : cfg().request_timeout);
     due(request_due_);
   }
   deliver_body();

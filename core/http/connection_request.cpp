@@ -23,8 +23,8 @@ std::int64_t unix_us() noexcept {
 bool sane_request_id(std::string_view s) noexcept {
   if (s.empty() || s.size() > 64) return false;
   return std::all_of(s.begin(), s.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
 }
 
@@ -37,8 +37,8 @@ std::string_view bearer_of(std::string_view authorization) noexcept {
 
 bool header_name_list(std::string_view s) noexcept {
   return !s.empty() && s.size() <= 1024 && std::all_of(s.begin(), s.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == ',' || c == ' ';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == ',' || c == ' ';
   });
 }
 
@@ -121,10 +121,8 @@ void connection::begin_request(std::string_view head) {
 void connection::route_request() {
   auto& d = *ex_->data;
   const auto target = split_target(d.info.target);
-  if (!target || (target->path == "*" && d.info.method != "OPTIONS"))
-    return fail(400, "Bad request target");
-  if (d.info.target.size() > w_.shared.limits.target_bytes)
-    return fail(414, "Request target too long");
+  if (!target || (target->path == "*" && d.info.method != "OPTIONS")) return fail(400, "Bad request target");
+  if (d.info.target.size() > w_.shared.limits.target_bytes) return fail(414, "Request target too long");
   d.path = target->path;
   d.raw_query = target->query;
   d.remote = client_address(w_.shared.trusted, peer_, d.info.forwarded_for);
@@ -149,8 +147,7 @@ void connection::route_request() {
   if (w_.shared.own.is_checked() && foreign()) return;
   begin_trace();
   // A browser's EventSource stops for good at any status other than 200, but reconnects when the connection breaks.
-  if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG))
-    return cut(RY_WHY_SHUTDOWN);
+  if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG)) return cut(RY_WHY_SHUTDOWN);
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   auto* gate = w_.shared.r.gate;
@@ -222,8 +219,9 @@ bool connection::foreign() {
   if (!known && (everyone || (!d.route->host && !w_.shared.trusted.contains(peer_)))) {
     for (const auto name : {d.info.host, target})
       if (!own.is_own_host(name))
-        return refuse("HOST_NOT_ALLOWED", "The host name \"" + host_of(name) +
-                                              "\" is not allowed. The server's operator can add it to http.allowed_hosts");
+        return refuse("HOST_NOT_ALLOWED",
+                      "The host name \"" + host_of(name) +
+                          "\" is not allowed. The server's operator can add it to http.allowed_hosts");
     good_host_.assign(d.info.host);
   }
   if (d.info.origin.empty() || !changes_something(d.info.method)) return false;
@@ -231,15 +229,16 @@ bool connection::foreign() {
   for (const auto& h : d.headers)
     if (iequals(core::sv(h.name), "sec-fetch-site")) fetch_site = core::sv(h.value);
   if (own.may_change(d.info.origin, d.info.host, fetch_site)) return false;
-  return refuse("ORIGIN_NOT_ALLOWED", "Web pages of this origin may not send this request. The server's operator can add "
-                                      "the origin to http.cors.origins");
+  return refuse("ORIGIN_NOT_ALLOWED",
+                "Web pages of this origin may not send this request. The server's operator can add "
+                "the origin to http.cors.origins");
 }
 
 // Answers OPTIONS unless a route handles it. True: answered.
 bool connection::preflight() {
   auto& d = *ex_->data;
-  const auto allowed = d.path == "*" ? std::string("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
-                                     : d.table->allowed(d.path);
+  const auto allowed =
+      d.path == "*" ? std::string("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS") : d.table->allowed(d.path);
   if (!d.info.origin.empty() && !d.info.preflight_method.empty() && !cfg().cors.origins.empty()) {
     if (allowed.empty()) {
       fail(404, "Not Found");
@@ -252,9 +251,9 @@ bool connection::preflight() {
       return true;
     }
     std::string lines = "Access-Control-Allow-Methods: " + allowed + "\r\n";
-    append_header(lines, "Access-Control-Allow-Headers",
-                  header_name_list(d.info.preflight_headers) ? d.info.preflight_headers
-                                                             : "Authorization, Content-Type");
+    append_header(
+        lines, "Access-Control-Allow-Headers",
+        header_name_list(d.info.preflight_headers) ? d.info.preflight_headers : "Authorization, Content-Type");
     lines += "Access-Control-Max-Age: ";
     append_number(lines, static_cast<std::uint64_t>(cfg().cors.max_age.count()));
     lines += "\r\n";
@@ -290,18 +289,15 @@ void connection::authenticate() {
   request_due_ = clock::now() + cfg().auth_timeout;
   due(request_due_);
   const auto generation = ex_->generation();
-  auto now =
-      auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
-        // If the client has disconnected meanwhile, the generation of the slot has changed.
-        if (ex->word.load(std::memory_order_acquire) ==
-                exchange::pack(generation, exchange::authenticating) &&
-            ex->conn) {
-          boost::intrusive_ptr<connection> self(ex->conn);
-          if (self->phase_ != phase::authenticating) return;  // it has timed out
-          self->authenticated(v);
-          ex->home.schedule(*self);
-        }
-      });
+  auto now = auth->authenticate(c, &w_.loop, [keep = w_.keep(), ex = ex_, generation](const verdict& v) {
+    // If the client has disconnected meanwhile, the generation of the slot has changed.
+    if (ex->word.load(std::memory_order_acquire) == exchange::pack(generation, exchange::authenticating) && ex->conn) {
+      boost::intrusive_ptr<connection> self(ex->conn);
+      if (self->phase_ != phase::authenticating) return;  // it has timed out
+      self->authenticated(v);
+      ex->home.schedule(*self);
+    }
+  });
   if (now) authenticated(*now);
 }
 
@@ -320,8 +316,7 @@ void connection::authenticated(const verdict& v) {
       ex_->caller = v.owner;
     }
   } else if (!route.has(RY_ROUTE_PUBLIC)) {
-    if (v.status == RY_UNAUTHENTICATED)
-      return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
+    if (v.status == RY_UNAUTHENTICATED) return fail(401, "Not authenticated", "WWW-Authenticate: Bearer\r\n");
     return fail(503, "Authentication is not available at the moment", "Retry-After: 2\r\n");
   }
   if (route.has(RY_ROUTE_ADMIN) && d.principal.role < RY_ROLE_ADMIN) return fail(403, "Forbidden");
@@ -344,8 +339,7 @@ void connection::admitted() {
   if (d.info.content_length > body_limit_) return fail(413, "Request body too large");
   if (parser_->body_done() || route.has(RY_ROUTE_STREAM_BODY)) return dispatch();
   phase_ = phase::body;
-  if (d.info.content_length != 0)
-    d.body.reserve(std::min<std::uint64_t>(d.info.content_length, worker::scratch_size));
+  if (d.info.content_length != 0) d.body.reserve(std::min<std::uint64_t>(d.info.content_length, worker::scratch_size));
 }
 
 // ---- handler
@@ -357,8 +351,8 @@ void connection::dispatch() {
   for (std::size_t i = 0; i < route.params.size(); ++i)
     d.params.push_back({core::view(route.params[i]), core::view(d.values.at(i))});
   const bool timed = !route.has(RY_ROUTE_LONG);
-  const auto timeout = route.def.timeout_ms != 0 ? std::chrono::milliseconds(route.def.timeout_ms)
-                                                 : cfg().request_timeout;
+  const auto timeout =
+      route.def.timeout_ms != 0 ? std::chrono::milliseconds(route.def.timeout_ms) : cfg().request_timeout;
   const auto received = unix_us();
   d.view = {sizeof(ry_request_view),
             static_cast<std::uint32_t>(d.headers.size()),
@@ -380,8 +374,7 @@ void connection::dispatch() {
   phase_ = phase::handling;
   // A body still being received has its own timeouts; request_timeout starts after it.
   if (timed && parser_->body_done()) {
-    d.view.deadline_unix_us =
-        received + std::chrono::duration_cast<std::chrono::microseconds>(timeout).count();
+    d.view.deadline_unix_us = received + std::chrono::duration_cast<std::chrono::microseconds>(timeout).count();
     request_due_ = clock::now() + timeout;
     due(request_due_);
   }
@@ -390,9 +383,9 @@ void connection::dispatch() {
   const auto generation = ex.generation();
   ex.in_handler = true;
   const observe::trace_scope scope(ex.trace);
-  const ry_status st = module::invoke(route.def.owner, "route handler", route.def.handle,
-                                      route.def.ctx, static_cast<const ry_request_view*>(&d.view),
-                                      static_cast<ry_request*>(ex.handle()));
+  const ry_status st =
+      module::invoke(route.def.owner, "route handler", route.def.handle, route.def.ctx,
+                     static_cast<const ry_request_view*>(&d.view), static_cast<ry_request*>(ex.handle()));
   ex.in_handler = false;
   // The exchange keeps its state until this call returns.
   if (st != RY_OK && ex.word.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
@@ -478,8 +471,8 @@ void connection::write_head(std::uint32_t status, std::string_view lines) {
     const bool any = std::find(cors.origins.begin(), cors.origins.end(), "*") != cors.origins.end();
     const bool with_credentials = cors.allow_credentials == cors_settings::credentials::yes;
     if (!any || with_credentials) out_.append("Vary: Origin\r\n");
-    if (!d.info.origin.empty() && (any || std::find(cors.origins.begin(), cors.origins.end(),
-                                                    d.info.origin) != cors.origins.end())) {
+    if (!d.info.origin.empty() &&
+        (any || std::find(cors.origins.begin(), cors.origins.end(), d.info.origin) != cors.origins.end())) {
       append_header(out_, "Access-Control-Allow-Origin",
                     any && !with_credentials ? std::string_view("*") : d.info.origin);
       append_exposed_headers(out_, lines);
@@ -510,11 +503,12 @@ void connection::answer(std::uint32_t status, std::string_view lines, std::strin
                         std::shared_ptr<file_source> file) {
   if (const auto v = count_unsent(head_method_ ? 0 : body.size(), file && file->left != 0);
       v != quota_verdict::granted) {
-    const auto full = limit_error(503, "http.response_buffer_full", "RESPONSE_BUFFER_LIMIT",
-                                  v == quota_verdict::caller_full
-                                      ? "Too many bytes of your responses are waiting to be read; read or close those responses first"
-                                      : "Too many bytes of responses are waiting to be read",
-                                  2);
+    const auto full =
+        limit_error(503, "http.response_buffer_full", "RESPONSE_BUFFER_LIMIT",
+                    v == quota_verdict::caller_full
+                        ? "Too many bytes of your responses are waiting to be read; read or close those responses first"
+                        : "Too many bytes of responses are waiting to be read",
+                    2);
     std::string own(json_type);
     append_retry_after(own, 503, full);
     keep_ = false;
@@ -647,8 +641,7 @@ void connection::log_request(std::uint32_t status) {
     if (status >= 500) ex_->span.fail(std::to_string(status));
     ex_->span.end();
   }
-  const auto us =
-      std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - d.start).count();
   (d.route ? d.route->counters : w_.shared.unmatched)->add(status, static_cast<std::uint64_t>(us));
   // A 503 while draining is expected and not a failure.
   const bool leaving = status == 503 && w_.draining;

@@ -20,14 +20,12 @@ void append_chunk_head(std::string& out, std::size_t n) {
 
 }  // namespace
 
-void connection::begin_stream(std::uint32_t status, std::string_view lines,
-                              std::string_view content_length) {
+void connection::begin_stream(std::uint32_t status, std::string_view lines, std::string_view content_length) {
   auto& ex = *ex_;
   plan_rest();
   const bool bodiless = status == 204 || status == 304;
   const bool chunked = content_length.empty() && ex.data->info.version == 11 && !bodiless;
-  if (content_length.empty() && !chunked && !bodiless)
-    closing_ = true;  // HTTP/1.0: ends with the connection
+  if (content_length.empty() && !chunked && !bodiless) closing_ = true;  // HTTP/1.0: ends with the connection
   write_head(status, lines);
   if (chunked) out_.append("Transfer-Encoding: chunked\r\n");
   if (!content_length.empty() && !bodiless) append_header(out_, "Content-Length", content_length);
@@ -41,8 +39,7 @@ void connection::begin_stream(std::uint32_t status, std::string_view lines,
     st.no_body = head_method_ || bodiless;
     if (!content_length.empty()) {
       st.has_length = true;
-      std::from_chars(content_length.data(), content_length.data() + content_length.size(),
-                      st.length_left);
+      std::from_chars(content_length.data(), content_length.data() + content_length.size(), st.length_left);
     }
   }
   if (parser_ && parser_->is_done()) parser_.reset();
@@ -99,8 +96,7 @@ bool connection::fill_from_stream() {
       return false;
     }
     std::size_t total = 0, end = st.head;
-    while (end < st.queue.size() && total < worker::scratch_size)
-      total += st.queue[end++].view().size();
+    while (end < st.queue.size() && total < worker::scratch_size) total += st.queue[end++].view().size();
     std::size_t wanted = st.no_body ? 0 : total;
     if (st.has_length) {
       wanted = std::min<std::uint64_t>(wanted, st.length_left);
@@ -132,8 +128,7 @@ bool connection::fill_from_stream() {
       st.head = 0;
     }
     counted = st.held.amount() != 0 || st.unsent != 0;
-    if (st.bytes < cfg().stream_queue_bytes / 4 && st.pieces() < cfg().stream_queue_pieces / 4)
-      ready.swap(st.waiters);
+    if (st.bytes < cfg().stream_queue_bytes / 4 && st.pieces() < cfg().stream_queue_pieces / 4) ready.swap(st.waiters);
   }
   for (const auto& w : ready) module::complete(ex.hold.get(), w.exec, w.done, RY_OK, w.trace);
   if (out.empty() && !ended) return false;
@@ -200,9 +195,8 @@ clock::time_point connection::stream_due(clock::time_point now) {
     }
   }
   if (last_write_ + interval <= now) flush();
-  return phase_ == phase::streaming
-             ? std::max(last_write_ + interval, now + std::chrono::milliseconds(1))
-             : clock::time_point::max();
+  return phase_ == phase::streaming ? std::max(last_write_ + interval, now + std::chrono::milliseconds(1))
+                                    : clock::time_point::max();
 }
 
 // ---- files
@@ -215,22 +209,21 @@ bool connection::fill_from_file() {
   }
   if (job_) return false;
   job_ = std::make_shared<file_job>(file_job{this, file_, {}});
-  const auto accepted =
-      w_.shared.r.blocking->submit([this_worker = &w_, keep = w_.keep(), job = job_] {
-        job->data.resize(std::min<std::uint64_t>(job->file->left, file_piece));
-        std::size_t got = 0;
-        while (got < job->data.size()) {
-          const auto n = ::pread(job->file->fd, job->data.data() + got, job->data.size() - got,
-                                 static_cast<off_t>(job->file->offset + got));
-          if (n < 0 && errno == EINTR) continue;
-          if (n <= 0) break;
-          got += static_cast<std::size_t>(n);
-        }
-        job->failed = got < job->data.size();
-        this_worker->loop.post([keep, job] {
-          if (job->conn) job->conn->file_piece_read(*job);
-        });
-      });
+  const auto accepted = w_.shared.r.blocking->submit([this_worker = &w_, keep = w_.keep(), job = job_] {
+    job->data.resize(std::min<std::uint64_t>(job->file->left, file_piece));
+    std::size_t got = 0;
+    while (got < job->data.size()) {
+      const auto n = ::pread(job->file->fd, job->data.data() + got, job->data.size() - got,
+                             static_cast<off_t>(job->file->offset + got));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      got += static_cast<std::size_t>(n);
+    }
+    job->failed = got < job->data.size();
+    this_worker->loop.post([keep, job] {
+      if (job->conn) job->conn->file_piece_read(*job);
+    });
+  });
   if (accepted != exec::submitted::yes) cut(RY_WHY_OVERLOAD);
   return false;
 }

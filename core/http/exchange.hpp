@@ -56,10 +56,10 @@ struct form_state {
   ry_form_fn fn = nullptr;
   void* ctx = nullptr;
   bool writing = false;  // a blocking thread is writing a batch
-  bool ended = false;    // the body is complete
-  bool told = false;     // fn was called
-  bool left = false;     // the request is over; the current batch is the last
-  quota_hold held;       // charges its received bytes
+  bool ended = false;  // the body is complete
+  bool told = false;  // fn was called
+  bool left = false;  // the request is over; the current batch is the last
+  quota_hold held;  // charges its received bytes
 };
 
 // The data of a request until it ends. Instances are recycled.
@@ -70,7 +70,7 @@ struct request_data {
   path_values values;
   std::vector<ry_header> params;
   std::string query;  // without the token
-  std::string body;   // the whole body, or the pieces not yet passed to read_body
+  std::string body;  // the whole body, or the pieces not yet passed to read_body
   std::string request_id, remote, traceparent;
   std::string limit_lines;  // RateLimit-* of the answer
   std::string_view path, raw_query;
@@ -83,7 +83,7 @@ struct request_data {
   ry_request_view view{};
 
   bool body_started = false;  // read_body or read_form was called
-  bool body_ended = false;    // the module was notified of its end
+  bool body_ended = false;  // the module was notified of its end
   ry_body_fn read_fn = nullptr;
   void* read_ctx = nullptr;
   std::shared_ptr<form_state> form;
@@ -106,9 +106,9 @@ struct stream_data {
   std::size_t head = 0;
   std::size_t bytes = 0;
   bool chunked = true;
-  bool no_body = false;   // answer to HEAD
-  bool closed = false;    // by the module
-  bool gone = false;      // the connection has closed
+  bool no_body = false;  // answer to HEAD
+  bool closed = false;  // by the module
+  bool gone = false;  // the connection has closed
   bool too_slow = false;  // the buffer limit was reached
   bool has_length = false;
   std::uint64_t length_left = 0;  // with Content-Length
@@ -122,7 +122,7 @@ struct stream_data {
 
   // The quota ignores a stream with at most this many unsent bytes.
   static constexpr std::size_t uncounted = 64 * 1024;
-  std::string caller;      // key of the quota; empty until the head is sent
+  std::string caller;  // key of the quota; empty until the head is sent
   std::size_t unsent = 0;  // taken from the queue, but not sent yet
   quota_hold held;
   // Sets the number of unsent bytes. False: the limit of the caller or the total limit is reached.
@@ -147,7 +147,7 @@ struct exchange {
   std::mutex mutex;  // guards `stream_state`; check `word` again after locking
   std::unique_ptr<stream_data> stream_state;
   std::unique_ptr<pending_answer> answer;  // from the thread that ended the request, for the loop
-  bool queued = false;                     // guarded by the worker's inbox
+  bool queued = false;  // guarded by the worker's inbox
 
   // Used only on the loop.
   connection* conn = nullptr;
@@ -160,22 +160,17 @@ struct exchange {
   bool in_handler = false;
   bool over = false;  // release the slot when the handler returns
 
-  static std::uint32_t pack(std::uint32_t generation, state s) noexcept {
-    return (generation & 0xffff) << 8 | s;
-  }
+  static std::uint32_t pack(std::uint32_t generation, state s) noexcept { return (generation & 0xffff) << 8 | s; }
   std::uint32_t generation() const noexcept { return word.load(std::memory_order_acquire) >> 8; }
-  state current() const noexcept {
-    return static_cast<state>(word.load(std::memory_order_acquire) & 0xff);
-  }
+  state current() const noexcept { return static_cast<state>(word.load(std::memory_order_acquire) & 0xff); }
   void* handle() noexcept {
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(this) |
-                                   static_cast<std::uintptr_t>(generation()) << 48);
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(this) | static_cast<std::uintptr_t>(generation())
+                                                                                << 48);
   }
   // Moves from state `from` of this generation to `to` of the next. False: another thread was faster.
   bool advance(std::uint32_t generation, state from, state to) noexcept {
     auto expected = pack(generation, from);
-    return word.compare_exchange_strong(expected, pack(generation + 1, to),
-                                        std::memory_order_acq_rel);
+    return word.compare_exchange_strong(expected, pack(generation + 1, to), std::memory_order_acq_rel);
   }
 };
 

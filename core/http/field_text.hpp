@@ -38,6 +38,8 @@ constexpr bool is_token_char(char c) noexcept {
 constexpr bool is_token(std::string_view text) noexcept {
   return !text.empty() && detail::all_are(text, detail::in_token);
 }
-constexpr bool is_field_value(std::string_view text) noexcept { return detail::all_are(text, detail::in_value); }
+constexpr bool is_field_value(std::string_view text) noexcept {
+  return detail::all_are(text, detail::in_value);
+}
 
 }  // namespace ry::http

@@ -61,11 +61,8 @@ ry_form_limits complete_limits(const ry_form_limits* given, std::uint64_t defaul
   return l;
 }
 
-form_reader::form_reader(std::string_view content_type, const ry_form_limits& limits,
-                         file_names& names)
-    : limits_(limits),
-      max_in_memory_(std::max<std::uint64_t>(2 * 1024 * 1024, limits.max_value_bytes)),
-      names_(names) {
+form_reader::form_reader(std::string_view content_type, const ry_form_limits& limits, file_names& names)
+    : limits_(limits), max_in_memory_(std::max<std::uint64_t>(2 * 1024 * 1024, limits.max_value_bytes)), names_(names) {
   const auto semi = content_type.find(';');
   auto type = content_type.substr(0, semi);
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
@@ -93,23 +90,16 @@ form_reader::form_reader(std::string_view content_type, const ry_form_limits& li
 }
 
 void form_reader::malformed(const char* why) {
-  failed_ = core::error{RY_INVALID_ARGUMENT,
-                        "http.form_malformed",
-                        std::string("Malformed form: ") + why,
-                        {},
-                        400,
-                        0};
+  failed_ = core::error{RY_INVALID_ARGUMENT, "http.form_malformed", std::string("Malformed form: ") + why, {}, 400, 0};
 }
 
 void form_reader::fail_disk(int error) {
   observe::log(observe::level::error, "http", "an uploaded file could not be stored",
                {{"error", std::error_code(error, std::generic_category()).message()}});
   if (error == ENOSPC || error == EDQUOT)
-    failed_ =
-        core::error{RY_UNAVAILABLE, "http.spool_full", "No disk space to store the upload", {}, 507, 0};
+    failed_ = core::error{RY_UNAVAILABLE, "http.spool_full", "No disk space to store the upload", {}, 507, 0};
   else
-    failed_ = core::error{
-        RY_UNAVAILABLE, "http.spool_failed", "The upload could not be stored", {}, 503, 0};
+    failed_ = core::error{RY_UNAVAILABLE, "http.spool_failed", "The upload could not be stored", {}, 503, 0};
 }
 
 bool form_reader::over(const char* reason, const char* message, std::uint64_t limit) {
@@ -132,14 +122,12 @@ void form_reader::feed(std::string_view data) {
     return;
   }
   if (kind_ == kind::multipart) {
-    if (multipart_->feed(data) == multipart_parser::state::malformed)
-      malformed(multipart_->error());
+    if (multipart_->feed(data) == multipart_parser::state::malformed) malformed(multipart_->error());
     return;
   }
   pending_pair_.append(data);
   std::size_t at = 0;
-  for (auto amp = pending_pair_.find('&'); amp != std::string::npos && !failed_;
-       amp = pending_pair_.find('&', at)) {
+  for (auto amp = pending_pair_.find('&'); amp != std::string::npos && !failed_; amp = pending_pair_.find('&', at)) {
     urlencoded_pair(std::string_view(pending_pair_).substr(at, amp - at));
     at = amp + 1;
   }
@@ -181,8 +169,7 @@ void form_reader::urlencoded_pair(std::string_view pair) {
 bool form_reader::keep(std::uint64_t bytes) {
   in_memory_ += bytes;
   return in_memory_ <= max_in_memory_ ||
-         over("http.form_too_large", "The fields of the form are too large together",
-              max_in_memory_);
+         over("http.form_too_large", "The fields of the form are too large together", max_in_memory_);
 }
 
 bool form_reader::part_begin(const multipart_parser::part_head& head) {
@@ -204,15 +191,13 @@ bool form_reader::part_data(std::string_view data) {
   p.size += data.size();
   if (!p.is_file) {
     if (p.size > limits_.max_value_bytes)
-      return over("http.form_too_large", "A field of the form is too large",
-                  limits_.max_value_bytes);
+      return over("http.form_too_large", "A field of the form is too large", limits_.max_value_bytes);
     if (!keep(data.size())) return false;
     p.value.append(data);
     return true;
   }
   if (p.size > limits_.max_file_bytes)
-    return over("http.form_file_too_large", "A file of the form is too large",
-                limits_.max_file_bytes);
+    return over("http.form_file_too_large", "A file of the form is too large", limits_.max_file_bytes);
   auto& last = batch_.ops;
   const auto offset = batch_.data.size();
   batch_.data.append(data);
@@ -236,9 +221,8 @@ ry_form form_reader::view() {
   views_.clear();
   views_.reserve(parts_.size());
   for (const auto& p : parts_)
-    views_.push_back({sizeof(ry_form_part), p.is_file ? 1u : 0u, core::view(p.name),
-                      core::view(p.filename), core::view(p.content_type), core::view(p.value),
-                      core::view(p.path), p.size});
+    views_.push_back({sizeof(ry_form_part), p.is_file ? 1u : 0u, core::view(p.name), core::view(p.filename),
+                      core::view(p.content_type), core::view(p.value), core::view(p.path), p.size});
   return {sizeof(ry_form), sizeof(ry_form_part), views_.data(), views_.size()};
 }
 

@@ -21,7 +21,7 @@ struct spool_batch {
   struct op {
     enum class kind { open, write, close };
     kind what;
-    std::string path;                 // open
+    std::string path;  // open
     std::size_t offset = 0, len = 0;  // write: a piece of `data`
   };
   std::vector<op> ops;

@@ -76,15 +76,13 @@ void hide_internals(core::error& e) {
 constexpr const char* ended_already = "the handle was ended before";
 
 // Ends the request with an answer. [any]
-ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status,
-                 std::string& lines, std::string_view body,
-                 std::shared_ptr<file_source> file = nullptr) {
+ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status, std::string& lines,
+                 std::string_view body, std::shared_ptr<file_source> file = nullptr) {
   if (!ref.ex) return misused(what, "no handle");
   auto& ex = *ref.ex;
   auto& w = ex.home;
   if (w.loop.is_current()) {
-    if (!ex.advance(ref.generation, exchange::open, exchange::ended))
-      return misused(what, ended_already);
+    if (!ex.advance(ref.generation, exchange::open, exchange::ended)) return misused(what, ended_already);
     w.finish(ex, status, lines, body, std::move(file));
     return RY_OK;
   }
@@ -95,8 +93,7 @@ ry_status finish(const exchange_ref& ref, const char* what, std::uint32_t status
   answer->file = std::move(file);
   {
     std::lock_guard lock(ex.mutex);
-    if (!ex.advance(ref.generation, exchange::open, exchange::ended))
-      return misused(what, ended_already);
+    if (!ex.advance(ref.generation, exchange::open, exchange::ended)) return misused(what, ended_already);
     ex.answer = std::move(answer);
   }
   w.enqueue(ex);
@@ -107,8 +104,8 @@ bool valid_status(std::uint32_t status) noexcept {
   return status >= 200 && status < 600;
 }
 
-ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers,
-                  std::size_t n, ry_bytes body) noexcept {
+ry_status respond(ry_request* request, std::uint32_t status, const ry_header* headers, std::size_t n,
+                  ry_bytes body) noexcept {
   return guarded([&]() -> ry_status {
     if (!valid_status(status) || (n != 0 && !headers) || !core::sound(body)) return invalid("respond", bad_answer);
     const exchange_ref ref(request);
@@ -120,9 +117,8 @@ ry_status respond(ry_request* request, std::uint32_t status, const ry_header* he
   });
 }
 
-ry_status respond_file(ry_request* request, std::uint32_t status, const ry_header* headers,
-                       std::size_t n, ry_str path, std::uint64_t offset,
-                       std::uint64_t len) noexcept {
+ry_status respond_file(ry_request* request, std::uint32_t status, const ry_header* headers, std::size_t n, ry_str path,
+                       std::uint64_t offset, std::uint64_t len) noexcept {
   return guarded([&]() -> ry_status {
     if (!valid_status(status) || (n != 0 && !headers) || !core::sound(path) ||
         core::sv(path).find('\0') != std::string_view::npos)
@@ -207,8 +203,7 @@ ry_status read_body(ry_request* request, ry_body_fn fn, void* ctx) noexcept {
   });
 }
 
-ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_fn fn,
-                    void* ctx) noexcept {
+ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_fn fn, void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!fn) return RY_INVALID_ARGUMENT;
     auto* ex = on_loop(exchange_ref(request), "read_form");
@@ -219,8 +214,7 @@ ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_f
     if (d.body_started) return misused("read_form", "the body was read before");
     d.body_started = true;
     auto& w = ex->home;
-    d.form = std::make_shared<form_state>(d.info.content_type,
-                                          complete_limits(limits, w.shared.s.form_max_total_bytes),
+    d.form = std::make_shared<form_state>(d.info.content_type, complete_limits(limits, w.shared.s.form_max_total_bytes),
                                           w.spool_names);
     d.form->fn = fn;
     d.form->ctx = ctx;
@@ -232,8 +226,8 @@ ry_status read_form(ry_request* request, const ry_form_limits* limits, ry_form_f
 
 // ---- streams
 
-ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header* headers,
-                      std::size_t n, ry_stream** out) noexcept {
+ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header* headers, std::size_t n,
+                      ry_stream** out) noexcept {
   return guarded([&]() -> ry_status {
     if (!out || !valid_status(status) || (n != 0 && !headers)) return invalid("stream_open", bad_stream);
     std::string lines, length;
@@ -252,8 +246,7 @@ ry_status stream_open(ry_request* request, std::uint32_t status, const ry_header
     }
     {
       std::lock_guard lock(ex.mutex);
-      if (!ex.advance(ref.generation, exchange::open, exchange::stream))
-        return misused("stream_open", ended_already);
+      if (!ex.advance(ref.generation, exchange::open, exchange::stream)) return misused("stream_open", ended_already);
       ex.stream_state = std::move(state);
       ex.answer = std::move(answer);
       *out = static_cast<ry_stream*>(ex.handle());
@@ -288,8 +281,7 @@ ry_status push(ry_stream* stream, std::size_t size, Make&& make) noexcept {
     if (st.too_slow) return RY_RESOURCE_EXHAUSTED;
     if (size == 0) return RY_OK;
     const auto& s = ex.home.shared.s;
-    if ((st.pieces() != 0 &&
-         (st.bytes + size > s.stream_queue_bytes || st.pieces() >= s.stream_queue_pieces)) ||
+    if ((st.pieces() != 0 && (st.bytes + size > s.stream_queue_bytes || st.pieces() >= s.stream_queue_pieces)) ||
         !st.count(*ex.home.shared.unsent, st.unsent + st.bytes + size)) {
       st.too_slow = true;
       ex.home.enqueue(ex);

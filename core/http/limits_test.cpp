@@ -27,8 +27,7 @@ struct limits : ::testing::Test {
       return reply(r, 200, core::sv(v.body));
     });
     w->route(
-        "POST", "/small", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); },
-        RY_ROUTE_PUBLIC, 10);
+        "POST", "/small", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); }, RY_ROUTE_PUBLIC, 10);
     w->start();
   }
 };
@@ -48,14 +47,13 @@ TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
   struct bad {
     std::string text, path, status;
   };
-  const std::vector<bad> all = {
-      {"GET /twice?token=secret HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "/twice", "400"},
-      {"GET /folded?token=secret HTTP/1.1\r\nHost: a\r\n more\r\n\r\n", "/folded", "400"},
-      {"GET http://me:secret@a/x HTTP/1.1\r\n\r\n", "", "400"},
-      {"GET http://me:secret@a/x HTTP/1.1\r\nHost: a\r\n\r\n", "", "400"},
-      {"GET /big HTTP/1.1\r\nX: " + std::string(60'000, 'x'), "/big", "431"},
-      {"GET /long" + std::string(20'000, 'x'), "/longxxx", "414"},
-      {"POST /slow HTTP/1.1\r\nHos", "/slow", "408"}};
+  const std::vector<bad> all = {{"GET /twice?token=secret HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "/twice", "400"},
+                                {"GET /folded?token=secret HTTP/1.1\r\nHost: a\r\n more\r\n\r\n", "/folded", "400"},
+                                {"GET http://me:secret@a/x HTTP/1.1\r\n\r\n", "", "400"},
+                                {"GET http://me:secret@a/x HTTP/1.1\r\nHost: a\r\n\r\n", "", "400"},
+                                {"GET /big HTTP/1.1\r\nX: " + std::string(60'000, 'x'), "/big", "431"},
+                                {"GET /long" + std::string(20'000, 'x'), "/longxxx", "414"},
+                                {"POST /slow HTTP/1.1\r\nHos", "/slow", "408"}};
   for (const auto& b : all) {
     const auto text = logged([&] {
       client c(*w);
@@ -76,11 +74,12 @@ TEST_F(limits, RefusedHeadsAreLoggedWithTheirPath) {
 TEST_F(limits, TextsOfUnexpectedErrorsAreInTheLogAndNotInTheAnswer) {
   w = std::make_unique<world>(s);
   w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
-    const core::error all[] = {{RY_INTERNAL, "x.open", "cannot open /srv/secret/file", R"({"path":"/srv/secret"})", 0, 0},
-                               {RY_OK, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
-                               {RY_DATA_LOSS, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
-                               {RY_INTERNAL, "x.start", "The start failed", {}, 500, 0},
-                               {RY_INTERNAL, "db.42703", "The database could not run a statement.", {}, 0, 0}};
+    const core::error all[] = {
+        {RY_INTERNAL, "x.open", "cannot open /srv/secret/file", R"({"path":"/srv/secret"})", 0, 0},
+        {RY_OK, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
+        {RY_DATA_LOSS, "x.open", "cannot open /srv/secret/file", {}, 0, 0},
+        {RY_INTERNAL, "x.start", "The start failed", {}, 500, 0},
+        {RY_INTERNAL, "db.42703", "The database could not run a statement.", {}, 0, 0}};
     const auto view = all[core::sv(v.params[0].value)[0] - '0'].view();
     return api().fail(r, &view);
   });
@@ -100,8 +99,8 @@ TEST_F(limits, TextsOfUnexpectedErrorsAreInTheLogAndNotInTheAnswer) {
 TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
   w = std::make_unique<world>(s);
   w->route("GET", "/broken", [](auto&, auto* r) {
-    const core::error full{RY_UNAVAILABLE, "db.53100", "The database is short of resources.",
-                           R"({"message":"no space left"})", 0, 0};
+    const core::error full{
+        RY_UNAVAILABLE, "db.53100", "The database is short of resources.", R"({"message":"no space left"})", 0, 0};
     const auto view = full.view();
     return api().fail(r, &view);
   });
@@ -118,8 +117,9 @@ TEST_F(limits, WhyAModuleGaveUpIsInTheLogAndNotInTheAnswer) {
 TEST_F(limits, TwoIdempotencyKeysAreRefused) {
   start();
   client c(*w);
-  c.send("POST /echo HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\r\nidempotency-key: a\r\n"
-         "Content-Length: 0\r\n\r\n");
+  c.send(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\r\nidempotency-key: a\r\n"
+      "Content-Length: 0\r\n\r\n");
   const auto r = c.read();
   EXPECT_EQ(400, r.status);
   EXPECT_NE(r.body.find("More than one Idempotency-Key header"), std::string::npos) << r.body;
@@ -154,8 +154,7 @@ TEST_P(smuggling, IsRefusedAndClosed) {
 INSTANTIATE_TEST_SUITE_P(
     all, smuggling,
     ::testing::Values(
-        bad_request{"te_gzip", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
-                    501},
+        bad_request{"te_gzip", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
         bad_request{"te_chunked_identity",
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, "
                     "identity\r\n\r\n0\r\n\r\n",
@@ -164,24 +163,18 @@ INSTANTIATE_TEST_SUITE_P(
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity, "
                     "chunked\r\n\r\n0\r\n\r\n",
                     501},
-        bad_request{
-            "te_xchunked",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501},
-        bad_request{"te_empty", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \r\n\r\n",
+        bad_request{"te_xchunked", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
                     501},
-        bad_request{
-            "te_twice",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: "
-            "chunked\r\n\r\n0\r\n\r\n",
-            501},
-        bad_request{
-            "te_chunked_twice",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
-            "chunked\r\n\r\n0\r\n\r\n",
-            400},
-        bad_request{"te_in_1_0",
-                    "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        bad_request{"te_empty", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \r\n\r\n", 501},
+        bad_request{"te_twice",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n0\r\n\r\n",
+                    501},
+        bad_request{"te_chunked_twice",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+                    "chunked\r\n\r\n0\r\n\r\n",
                     400},
+        bad_request{"te_in_1_0", "POST /echo HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
         bad_request{"te_and_cl",
                     "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: "
                     "chunked\r\n\r\n0\r\n\r\n",
@@ -194,25 +187,16 @@ INSTANTIATE_TEST_SUITE_P(
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: "
                     "5\r\n\r\nabcde",
                     400},
-        bad_request{
-            "two_lengths",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-            400},
-        bad_request{
-            "same_lengths",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
-            400},
-        bad_request{"length_list",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na", 400},
-        bad_request{"length_plus", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na",
+        bad_request{"two_lengths", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
                     400},
-        bad_request{"length_negative",
-                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na", 400},
-        bad_request{"length_hex", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na",
+        bad_request{"same_lengths", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
                     400},
-        bad_request{
-            "length_overflow",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551617\r\n\r\na", 400},
+        bad_request{"length_list", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1\r\n\r\na", 400},
+        bad_request{"length_plus", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na", 400},
+        bad_request{"length_negative", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\na", 400},
+        bad_request{"length_hex", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na", 400},
+        bad_request{"length_overflow",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551617\r\n\r\na", 400},
         bad_request{"no_host", "GET /hello HTTP/1.1\r\n\r\n", 400},
         bad_request{"two_hosts", "GET /hello HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
         bad_request{"host_with_space", "GET /hello HTTP/1.1\r\nHost: a b\r\n\r\n", 400},
@@ -227,16 +211,14 @@ INSTANTIATE_TEST_SUITE_P(
         bad_request{"unknown_method", "BREW /hello HTTP/1.1\r\nHost: x\r\n\r\n", 501},
         bad_request{"connect", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501},
         bad_request{"fold", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n", 400},
-        bad_request{
-            "fold_empty",
-            "GET /hello HTTP/1.1\r\nHost: x\r\nX-A:\r\n\tTransfer-Encoding: chunked\r\n\r\n", 400},
+        bad_request{"fold_empty", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A:\r\n\tTransfer-Encoding: chunked\r\n\r\n",
+                    400},
         bad_request{"space_before_colon", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A : b\r\n\r\n", 400},
         bad_request{"no_colon", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n", 400},
         bad_request{"bare_lf", "GET /hello HTTP/1.1\nHost: x\n\n", 400},
         bad_request{"bare_lf_in_header", "GET /hello HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n", 400},
         bad_request{"bare_cr_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\rb\r\n\r\n", 400},
-        bad_request{"control_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\x01\r\n\r\n",
-                    400},
+        bad_request{"control_in_value", "GET /hello HTTP/1.1\r\nHost: x\r\nX-A: a\x01\r\n\r\n", 400},
         bad_request{"control_in_target", "GET /he\x01llo HTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"tab_in_request_line", "GET\t/hello\tHTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"version_2", "GET /hello HTTP/2.0\r\nHost: x\r\n\r\n", 505},
@@ -246,18 +228,15 @@ INSTANTIATE_TEST_SUITE_P(
         bad_request{"space_in_target", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"version_in_target", "GET /a HTTP/2.0 HTTP/1.1\r\nHost: x\r\n\r\n", 400},
         bad_request{"two_spaces_before_version", "GET /a  HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-        bad_request{
-            "expect_other",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na", 417},
-        bad_request{
-            "chunk_size_bad",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", 400},
-        bad_request{
-            "chunk_size_and_more",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1 zz\r\na\r\n0\r\n\r\n", 400},
-        bad_request{
-            "chunk_extension_control",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\x01\r\na\r\n0\r\n\r\n", 400},
+        bad_request{"expect_other", "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\na",
+                    417},
+        bad_request{"chunk_size_bad", "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n",
+                    400},
+        bad_request{"chunk_size_and_more",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1 zz\r\na\r\n0\r\n\r\n", 400},
+        bad_request{"chunk_extension_control",
+                    "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a=\x01\r\na\r\n0\r\n\r\n",
+                    400},
         bad_request{"chunk_size_overflow",
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
                     "chunked\r\n\r\n11111111111111111\r\na\r\n",
@@ -270,20 +249,18 @@ INSTANTIATE_TEST_SUITE_P(
                     "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
                     "chunked\r\n\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n",
                     400},
-        bad_request{
-            "two_authorizations",
-            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400},
-        bad_request{
-            "an_empty_authorization_first",
-            "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization:\r\nAuthorization: b\r\n\r\n", 400}),
+        bad_request{"two_authorizations",
+                    "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400},
+        bad_request{"an_empty_authorization_first",
+                    "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization:\r\nAuthorization: b\r\n\r\n", 400}),
     [](const auto& p) { return std::string(p.param.name); });
 
 TEST_F(limits, NulBytes) {
   start();
   using namespace std::string_literals;
-  for (const std::string& text : {"GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n"s,
-                                  "GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n"s, "\0\0\0\0"s,
-                                  "\x16\x03\x01\x02\x00\x01"s}) {
+  for (const std::string& text :
+       {"GET /he\0llo HTTP/1.1\r\nHost: x\r\n\r\n"s, "GET /hello HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n"s, "\0\0\0\0"s,
+        "\x16\x03\x01\x02\x00\x01"s}) {
     client c(*w);
     c.send(text);
     EXPECT_EQ(400, c.read().status);
@@ -294,11 +271,9 @@ TEST_F(limits, NulBytes) {
 TEST_F(limits, TrailersNeverBecomeHeaders) {
   start();
   client c(*w);
-  EXPECT_EQ(
-      "abc",
-      c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
-            "X-Admin: 1\r\nHost: y\r\n\r\n")
-          .body);
+  EXPECT_EQ("abc", c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+                         "X-Admin: 1\r\nHost: y\r\n\r\n")
+                       .body);
   EXPECT_EQ("hi", c.get("/hello").body);
 }
 
@@ -315,23 +290,17 @@ TEST_F(limits, Sizes) {
   EXPECT_EQ(414, client(*w).get("/" + std::string(20000, 'a')).status);
   client c(*w);
   EXPECT_EQ(200, c.get("/hello", "X-A: " + std::string(3500, 'a') + "\r\n").status);
-  EXPECT_EQ(413, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" +
-                       std::string(1001, 'a'))
-                     .status);
-  EXPECT_EQ(200, c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" +
-                       std::string(1000, 'a'))
-                     .status)
+  EXPECT_EQ(413,
+            c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'a')).status);
+  EXPECT_EQ(200,
+            c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'a')).status)
       << "the small rest of the refused body is drained";
-  EXPECT_EQ(413, client(*w)
-                     .ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n")
-                     .status);
+  EXPECT_EQ(413, client(*w).ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000000\r\n\r\n").status);
   EXPECT_EQ(413, client(*w)
                      .ask("POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
                           "6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n")
                      .status);
-  EXPECT_EQ(200, client(*w)
-                     .ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789")
-                     .status);
+  EXPECT_EQ(200, client(*w).ask("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789").status);
 }
 
 TEST_F(limits, ExpectContinue) {
@@ -342,8 +311,7 @@ TEST_F(limits, ExpectContinue) {
   c.send("abc");
   EXPECT_EQ("abc", c.read().body);
   // Refused before the body: no 100, and the connection cannot be reused.
-  const auto r = c.ask(
-      "POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+  const auto r = c.ask("POST /small HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
   EXPECT_EQ(413, r.status);
   EXPECT_EQ("close", r.header("Connection"));
   EXPECT_TRUE(c.ends());
@@ -448,8 +416,7 @@ TEST_F(limits, NoDescriptorsLeft) {
   EXPECT_EQ(200, waiting.get("/hello").status) << "others are served meanwhile";
   for (int fd : fds) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &old);
-  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; }))
-      << "and then it is accepted";
+  EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 2; })) << "and then it is accepted";
   ::close(probe);
 }
 

@@ -17,14 +17,12 @@ namespace asio = boost::asio;
 namespace {
 
 std::string joined(const std::string& address, std::uint16_t port) {
-  return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" +
-         std::to_string(port);
+  return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + std::to_string(port);
 }
 
 }  // namespace
 
-listener::listener(const std::string& address, std::uint16_t port)
-    : address_(address), name_(joined(address, port)) {
+listener::listener(const std::string& address, std::uint16_t port) : address_(address), name_(joined(address, port)) {
   boost::system::error_code ec;
   const auto ip = asio::ip::make_address(address, ec);
   if (ec) throw std::runtime_error("http.listen: \"" + address + "\" is no numeric address");
@@ -56,12 +54,11 @@ listener::listener(int inherited) : fd_(inherited), inherited_(true) {
   asio::ip::tcp::endpoint endpoint;
   auto size = static_cast<socklen_t>(endpoint.capacity());
   family_ = option(SO_DOMAIN);
-  if ((family_ != AF_INET && family_ != AF_INET6) || option(SO_TYPE) != SOCK_STREAM ||
-      option(SO_ACCEPTCONN) != 1)
+  if ((family_ != AF_INET && family_ != AF_INET6) || option(SO_TYPE) != SOCK_STREAM || option(SO_ACCEPTCONN) != 1)
     refuse("is no TCP socket that listens");
   const int flags = ::fcntl(fd_, F_GETFL);
-  if (::getsockname(fd_, endpoint.data(), &size) != 0 || flags < 0 ||
-      ::fcntl(fd_, F_SETFL, flags | O_NONBLOCK) != 0 || ::fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0)
+  if (::getsockname(fd_, endpoint.data(), &size) != 0 || flags < 0 || ::fcntl(fd_, F_SETFL, flags | O_NONBLOCK) != 0 ||
+      ::fcntl(fd_, F_SETFD, FD_CLOEXEC) != 0)
     refuse("cannot be used: " + std::error_code(errno, std::generic_category()).message());
   address_ = endpoint.address().to_string();
   port_ = endpoint.port();

@@ -29,8 +29,7 @@ bool names_version(std::string_view head) noexcept {
 }
 
 bool known_method(std::string_view m) noexcept {
-  return m == "GET" || m == "POST" || m == "PUT" || m == "DELETE" || m == "PATCH" || m == "HEAD" ||
-         m == "OPTIONS";
+  return m == "GET" || m == "POST" || m == "PUT" || m == "DELETE" || m == "PATCH" || m == "HEAD" || m == "OPTIONS";
 }
 
 }  // namespace
@@ -65,8 +64,7 @@ std::size_t head_scanner::scan(std::string_view data, const head_limits& limits)
     return 0;
   }
   while (looked_ < data.size()) {
-    const auto* nl =
-        static_cast<const char*>(std::memchr(data.data() + looked_, '\n', data.size() - looked_));
+    const auto* nl = static_cast<const char*>(std::memchr(data.data() + looked_, '\n', data.size() - looked_));
     if (!nl) {
       looked_ = data.size();
       break;
@@ -93,15 +91,13 @@ std::size_t head_scanner::scan(std::string_view data, const head_limits& limits)
     line_ = looked_;
   }
   if (looked_ > limits.header_bytes)
-    refused_ = line_ == 0 ? refusal{414, "Request target too long"}
-                          : refusal{431, "Request header too large"};
+    refused_ = line_ == 0 ? refusal{414, "Request target too long"} : refusal{431, "Request header too large"};
   else if (line_ == 0 && looked_ > limits.target_bytes + 32)
     refused_ = {414, "Request target too long"};
   return 0;
 }
 
-refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>& headers,
-                                   head_info& info) {
+refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>& headers, head_info& info) {
   headers_ = &headers;
   info_ = &info;
   headers.clear();
@@ -114,7 +110,8 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
   info_ = nullptr;
   if (refused_) return refused_;
   if (ec == bh::error::bad_version)
-    return refused_ = names_version(head) ? refusal{505, "HTTP version not supported"} : refusal{400, "Bad request line"};
+    return refused_ =
+               names_version(head) ? refusal{505, "HTTP version not supported"} : refusal{400, "Bad request line"};
   if (ec == bh::error::bad_transfer_encoding || ec == bh::error::bad_content_length ||
       ec == bh::error::multiple_content_length)
     return refused_ = {400, "Bad body length"};
@@ -122,15 +119,13 @@ refusal message_parser::parse_head(std::string_view head, std::vector<ry_header>
 
   const bool v11 = info.version == 11;
   if (!known_method(info.method)) return refused_ = {501, "Method not implemented"};
-  if (hosts_ > 1 || (v11 && hosts_ == 0))
-    return refused_ = {400, "Exactly one Host header is needed"};
+  if (hosts_ > 1 || (v11 && hosts_ == 0)) return refused_ = {400, "Exactly one Host header is needed"};
   if (!is_authority(info.host)) return refused_ = {400, "Malformed Host header"};
   if (lengths_ > 1) return refused_ = {400, "Bad body length"};
   if (encodings_ != 0) {
     if (!v11) return refused_ = {400, "Transfer-Encoding in HTTP/1.0"};
     if (lengths_ != 0) return refused_ = {400, "Bad body length"};
-    if (encodings_ != 1 || !plain_chunked_)
-      return refused_ = {501, "Transfer-Encoding not implemented"};
+    if (encodings_ != 1 || !plain_chunked_) return refused_ = {501, "Transfer-Encoding not implemented"};
   }
   if (!info.expect.empty() && v11 && !iequals(info.expect, "100-continue"))
     return refused_ = {417, "Expectation failed"};
@@ -161,8 +156,7 @@ std::size_t message_parser::decode(std::string_view data, std::string& out, std:
     }
     body_done_ = chunks_.done();
   } else {
-    used = static_cast<std::size_t>(
-        std::min<std::uint64_t>(data.size(), length_ - body_bytes_));
+    used = static_cast<std::size_t>(std::min<std::uint64_t>(data.size(), length_ - body_bytes_));
     out.append(data.substr(0, used));
     body_done_ = body_bytes_ + used == length_;
   }
@@ -196,8 +190,7 @@ void message_parser::on_field_impl(bh::field f, view name, view value, ec_ref ec
       return;
     case bh::field::content_length:
       // The parser reads "5, 5" as 5, but a proxy may not (request smuggling).
-      if (v.find_first_not_of("0123456789") != std::string_view::npos)
-        return refuse(ec, 400, "Bad body length");
+      if (v.find_first_not_of("0123456789") != std::string_view::npos) return refuse(ec, 400, "Bad body length");
       ++lengths_;
       return;
     case bh::field::transfer_encoding:

@@ -37,15 +37,14 @@ class head_scanner {
 
  private:
   std::size_t looked_ = 0;  // bytes
-  std::size_t line_ = 0;    // start of the current line
+  std::size_t line_ = 0;  // start of the current line
   refusal refused_;
 };
 
 // The fields of a head that the server itself uses; views into the parsed text.
 struct head_info {
   std::string_view method, target, host;
-  std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for,
-      content_type;
+  std::string_view authorization, expect, request_id, origin, traceparent, forwarded_for, content_type;
   std::string_view preflight_method, preflight_headers;
   std::string_view tracestate;  // the last one if there are several
   unsigned traceparents = 0, tracestates = 0;
@@ -71,8 +70,7 @@ class message_parser final : public boost::beast::http::basic_parser<true> {
  private:
   using view = boost::beast::string_view;
   using ec_ref = boost::beast::error_code&;
-  void on_request_impl(boost::beast::http::verb, view method, view target, int version,
-                       ec_ref) override;
+  void on_request_impl(boost::beast::http::verb, view method, view target, int version, ec_ref) override;
   void on_response_impl(int, view, int, ec_ref) override {}
   void on_field_impl(boost::beast::http::field f, view name, view value, ec_ref ec) override;
   void on_header_impl(ec_ref) override;

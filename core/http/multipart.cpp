@@ -47,17 +47,14 @@ bool next_param(std::string_view& s, std::string_view& name, std::string& value)
 
 std::size_t find(std::string_view in, std::string_view what, std::size_t from) noexcept {
   const void* p = ::memmem(in.data() + from, in.size() - from, what.data(), what.size());
-  return p ? static_cast<std::size_t>(static_cast<const char*>(p) - in.data())
-           : std::string_view::npos;
+  return p ? static_cast<std::size_t>(static_cast<const char*>(p) - in.data()) : std::string_view::npos;
 }
 
 }  // namespace
 
 std::string multipart_boundary(std::string_view content_type) {
   const auto semi = content_type.find(';');
-  if (!iequals(trim(content_type.substr(0, semi)), "multipart/form-data") ||
-      semi == std::string_view::npos)
-    return {};
+  if (!iequals(trim(content_type.substr(0, semi)), "multipart/form-data") || semi == std::string_view::npos) return {};
   auto rest = content_type.substr(semi);
   std::string_view name;
   std::string value;
@@ -156,10 +153,8 @@ multipart_parser::state multipart_parser::step() {
       }
       // The tail may hold the start of a delimiter.
       auto keep = all.size();
-      const auto tail =
-          all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;
-      for (auto cr = all.find('\r', tail); cr != std::string_view::npos;
-           cr = all.find('\r', cr + 1)) {
+      const auto tail = all.size() - at_ >= delimiter_.size() ? all.size() - delimiter_.size() + 1 : at_;
+      for (auto cr = all.find('\r', tail); cr != std::string_view::npos; cr = all.find('\r', cr + 1)) {
         if (delimiter_.compare(0, all.size() - cr, all.substr(cr)) == 0) {
           keep = cr;
           break;
@@ -212,8 +207,7 @@ bool multipart_parser::parse_head(std::string_view text) {
                    iequals(std::string_view(val).substr(0, 6), "utf-8'")) {
           const auto quote = val.find('\'', 6);
           std::string decoded;
-          if (quote == std::string::npos ||
-              !percent_decode(std::string_view(val).substr(quote + 1), decoded)) {
+          if (quote == std::string::npos || !percent_decode(std::string_view(val).substr(quote + 1), decoded)) {
             fail("a file name is badly encoded");
             return false;
           }
@@ -236,8 +230,7 @@ bool multipart_parser::parse_head(std::string_view text) {
 multipart_parser::state multipart_parser::finish() {
   if (ended_ != state::more) return ended_;
   if (phase_ == phase::epilogue) return ended_ = state::done;
-  return fail(phase_ == phase::preamble ? "the boundary never occurs"
-                                        : "the last boundary is missing");
+  return fail(phase_ == phase::preamble ? "the boundary never occurs" : "the last boundary is missing");
 }
 
 }  // namespace ry::http::serving

@@ -36,8 +36,9 @@ struct resource_limits : ::testing::Test {
     w->route("GET", "/file", [this](auto&, auto* r) {
       return api().respond_file(r, 200, nullptr, 0, core::view(file.native()), 0, UINT64_MAX);
     });
-    w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); }, RY_ROUTE_PUBLIC,
-             64 * 1024 * 1024);
+    w->route(
+        "POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); }, RY_ROUTE_PUBLIC,
+        64 * 1024 * 1024);
     w->route(
         "POST", "/form",
         [](auto&, auto* r) {
@@ -175,8 +176,9 @@ TEST_F(resource_limits, BodiesThatAreArriving) {
 TEST_F(resource_limits, FormsThatAreArriving) {
   s.bodies = {1, 0};
   start();
-  const std::string head = "POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-                           "Content-Length: 10\r\n\r\n";
+  const std::string head =
+      "POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+      "Content-Length: 10\r\n\r\n";
   client a(*w), b(*w);
   a.send(head + "a=1");
   ASSERT_TRUE(eventually([&] { return w->srv->stats().bodies == 1; }));

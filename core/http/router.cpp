@@ -30,8 +30,8 @@ std::string join(std::vector<std::string_view> methods) {
 void route_table::add(compiled_route route) {
   const module::pattern pattern(route.def.pattern);
   if (!module::known_method(route.def.method))
-    throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern + "\" of " +
-                                owner_of(route) + ": unknown method");
+    throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern + "\" of " + owner_of(route) +
+                                ": unknown method");
   node* n = route.has(RY_ROUTE_NO_PREFIX) ? &plain_ : &prefixed_;
   bool rest = false;
   for (const auto& s : pattern.segments()) {
@@ -58,15 +58,13 @@ void route_table::add(compiled_route route) {
   auto& list = rest ? n->rest : n->here;
   for (const auto* other : list)
     if (other->def.method == route.def.method)
-      throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern +
-                                  "\" of " + owner_of(route) + " is taken by \"" +
-                                  other->def.pattern + "\" of " + owner_of(*other));
+      throw std::invalid_argument("route \"" + route.def.method + " " + route.def.pattern + "\" of " + owner_of(route) +
+                                  " is taken by \"" + other->def.pattern + "\" of " + owner_of(*other));
   routes_.push_back(std::make_unique<compiled_route>(std::move(route)));
   list.push_back(routes_.back().get());
 }
 
-const compiled_route* route_table::choose(const std::vector<const compiled_route*>& routes,
-                                          search& s) {
+const compiled_route* route_table::choose(const std::vector<const compiled_route*>& routes, search& s) {
   const compiled_route* get = nullptr;
   for (const auto* r : routes) {
     if (r->def.method == s.method) return r;
@@ -123,8 +121,7 @@ const compiled_route* route_table::find(const node& n, std::string_view left, se
 
 std::string_view route_table::strip(std::string_view path) const noexcept {
   if (base_.empty()) return path;
-  if (path.size() > base_.size() && path.compare(0, base_.size(), base_) == 0 &&
-      path[base_.size()] == '/')
+  if (path.size() > base_.size() && path.compare(0, base_.size(), base_) == 0 && path[base_.size()] == '/')
     return path.substr(base_.size());
   return {};
 }
@@ -142,27 +139,25 @@ match_result found(const compiled_route& r, const path_values& values, std::stri
 
 }  // namespace
 
-match_result route_table::match(std::string_view method, std::string_view path,
-                                path_values& values) const {
+match_result route_table::match(std::string_view method, std::string_view path, path_values& values) const {
   values.clear();
   if (path.empty() || path.front() != '/') return {};
   if (has_dot_segments(path)) return {match_outcome::bad_encoding, nullptr, {}, path};
   search s{method, &values, {}, false};
   const auto inner = strip(path);
   if (inner.data()) {
-    if (const auto* r = find(prefixed_, inner.substr(1), s))
-      return found(*r, values, inner);
+    if (const auto* r = find(prefixed_, inner.substr(1), s)) return found(*r, values, inner);
     values.clear();
   }
   if (!s.bad)
-    if (const auto* r = find(plain_, path.substr(1), s))
-      return found(*r, values, path);
+    if (const auto* r = find(plain_, path.substr(1), s)) return found(*r, values, path);
   values.clear();
   if (s.bad) return {match_outcome::bad_encoding, nullptr, {}, path};
   if (!s.methods.empty()) return {match_outcome::wrong_method, nullptr, join(s.methods), path};
   // Other servers accept or redirect a trailing slash, so clients send it. Routes with a trailing slash have
   // precedence.
-  if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) return match(method, path.substr(0, path.size() - 1), values);
+  if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//"))
+    return match(method, path.substr(0, path.size() - 1), values);
   return {match_outcome::no_path, nullptr, {}, path};
 }
 

@@ -45,7 +45,7 @@ enum class match_outcome { found, no_path, wrong_method, bad_encoding, bad_text 
 struct match_result {
   match_outcome outcome = match_outcome::no_path;
   const compiled_route* route = nullptr;
-  std::string allow;      // when wrong_method: "GET, HEAD, OPTIONS"
+  std::string allow;  // when wrong_method: "GET, HEAD, OPTIONS"
   std::string_view path;  // without the base path, when a prefixed route matched
   std::string_view parameter = {};  // when bad_text: name of the parameter that is not UTF-8
 };

@@ -21,8 +21,7 @@ TEST(uri, Decoding) {
   std::string out;
   EXPECT_TRUE(percent_decode("a%20b%2Fc+", out));
   EXPECT_EQ("a b/c+", out);
-  for (const char* bad : {"%", "%4", "%zz", "a%00", "%0"})
-    EXPECT_FALSE(percent_decode(bad, out)) << bad;
+  for (const char* bad : {"%", "%4", "%zz", "a%00", "%0"}) EXPECT_FALSE(percent_decode(bad, out)) << bad;
   out.clear();
   EXPECT_TRUE(form_decode("a+b", out));
   EXPECT_EQ("a b", out);
@@ -51,12 +50,14 @@ TEST(uri, Targets) {
   EXPECT_EQ("/", split_target("http://h")->path);
   EXPECT_EQ("x", split_target("HTTPS://h?x")->query);
   EXPECT_EQ("/p", split_target("http://h:80/p")->path);
-  for (const char* bad : {"", "a", "http:///x", "ftp://x/", "/a#b", "/a b", "/a\x7f", "http://user@h/p",
-                          "http://[::1/p", "http://h:8x"})
+  for (const char* bad :
+       {"", "a", "http:///x", "ftp://x/", "/a#b", "/a b", "/a\x7f", "http://user@h/p", "http://[::1/p", "http://h:8x"})
     EXPECT_FALSE(split_target(bad)) << bad;
-  for (const char* good : {"", "a", "a.example:80", "a:", "a:0", "a:00080", "a:65535", "[::1]", "[::ffff:1.2.3.4]:80", "1.2.3.4", "b%C3_c"})
+  for (const char* good : {"", "a", "a.example:80", "a:", "a:0", "a:00080", "a:65535", "[::1]", "[::ffff:1.2.3.4]:80",
+                           "1.2.3.4", "b%C3_c"})
     EXPECT_TRUE(is_authority(good)) << good;
-  for (const char* bad : {"a b", "a/b", "a?b", "a@b", "a:b", "a:1:2", "a:65536", "a:99999", "a:000080", "a:18446744073709551617", "[::1]:65536", "::1", "[::1", "[a.b.x]", "b\xc3"})
+  for (const char* bad : {"a b", "a/b", "a?b", "a@b", "a:b", "a:1:2", "a:65536", "a:99999", "a:000080",
+                          "a:18446744073709551617", "[::1]:65536", "::1", "[::1", "[a.b.x]", "b\xc3"})
     EXPECT_FALSE(is_authority(bad)) << bad;
   std::string rest;
   EXPECT_EQ("s e", take_token("a=1&token=s+e&to%6ben=second&b", rest));
@@ -94,10 +95,8 @@ TEST(addresses, ClientBehindProxies) {
 
 TEST(answers, Text) {
   EXPECT_EQ("Sun, 06 Nov 1994 08:49:37 GMT", http_date(784111777));
-  EXPECT_EQ("{\"detail\":\"a\\\"\\u000a\\ufffd\xc3\xa9\"}",
-            error_body(std::string_view("a\"\n\xff\xc3\xa9")));
-  EXPECT_EQ("{\"detail\":{\"x\":1}}",
-            error_body(core::error{RY_NOT_FOUND, {}, "m", "{\"x\":1}", 0, 0}));
+  EXPECT_EQ("{\"detail\":\"a\\\"\\u000a\\ufffd\xc3\xa9\"}", error_body(std::string_view("a\"\n\xff\xc3\xa9")));
+  EXPECT_EQ("{\"detail\":{\"x\":1}}", error_body(core::error{RY_NOT_FOUND, {}, "m", "{\"x\":1}", 0, 0}));
   EXPECT_EQ(413u, http_status({RY_RESOURCE_EXHAUSTED, "http.form_too_large", {}, {}, 0, 0}));
   EXPECT_EQ(429u, http_status({RY_RESOURCE_EXHAUSTED, "runs.limit", {}, {}, 0, 0}));
   EXPECT_EQ(402u, http_status({RY_RESOURCE_EXHAUSTED, {}, {}, {}, 402, 0}));
@@ -186,8 +185,7 @@ TEST(multipart, EverySplitGivesTheSame) {
     collect c;
     multipart_parser p("B", c);
     for (std::size_t i = 0; i < sample.size(); i += step)
-      ASSERT_EQ(multipart_parser::state::more, p.feed(std::string_view(sample).substr(i, step)))
-          << p.error();
+      ASSERT_EQ(multipart_parser::state::more, p.feed(std::string_view(sample).substr(i, step))) << p.error();
     EXPECT_EQ(multipart_parser::state::done, p.finish()) << p.error();
     check_sample(c);
   }
@@ -233,15 +231,11 @@ TEST(multipart, Malformed) {
   };
   EXPECT_EQ("the boundary never occurs", verdict("nothing"));
   EXPECT_EQ("the boundary never occurs", verdict(""));
-  EXPECT_EQ("the last boundary is missing",
-            verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx"));
-  EXPECT_EQ("the last boundary is missing",
-            verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B"));
-  EXPECT_EQ("a part has no name",
-            verdict("--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--"));
+  EXPECT_EQ("the last boundary is missing", verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx"));
+  EXPECT_EQ("the last boundary is missing", verdict("--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B"));
+  EXPECT_EQ("a part has no name", verdict("--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--"));
   EXPECT_EQ("a part has no name", verdict("--B\r\n\r\nx\r\n--B--"));
-  EXPECT_EQ("a part is not form-data",
-            verdict("--B\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--B--"));
+  EXPECT_EQ("a part is not form-data", verdict("--B\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--B--"));
   EXPECT_EQ("a part's header is too large", verdict("--B\r\nX: " + std::string(20'000, 'a')));
   EXPECT_EQ("a boundary is followed by other text", verdict("--Bxy\r\n\r\n"));
   EXPECT_EQ("", verdict("--B--"));
@@ -253,19 +247,18 @@ TEST(multipart, Malformed) {
 
 // ---- forms
 
-ry_form_limits limits(std::uint32_t files = 0, std::uint64_t file = 0, std::uint64_t total = 0,
-                      std::uint64_t value = 0, std::uint32_t parts = 0) {
+ry_form_limits limits(std::uint32_t files = 0, std::uint64_t file = 0, std::uint64_t total = 0, std::uint64_t value = 0,
+                      std::uint32_t parts = 0) {
   const ry_form_limits l{sizeof(ry_form_limits), files, file, total, value, parts, 0};
   return complete_limits(&l, 1 << 30);
 }
 
 std::string field(const std::string& name, const std::string& value, bool file = false) {
-  return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" +
-         (file ? "; filename=\"x\"" : "") + "\r\n\r\n" + value + "\r\n";
+  return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + (file ? "; filename=\"x\"" : "") +
+         "\r\n\r\n" + value + "\r\n";
 }
 
-std::string reason(const std::string& body, const ry_form_limits& l,
-                   std::string* detail = nullptr) {
+std::string reason(const std::string& body, const ry_form_limits& l, std::string* detail = nullptr) {
   form_reader::file_names names{"/nowhere/form-", 0};
   form_reader f("multipart/form-data; boundary=B", l, names);
   f.feed(body);
@@ -280,8 +273,7 @@ TEST(form, Limits) {
   EXPECT_EQ("", reason(two, limits()));
   EXPECT_EQ("http.form_too_many_files", reason(two, limits(1)));
   EXPECT_EQ("http.form_file_too_large", reason(two, limits(0, 4), &detail));
-  EXPECT_EQ("{\"message\":\"A file of the form is too large\",\"limit\":4,\"field\":\"a\"}",
-            detail);
+  EXPECT_EQ("{\"message\":\"A file of the form is too large\",\"limit\":4,\"field\":\"a\"}", detail);
   EXPECT_EQ("http.form_too_large", reason(two, limits(0, 0, 50)));
   EXPECT_EQ("http.form_too_large", reason(field("a", "12345") + "--B--", limits(0, 0, 0, 4)));
   EXPECT_EQ("http.form_too_many_parts", reason(two, limits(0, 0, 0, 0, 1)));
@@ -311,8 +303,7 @@ TEST(form, MemoryIsBoundedHoweverManyFields) {
 
   // Names of empty files count as well; bytes on disk do not.
   form_reader n("multipart/form-data; boundary=B", limits(), names);
-  for (sent = 0; sent < 1000 && !n.failed(); ++sent)
-    n.feed(field(std::string(15'000, 'n'), "", true));
+  for (sent = 0; sent < 1000 && !n.failed(); ++sent) n.feed(field(std::string(15'000, 'n'), "", true));
   ASSERT_TRUE(n.failed());
   EXPECT_LT(sent, 200u);
   form_reader big("multipart/form-data; boundary=B", limits(), names);
@@ -460,7 +451,8 @@ TEST(routes, ATrailingSlashIsTheSameRoute) {
   EXPECT_EQ("/page/", hit("/page/"));
   EXPECT_EQ("/files/{path...}", hit("/files/a/"));
   EXPECT_EQ("a/", v.at(0)) << "a part of the path, not of the route";
-  for (const char* other : {"/", "//", "/agents//", "/page", "/files", "/agents/x/y/"}) EXPECT_EQ("-", hit(other)) << other;
+  for (const char* other : {"/", "//", "/agents//", "/page", "/files", "/agents/x/y/"})
+    EXPECT_EQ("-", hit(other)) << other;
 }
 
 TEST(routes, ParametersAreText) {

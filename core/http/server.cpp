@@ -74,14 +74,11 @@ std::string checked_base_path(std::string path) {
 
 std::string prepare_spool(const std::string& configured) {
   namespace fs = std::filesystem;
-  const fs::path dir = configured.empty() ? fs::temp_directory_path() /
-                                                ("runyard-spool-" + std::to_string(::getpid()))
+  const fs::path dir = configured.empty() ? fs::temp_directory_path() / ("runyard-spool-" + std::to_string(::getpid()))
                                           : fs::path(configured);
   std::error_code ec;
   fs::create_directories(dir, ec);
-  if (ec)
-    throw std::runtime_error("cannot make the directory for uploads \"" + dir.string() +
-                             "\": " + ec.message());
+  if (ec) throw std::runtime_error("cannot make the directory for uploads \"" + dir.string() + "\": " + ec.message());
   fs::permissions(dir, fs::perms::owner_all, ec);
   for (const auto& e : fs::directory_iterator(dir, ec))
     if (e.path().filename().string().compare(0, 5, "form-") == 0) fs::remove(e.path(), ec);
@@ -107,8 +104,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   }
 
   using acceptor_type = asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type>;
-  using timer_type =
-      asio::basic_waitable_timer<clock, asio::wait_traits<clock>, asio::io_context::executor_type>;
+  using timer_type = asio::basic_waitable_timer<clock, asio::wait_traits<clock>, asio::io_context::executor_type>;
 
   shared_state shared;
   std::vector<std::unique_ptr<worker>> workers;
@@ -124,8 +120,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   bool inherited = false;  // the socket outlives this process
   std::atomic<std::uint64_t> refused{0};
 
-  std::shared_ptr<route_counters> counters_of(const std::string& method,
-                                              const std::string& pattern) {
+  std::shared_ptr<route_counters> counters_of(const std::string& method, const std::string& pattern) {
     std::lock_guard lock(counters_mutex);
     for (const auto& c : counters)
       if (c->method() == method && c->pattern() == pattern) return c;
@@ -179,8 +174,8 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       if (!acceptor || !acceptor->is_open()) return;
       sockaddr_storage from{};
       socklen_t len = sizeof from;
-      const int fd = ::accept4(acceptor->native_handle(), reinterpret_cast<sockaddr*>(&from), &len,
-                               SOCK_NONBLOCK | SOCK_CLOEXEC);
+      const int fd =
+          ::accept4(acceptor->native_handle(), reinterpret_cast<sockaddr*>(&from), &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_accept();
         if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -205,7 +200,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       place.open(*shared.by_address, network_of(peer));
       crowded = place.resize(1) != quota_verdict::granted;
     }
-    const auto how = draining                  ? admission::draining
+    const auto how = draining                   ? admission::draining
                      : open >= limit || crowded ? admission::too_many
                                                 : admission::served;
     const auto overflow = overflow_of(limit);
@@ -225,8 +220,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
     worker* best = workers.front().get();
     for (const auto& w : workers)
-      if (w->count.accepting.load(std::memory_order_relaxed) <
-          best->count.accepting.load(std::memory_order_relaxed))
+      if (w->count.accepting.load(std::memory_order_relaxed) < best->count.accepting.load(std::memory_order_relaxed))
         best = w.get();
     best->count.accepting.fetch_add(1, std::memory_order_relaxed);
     shared.connections.fetch_add(1, std::memory_order_acq_rel);
@@ -266,8 +260,7 @@ server::~server() {
     for (auto& w : impl_->workers)
       if (w->loop.ctx.stopped()) close(*w);
   } catch (const std::exception& e) {
-    observe::log(observe::level::error, "http", "the server did not end cleanly",
-                 {{"error", e.what()}});
+    observe::log(observe::level::error, "http", "the server did not end cleanly", {{"error", e.what()}});
   }
 }
 
@@ -300,8 +293,7 @@ void server::publish(std::vector<module::route> routes) {
   impl_->on_every_loop([table](worker& w) { w.table = table; });
 }
 
-std::size_t server::part_with(const std::vector<ry_host*>& owners,
-                              const std::function<bool()>& time_is_up) {
+std::size_t server::part_with(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up) {
   for (;;) {
     const auto how = time_is_up() ? worker::parting::cut : worker::parting::ask;
     std::atomic<std::size_t> open{0};
@@ -325,12 +317,10 @@ void server::start(listener at) {
     std::signal(SIGPIPE, SIG_IGN);
   }
   const auto dir = prepare_spool(s.spool_dir);
-  for (auto& w : impl_->workers)
-    w->spool_names.prefix = dir + "/form-" + std::to_string(w->loop.index) + "-";
+  for (auto& w : impl_->workers) w->spool_names.prefix = dir + "/form-" + std::to_string(w->loop.index) + "-";
 
   boost::system::error_code ec;
-  auto acceptor =
-      std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
+  auto acceptor = std::make_unique<impl::acceptor_type>(impl_->workers.front()->loop.ctx.get_executor());
   const auto protocol = at.family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
   acceptor->assign(protocol, at.take(), ec);
   // Fails if another process bound the same port at the same time and already listens.
@@ -340,8 +330,7 @@ void server::start(listener at) {
   impl_->port = at.port();
   impl_->inherited = at.inherited();
   impl_->acceptor = std::move(acceptor);
-  impl_->pause =
-      std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());
+  impl_->pause = std::make_unique<impl::timer_type>(impl_->workers.front()->loop.ctx.get_executor());
   impl_->workers.front()->loop.post([self = impl_] { self->wait_accept(); });
 }
 
@@ -364,12 +353,9 @@ void server::drain(clock::time_point deadline, const std::function<bool()>& done
   const auto running = [this] { return !impl_->workers.front()->loop.ctx.stopped(); };
   const auto open = [this] { return impl_->shared.connections.load(std::memory_order_acquire); };
   // New clients get 503 with Retry-After; the drain does not wait for them.
-  const auto turned_away = [this] {
-    return impl_->shared.turned_away.load(std::memory_order_acquire);
-  };
+  const auto turned_away = [this] { return impl_->shared.turned_away.load(std::memory_order_acquire); };
   const auto busy = [&] { return open() > turned_away() || (done && !done()); };
-  while (running() && busy() && clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  while (running() && busy() && clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   impl_->stop_accepting();
   if (!running() || open() == 0) return;
   impl_->on_every_loop([](worker& w) { w.cut_all(); });

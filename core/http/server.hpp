@@ -86,10 +86,10 @@ struct cors_settings {
 };
 
 struct settings {
-  std::string address = "127.0.0.1";        // numeric
-  std::uint16_t port = 8080;                // 0 picks a free one
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 8080;  // 0 picks a free one
   std::string tls_cert_file, tls_key_file;  // PEM; both empty: plain HTTP
-  std::string base_path;                    // "/api" or empty
+  std::string base_path;  // "/api" or empty
   std::string spool_dir;  // for files of forms; exclusive to this process: start() removes leftovers
   cors_settings cors;
   site_settings site;
@@ -107,15 +107,15 @@ struct settings {
   std::uint64_t form_max_total_bytes = 1024ull * 1024 * 1024;  // if the caller sets no limit
   // Limits per account (per address without an account) and in total; 0: no limit.
   quota_limits unsent_bytes;  // response bytes buffered for slow clients
-  quota_limits bodies;        // request bodies being received
-  quota_limits spool_bytes;   // received form bytes, until their requests end
+  quota_limits bodies;  // request bodies being received
+  quota_limits spool_bytes;  // received form bytes, until their requests end
 
   std::chrono::milliseconds header_timeout{10'000};
-  std::chrono::milliseconds idle_timeout{75'000};       // keep-alive, between requests
+  std::chrono::milliseconds idle_timeout{75'000};  // keep-alive, between requests
   std::chrono::milliseconds body_idle_timeout{20'000};  // between two reads of the body
-  std::uint64_t body_min_rate = 512;                    // bytes/s, after body_rate_grace
+  std::uint64_t body_min_rate = 512;  // bytes/s, after body_rate_grace
   std::chrono::milliseconds body_rate_grace{15'000};  // also the window of body_min_rate
-  std::chrono::milliseconds body_timeout{0};          // for a whole body; 0: no limit
+  std::chrono::milliseconds body_timeout{0};  // for a whole body; 0: no limit
   std::chrono::milliseconds auth_timeout{10'000};  // for authentication; 503 afterwards
   std::chrono::milliseconds request_timeout{30'000};  // until the answer; a route may set its own
   // The window of read_min_rate. If a client with unsent bytes reads less than that, the server closes the connection.
@@ -143,10 +143,10 @@ struct host_route {
 // The host services that the server uses; all outlive it.
 struct rooms {
   exec::loop_pool* loops = nullptr;
-  authenticator* auth = nullptr;            // null: all routes except public ones answer 401
+  authenticator* auth = nullptr;  // null: all routes except public ones answer 401
   exec::blocking_pool* blocking = nullptr;  // for spool files and for files to send
-  observe::tracer* tracer = nullptr;        // null: tracing is off
-  request_gate* gate = nullptr;             // null: no rate limits
+  observe::tracer* tracer = nullptr;  // null: tracing is off
+  request_gate* gate = nullptr;  // null: no rate limits
 };
 
 // Serves HTTP for the host. Lifetime: created before the modules' create(), destroyed after the last module (request

@@ -14,23 +14,18 @@ struct basic : ::testing::Test {
     w->route("POST", "/echo", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.body)); });
     w->route("GET", "/things/{id}/parts/{rest...}", [](auto& v, auto* r) {
       return reply(r, 200,
-                   core::str(v.params[0].value) + "|" + core::str(v.params[1].value) + "|" +
-                       core::str(v.query) + "|" + core::str(v.route));
+                   core::str(v.params[0].value) + "|" + core::str(v.params[1].value) + "|" + core::str(v.query) + "|" +
+                       core::str(v.route));
     });
     w->route(
         "GET", "/mine",
-        [](auto& v, auto* r) {
-          return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
-        },
-        0);
+        [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); }, 0);
     w->route(
         "GET", "/boss", [](auto&, auto* r) { return reply(r, 200, "ok"); }, RY_ROUTE_ADMIN);
-    w->route("GET", "/open", [](auto& v, auto* r) {
-      return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody");
-    });
+    w->route("GET", "/open",
+             [](auto& v, auto* r) { return reply(r, 200, v.principal ? core::sv(v.principal->subject) : "nobody"); });
     w->route(
-        "GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); },
-        RY_ROUTE_QUERY_TOKEN);
+        "GET", "/stream/{id}", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.query)); }, RY_ROUTE_QUERY_TOKEN);
     w->route("GET", "/throws", [](auto&, auto*) -> ry_status { return RY_INTERNAL; });
     w->route(
         "GET", "/never",
@@ -86,8 +81,7 @@ TEST(listener, HoldsThePortAndListensLater) {
     listener second("127.0.0.1", port);
     ADD_FAILURE() << "bound twice";
   } catch (const std::runtime_error& e) {
-    EXPECT_EQ("cannot listen on 127.0.0.1:" + std::to_string(port) + ": Address already in use",
-              std::string(e.what()));
+    EXPECT_EQ("cannot listen on 127.0.0.1:" + std::to_string(port) + ": Address already in use", std::string(e.what()));
   }
   EXPECT_THROW(listener("localhost", 0), std::runtime_error);
   EXPECT_NE(0, listener("::1", 0).port());
@@ -116,8 +110,7 @@ TEST_F(basic, RequestIdOfTheClient) {
 TEST_F(basic, PathsAndParameters) {
   start();
   client c(*w);
-  EXPECT_EQ("a b|x/y z|q=1&r|/things/{id}/parts/{rest...}",
-            c.get("/things/a%20b/parts/x/y%20z?q=1&r").body);
+  EXPECT_EQ("a b|x/y z|q=1&r|/things/{id}/parts/{rest...}", c.get("/things/a%20b/parts/x/y%20z?q=1&r").body);
   EXPECT_EQ(400, c.get("/things/a%00b/parts/x").status);
   EXPECT_EQ(400, c.get("/things/a%zz/parts/x").status);
   EXPECT_EQ(400, c.get("/things/../parts/x").status);
@@ -150,8 +143,7 @@ TEST_F(basic, OneDotZero) {
   EXPECT_EQ("hi", c.ask("GET /hello HTTP/1.0\r\n\r\n").body);
   EXPECT_TRUE(c.ends());
   client k(*w);
-  EXPECT_EQ("keep-alive",
-            k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").header("Connection"));
+  EXPECT_EQ("keep-alive", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").header("Connection"));
   EXPECT_EQ("hi", k.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").body);
 }
 
@@ -271,8 +263,8 @@ TEST_F(basic, BrokenArgumentsAreRefusedOrMended) {
   w->route("GET", "/fail/{n}", [](auto& v, auto* r) {
     const char* details[] = {R"({"a":1})", R"({"a":1)", "\"x\"}, {", "\xff", R"({"a":1} x)"};
     const auto* detail = details[core::sv(v.params[0].value)[0] - '0'];
-    const ry_error_view e{sizeof(ry_error_view), RY_INVALID_ARGUMENT, {}, core::view("the message"),
-                          core::view(detail),    0,                   0};
+    const ry_error_view e{
+        sizeof(ry_error_view), RY_INVALID_ARGUMENT, {}, core::view("the message"), core::view(detail), 0, 0};
     return api().fail(r, &e);
   });
   start();
@@ -295,8 +287,7 @@ TEST_F(basic, ForeignThreadAnswers) {
   start();
   client c(*w);
   std::string all;
-  for (int i = 0; i < 50; ++i)
-    all += "GET /thread/" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (int i = 0; i < 50; ++i) all += "GET /thread/" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\n\r\n";
   c.send(all);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(std::to_string(i), c.read().body);
 }
@@ -316,21 +307,18 @@ TEST_F(basic, PipelinesInOrder) {
   std::string all;
   for (int i = 0; i < 500; ++i)
     all += i % 2 ? "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
-                 : "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" +
-                       std::to_string(100 + i % 900);
+                 : "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" + std::to_string(100 + i % 900);
   std::thread sender([&] { c.send(all); });
-  for (int i = 0; i < 500; ++i)
-    ASSERT_EQ(i % 2 ? "hi" : std::to_string(100 + i % 900), c.read().body) << i;
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(i % 2 ? "hi" : std::to_string(100 + i % 900), c.read().body) << i;
   sender.join();
 }
 
 TEST_F(basic, OneByteAtATime) {
   start();
   client c(*w);
-  for (const char b :
-       std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                   "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"
-                   "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"))
+  for (const char b : std::string("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                  "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n"
+                                  "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"))
     c.send({&b, 1});
   EXPECT_EQ("abcde", c.read().body);
   EXPECT_EQ("hi", c.read().body);
@@ -370,9 +358,7 @@ TEST_F(basic, Cors) {
   r = c.get("/hello", "Origin: https://app.example\r\n");
   EXPECT_EQ("https://app.example", r.header("Access-Control-Allow-Origin"));
   EXPECT_EQ("Origin", r.header("Vary"));
-  EXPECT_EQ(
-      "",
-      c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Allow-Origin"));
+  EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Allow-Origin"));
   EXPECT_EQ(403, c.ask("OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\n"
                        "Access-Control-Request-Method: POST\r\n\r\n")
                      .status);
@@ -384,17 +370,22 @@ TEST_F(basic, CorsExposesTheHeadersOfTheHostAndOfTheRoute) {
   s.cors.origins = {"https://app.example"};
   reset(s);
   w->route("GET", "/replayed", [](auto&, auto* r) {
-    const auto header = [](std::string_view name, std::string_view value) { return ry_header{core::view(name), core::view(value)}; };
-    return reply(r, 200, "hi", {header("Idempotency-Replayed", "true"), header("ETag", "\"1\""), header("Cache-Control", "no-store"),
-                                header("Set-Cookie", "a=b")});
+    const auto header = [](std::string_view name, std::string_view value) {
+      return ry_header{core::view(name), core::view(value)};
+    };
+    return reply(r, 200, "hi",
+                 {header("Idempotency-Replayed", "true"), header("ETag", "\"1\""), header("Cache-Control", "no-store"),
+                  header("Set-Cookie", "a=b")});
   });
   start();
   client c(*w);
-  const std::string of_host = "X-Request-Id, Retry-After, Server-Timing, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
+  const std::string of_host =
+      "X-Request-Id, Retry-After, Server-Timing, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
   EXPECT_EQ(of_host, c.get("/hello", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"));
   EXPECT_EQ(of_host + ", Idempotency-Replayed, ETag",
             c.get("/replayed", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"));
-  EXPECT_EQ(of_host, c.get("/nowhere", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers")) << "errors too";
+  EXPECT_EQ(of_host, c.get("/nowhere", "Origin: https://app.example\r\n").header("Access-Control-Expose-Headers"))
+      << "errors too";
   EXPECT_EQ("", c.get("/hello", "Origin: https://evil.example\r\n").header("Access-Control-Expose-Headers"));
   EXPECT_EQ("", c.get("/hello").header("Access-Control-Expose-Headers"));
 }
@@ -403,9 +394,7 @@ TEST_F(basic, BasePathAndHostRoutes) {
   auto s = world::defaults();
   s.base_path = "/api/";
   reset(s);
-  w->srv->add_host_route({"GET", "/healthz", [](auto&) {
-                            return host_answer{200, "text/plain", "ok"};
-                          }});
+  w->srv->add_host_route({"GET", "/healthz", [](auto&) { return host_answer{200, "text/plain", "ok"}; }});
   w->srv->add_host_route({"GET", "/slowz",
                           [](auto& v) {
                             return host_answer{200, "text/plain", core::str(v.path)};
@@ -455,8 +444,7 @@ TEST_F(basic, TrustedProxies) {
     auto s = world::defaults();
     if (trusted) s.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"};
     reset(s);
-    w->route("GET", "/remote",
-             [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });
+    w->route("GET", "/remote", [](auto& v, auto* r) { return reply(r, 200, core::sv(v.remote_address)); });
     start();
     client c(*w);
     EXPECT_EQ(trusted ? "203.0.113.9" : "127.0.0.1",

@@ -25,10 +25,11 @@ TEST(site, AddressesAndLocalhostAreOwn) {
 
 TEST(site, NamesOfTheConfiguration) {
   const auto s = make("https://Runs.Example.org:8443/base", {"box.lan", "*.corp.example", "named:9000"});
-  for (const char* host : {"runs.example.org", "RUNS.example.org:8443", "runs.example.org.", "box.lan:8080", "a.corp.example",
-                           "a.b.corp.example:1", "named"})
+  for (const char* host : {"runs.example.org", "RUNS.example.org:8443", "runs.example.org.", "box.lan:8080",
+                           "a.corp.example", "a.b.corp.example:1", "named"})
     EXPECT_TRUE(s.is_own_host(host)) << host;
-  for (const char* host : {"example.org", "xruns.example.org", "corp.example", "evilcorp.example", "box.lan.evil.example"})
+  for (const char* host :
+       {"example.org", "xruns.example.org", "corp.example", "evilcorp.example", "box.lan.evil.example"})
     EXPECT_FALSE(s.is_own_host(host)) << host;
   EXPECT_TRUE(make({}, {"*"}).is_own_host("evil.example"));
 }
@@ -83,7 +84,9 @@ struct site_checks : ::testing::Test {
         ++handled;
         return reply(r, 200, "done");
       });
-    w->srv->add_host_route({"GET", "/healthz", [](const ry_request_view&) { return host_answer{200, "text/plain", "ok"}; }});
+    w->srv->add_host_route({"GET", "/healthz", [](const ry_request_view&) {
+                              return host_answer{200, "text/plain", "ok"};
+                            }});
     w->start();
   }
   response ask(std::string_view method, std::string_view host, std::string_view lines = {},
@@ -139,7 +142,8 @@ TEST_F(site_checks, ForeignOriginsChangeNothing) {
     EXPECT_EQ(200, ask(method, "127.0.0.1:8080").status);
   }
   EXPECT_EQ(16, handled);
-  EXPECT_EQ(200, ask("GET", "127.0.0.1:8080", "Origin: http://evil.example\r\n").status) << "CORS keeps it from reading";
+  EXPECT_EQ(200, ask("GET", "127.0.0.1:8080", "Origin: http://evil.example\r\n").status)
+      << "CORS keeps it from reading";
 }
 
 TEST_F(site_checks, OffWhereNoNameIsKnown) {

@@ -12,8 +12,7 @@ namespace ry::http {
 
 // Upper bounds of the latency buckets in microseconds; the last bucket is unbounded.
 inline constexpr std::array<std::uint64_t, 13> latency_bounds_us{
-    100,    250,    500,     1'000,   2'500,     5'000,    10'000,
-    25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000};
+    100, 250, 500, 1'000, 2'500, 5'000, 10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 5'000'000};
 
 struct route_stats {
   std::string method, pattern;  // pattern "" = no route matched
@@ -25,7 +24,7 @@ struct route_stats {
 // A snapshot of the counters.
 struct server_stats {
   std::uint64_t connections = 0;  // open now
-  std::uint64_t streams = 0;      // open now
+  std::uint64_t streams = 0;  // open now
   std::uint64_t accepted = 0, refused = 0, requests = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::uint64_t streams_cut = 0;  // streams closed because of slow readers
@@ -41,11 +40,9 @@ struct server_stats {
 // Counters of one route; all loops write them.
 class route_counters {
  public:
-  route_counters(std::string method, std::string pattern)
-      : method_(std::move(method)), pattern_(std::move(pattern)) {}
+  route_counters(std::string method, std::string pattern) : method_(std::move(method)), pattern_(std::move(pattern)) {}
   void add(std::uint32_t status, std::uint64_t us) noexcept {
-    by_status_[status >= 100 && status < 600 ? status - 100 : 400].fetch_add(
-        1, std::memory_order_relaxed);
+    by_status_[status >= 100 && status < 600 ? status - 100 : 400].fetch_add(1, std::memory_order_relaxed);
     std::size_t i = 0;
     while (i < latency_bounds_us.size() && us > latency_bounds_us[i]) ++i;
     latency_[i].fetch_add(1, std::memory_order_relaxed);
@@ -56,8 +53,7 @@ class route_counters {
     for (std::size_t i = 0; i < by_status_.size(); ++i)
       if (auto n = by_status_[i].load(std::memory_order_relaxed))
         s.by_status.emplace_back(static_cast<std::uint32_t>(i + 100), n);
-    for (std::size_t i = 0; i < latency_.size(); ++i)
-      s.latency[i] = latency_[i].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < latency_.size(); ++i) s.latency[i] = latency_[i].load(std::memory_order_relaxed);
     return s;
   }
   const std::string& method() const noexcept { return method_; }

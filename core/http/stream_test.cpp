@@ -150,8 +150,7 @@ TEST_F(streams, OneBufferForManyStreams) {
       RY_ROUTE_PUBLIC | RY_ROUTE_LONG);
   w->start();
   std::list<client> clients;
-  for (int i = 0; i < 50; ++i)
-    clients.emplace_back(*w).send("GET /fan HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (int i = 0; i < 50; ++i) clients.emplace_back(*w).send("GET /fan HTTP/1.1\r\nHost: x\r\n\r\n");
   ASSERT_TRUE(eventually([&] {
     std::lock_guard lock(m);
     return all.size() == 50;
@@ -310,8 +309,7 @@ TEST_F(streams, Drain) {
   std::atomic<ry_request*> pending{nullptr};
   w->route("GET", "/work", [&](auto&, auto* r) {
     api().on_cancel(
-        r, [](void* ctx, std::int32_t y) noexcept { *static_cast<std::atomic<int>*>(ctx) = y; },
-        &cancelled);
+        r, [](void* ctx, std::int32_t y) noexcept { *static_cast<std::atomic<int>*>(ctx) = y; }, &cancelled);
     pending = r;
     return RY_OK;
   });
@@ -323,9 +321,8 @@ TEST_F(streams, Drain) {
   working.send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n");
   live();
   ASSERT_TRUE(eventually([&] { return pending.load() != nullptr; }));
-  auto drained = std::async(std::launch::async, [&] {
-    w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(10));
-  });
+  auto drained = std::async(std::launch::async,
+                            [&] { w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(10)); });
   EXPECT_TRUE(eventually([&] { return closes == 1; }));
   EXPECT_EQ(0, cancelled) << "what answers soon may do so";
   EXPECT_EQ(RY_WHY_SHUTDOWN, why);
@@ -363,9 +360,8 @@ TEST_F(streams, DrainHearsWhoHasJustConnected) {
   EXPECT_EQ(404, idle.get("/none").status);
   ASSERT_TRUE(eventually([&] { return w->srv->stats().connections == 3; }));
   const auto begun = std::chrono::steady_clock::now();
-  auto drained = std::async(std::launch::async, [&] {
-    w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(20));
-  });
+  auto drained = std::async(std::launch::async,
+                            [&] { w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(20)); });
   EXPECT_TRUE(idle.ends());  // the drain has begun
   const auto answer = just.get("/none");
   EXPECT_EQ(404, answer.status);
@@ -402,8 +398,7 @@ TEST_F(streams, ClientLeavesBeforeTheAnswer) {
   std::atomic<ry_request*> pending{nullptr};
   w->route("GET", "/work", [&](auto&, auto* r) {
     api().on_cancel(
-        r, [](void* ctx, std::int32_t y) noexcept { *static_cast<std::atomic<int>*>(ctx) = y; },
-        &cancelled);
+        r, [](void* ctx, std::int32_t y) noexcept { *static_cast<std::atomic<int>*>(ctx) = y; }, &cancelled);
     pending = r;
     return RY_OK;
   });
@@ -438,8 +433,8 @@ TEST_F(streams, WorkCalledOffForAClientThatLeftIsNoFailure) {
   c.half_close();
   EXPECT_EQ(503, c.read().status);
   const auto stats = w->srv->stats();
-  const auto route = std::find_if(stats.routes.begin(), stats.routes.end(),
-                                  [](const auto& r) { return r.pattern == "/work"; });
+  const auto route =
+      std::find_if(stats.routes.begin(), stats.routes.end(), [](const auto& r) { return r.pattern == "/work"; });
   ASSERT_NE(route, stats.routes.end());
   ASSERT_EQ(1u, route->by_status.size());
   EXPECT_EQ(499u, route->by_status.front().first);
@@ -457,13 +452,11 @@ TEST_F(streams, Files) {
   std::ofstream(path, std::ios::binary) << content;
   w->route("GET", "/file/{from}/{len}", [&](auto& v, auto* r) {
     const auto n = core::str(v.params[1].value);
-    return api().respond_file(r, 200, nullptr, 0, core::view(path),
-                              std::stoull(core::str(v.params[0].value)),
+    return api().respond_file(r, 200, nullptr, 0, core::view(path), std::stoull(core::str(v.params[0].value)),
                               n == "all" ? UINT64_MAX : std::stoull(n));
   });
   w->route("GET", "/missing", [&](auto&, auto* r) {
-    EXPECT_EQ(RY_NOT_FOUND,
-              api().respond_file(r, 200, nullptr, 0, core::view("/does/not/exist"), 0, 1));
+    EXPECT_EQ(RY_NOT_FOUND, api().respond_file(r, 200, nullptr, 0, core::view("/does/not/exist"), 0, 1));
     return RY_NOT_FOUND;
   });
   w->start();
@@ -474,8 +467,7 @@ TEST_F(streams, Files) {
   EXPECT_EQ("", c.get("/file/3000000/all").body);
   EXPECT_EQ(400, c.get("/file/3000001/all").status);
   EXPECT_EQ(404, c.get("/missing").status);
-  EXPECT_EQ("3000000",
-            c.ask("HEAD /file/0/all HTTP/1.1\r\nHost: x\r\n\r\n").header("Content-Length"));
+  EXPECT_EQ("3000000", c.ask("HEAD /file/0/all HTTP/1.1\r\nHost: x\r\n\r\n").header("Content-Length"));
   client leaver(*w, 4096);
   leaver.send("GET /file/0/all HTTP/1.1\r\nHost: x\r\n\r\n");
   leaver.more();
@@ -518,15 +510,12 @@ struct tls_client {
 };
 
 TEST_F(streams, Tls) {
-  const auto dir =
-      std::filesystem::temp_directory_path() / ("ry-http-tls-" + std::to_string(::getpid()));
+  const auto dir = std::filesystem::temp_directory_path() / ("ry-http-tls-" + std::to_string(::getpid()));
   std::filesystem::create_directories(dir);
   const auto key = (dir / "key.pem").string(), cert = (dir / "cert.pem").string();
-  ASSERT_EQ(0,
-            std::system(
-                ("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout " +
-                 key + " -out " + cert + " 2>/dev/null")
-                    .c_str()));
+  ASSERT_EQ(0, std::system(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout " + key +
+                            " -out " + cert + " 2>/dev/null")
+                               .c_str()));
   s.tls_cert_file = cert;
   s.tls_key_file = key;
   make();
@@ -534,14 +523,11 @@ TEST_F(streams, Tls) {
   w->start();
   tls_client c(w->srv->port());
   ASSERT_EQ(1, SSL_connect(c.ssl));
-  EXPECT_NE(std::string::npos,
-            c.ask("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nhi").find("200 OK"));
+  EXPECT_NE(std::string::npos, c.ask("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nhi").find("200 OK"));
   const std::string big(900'000, 'e');
-  const auto back =
-      c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n" + big, big);
+  const auto back = c.ask("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n" + big, big);
   EXPECT_GT(back.size(), big.size());
-  EXPECT_NE(std::string::npos,
-            c.ask("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nhi").find("200 OK"));
+  EXPECT_NE(std::string::npos, c.ask("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n", "\r\n\r\nhi").find("200 OK"));
   tls_client live_client(w->srv->port());
   ASSERT_EQ(1, SSL_connect(live_client.ssl));
   const std::string_view ask = "GET /live HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -38,8 +38,7 @@ inline ry_status reply(ry_request* r, std::uint32_t status, std::string_view bod
 // after 500 ms; query tokens are "q-<path>".
 class fake_auth final : public authenticator {
  public:
-  std::optional<verdict> authenticate(const credential& c, ry_exec* exec,
-                                      std::function<void(verdict)> later) override {
+  std::optional<verdict> authenticate(const credential& c, ry_exec* exec, std::function<void(verdict)> later) override {
     if (c.from == credential::kind::query_token)
       return c.value == "q-" + std::string(c.path) ? user(RY_ROLE_USER) : verdict{};
     if (c.value == "good") return user(RY_ROLE_USER);
@@ -49,8 +48,7 @@ class fake_auth final : public authenticator {
       const std::chrono::milliseconds time(c.value == "slow-good" ? 500 : 20);
       std::thread([exec, later = std::move(later), good, time]() mutable {
         std::this_thread::sleep_for(time);
-        exec->post(
-            [later = std::move(later), good] { later(good ? user(RY_ROLE_USER) : verdict{}); });
+        exec->post([later = std::move(later), good] { later(good ? user(RY_ROLE_USER) : verdict{}); });
       }).detach();
       return std::nullopt;
     }
@@ -75,8 +73,7 @@ class world {
   explicit world(settings s = defaults(), std::size_t loops = 2)
       : loops(loops),
         blocking(2),
-        spool(std::filesystem::temp_directory_path() /
-              ("ry-http-test-" + std::to_string(::getpid()))) {
+        spool(std::filesystem::temp_directory_path() / ("ry-http-test-" + std::to_string(::getpid()))) {
     if (s.spool_dir.empty()) s.spool_dir = spool.string();
     srv = std::make_unique<server>(rooms{&this->loops, &auth, &blocking}, std::move(s));
   }
@@ -92,9 +89,8 @@ class world {
     s.access = access_log::off;
     return s;
   }
-  void route(std::string method, std::string pattern, handler h,
-             std::uint32_t flags = RY_ROUTE_PUBLIC, std::uint64_t max_body = 0,
-             std::uint64_t timeout_ms = 0) {
+  void route(std::string method, std::string pattern, handler h, std::uint32_t flags = RY_ROUTE_PUBLIC,
+             std::uint64_t max_body = 0, std::uint64_t timeout_ms = 0) {
     handlers.push_back(std::move(h));
     module::route r;
     r.owner = &host;
@@ -147,10 +143,8 @@ struct response {
 class client {
  public:
   explicit client(const world& w, int receive_buffer = 0) : client(w.srv->port(), receive_buffer) {}
-  explicit client(std::uint16_t port, int receive_buffer = 0)
-      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    if (receive_buffer != 0)
-      ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  explicit client(std::uint16_t port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (receive_buffer != 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in a{};
     a.sin_family = AF_INET;
     a.sin_port = htons(port);
@@ -230,8 +224,7 @@ class client {
     return read(request.substr(0, 5) == "HEAD ");
   }
   response get(std::string_view path, std::string_view headers = {}) {
-    return ask("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) +
-               "\r\n");
+    return ask("GET " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + std::string(headers) + "\r\n");
   }
   // True if the server closes the connection within this time.
   bool ends(int ms = 5000) {

@@ -12,12 +12,11 @@ namespace ry::http::serving {
 
 namespace {
 
-int select_alpn(SSL*, const unsigned char** out, unsigned char* out_len, const unsigned char* in,
-                unsigned in_len, void*) {
+int select_alpn(SSL*, const unsigned char** out, unsigned char* out_len, const unsigned char* in, unsigned in_len,
+                void*) {
   static constexpr unsigned char http11[] = "\x08http/1.1";
   unsigned char* selected = nullptr;
-  if (SSL_select_next_proto(&selected, out_len, http11, sizeof http11 - 1, in, in_len) !=
-      OPENSSL_NPN_NEGOTIATED)
+  if (SSL_select_next_proto(&selected, out_len, http11, sizeof http11 - 1, in, in_len) != OPENSSL_NPN_NEGOTIATED)
     return SSL_TLSEXT_ERR_ALERT_FATAL;
   *out = selected;
   return SSL_TLSEXT_ERR_OK;
@@ -37,10 +36,9 @@ tls_context::tls_context(const std::string& cert_file, const std::string& key_fi
   if (!ctx_) throw failure("TLS is not available");
   try {
     SSL_CTX_set_min_proto_version(ctx_, TLS1_2_VERSION);
-    SSL_CTX_set_mode(ctx_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                               SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_options(
-        ctx_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(ctx_,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_options(ctx_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_session_id_context(ctx_, reinterpret_cast<const unsigned char*>("ry"), 2);
     SSL_CTX_set_alpn_select_cb(ctx_, select_alpn, nullptr);
     if (SSL_CTX_use_certificate_chain_file(ctx_, cert_file.c_str()) != 1)

@@ -123,8 +123,7 @@ std::string take_token(std::string_view query, std::string& rest) {
     const auto eq = pair.find('=');
     std::string name;
     if (form_decode(pair.substr(0, eq), name) && name == "token") {
-      if (!found && eq != std::string_view::npos && !form_decode(pair.substr(eq + 1), token))
-        token.clear();
+      if (!found && eq != std::string_view::npos && !form_decode(pair.substr(eq + 1), token)) token.clear();
       found = true;
       continue;
     }

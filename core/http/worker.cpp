@@ -1,9 +1,9 @@
 #include "core/http/worker.hpp"
 
 #include <malloc.h>
-#include <ry/cpp/memory.hpp>
 #include <sys/random.h>
 #include <unistd.h>
+#include <ry/cpp/memory.hpp>
 
 #include <algorithm>
 
@@ -134,8 +134,7 @@ void worker::process(exchange& ex) {
     closed = streams && ex.stream_state->closed;
   }
   if (streams) {
-    if (answer && ex.conn)
-      ex.conn->begin_stream(answer->status, answer->lines, answer->content_length);
+    if (answer && ex.conn) ex.conn->begin_stream(answer->status, answer->lines, answer->content_length);
     if (ex.conn) return ex.conn->stream_news();
     if (closed) return release(ex);
     drop_data(ex);
@@ -145,8 +144,8 @@ void worker::process(exchange& ex) {
     finish(ex, answer->status, answer->lines, answer->body, std::move(answer->file));
 }
 
-void worker::finish(exchange& ex, std::uint32_t status, std::string_view lines,
-                    std::string_view body, std::shared_ptr<file_source> file) {
+void worker::finish(exchange& ex, std::uint32_t status, std::string_view lines, std::string_view body,
+                    std::shared_ptr<file_source> file) {
   if (ex.conn) ex.conn->answer(status, lines, body, std::move(file));
   if (ex.in_handler)
     ex.over = true;
@@ -168,8 +167,7 @@ exchange& worker::take_slot() {
     ex.data = std::move(spare_.back());
     spare_.pop_back();
   }
-  ex.word.store(exchange::pack(ex.generation() + 1, exchange::authenticating),
-                std::memory_order_release);
+  ex.word.store(exchange::pack(ex.generation() + 1, exchange::authenticating), std::memory_order_release);
   return ex;
 }
 
@@ -191,8 +189,7 @@ void worker::release(exchange& ex) {
   std::unique_ptr<stream_data> stream;
   {
     std::lock_guard lock(ex.mutex);
-    ex.word.store(exchange::pack(ex.generation() + 1, exchange::free_slot),
-                  std::memory_order_release);
+    ex.word.store(exchange::pack(ex.generation() + 1, exchange::free_slot), std::memory_order_release);
     stream = std::move(ex.stream_state);
     ex.answer.reset();
   }
@@ -260,11 +257,9 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
   if (fn) tell_closed(ex, exec, fn, ctx, why);
 }
 
-void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx,
-                         std::int32_t why) {
+void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why) {
   auto* owner = ex.hold.get();
-  module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle()),
-                             trace = ex.trace] {
+  module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle()), trace = ex.trace] {
     const observe::trace_scope scope(trace);
     if (ref.is(exchange::stream)) module::invoke(owner, "stream_on_close", fn, ctx, why);
   });
@@ -377,8 +372,7 @@ void worker::forget(connection& c) {
   connections.pop_back();
   sub(count.connections);
   count.accepting.fetch_sub(1, std::memory_order_relaxed);
-  if (c.admitted_as == admission::draining)
-    shared.turned_away.fetch_sub(1, std::memory_order_acq_rel);
+  if (c.admitted_as == admission::draining) shared.turned_away.fetch_sub(1, std::memory_order_acq_rel);
   if (c.admitted_as == admission::too_many) shared.refusing.fetch_sub(1, std::memory_order_acq_rel);
   shared.connections.fetch_sub(1, std::memory_order_acq_rel);
 }

@@ -32,11 +32,10 @@ struct shared_state {
   std::weak_ptr<void> alive;
   std::atomic<std::int64_t> connections{0};
   std::atomic<std::int64_t> turned_away{0};  // of these, accepted while the server drains
-  std::atomic<std::int64_t> refusing{0};     // of these, over the limit; they get a 503
+  std::atomic<std::int64_t> refusing{0};  // of these, over the limit; they get a 503
   // Set before the server listens.
   std::unique_ptr<quota> unsent, bodies, spool, by_address;
-  std::shared_ptr<route_counters> unmatched =
-      std::make_shared<route_counters>(std::string(), std::string());
+  std::shared_ptr<route_counters> unmatched = std::make_shared<route_counters>(std::string(), std::string());
 };
 
 // How the server treats a new connection: it serves it, or answers 503 at the connection limit or while draining.
@@ -53,8 +52,8 @@ class worker {
   exec::loop& loop;
 
   struct counters {
-    std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0}, bytes_in{0},
-        bytes_out{0}, streams_cut{0}, parse_errors{0}, timeouts{0}, slow_readers{0};
+    std::atomic<std::uint64_t> connections{0}, streams{0}, accepted{0}, requests{0}, bytes_in{0}, bytes_out{0},
+        streams_cut{0}, parse_errors{0}, timeouts{0}, slow_readers{0};
     std::atomic<std::int64_t> accepting{0};  // connections of this worker, including those still being passed to it
   };
   counters count;
@@ -109,9 +108,9 @@ class worker {
   bool draining = false;
   static constexpr std::size_t scratch_size = 64 * 1024;
   std::unique_ptr<char[]> scratch;  // read buffer of all connections
-  std::string gather;               // write buffer of all streams
-  std::string lines;                // headers of the current answer
-  std::string scrap;                // discarded bodies
+  std::string gather;  // write buffer of all streams
+  std::string lines;  // headers of the current answer
+  std::string scrap;  // discarded bodies
   form_reader::file_names spool_names;
   std::vector<boost::intrusive_ptr<connection>> connections;
 
@@ -129,14 +128,13 @@ class worker {
   void name_unanswered(clock::time_point now);
 
   // Slots are never freed. Blocks keep them together; a slot between the buffers of a request would pin their page.
-  boost::container::deque<exchange, void,
-                          boost::container::deque_options<boost::container::block_size<64>>::type>
+  boost::container::deque<exchange, void, boost::container::deque_options<boost::container::block_size<64>>::type>
       slots_;
   std::vector<exchange*> free_;
   std::vector<std::unique_ptr<request_data>> spare_;
   std::vector<boost::intrusive_ptr<connection>> resume_;
-  using timer_type = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
-                                                       boost::asio::io_context::executor_type>;
+  using timer_type =
+      boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>, boost::asio::io_context::executor_type>;
   std::optional<timer_type> tick_;  // empty after close()
   bool ticking_ = false;
   struct unanswered {
@@ -147,7 +145,7 @@ class worker {
   };
   std::vector<unanswered> unanswered_;
   std::uint64_t revocations_seen_ = 0;
-  std::size_t crowd_ = 0;     // peak number of connections since the last malloc_trim()
+  std::size_t crowd_ = 0;  // peak number of connections since the last malloc_trim()
   unsigned quiet_ticks_ = 0;  // ticks with at most half of `crowd_` connections left
   std::string date_;
   std::int64_t date_second_ = 0;

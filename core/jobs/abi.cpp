@@ -17,12 +17,10 @@ struct enqueue_call {
   void* ctx;
 };
 
-void enqueued(void* raw, ry_status st, ry_db_result* const* results, size_t n,
-              const ry_error_view* err) noexcept {
+void enqueued(void* raw, ry_status st, ry_db_result* const* results, size_t n, const ry_error_view* err) noexcept {
   std::unique_ptr<enqueue_call> call(static_cast<enqueue_call*>(raw));
   std::int64_t id = 0;
-  core::error none{RY_ALREADY_EXISTS, "jobs.not_unique",
-                   "an unfinished job with this unique key exists", "", 0, 0};
+  core::error none{RY_ALREADY_EXISTS, "jobs.not_unique", "an unfinished job with this unique key exists", "", 0, 0};
   ry_error_view none_view = none.view();
   for (size_t i = 0; i < n; ++i) {
     const auto* rows = db::table()->result_rows(results[i]);
@@ -53,8 +51,8 @@ ry_value integer(std::int64_t i) {
   return v;
 }
 
-ry_status enqueue(const ry_host* host, ry_tx* tx, const ry_job_request* r, ry_exec* exec,
-                  ry_enqueued_fn fn, void* ctx) noexcept {
+ry_status enqueue(const ry_host* host, ry_tx* tx, const ry_job_request* r, ry_exec* exec, ry_enqueued_fn fn,
+                  void* ctx) noexcept {
   if (!host->rt.jobs) return RY_UNAVAILABLE;
   if (!r || !exec || !fn || r->kind.len == 0) return RY_INVALID_ARGUMENT;
   const auto kind = host->rt.jobs->find(core::sv(r->kind));
@@ -79,8 +77,7 @@ ry_status enqueue(const ry_host* host, ry_tx* tx, const ry_job_request* r, ry_ex
   return st;
 }
 
-ry_status adopt(const ry_host* host, ry_str kind, int64_t id, int64_t fence,
-                ry_str args_json) noexcept {
+ry_status adopt(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) noexcept {
   if (!host->rt.jobs) return RY_UNAVAILABLE;
   return host->rt.jobs->adopt(core::sv(kind), id, fence, core::sv(args_json));
 }
@@ -95,9 +92,7 @@ ry_status cancel(const ry_host* host, int64_t id, ry_exec* exec, ry_done done) n
   if (!host->rt.jobs) return RY_UNAVAILABLE;
   if (!exec) return RY_INVALID_ARGUMENT;
   host->rt.jobs->cancel(
-      id, [h = module::hold(host), exec, done](ry_status st) {
-        module::complete(h.get(), exec, done, st);
-      });
+      id, [h = module::hold(host), exec, done](ry_status st) { module::complete(h.get(), exec, done, st); });
   return RY_OK;
 }
 
@@ -112,8 +107,7 @@ void finish(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view
 }  // namespace
 
 const ry_jobs_v1* table() noexcept {
-  static constexpr ry_jobs_v1 t{sizeof(ry_jobs_v1), 0,      enqueue,   adopt, poke,
-                                    cancel,             on_cancel, finish};
+  static constexpr ry_jobs_v1 t{sizeof(ry_jobs_v1), 0, enqueue, adopt, poke, cancel, on_cancel, finish};
   return &t;
 }
 

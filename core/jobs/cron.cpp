@@ -28,8 +28,7 @@ std::optional<int> number(std::string_view s) {
 }
 
 template <std::size_t N>
-std::optional<int> value(std::string_view s, const std::array<std::string_view, N>& names,
-                         int first) {
+std::optional<int> value(std::string_view s, const std::array<std::string_view, N>& names, int first) {
   if (auto n = number(s)) return n;
   const auto word = lower(s);
   for (std::size_t i = 0; i < N; ++i)
@@ -121,12 +120,12 @@ std::optional<cron> cron::parse(std::string_view text, std::string& why) {
     return std::nullopt;
   }
   std::bitset<8> week;
-  const char* bad = !field(f[0], 0, 59, no_names, c.minute_)  ? "minute"
-                    : !field(f[1], 0, 23, no_names, c.hour_)  ? "hour"
-                    : !field(f[2], 1, 31, no_names, c.day_)   ? "day-of-month"
-                    : !field(f[3], 1, 12, months, c.month_)   ? "month"
-                    : !field(f[4], 0, 7, days, week)          ? "day-of-week"
-                                                              : nullptr;
+  const char* bad = !field(f[0], 0, 59, no_names, c.minute_) ? "minute"
+                    : !field(f[1], 0, 23, no_names, c.hour_) ? "hour"
+                    : !field(f[2], 1, 31, no_names, c.day_)  ? "day-of-month"
+                    : !field(f[3], 1, 12, months, c.month_)  ? "month"
+                    : !field(f[4], 0, 7, days, week)         ? "day-of-week"
+                                                             : nullptr;
   if (bad) {
     why = std::string("the ") + bad + " field is not understood";
     return std::nullopt;

@@ -31,8 +31,7 @@ std::uint64_t backoff(std::uint64_t base_ms, std::uint32_t attempt) {
 
 }  // namespace
 
-void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
-                   const ry_error_view* error) {
+void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error) {
   auto job = raw->shared_from_this();
   {
     std::unique_lock lock(job->mutex);
@@ -60,8 +59,10 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
   if (outcome == RY_JOB_RETRY) {
     if (delay_ms == 0) e.delay_ms = backoff(job->backoff_ms, job->view.attempt);
     observe::log(observe::level::warn, "jobs", "a job failed",
-                 {{"kind", job->kind}, {"id", std::to_string(e.id)},
-                  {"attempt", std::to_string(job->view.attempt)}, {"error", e.error},
+                 {{"kind", job->kind},
+                  {"id", std::to_string(e.id)},
+                  {"attempt", std::to_string(job->view.attempt)},
+                  {"error", e.error},
                   {"next", last ? "dead" : std::to_string(e.delay_ms) + " ms"}});
   }
   bool arm_flush = false, more = false;
@@ -79,10 +80,17 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms,
     }
     switch (last ? RY_JOB_DEAD : e.outcome) {
       case RY_JOB_DONE:
-      case RY_JOB_DONE_IN_TX: ++stats_.done, ++stats_.kinds[job->kind].done; break;
-      case RY_JOB_RETRY: ++stats_.retried, ++stats_.kinds[job->kind].retried; break;
-      case RY_JOB_DEAD: ++stats_.dead, ++stats_.kinds[job->kind].dead; break;
-      default: break;
+      case RY_JOB_DONE_IN_TX:
+        ++stats_.done, ++stats_.kinds[job->kind].done;
+        break;
+      case RY_JOB_RETRY:
+        ++stats_.retried, ++stats_.kinds[job->kind].retried;
+        break;
+      case RY_JOB_DEAD:
+        ++stats_.dead, ++stats_.kinds[job->kind].dead;
+        break;
+      default:
+        break;
     }
     if (e.outcome != RY_JOB_DONE_IN_TX) {
       writing_[e.id] = e.fence;
@@ -121,7 +129,8 @@ void queue::flush() {
         flush_on(c, *batch);
         *written = true;
       },
-      "writing the ends of jobs", [this, batch, written] {
+      "writing the ends of jobs",
+      [this, batch, written] {
         bool more;
         std::uint64_t soonest = UINT64_MAX;
         {
@@ -133,8 +142,7 @@ void queue::flush() {
               continue;
             }
             writing_.erase(e.id);
-            if (e.outcome == RY_JOB_RETRY || e.outcome == RY_JOB_SNOOZE)
-              soonest = std::min(soonest, e.delay_ms);
+            if (e.outcome == RY_JOB_RETRY || e.outcome == RY_JOB_SNOOZE) soonest = std::min(soonest, e.delay_ms);
             if (e.outcome == RY_JOB_RELEASE) soonest = 0;
           }
           more = !ended_.empty();
@@ -148,8 +156,7 @@ void queue::flush() {
           });
         }
         if (soonest < static_cast<std::uint64_t>(settings_.poll.count())) {
-          auto timer = std::make_shared<boost::asio::steady_timer>(
-              loop_.ctx, milliseconds(soonest + 1));
+          auto timer = std::make_shared<boost::asio::steady_timer>(loop_.ctx, milliseconds(soonest + 1));
           timer->async_wait([this, timer](const boost::system::error_code& ec) {
             if (!ec) fetch();
           });
@@ -175,22 +182,24 @@ void queue::flush_on(db::connection& c, const std::vector<ended>& batch) {
     traces.push_back(e.trace);
   }
   if (!done_ids.empty()) {
-    c.exec("delete from core.job j using unnest($1::bigint[], $2::bigint[]) d(id, fence) "
-           "where j.id = d.id and j.fence = d.fence and j.state = 1",
-           {db::value::ints(done_ids), db::value::ints(done_fences)});
+    c.exec(
+        "delete from core.job j using unnest($1::bigint[], $2::bigint[]) d(id, fence) "
+        "where j.id = d.id and j.fence = d.fence and j.state = 1",
+        {db::value::ints(done_ids), db::value::ints(done_fences)});
   }
   if (!ids.empty()) {
-    c.exec("update core.job j set node = null, cancel_requested = false, "
-           "  state = case when d.undo = 0 and j.attempt >= j.max_attempts then 2 else d.state end, "
-           "  attempt = greatest(j.attempt - d.undo, 0), "
-           "  run_at = now() + d.delay * interval '1 ms', "
-           "  last_error = coalesce(nullif(d.error, ''), j.last_error), "
-           "  trace = coalesce(j.trace, nullif(d.trace, '')) "
-           "from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "
-           "  $6::text[], $7::text[]) d(id, fence, state, delay, undo, error, trace) "
-           "where j.id = d.id and j.fence = d.fence and j.state = 1",
-           {db::value::ints(ids), db::value::ints(fences), db::value::ints(states), db::value::ints(delays),
-            db::value::ints(undo), db::text_array(errors).value(), db::text_array(traces).value()});
+    c.exec(
+        "update core.job j set node = null, cancel_requested = false, "
+        "  state = case when d.undo = 0 and j.attempt >= j.max_attempts then 2 else d.state end, "
+        "  attempt = greatest(j.attempt - d.undo, 0), "
+        "  run_at = now() + d.delay * interval '1 ms', "
+        "  last_error = coalesce(nullif(d.error, ''), j.last_error), "
+        "  trace = coalesce(j.trace, nullif(d.trace, '')) "
+        "from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "
+        "  $6::text[], $7::text[]) d(id, fence, state, delay, undo, error, trace) "
+        "where j.id = d.id and j.fence = d.fence and j.state = 1",
+        {db::value::ints(ids), db::value::ints(fences), db::value::ints(states), db::value::ints(delays),
+         db::value::ints(undo), db::text_array(errors).value(), db::text_array(traces).value()});
   }
 }
 

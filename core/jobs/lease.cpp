@@ -20,21 +20,22 @@ void queue::beat() {
     ++in_flight_;  // count it from here on, not only from submit() on
   }
   last_beat_ = clock::now();
-  submit([this](db::connection& c) { beat_on(c); }, "lease renewal", [this] {
-    bool lost = false;
-    {
-      std::lock_guard lock(mutex_);
-      beating_ = false;
-      --in_flight_;
-      const auto silent = clock::now() - last_beat_ok_;
-      stats_.connected = silent < settings_.lease;
-      lost = silent >= settings_.lease + settings_.hold && last_beat_ok_ != clock::time_point{} && !gave_up_;
-      if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
-    }
-    // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
-    // the work continues when it is back. Until then the fence keeps the data consistent.
-    if (lost) tell_all(RY_WHY_LEASE_LOST);
-  });
+  submit([this](db::connection& c) { beat_on(c); }, "lease renewal",
+         [this] {
+           bool lost = false;
+           {
+             std::lock_guard lock(mutex_);
+             beating_ = false;
+             --in_flight_;
+             const auto silent = clock::now() - last_beat_ok_;
+             stats_.connected = silent < settings_.lease;
+             lost = silent >= settings_.lease + settings_.hold && last_beat_ok_ != clock::time_point{} && !gave_up_;
+             if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
+           }
+           // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
+           // the work continues when it is back. Until then the fence keeps the data consistent.
+           if (lost) tell_all(RY_WHY_LEASE_LOST);
+         });
 }
 
 std::vector<std::string> queue::peers() const {
@@ -55,8 +56,7 @@ queue::held queue::held_jobs() const {
 
 void queue::note_draining(bool wanted) {
   if (draining_.exchange(wanted) == wanted) return;
-  observe::log(observe::level::info, "jobs",
-               wanted ? "asked to take no more jobs" : "asked to take jobs again");
+  observe::log(observe::level::info, "jobs", wanted ? "asked to take no more jobs" : "asked to take jobs again");
   if (!wanted) poke();
 }
 
@@ -70,9 +70,9 @@ void queue::beat_on(db::connection& c) {
       "values ($1::uuid, now() + $2 * interval '1 ms', $3, $4, $5, $6::boolean) on conflict (id) do update "
       "set lease_until = excluded.lease_until, running = excluded.running "
       "returning (xmax = 0)::int, draining",
-      {db::value::text(settings_.node_id), db::value::int64(lease_ms),
-       db::value::text(settings_.node_name), db::value::int64(settings_.weight),
-       db::value::int64(static_cast<std::int64_t>(stats().running)), db::value::boolean(draining())});
+      {db::value::text(settings_.node_id), db::value::int64(lease_ms), db::value::text(settings_.node_name),
+       db::value::int64(settings_.weight), db::value::int64(static_cast<std::int64_t>(stats().running)),
+       db::value::boolean(draining())});
   const auto heard = clock::now();
   const bool fresh = mine.int64(0, 0) != 0;
   note_draining(mine.boolean(0, 1));
@@ -100,7 +100,8 @@ void queue::beat_on(db::connection& c) {
       stats_.leases_lost += taken.ids.size();
     }
     tell_all(RY_WHY_LEASE_LOST);
-    c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])", {db::value::ints(taken.ids), db::value::ints(taken.fences)});
+    c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])",
+           {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }
   // Take the jobs of nodes whose lease expired and of the previous process in this data directory. Jobs whose node
   // has no row belong to an interrupted takeover. The query finds the job holders with a loose index scan: there may
@@ -162,8 +163,9 @@ void queue::look_for_lost(db::connection& c) {
     stats_.leases_lost += lost.size();
   }
   for (const auto& job : lost) {
-    observe::log(observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
-                 {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
+    observe::log(
+        observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
+        {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
     tell(job, RY_WHY_LEASE_LOST);
   }
 }
@@ -191,9 +193,8 @@ void queue::keep_traces(db::connection& c) {
 }
 
 void queue::look_for_cancels(db::connection& c) {
-  auto calls = c.exec(
-      "select id from core.job where node = $1::uuid and state = 1 and cancel_requested",
-      {db::value::text(settings_.node_id)});
+  auto calls = c.exec("select id from core.job where node = $1::uuid and state = 1 and cancel_requested",
+                      {db::value::text(settings_.node_id)});
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::shared_ptr<ry_job> job;
     {

@@ -59,10 +59,12 @@ TEST(queue, a_vanished_nodes_jobs_are_taken_over_and_its_fence_is_refused) {
 
 TEST(queue, a_restart_takes_its_previous_process_jobs_at_once) {
   database d;
-  d.sql("insert into core.node (id, lease_until) values "
-        "('00000000-0000-0000-0000-0000000000aa', now() + interval '1 hour')");
-  d.sql("select core.job_enqueue('t.again', '{}', "
-        "p_node => '00000000-0000-0000-0000-0000000000aa')");
+  d.sql(
+      "insert into core.node (id, lease_until) values "
+      "('00000000-0000-0000-0000-0000000000aa', now() + interval '1 hour')");
+  d.sql(
+      "select core.job_enqueue('t.again', '{}', "
+      "p_node => '00000000-0000-0000-0000-0000000000aa')");
   node n(d, "00000000-0000-0000-0000-0000000000aa");
   std::atomic<int> ran{0};
   n.queue.add(kind("t.again"), [&](const ry_job_view*, ry_job* j) {
@@ -92,8 +94,9 @@ TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
 // Rejects new database connections and terminates the open ones.
 void shut(database& d) {
   d.sql("update pg_database set datallowconn = false where datname = current_database()");
-  d.sql("select pg_terminate_backend(pid) from pg_stat_activity "
-        "where datname = current_database() and pid <> pg_backend_pid()");
+  d.sql(
+      "select pg_terminate_backend(pid) from pg_stat_activity "
+      "where datname = current_database() and pid <> pg_backend_pid()");
 }
 void open_again(database& d) {
   d.sql("update pg_database set datallowconn = true where datname = current_database()");

@@ -37,8 +37,12 @@ std::string queue::check(const module::job_kind& kind) {
 }
 
 queue::queue(module::runtime& rt, queue_settings settings)
-    : rt_(rt), settings_(std::move(settings)), loop_(rt.loops->at(0)), timer_(loop_.ctx),
-      flush_timer_(loop_.ctx), poke_timer_(loop_.ctx) {}
+    : rt_(rt),
+      settings_(std::move(settings)),
+      loop_(rt.loops->at(0)),
+      timer_(loop_.ctx),
+      flush_timer_(loop_.ctx),
+      poke_timer_(loop_.ctx) {}
 
 queue::~queue() = default;
 
@@ -102,8 +106,7 @@ queue_stats queue::stats() const {
   return s;
 }
 
-void queue::submit(std::function<void(db::connection&)> work, const char* what,
-                   std::function<void()> after) {
+void queue::submit(std::function<void(db::connection&)> work, const char* what, std::function<void()> after) {
   {
     std::lock_guard lock(mutex_);
     ++in_flight_;
@@ -123,8 +126,7 @@ void queue::submit(std::function<void(db::connection&)> work, const char* what,
           c.use_schema("core");
           work(c);
         } catch (const db::failure& e) {
-          observe::log(observe::level::warn, "jobs", std::string(what) + " failed",
-                       {{"error", e.what()}});
+          observe::log(observe::level::warn, "jobs", std::string(what) + " failed", {{"error", e.what()}});
         }
         end();
       },
@@ -139,12 +141,11 @@ void queue::start() {
     for (auto& [name, k] : kinds_)
       if (k.schedule) k.next_tick = k.schedule->next(now);
   }
-  hints_.push_back(rt_.db->listen(hint_channel, [this] { poke(); }, std::chrono::hours(1)));
+  hints_.push_back(rt_.db->listen(
+      hint_channel, [this] { poke(); }, std::chrono::hours(1)));
   hints_.push_back(rt_.db->listen(
       cancel_channel,
-      [this] {
-        submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel");
-      },
+      [this] { submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel"); },
       std::chrono::hours(1)));
   loop_.post([this] { tick(); });
   // Wait for the first heartbeat: a job created already leased to a node without a node lease would be reclaimed at
@@ -222,8 +223,8 @@ void queue::fetch() {
     fetch_again_ = false;
   }
   auto got = std::make_shared<std::vector<claimed>>();
-  submit([this, kinds, slots, got](db::connection& c) { *got = fetch_on(c, kinds, slots); },
-         "claiming jobs", [this, kinds, slots, got] {
+  submit([this, kinds, slots, got](db::connection& c) { *got = fetch_on(c, kinds, slots); }, "claiming jobs",
+         [this, kinds, slots, got] {
            bool again;
            {
              std::lock_guard lock(mutex_);
@@ -231,9 +232,8 @@ void queue::fetch() {
              for (std::size_t i = 0; i < kinds.size(); ++i) {
                const auto k = kinds_.find(kinds[i]);
                if (k == kinds_.end()) continue;
-               k->second.more = std::count_if(got->begin(), got->end(), [&](const claimed& c) {
-                                  return c.kind == kinds[i];
-                                }) >= slots[i];
+               k->second.more = std::count_if(got->begin(), got->end(),
+                                              [&](const claimed& c) { return c.kind == kinds[i]; }) >= slots[i];
              }
              again = fetch_again_ || static_cast<std::int64_t>(got->size()) >= at_once();
            }
@@ -265,17 +265,15 @@ std::vector<queue::claimed> queue::fetch_on(db::connection& c, const std::vector
   std::vector<claimed> out;
   out.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    out.push_back({std::string(rows.text(i, 2)), std::string(rows.text(i, 3)), rows.int64(i, 0),
-                   rows.int64(i, 1), rows.int64(i, 7),
-                   static_cast<std::uint32_t>(rows.int64(i, 4)),
-                   static_cast<std::uint32_t>(rows.int64(i, 5)),
-                   static_cast<std::uint32_t>(rows.int64(i, 6)), std::string(rows.text(i, 8))});
+    out.push_back({std::string(rows.text(i, 2)), std::string(rows.text(i, 3)), rows.int64(i, 0), rows.int64(i, 1),
+                   rows.int64(i, 7), static_cast<std::uint32_t>(rows.int64(i, 4)),
+                   static_cast<std::uint32_t>(rows.int64(i, 5)), static_cast<std::uint32_t>(rows.int64(i, 6)),
+                   std::string(rows.text(i, 8))});
   }
   return out;
 }
 
-ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence,
-                       std::string_view args) {
+ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args) {
   std::uint32_t max_attempts = 0;
   {
     std::lock_guard lock(mutex_);
@@ -285,9 +283,16 @@ ry_status queue::adopt(std::string_view kind, std::int64_t id, std::int64_t fenc
     if (running_.contains(id)) return RY_ALREADY_EXISTS;
     max_attempts = k->second.spec.max_attempts;
   }
-  claimed c{std::string(kind), std::string(args), id, fence,
-            unix_us(std::chrono::system_clock::now()), 1, max_attempts, 0,
-            observe::kept_text(observe::current_trace()), true};
+  claimed c{std::string(kind),
+            std::string(args),
+            id,
+            fence,
+            unix_us(std::chrono::system_clock::now()),
+            1,
+            max_attempts,
+            0,
+            observe::kept_text(observe::current_trace()),
+            true};
   launch(std::move(c));
   return RY_OK;
 }
@@ -470,9 +475,8 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
           *status = RY_OK;
           return;
         }
-        auto elsewhere = c.exec(
-            "update core.job set cancel_requested = true where id = $1 and state = 1 returning id",
-            {db::value::int64(id)});
+        auto elsewhere = c.exec("update core.job set cancel_requested = true where id = $1 and state = 1 returning id",
+                                {db::value::int64(id)});
         *status = elsewhere.size() > 0 ? RY_OK : RY_NOT_FOUND;
         if (elsewhere.size() > 0) rt_.db->hint(cancel_channel);
       },
@@ -554,9 +558,10 @@ void queue::stop(clock::time_point deadline) {
   }
   submit(
       [this](db::connection& c) {
-        c.exec("select core.jobs_return(array(select id from core.job where node = $1::uuid "
-               "  and state = 1 for update), false)",
-               {db::value::text(settings_.node_id)});
+        c.exec(
+            "select core.jobs_return(array(select id from core.job where node = $1::uuid "
+            "  and state = 1 for update), false)",
+            {db::value::text(settings_.node_id)});
         c.exec("delete from core.node where id = $1::uuid", {db::value::text(settings_.node_id)});
       },
       "giving the leases back");

@@ -37,16 +37,16 @@ namespace ry::jobs {
 class queue;
 
 struct queue_settings {
-  std::string node_id;           // UUID of this process
+  std::string node_id;  // UUID of this process
   std::string previous_node_id;  // of the previous process in this data directory, certainly dead; may be empty
   std::chrono::milliseconds lease{6'000};  // without a heartbeat for this long, other nodes take the node's jobs
-  std::chrono::milliseconds hold{60'000};   // a node without the database cancels its jobs this long after its lease
+  std::chrono::milliseconds hold{60'000};  // a node without the database cancels its jobs this long after its lease
   std::chrono::milliseconds beat{1'500};
   std::chrono::milliseconds poll{1'000};
-  int batch = 100;               // maximum per claim
+  int batch = 100;  // maximum per claim
   std::chrono::milliseconds sample{10'000};  // interval of the depth queries, which cover all nodes
-  int weight = 100;              // percentage of the batch and of each kind's concurrency that this node takes
-  std::string node_name;         // of the machine, for people
+  int weight = 100;  // percentage of the batch and of each kind's concurrency that this node takes
+  std::string node_name;  // of the machine, for people
 };
 
 // Counts over all nodes.
@@ -67,7 +67,7 @@ struct queue_stats {
   std::uint64_t started = 0, done = 0, retried = 0, dead = 0, rescued = 0, leases_lost = 0;
   std::size_t running = 0;
   std::map<std::string, kind_stats> kinds;  // includes removed kinds
-  bool connected = false;        // a heartbeat reached the database within the lease time
+  bool connected = false;  // a heartbeat reached the database within the lease time
   // As of the latest query. Includes this node's kinds, and their queues, that have no jobs.
   std::vector<queue_depth> depths;
   std::map<std::string, job_counts> kind_depths;
@@ -83,24 +83,24 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   ry_job(ry::jobs::queue& q, ry::module::hold owner) : q(q), owner(std::move(owner)) {}
 
   ry::jobs::queue& q;
-  ry::module::hold owner;   // empty for the host's own kinds
+  ry::module::hold owner;  // empty for the host's own kinds
   std::string kind, args;
   ry_job_view view{};
   ry::observe::trace_ref trace;  // the trace in which its module is called
-  ry::observe::open_span span;   // guarded by the mutex
-  std::string trace_text;    // stored in the row, so that a later attempt continues it
-  bool trace_kept = true;    // the row has trace_text; guarded by the queue
-  int missed = 0;            // consecutive heartbeats at which the row was not ours; guarded by the queue
-  bool adopted = false;      // created leased to this node; guarded by the queue
+  ry::observe::open_span span;  // guarded by the mutex
+  std::string trace_text;  // stored in the row, so that a later attempt continues it
+  bool trace_kept = true;  // the row has trace_text; guarded by the queue
+  int missed = 0;  // consecutive heartbeats at which the row was not ours; guarded by the queue
+  bool adopted = false;  // created leased to this node; guarded by the queue
   std::uint64_t backoff_ms = 1000;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::chrono::milliseconds timeout{};
-  bool late = false;         // cancelled at its deadline; guarded by the queue
+  bool late = false;  // cancelled at its deadline; guarded by the queue
 
-  std::mutex mutex;         // guards the rest
+  std::mutex mutex;  // guards the rest
   ry_cancel_fn on_cancel = nullptr;
   void* on_cancel_ctx = nullptr;
-  std::int32_t why = 0;     // RY_WHY_* once it is cancelled, else 0
+  std::int32_t why = 0;  // RY_WHY_* once it is cancelled, else 0
   bool told = false, finished = false;
 };
 
@@ -218,15 +218,14 @@ class queue {
   void begin_trace(ry_job& job, const std::string& text);
   void tell(const std::shared_ptr<ry_job>& job, std::int32_t why);
   void tell_all(std::int32_t why);
-  void submit(std::function<void(db::connection&)> work, const char* what,
-              std::function<void()> after = {});
+  void submit(std::function<void(db::connection&)> work, const char* what, std::function<void()> after = {});
 
   module::runtime& rt_;
   const queue_settings settings_;
   exec::loop& loop_;
   boost::asio::steady_timer timer_, flush_timer_, poke_timer_;
   std::chrono::steady_clock::time_point last_poke_{};  // loop 0
-  bool poke_armed_ = false;                            // loop 0
+  bool poke_armed_ = false;  // loop 0
 
   mutable std::mutex mutex_;
   std::condition_variable idle_;

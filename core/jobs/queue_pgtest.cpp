@@ -129,8 +129,11 @@ TEST(queue, a_flood_of_one_share_does_not_delay_another) {
   node n(d);
   d.sql(std::string("select core.job_enqueue('t.fair', '\"flood\"', p_share => ") + flood_share +
         ") from generate_series(1, 2000);"
-        "select core.job_enqueue('t.fair', '\"one\"', p_share => " + small_share + ");"
-        "select core.job_enqueue('t.fair', '\"two\"', p_share => " + small_share + ")");
+        "select core.job_enqueue('t.fair', '\"one\"', p_share => " +
+        small_share +
+        ");"
+        "select core.job_enqueue('t.fair', '\"two\"', p_share => " +
+        small_share + ")");
   const auto order = order_of(n, "t.fair", 4);
   EXPECT_LE(place_of(order, "\"one\""), 1u);
   EXPECT_LE(place_of(order, "\"two\""), 3u);
@@ -141,8 +144,10 @@ TEST(queue, jobs_of_a_node_that_vanished_come_back_in_turn) {
   node n(d);
   // The state after a node that ran all of them was killed: the flood comes first.
   d.sql(std::string("select core.job_enqueue('t.back', '\"flood\"', p_node => gen_random_uuid(), p_share => ") +
-        flood_share + ") from generate_series(1, 1000);"
-        "select core.job_enqueue('t.back', '\"one\"', p_node => gen_random_uuid(), p_share => " + small_share + ")");
+        flood_share +
+        ") from generate_series(1, 1000);"
+        "select core.job_enqueue('t.back', '\"one\"', p_node => gen_random_uuid(), p_share => " +
+        small_share + ")");
   const auto order = order_of(n, "t.back", 2);
   EXPECT_LE(place_of(order, "\"one\""), 1u);
   EXPECT_EQ(n.queue.stats().rescued, 1001u);
@@ -153,7 +158,8 @@ TEST(queue, priority_goes_before_turn_and_age_decides_without_shares) {
   node n(d);
   d.sql(std::string("select core.job_enqueue('t.order', '1', p_priority => 1);"
                     "select core.job_enqueue('t.order', '2', p_priority => 1);"
-                    "select core.job_enqueue('t.order', '0', p_priority => 0, p_share => ") + flood_share + ")");
+                    "select core.job_enqueue('t.order', '0', p_priority => 0, p_share => ") +
+        flood_share + ")");
   EXPECT_EQ(order_of(n, "t.order", 3), (std::vector<std::string>{"0", "1", "2"}));
 }
 
@@ -214,8 +220,9 @@ TEST(queue, a_lighter_node_runs_less_at_once_beside_another) {
   k = kind("t.single");
   k.concurrency = 1;
   light.queue.add(k, stays);
-  d.sql("select core.job_enqueue('t.share', '{}') from generate_series(1, 50);"
-        "select core.job_enqueue('t.single', '{}')");
+  d.sql(
+      "select core.job_enqueue('t.share', '{}') from generate_series(1, 50);"
+      "select core.job_enqueue('t.single', '{}')");
   light.start();
   heavy.start();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 11; }));
@@ -231,14 +238,16 @@ TEST(queue, what_was_begun_without_waiting_does_not_keep_a_lighter_node_from_tho
   light.queue.add(k, [](const ry_job_view*, ry_job*) { return RY_OK; });
   light.start();
   for (int i = 0; i < 5; ++i) {
-    const auto id = d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
+    const auto id =
+        d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
     ASSERT_EQ(light.queue.adopt("t.both", id, 1, "{}"), RY_OK);
   }
   d.sql("select core.job_enqueue('t.both', '{}') from generate_series(1, 5)");
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where state = 1") == 7; }))
       << "two of eight are its share of those that wait";
   for (int i = 0; i < 2; ++i) {
-    const auto id = d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
+    const auto id =
+        d.number("select id from core.job_enqueue('t.both', '{}', p_node => '" + light.queue.node_id() + "')");
     ASSERT_EQ(light.queue.adopt("t.both", id, 1, "{}"), RY_OK);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
@@ -251,9 +260,10 @@ TEST(queue, a_heap_of_jobs_that_become_due_keeps_nobody_from_claiming) {
   // Another node has locked the first job to promote it, and its transaction does not end.
   ry::db::connection other{ry::db::connect_settings{d.url()}};
   other.open();
-  d.sql("select core.job_enqueue('t.due', '{}', p_run_at => now() + interval '1 h') from generate_series(1, 1500);"
-        "update core.job set run_at = now() - interval '1 s';"
-        "select core.job_enqueue('t.now', '{}')");
+  d.sql(
+      "select core.job_enqueue('t.due', '{}', p_run_at => now() + interval '1 h') from generate_series(1, 1500);"
+      "update core.job set run_at = now() - interval '1 s';"
+      "select core.job_enqueue('t.now', '{}')");
   auto held = other.begin();
   other.exec("select 1 from core.job where state = 3 order by run_at, id limit 10 for update");
   node n(d);
@@ -330,8 +340,8 @@ TEST(queue, an_adopted_job_runs_without_a_claim) {
   });
   n.start();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.node") == 1; }));
-  const auto id = d.number("select id from core.job_enqueue('t.adopt', '{\"a\":1}', p_node => '" +
-                           n.queue.node_id() + "')");
+  const auto id =
+      d.number("select id from core.job_enqueue('t.adopt', '{\"a\":1}', p_node => '" + n.queue.node_id() + "')");
   EXPECT_EQ(n.queue.adopt("t.adopt", id, 1, "{\"a\":1}"), RY_OK);
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
   EXPECT_EQ(ran, id);
@@ -370,8 +380,8 @@ TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
   EXPECT_EQ(st, RY_OK);
 
-  const auto waiting = d.number(
-      "select id from core.job_enqueue('t.other', '{}', p_run_at => now() + interval '1 day')");
+  const auto waiting =
+      d.number("select id from core.job_enqueue('t.other', '{}', p_run_at => now() + interval '1 day')");
   st = -1;
   b.queue.cancel(waiting, [&](ry_status s) { st = s; });
   ASSERT_TRUE(wait_for([&] { return st != -1; }));
@@ -389,8 +399,7 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   ends_when_told seen;
   a.queue.add(kind("t.cancel"), std::ref(seen));
   const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
-  const auto call_off =
-      "select core.job_call_off(" + std::to_string(job) + ")::int";
+  const auto call_off = "select core.job_call_off(" + std::to_string(job) + ")::int";
   EXPECT_EQ(d.number(call_off), 0) << "nobody works on it";
   EXPECT_EQ(d.number("select count(*) from core.job where not cancel_requested"), 1);
   a.start();
@@ -406,9 +415,7 @@ TEST(queue, stop_hands_over_what_does_not_end) {
     node n(d);
     n.queue.add(kind("t.slow"), [&](const ry_job_view*, ry_job* j) {
       return j->q.on_cancel(
-          j,
-          [](void* ctx, std::int32_t w) noexcept { static_cast<std::atomic<int>*>(ctx)->store(w); },
-          &why);
+          j, [](void* ctx, std::int32_t w) noexcept { static_cast<std::atomic<int>*>(ctx)->store(w); }, &why);
     });
     d.sql("select core.job_enqueue('t.slow', '{}')");
     n.start();
@@ -437,8 +444,7 @@ TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
   a.start();
   b.start();
   ASSERT_TRUE(wait_for([&] { return ran >= 3; }));
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - begin);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now() - begin);
   EXPECT_LE(ran, seconds.count() + 2);
 }
 
@@ -484,15 +490,18 @@ TEST(queue, a_job_past_its_deadline_is_told) {
 
 // Inserts a dead-lettered job.
 std::int64_t given_up(database& d, const std::string& key = {}) {
-  return d.number("insert into core.job (kind, queue, state, attempt, max_attempts, crashes, unique_key, args, last_error) "
-                  "values ('t.lost', 'default', 2, 3, 3, 1, nullif('" + key + "', ''), '{}', 'it failed') returning id");
+  return d.number(
+      "insert into core.job (kind, queue, state, attempt, max_attempts, crashes, unique_key, args, last_error) "
+      "values ('t.lost', 'default', 2, 3, 3, 1, nullif('" +
+      key + "', ''), '{}', 'it failed') returning id");
 }
 
 TEST(queue, depths_count_each_queue_by_state_and_know_the_oldest_that_is_ready) {
   database d;
-  d.sql("select core.job_enqueue('t.none', '{}', 'slow', 0, now() - interval '90 s');"
-        "select core.job_enqueue('t.none', '{}', 'slow');"
-        "select core.job_enqueue('t.none', '{}', 'slow', 0, now() + interval '1 h');");
+  d.sql(
+      "select core.job_enqueue('t.none', '{}', 'slow', 0, now() - interval '90 s');"
+      "select core.job_enqueue('t.none', '{}', 'slow');"
+      "select core.job_enqueue('t.none', '{}', 'slow', 0, now() + interval '1 h');");
   given_up(d);
   node n(d);
   auto k = kind("t.idle");

@@ -20,8 +20,7 @@
 
 namespace ry::jobs::test {
 
-inline bool wait_for(const std::function<bool()>& done,
-                     std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+inline bool wait_for(const std::function<bool()>& done, std::chrono::milliseconds limit = std::chrono::seconds(20)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -75,7 +74,9 @@ struct node {
   explicit node(database& d, std::string previous = {}, int weight = 100,
                 std::chrono::milliseconds lease = std::chrono::milliseconds(1500),
                 std::chrono::milliseconds hold = std::chrono::milliseconds(60'000))
-      : loops(2), db(db_settings(d)), rt(make_runtime()),
+      : loops(2),
+        db(db_settings(d)),
+        rt(make_runtime()),
         queue(rt, {new_uuid(), std::move(previous), lease, hold, std::chrono::milliseconds(300),
                    std::chrono::milliseconds(200), 100, std::chrono::milliseconds(10'000), weight, "test"}) {
     rt.jobs = &queue;

@@ -18,17 +18,17 @@ namespace ry::limits {
 
 struct rate {
   std::int64_t per_minute = 0;  // 0: no limit
-  std::int64_t burst = 1;       // requests that may come at once
+  std::int64_t burst = 1;  // requests that may come at once
   bool on() const noexcept { return per_minute > 0; }
   std::int64_t interval_us() const noexcept { return 60'000'000 / per_minute; }
 };
 
 struct verdict {
   bool allowed = true;
-  std::int64_t remaining = 0;       // requests that would be allowed now
+  std::int64_t remaining = 0;  // requests that would be allowed now
   std::int64_t retry_after_us = 0;  // if refused
-  std::int64_t full_after_us = 0;   // until the whole burst is available again
-  bool counted = true;              // false: the table is full, so the key is not counted
+  std::int64_t full_after_us = 0;  // until the whole burst is available again
+  bool counted = true;  // false: the table is full, so the key is not counted
 };
 
 struct spending {

@@ -41,7 +41,7 @@ TEST(bucket_table, what_other_nodes_let_through_counts_and_is_owed) {
   EXPECT_EQ(told[0].us, second);
   EXPECT_TRUE(here.collect(0).empty()) << "told once";
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
-  here.learn("a", 5 * second, 0);                        // the other nodes allowed four at once
+  here.learn("a", 5 * second, 0);  // the other nodes allowed four at once
   const auto refused = here.take("a", one_a_second, 0);
   EXPECT_FALSE(refused.allowed);
   EXPECT_EQ(refused.retry_after_us, 4 * second) << "five told and one not, and this one, less the burst";

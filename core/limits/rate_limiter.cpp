@@ -17,8 +17,7 @@ constexpr std::int64_t sweep_every_us = 60'000'000;
 constexpr std::size_t keys_at_once = 5000;
 
 std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -28,8 +27,7 @@ std::string key_of(std::string_view kind, std::string_view name) {
   constexpr std::size_t longest = 200;
   const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
   std::string key(kind);
-  if (name.size() <= longest && std::all_of(name.begin(), name.end(), plain))
-    return key.append(" ").append(name);
+  if (name.size() <= longest && std::all_of(name.begin(), name.end(), plain)) return key.append(" ").append(name);
   return key.append("#").append(db::sha256_hex(name));
 }
 
@@ -38,9 +36,8 @@ std::uint32_t seconds_up(std::int64_t us) {
 }
 
 http::gate_verdict answer_of(const verdict& v, const rate& r) {
-  return http::gate_verdict{v.allowed, static_cast<std::uint64_t>(r.burst),
-                            static_cast<std::uint64_t>(v.remaining), seconds_up(v.full_after_us),
-                            std::max(1u, seconds_up(v.retry_after_us))};
+  return http::gate_verdict{v.allowed, static_cast<std::uint64_t>(r.burst), static_cast<std::uint64_t>(v.remaining),
+                            seconds_up(v.full_after_us), std::max(1u, seconds_up(v.retry_after_us))};
 }
 
 }  // namespace
@@ -82,9 +79,9 @@ void rate_limiter::detach() {
 void rate_limiter::shared_state::tell(db::connection& c, bucket_table& buckets) {
   const auto all = buckets.collect(now_us());
   for (std::size_t from = 0; from < all.size(); from += keys_at_once) {
-    const std::vector<spending> part(all.begin() + static_cast<std::ptrdiff_t>(from),
-                                     all.begin() + static_cast<std::ptrdiff_t>(
-                                                       std::min(all.size(), from + keys_at_once)));
+    const std::vector<spending> part(
+        all.begin() + static_cast<std::ptrdiff_t>(from),
+        all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), from + keys_at_once)));
     db::text_array keys;
     std::vector<std::int64_t> spent, begun;
     for (const auto& s : part) {
@@ -116,8 +113,7 @@ std::optional<http::gate_verdict> rate_limiter::by_address(std::string_view addr
   const auto& r = settings_.by_address;
   const auto now = now_us();
   auto v = state_->addresses.take(key_of("address", network_of(address)), r, now);
-  if (!v.counted)
-    v = state_->networks.take(key_of("network", network_of(address, ipv6_prefix::site)), r, now);
+  if (!v.counted) v = state_->networks.take(key_of("network", network_of(address, ipv6_prefix::site)), r, now);
   return answer_of(v, r);
 }
 

@@ -40,8 +40,9 @@ TEST(rate_limiter, nodes_share_what_they_count) {
   member a(d), b(d);
   const auto told = [&](int n) {
     return wait_for([&] {
-      return d.number("select coalesce(max(ceil(extract(epoch from busy_until - now()) / 60)), 0)::int "
-                      "from core.rate") == n;
+      return d.number(
+                 "select coalesce(max(ceil(extract(epoch from busy_until - now()) / 60)), 0)::int "
+                 "from core.rate") == n;
     });
   };
   EXPECT_EQ(a.let_through("ann", 4), 4);
@@ -88,8 +89,8 @@ TEST(rate_limiter, what_is_spent_counts_from_where_the_key_stood) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   const auto minutes = [&](const std::string& spent, const std::string& from) {
-    return d.number("select round(ahead / 6e7) from core.rates_spend(array['ann'], array[" + spent + " * 60000000::bigint], array[" +
-                    from + " * 60000000::bigint])");
+    return d.number("select round(ahead / 6e7) from core.rates_spend(array['ann'], array[" + spent +
+                    " * 60000000::bigint], array[" + from + " * 60000000::bigint])");
   };
   EXPECT_EQ(minutes("30", "-60"), -30) << "half of the last hour";
   EXPECT_EQ(minutes("50", "-60"), 20) << "another node, of the same hour";

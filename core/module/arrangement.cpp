@@ -79,8 +79,7 @@ std::vector<std::size_t> arrangement::dependents(const std::set<std::size_t>& fa
     if (all.contains(i)) continue;
     const auto it = required.find(i);
     if (it == required.end()) continue;
-    if (std::any_of(it->second.begin(), it->second.end(),
-                    [&](std::size_t to) { return all.contains(to); })) {
+    if (std::any_of(it->second.begin(), it->second.end(), [&](std::size_t to) { return all.contains(to); })) {
       all.insert(i);
       out.push_back(i);
     }
@@ -92,10 +91,9 @@ std::string arrangement::needed_of(std::size_t user, const std::set<std::size_t>
   for (const std::size_t to : required.at(user))
     if (failed.contains(to))
       for (const auto& n : entries[user].facts.needs)
-        if (!n.optional && std::count(entries[to].facts.provides.begin(),
-                                      entries[to].facts.provides.end(), n.id))
-          return called(entries[user].facts.name) + " needs " + n.id + " of " +
-                 called(entries[to].facts.name) + ", which failed.";
+        if (!n.optional && std::count(entries[to].facts.provides.begin(), entries[to].facts.provides.end(), n.id))
+          return called(entries[user].facts.name) + " needs " + n.id + " of " + called(entries[to].facts.name) +
+                 ", which failed.";
   return called(entries[user].facts.name) + " needs a module that failed.";
 }
 
@@ -113,12 +111,10 @@ void arrangement::drop(reasons out_with, report& out) {
     failed.insert(k);
   }
   for (auto it = out_with.rbegin(); it != out_with.rend(); ++it)
-    if (entries[it->first].present())
-      end(it->first, clock::now() + failed_start_time, unmapping::unmap);
+    if (entries[it->first].present()) end(it->first, clock::now() + failed_start_time, unmapping::unmap);
   for (std::size_t n = 0; n < out_with.size(); ++n)
     add_problem(out_with[n].first, out_with[n].second, out, n >= to_blame);
 }
-
 
 void arrangement::look(const module_spec& spec, report& out) {
   module_entry e;
@@ -159,10 +155,11 @@ std::string arrangement::refuse_file(const module_entry& e) const {
   if (rt.starts) {
     if (const auto why = rt.starts->objection(e.facts.name, e.seen.sha256); !why.empty()) {
       if (e.spec.failure == module_spec::on_failure::skip)
-        return called(e.facts.name) + " is not started: " + why + ". Replace the file, or start it again with `runyard modules enable " +
-               e.facts.name + "`.";
-      observe::log(level::error, "module", "a required module is started again although it may end the server",
-                   {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}, {"reason", why}});
+        return called(e.facts.name) + " is not started: " + why +
+               ". Replace the file, or start it again with `runyard modules enable " + e.facts.name + "`.";
+      observe::log(
+          level::error, "module", "a required module is started again although it may end the server",
+          {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}, {"reason", why}});
     }
   }
   if (options.taken_by)
@@ -197,9 +194,10 @@ void arrangement::arrange(report& out) {
 void arrangement::refuse_shared_symbols(const module_entry& e) const {
   for (const auto& symbol : e.seen.unique_symbols)
     if (reg.unique_symbols.contains(symbol))
-      throw std::runtime_error("it exports the unique symbol " + symbol +
-                               ", which a loaded library also exports, so both would share one variable. Restart the server, or "
-                               "link the module with the SDK's version script");
+      throw std::runtime_error(
+          "it exports the unique symbol " + symbol +
+          ", which a loaded library also exports, so both would share one variable. Restart the server, or "
+          "link the module with the SDK's version script");
 }
 
 void arrangement::load_all(report& out, occasion when) {
@@ -289,8 +287,7 @@ std::vector<graph_refusal> arrangement::misfits() const {
   host.points[RY_COMMAND_1] = sizeof(ry_command_v1);
   host.routes = options.host_routes;
   host.components = options.host_components;
-  if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end())
-    host.base_path = it->second;
+  if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end()) host.base_path = it->second;
   while (host.base_path.ends_with('/')) host.base_path.pop_back();
   std::vector<staged_module> staged;
   std::vector<std::size_t> which;
@@ -362,16 +359,13 @@ void arrangement::start_one(std::size_t i, report& out) {
   set_state(i, module_state::started);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
   observe::log(level::info, "module", "started",
-               {{"module", e.facts.name},
-                {"version", e.facts.version},
-                {"ms", std::to_string(ms.count())}});
+               {{"module", e.facts.name}, {"version", e.facts.version}, {"ms", std::to_string(ms.count())}});
 }
 
 void arrangement::drop_failed_start(std::size_t i, const std::string& message, report& out) {
   end(i, clock::now() + failed_start_time, unmapping::unmap);
   drop(i, message, out);
 }
-
 
 // Returns false if an owner still uses one of the drivers.
 bool arrangement::withdraw_drivers(std::size_t i, clock::time_point deadline) {
@@ -392,9 +386,8 @@ bool arrangement::withdraw_drivers(std::size_t i, clock::time_point deadline) {
       done = entries[i].gen->withdraw(a.what, *entries[a.owner].gen, a.where, deadline);
     }
     if (!done)
-      observe::log(
-          level::error, "module", "a driver is still in use at the deadline",
-          {{"module", entries[i].facts.name}, {"point", a.what.point}, {"driver", a.what.name}});
+      observe::log(level::error, "module", "a driver is still in use at the deadline",
+                   {{"module", entries[i].facts.name}, {"point", a.what.point}, {"driver", a.what.name}});
     all = all && done;
   }
   return all;
@@ -417,14 +410,12 @@ bool arrangement::end(std::size_t i, clock::time_point deadline, unmapping unmap
   if (!stopped) return give_up("it did not stop before the deadline");
   if (!unused) return give_up("one of its drivers is still in use");
   if (!e.gen->quiesce(deadline)) {
-    std::string why = std::to_string(e.gen->host()->outstanding.load()) +
-                      " operations or handles are outstanding";
+    std::string why = std::to_string(e.gen->host()->outstanding.load()) + " operations or handles are outstanding";
     for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
     return give_up(why);
   }
   if (!e.gen->destroy()) return give_up("it did not come back from its destroy");
-  if (!e.gen->quiesce(clock::now() + least_time))
-    return give_up("something of it is outstanding after destroy");
+  if (!e.gen->quiesce(clock::now() + least_time)) return give_up("something of it is outstanding after destroy");
   const bool unmapped = unload(i, unmap);
   set_state(i, module_state::stopped);
   return unmapped;

@@ -25,7 +25,7 @@ namespace ry::module {
 struct module_entry {
   module_spec spec;
   std::shared_ptr<const sealed_image> image;  // until the module is loaded
-  std::shared_ptr<rehearsal> tried;           // the preflight; until the module is created
+  std::shared_ptr<rehearsal> tried;  // the preflight; until the module is created
   inspection seen;
   module_facts facts;
   module_state state = module_state::refused;
@@ -34,9 +34,7 @@ struct module_entry {
   module_description registered;  // only lists what it registered
   std::uint64_t schema_misses = 0;  // of the latest instance that ended
 
-  bool present() const {
-    return gen && (state == module_state::created || state == module_state::started);
-  }
+  bool present() const { return gen && (state == module_state::created || state == module_state::started); }
 };
 
 // Why the code of an ended module may stay mapped until the process ends.
@@ -53,7 +51,7 @@ class arrangement {
   struct announced {
     std::size_t driver_module, owner;
     driver what;
-    point where;             // of a module
+    point where;  // of a module
     const host_point* host;  // of the host
     lifecycle_completion* handed_over = nullptr;  // if replaced: complete once the owner no longer uses this driver
     std::shared_ptr<generation> holder;  // owns handed_over

@@ -10,8 +10,7 @@ namespace ry::module {
 namespace {
 
 bool needs_any(const module_facts& user, const std::set<std::string>& ids) {
-  return std::any_of(user.needs.begin(), user.needs.end(),
-                     [&](const auto& n) { return ids.contains(n.id); });
+  return std::any_of(user.needs.begin(), user.needs.end(), [&](const auto& n) { return ids.contains(n.id); });
 }
 
 problem refusal(const std::string& module, std::string message) {
@@ -50,17 +49,15 @@ void change::apply(const module_change& wanted, report& out) {
     return;
   }
   if (lives && (now_.entries[i].facts.flags & RY_MODULE_NO_RELOAD)) {
-    out.problems.push_back(
-        refusal(name, "module \"" + name +
-                          "\" cannot be changed while the server runs, as it says itself; restart "
-                          "the server instead."));
+    out.problems.push_back(refusal(name, "module \"" + name +
+                                             "\" cannot be changed while the server runs, as it says itself; restart "
+                                             "the server instead."));
     return;
   }
   renew(i, wanted.spec, out);
   if (const auto& found = next_.entries[i].facts.name; found != name && out.problems.empty())
     out.problems.push_back(refusal(name, "the file \"" + wanted.spec.file.filename().string() +
-                                             "\" holds the module \"" + found + "\", not \"" +
-                                             name + "\"."));
+                                             "\" holds the module \"" + found + "\", not \"" + name + "\"."));
 }
 
 // Swaps all modules that use what an affected module provides or will provide, because their leases and drivers
@@ -94,8 +91,9 @@ void change::name_dependents(const change_request& request, report& out) const {
         users += (users.empty() ? "" : ", ") + now_.entries[user].facts.name;
     }
     if (users.empty()) continue;
-    out.problems = {refusal(wanted.name, "module \"" + wanted.name + "\" cannot be disabled, because these modules need it: " +
-                                             users + ". Disable them first.")};
+    out.problems = {refusal(wanted.name, "module \"" + wanted.name +
+                                             "\" cannot be disabled, because these modules need it: " + users +
+                                             ". Disable them first.")};
     return;
   }
 }
@@ -113,12 +111,10 @@ report change::prepare(const change_request& request) {
   }
   if (!out.problems.empty()) return out;
 
-  std::erase_if(next_.drivers, [&](const auto& a) {
-    return affected_.contains(a.driver_module) || affected_.contains(a.owner);
-  });
+  std::erase_if(next_.drivers,
+                [&](const auto& a) { return affected_.contains(a.driver_module) || affected_.contains(a.owner); });
   for (const std::size_t i : affected_)
-    if (i < now_.entries.size() && now_.entries[i].present() &&
-        next_.entries[i].state == module_state::disabled)
+    if (i < now_.entries.size() && now_.entries[i].present() && next_.entries[i].state == module_state::disabled)
       next_.reg.hide(now_.entries[i].gen->host());
   next_.load_all(out, arrangement::occasion::change);
   for (const std::size_t i : next_.order)
@@ -211,8 +207,7 @@ void change::commit(clock::time_point deadline) {
     std::swap(now_.drivers, next_.drivers);
     committed_ = true;
   }
-  std::erase_if(next_.drivers,
-                [&](const auto& a) { return !affected_.contains(a.driver_module); });
+  std::erase_if(next_.drivers, [&](const auto& a) { return !affected_.contains(a.driver_module); });
   for (const std::size_t i : now_.order)
     if (affected_.contains(i) && now_.entries[i].present()) now_.announce_to_host(i);
 }

@@ -35,9 +35,7 @@ struct module_change_test : module_set_test {
     if (text.empty()) set.commit(std::chrono::steady_clock::now() + std::chrono::seconds(1));
     return text;
   }
-  std::vector<module_end> left() {
-    return set.end_leaving(std::chrono::steady_clock::now() + std::chrono::seconds(3));
-  }
+  std::vector<module_end> left() { return set.end_leaving(std::chrono::steady_clock::now() + std::chrono::seconds(3)); }
   std::string only_route() { return set.routes().size() == 1 ? set.routes()[0].pattern : "not one"; }
 };
 
@@ -77,8 +75,7 @@ TEST_F(module_change_test, what_left_is_unmapped) {
 TEST_F(module_change_test, whoever_uses_a_service_follows_its_provider) {
   running({"user", "provider", "plain"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
-  EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "provider start", "user start",
-                                   "user leased"));
+  EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "provider start", "user start", "user leased"));
   const auto ends = left();
   EXPECT_THAT(trace(), ElementsAre("user stop", "user destroy", "provider stop", "provider destroy"));
   EXPECT_THAT(ends, SizeIs(2));
@@ -153,8 +150,9 @@ TEST_F(module_change_test, modules_come_and_go) {
 
 TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
   running({"user", "provider"});
-  EXPECT_THAT(changed(to("provider", "provider", use::disabled)),
-              HasSubstr("module \"provider\" cannot be disabled, because these modules need it: user. Disable them first."));
+  EXPECT_THAT(
+      changed(to("provider", "provider", use::disabled)),
+      HasSubstr("module \"provider\" cannot be disabled, because these modules need it: user. Disable them first."));
   EXPECT_EQ(described("provider").state, module_state::started);
   EXPECT_EQ(described("user").state, module_state::started);
   EXPECT_THAT(trace(), IsEmpty());
@@ -178,15 +176,14 @@ TEST_F(module_change_test, an_owner_that_can_takes_a_drivers_successor_in_one_st
   EXPECT_THAT(left(), SizeIs(1));
   EXPECT_THAT(trace(), ElementsAre("driver_a stop", "driver_a destroy"));
   stop();
-  EXPECT_THAT(trace(), ElementsAre("replacer driver removed", "driver_a stop", "driver_a destroy",
-                                   "replacer stop", "replacer destroy"));
+  EXPECT_THAT(trace(), ElementsAre("replacer driver removed", "driver_a stop", "driver_a destroy", "replacer stop",
+                                   "replacer destroy"));
 }
 
 TEST_F(module_change_test, an_owner_that_cannot_is_without_the_driver_for_a_moment) {
   running({"owner", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
-  EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "owner driver removed",
-                                   "owner driver added"));
+  EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "owner driver removed", "owner driver added"));
   EXPECT_THAT(left(), SizeIs(1));
   EXPECT_THAT(trace(), ElementsAre("driver_a stop", "driver_a destroy"));
 }
@@ -194,11 +191,11 @@ TEST_F(module_change_test, an_owner_that_cannot_is_without_the_driver_for_a_mome
 TEST_F(module_change_test, drivers_follow_the_owner_of_their_point) {
   running({"owner", "driver_a"});
   EXPECT_EQ(changed(to("owner", "owner")), "");
-  EXPECT_THAT(trace(), ElementsAre("owner create", "driver_a create", "owner driver added",
-                                   "owner start", "driver_a start"));
+  EXPECT_THAT(trace(),
+              ElementsAre("owner create", "driver_a create", "owner driver added", "owner start", "driver_a start"));
   EXPECT_THAT(left(), SizeIs(2));
-  EXPECT_THAT(trace(), ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy",
-                                   "owner stop", "owner destroy"));
+  EXPECT_THAT(trace(),
+              ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy", "owner stop", "owner destroy"));
 }
 
 TEST_F(module_change_test, a_driver_of_a_generation_that_leaves_may_be_in_use_for_long) {

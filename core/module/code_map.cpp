@@ -20,7 +20,7 @@ struct slot {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // 0, 0: free
   std::array<std::atomic<char>, std::tuple_size_v<code_name>> name{};
   ry_host* host = nullptr;  // under the mutex
-  bool taken = false;       // under the mutex
+  bool taken = false;  // under the mutex
 };
 
 constexpr std::size_t no_slot = 1024;

@@ -19,10 +19,8 @@ std::int64_t us(auto duration) {
 
 void log(const ry_host* host, int32_t severity, ry_str message, ry_str fields_json) noexcept {
   using observe::level;
-  static constexpr observe::level levels[] = {level::trace, level::debug, level::info, level::warn,
-                                              level::error};
-  const auto l =
-      severity >= RY_LOG_TRACE && severity <= RY_LOG_ERROR ? levels[severity] : level::info;
+  static constexpr observe::level levels[] = {level::trace, level::debug, level::info, level::warn, level::error};
+  const auto l = severity >= RY_LOG_TRACE && severity <= RY_LOG_ERROR ? levels[severity] : level::info;
   observe::log_json(l, host->name, core::sv(message), core::sv(fields_json));
 }
 
@@ -45,8 +43,7 @@ ry_str own_data_dir(ry_host* host) {
     fs::create_directories(dir, ec);
     if (!ec) fs::permissions(dir, fs::perms::owner_all, ec);
     if (ec) {
-      observe::log(observe::level::error, host->name, "its data directory cannot be made",
-                   {{"error", ec.message()}});
+      observe::log(observe::level::error, host->name, "its data directory cannot be made", {{"error", ec.message()}});
       return {};
     }
     host->data_dir = dir.string();
@@ -80,19 +77,17 @@ uint32_t on_exec(const ry_exec* exec) noexcept {
 ry_status exec_post(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx) noexcept {
   if (!exec || !fn) return RY_INVALID_ARGUMENT;
   try {
-    post(host, exec,
-         [host, fn, ctx, trace = observe::current_trace()] {
-           const observe::trace_scope scope(trace);
-           invoke(const_cast<ry_host*>(host), "posted call", fn, ctx);
-         });
+    post(host, exec, [host, fn, ctx, trace = observe::current_trace()] {
+      const observe::trace_scope scope(trace);
+      invoke(const_cast<ry_host*>(host), "posted call", fn, ctx);
+    });
     return RY_OK;
   } catch (...) {
     return RY_RESOURCE_EXHAUSTED;
   }
 }
 
-ry_status sleep_ms(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done,
-                   ry_op_id* op) noexcept {
+ry_status sleep_ms(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done, ry_op_id* op) noexcept {
   if (!exec || !done.fn) return RY_INVALID_ARGUMENT;
   try {
     return host->rt.modules->sleeps.start(host, exec, ms, done, op);
@@ -109,14 +104,12 @@ void op_cancel(const ry_host* host, ry_op_id op) noexcept {
   }
 }
 
-ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void* ctx,
-                       ry_done done) noexcept {
+ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void* ctx, ry_done done) noexcept {
   if (!exec || !work) return RY_INVALID_ARGUMENT;
   if (!host->rt.blocking) return RY_UNAVAILABLE;
   try {
     const auto submitted =
-        host->rt.blocking->submit([keep = hold(host), host, exec, work, ctx, done,
-                                    trace = observe::current_trace()] {
+        host->rt.blocking->submit([keep = hold(host), host, exec, work, ctx, done, trace = observe::current_trace()] {
           const observe::trace_scope scope(trace);
           invoke(const_cast<ry_host*>(host), "blocking work", work, ctx);
           complete(host, exec, done, RY_OK, trace);
@@ -131,9 +124,9 @@ ry_status run_blocking(const ry_host* host, ry_exec* exec, ry_call_fn work, void
 }  // namespace
 
 const ry_core_v1& core_table() noexcept {
-  static constexpr ry_core_v1 table = {
-      sizeof(ry_core_v1), 0,       log,       now_unix_us, mono_us,   info,        new_uuid,
-      pick_exec,          on_exec, exec_post, sleep_ms,    op_cancel, run_blocking};
+  static constexpr ry_core_v1 table = {sizeof(ry_core_v1), 0,         log,     now_unix_us, mono_us,  info,
+                                       new_uuid,           pick_exec, on_exec, exec_post,   sleep_ms, op_cancel,
+                                       run_blocking};
   return table;
 }
 

@@ -114,14 +114,17 @@ TEST_F(core_table_test, a_module_enters_another_trace_until_it_returns) {
   } s{&self, handle};
   {
     const observe::trace_scope scope(others);
-    invoke(&self, "test", +[](void* p) noexcept {
-      const auto& s = *static_cast<state*>(p);
-      trace_table().enter(s.host, s.handle);
-      EXPECT_EQ(observe::trace_of_thread().get(), s.handle);
-      trace_table().enter(s.host, nullptr);
-      EXPECT_EQ(observe::trace_of_thread(), nullptr);
-      trace_table().enter(s.host, s.handle);
-    }, static_cast<void*>(&s));
+    invoke(
+        &self, "test",
+        +[](void* p) noexcept {
+          const auto& s = *static_cast<state*>(p);
+          trace_table().enter(s.host, s.handle);
+          EXPECT_EQ(observe::trace_of_thread().get(), s.handle);
+          trace_table().enter(s.host, nullptr);
+          EXPECT_EQ(observe::trace_of_thread(), nullptr);
+          trace_table().enter(s.host, s.handle);
+        },
+        static_cast<void*>(&s));
     EXPECT_EQ(observe::trace_of_thread(), others);
   }
   EXPECT_EQ(mine->use_count(), 2u);
@@ -188,8 +191,7 @@ TEST_F(core_table_test, posts_run_on_their_executor_and_never_inside_the_call) {
                   auto& s = *static_cast<state*>(ctx);
                   s.there.set_value(s.core.on_exec(s.exec) == 1 && ry_host::current() == s.self);
                   s.core.exec_post(
-                      s.self, s.exec,
-                      [](void* c) noexcept { static_cast<state*>(c)->second_ran = true; }, ctx);
+                      s.self, s.exec, [](void* c) noexcept { static_cast<state*>(c)->second_ran = true; }, ctx);
                   s.inside.set_value(s.second_ran);
                 },
                 &s),
@@ -255,11 +257,10 @@ TEST_F(core_table_test, blocking_work_runs_elsewhere_and_completes_here) {
     ry_exec* at = reinterpret_cast<ry_exec*>(1);
   } s;
   completion c;
-  ASSERT_EQ(core.run_blocking(
-                &self, exec,
-                [](void* ctx) noexcept { static_cast<state*>(ctx)->at = ry_exec::current(); }, &s,
-                c.done()),
-            RY_OK);
+  ASSERT_EQ(
+      core.run_blocking(
+          &self, exec, [](void* ctx) noexcept { static_cast<state*>(ctx)->at = ry_exec::current(); }, &s, c.done()),
+      RY_OK);
   EXPECT_EQ(c.wait(), RY_OK);
   EXPECT_EQ(s.at, nullptr);
   settle();
@@ -286,8 +287,7 @@ TEST_F(core_table_test, a_callback_that_blocks_its_loop_is_counted) {
 TEST_F(core_table_test, metrics_carry_the_modules_name) {
   const auto& m = metrics_table();
   const ry_header label = {view("tier"), view("free")};
-  auto* c =
-      m.get(&self, RY_METRIC_COUNTER, view("runs_total"), view("Runs"), &label, 1, nullptr, 0);
+  auto* c = m.get(&self, RY_METRIC_COUNTER, view("runs_total"), view("Runs"), &label, 1, nullptr, 0);
   ASSERT_NE(c, nullptr);
   m.add(c, 2);
   EXPECT_THAT(host.metrics.render(), HasSubstr("runyard_mod_runs_total{tier=\"free\"} 2"));
@@ -305,9 +305,7 @@ TEST_F(core_table_test, services_are_leased_by_need_only) {
   const void* found = nullptr;
   void* obj = nullptr;
   ry_lease* lease = nullptr;
-  const auto acquire = [&](std::uint32_t size) {
-    return s.acquire(&self, view("svc/1"), size, &found, &obj, &lease);
-  };
+  const auto acquire = [&](std::uint32_t size) { return s.acquire(&self, view("svc/1"), size, &found, &obj, &lease); };
   EXPECT_EQ(acquire(0), RY_FAILED_PRECONDITION);
   host.modules.admit(&self, {"svc/1"});
   EXPECT_EQ(acquire(0), RY_NOT_FOUND);

@@ -67,8 +67,7 @@ std::string to_json(const std::vector<module_description>& modules) {
     o["services"] = texts(m.services);
     o["points"] = texts(m.points);
     json::array drivers;
-    for (const auto& d : m.drivers)
-      drivers.push_back(json::object{{"point", d.point}, {"name", d.name}});
+    for (const auto& d : m.drivers) drivers.push_back(json::object{{"point", d.point}, {"name", d.name}});
     o["drivers"] = std::move(drivers);
     o["migrations"] = texts(m.migrations);
     json::error_code ec;

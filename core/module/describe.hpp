@@ -14,7 +14,7 @@ namespace ry::module {
 
 enum class module_state {
   disabled,  // by the configuration
-  refused,   // see `reason`
+  refused,  // see `reason`
   created,
   started,
   stopped,  // destroyed
@@ -32,14 +32,14 @@ struct module_description {
   std::string reason;  // why it is refused or retired
   module_facts facts;  // if the file is not a module, only `name`, taken from the file
   bool required = true;
-  std::vector<std::string> routes;     // "GET /a/{id}"
-  std::vector<std::string> jobs;       // kinds
+  std::vector<std::string> routes;  // "GET /a/{id}"
+  std::vector<std::string> jobs;  // kinds
   std::vector<std::string> consumers;  // "name: kind,kind"
   std::vector<std::string> services, points;
   std::vector<described_driver> drivers;
   std::vector<std::string> migrations;  // ids
-  std::string settings_schema;          // JSON text; empty: none, or the module is not loaded
-  std::uint64_t generation = 0;         // number of the instance; 0: none
+  std::string settings_schema;  // JSON text; empty: none, or the module is not loaded
+  std::uint64_t generation = 0;  // number of the instance; 0: none
   std::uint64_t slow_callbacks = 0;
   std::uint32_t strikes = 0;
   std::int64_t outstanding = 0;

@@ -15,19 +15,17 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::array<std::string_view, 7> component_kinds = {
-    "schemas", "responses", "parameters", "examples", "requestBodies", "headers", "links"};
+constexpr std::array<std::string_view, 7> component_kinds = {"schemas",       "responses", "parameters", "examples",
+                                                             "requestBodies", "headers",   "links"};
 constexpr std::string_view reference_begin = "#/components/";
 
 bool is_component_name(std::string_view s) {
-  return !s.empty() && s.size() <= 100 && std::all_of(s.begin(), s.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '-';
-  });
+  return !s.empty() && s.size() <= 100 &&
+         std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
 }
 
 bool is_method(std::string_view s) {
-  static constexpr std::array<std::string_view, 7> known = {"get",   "head",   "post",   "put",
-                                                            "patch", "delete", "options"};
+  static constexpr std::array<std::string_view, 7> known = {"get", "head", "post", "put", "patch", "delete", "options"};
   return std::find(known.begin(), known.end(), s) != known.end();
 }
 
@@ -44,8 +42,7 @@ std::string fault_of_paths(const json::value& paths) {
     for (const auto& [key, value] : item.get_object()) {
       if (key == "parameters" && value.is_array()) continue;
       if (!is_method(key) || !value.is_object())
-        return "has a member " + in_quotes(key) + " of the path " + in_quotes(path) +
-               " that is no operation";
+        return "has a member " + in_quotes(key) + " of the path " + in_quotes(path) + " that is no operation";
     }
   }
   return {};
@@ -54,8 +51,7 @@ std::string fault_of_paths(const json::value& paths) {
 std::string fault_of_components(const json::value& components) {
   if (!components.is_object()) return "has \"components\" that are no object";
   for (const auto& [kind, list] : components.get_object()) {
-    if (std::find(component_kinds.begin(), component_kinds.end(), std::string_view(kind)) ==
-            component_kinds.end() ||
+    if (std::find(component_kinds.begin(), component_kinds.end(), std::string_view(kind)) == component_kinds.end() ||
         !list.is_object())
       return "has components " + in_quotes(kind) + ", which are not known";
     for (const auto& [name, value] : list.get_object())
@@ -103,9 +99,8 @@ class collector {
     if (!good && problem_.empty()) problem_ = problem;
   }
   bool is_route(std::string_view method, std::string_view path) const {
-    return std::any_of(registered_.routes.begin(), registered_.routes.end(), [&](const auto& r) {
-      return r.method == method && described_path(r.pattern) == path;
-    });
+    return std::any_of(registered_.routes.begin(), registered_.routes.end(),
+                       [&](const auto& r) { return r.method == method && described_path(r.pattern) == path; });
   }
   void collect(const json::object& part) {
     if (const auto* components = part.if_contains("components"))
@@ -119,15 +114,14 @@ class collector {
         for (const auto& [key, value] : item.get_object()) {
           if (key == "parameters") continue;
           const auto route = upper(key) + " " + std::string(path);
-          note(is_route(upper(key), path),
-               "the route " + route + ", which it does not register");
+          note(is_route(upper(key), path), "the route " + route + ", which it does not register");
           note(described_.insert(route).second, "the route " + route + " twice");
         }
   }
   void resolve(json::value& v) {
     for_each_reference(v, [&](std::string_view to) {
-      const bool good = to.starts_with(reference_begin) &&
-                        components_.contains(std::string(to.substr(reference_begin.size())));
+      const bool good =
+          to.starts_with(reference_begin) && components_.contains(std::string(to.substr(reference_begin.size())));
       note(good, "something by " + in_quotes(to) + ", which neither it nor the host has");
       return std::string(to);
     });
@@ -167,8 +161,7 @@ std::string description_fault(std::string_view text) {
   return {};
 }
 
-std::string description_problem(const registration& r,
-                                const std::set<std::string>& host_components) {
+std::string description_problem(const registration& r, const std::set<std::string>& host_components) {
   return collector(r, host_components).run();
 }
 

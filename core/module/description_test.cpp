@@ -10,8 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-registration with(std::vector<std::pair<std::string, std::string>> routes,
-                  std::vector<std::string> parts) {
+registration with(std::vector<std::pair<std::string, std::string>> routes, std::vector<std::string> parts) {
   registration out;
   for (auto& [method, pattern] : routes) {
     route r;
@@ -57,8 +56,7 @@ TEST(description, what_is_described_is_there) {
   EXPECT_THAT(description_problem(with({}, {b, b}), host), HasSubstr("schemas/A twice"));
   EXPECT_THAT(description_problem(with({{"GET", "/a/{id}/{rest...}"}}, {a, a, b}), host),
               HasSubstr("GET /a/{id}/{rest} twice"));
-  EXPECT_THAT(description_problem(
-                  with({}, {R"({"components":{"schemas":{"A":{"$ref":"other.json#/A"}}}})"}), host),
+  EXPECT_THAT(description_problem(with({}, {R"({"components":{"schemas":{"A":{"$ref":"other.json#/A"}}}})"}), host),
               HasSubstr("other.json#/A"));
 }
 

@@ -66,8 +66,7 @@ class reader {
 
   // The NUL-terminated text at `offset` of a string table. It limits the length before the search, so that a table
   // without a NUL does not make each lookup scan the whole table.
-  static std::string_view text_at(std::string_view table, std::uint64_t offset,
-                                  std::size_t most = max_name) {
+  static std::string_view text_at(std::string_view table, std::uint64_t offset, std::size_t most = max_name) {
     if (offset >= table.size()) return {};
     const std::string_view text = table.substr(offset, most);
     return text.substr(0, text.find('\0'));
@@ -79,8 +78,7 @@ class reader {
   }
 
   std::string_view linked_strings(const Elf64_Shdr& s) const {
-    if (s.sh_link >= sections_.size())
-      refuse("it is damaged: an ELF table names a string table that is not there");
+    if (s.sh_link >= sections_.size()) refuse("it is damaged: an ELF table names a string table that is not there");
     return contents(sections_[s.sh_link]);
   }
 
@@ -88,8 +86,7 @@ class reader {
     if (image_.size() < sizeof(Elf64_Ehdr) || std::memcmp(image_.data(), ELFMAG, SELFMAG) != 0)
       refuse("it is not an ELF file");
     const auto h = at<Elf64_Ehdr>(image_, 0);
-    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB ||
-        h.e_machine != this_machine)
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != this_machine)
       refuse("it is built for another kind of machine than this host");
     if (h.e_type != ET_DYN) refuse("it is an ELF file but not a shared library");
     if (h.e_shoff == 0 || h.e_shnum == 0 || h.e_shentsize != sizeof(Elf64_Shdr))
@@ -156,8 +153,7 @@ class reader {
   static std::string version_name(std::string_view strings, std::uint64_t offset) {
     std::string text = version_text(strings, offset);
     if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
-      refuse(
-          "it is damaged: a version name in its table of needed versions is not printable ASCII");
+      refuse("it is damaged: a version name in its table of needed versions is not printable ASCII");
     return text;
   }
 
@@ -168,15 +164,13 @@ class reader {
     std::uint64_t at = 0;
     for (std::uint64_t i = 0; i < s.sh_info; ++i) {
       const auto need = entry_at<Elf64_Verneed>(table, at);
-      if (need.vn_version != VER_NEED_CURRENT)
-        refuse("its table of needed versions is of an unknown kind");
+      if (need.vn_version != VER_NEED_CURRENT) refuse("its table of needed versions is of an unknown kind");
       library_versions of{version_text(strings, need.vn_file), {}};
       std::uint64_t aux_at = at + need.vn_aux;
       for (std::uint64_t k = 0; k < need.vn_cnt; ++k) {
         if (left-- == 0) refuse("it needs more than 4096 symbol versions");
         const auto aux = entry_at<Elf64_Vernaux>(table, aux_at);
-        if ((aux.vna_flags & VER_FLG_WEAK) == 0)
-          of.versions.push_back(version_name(strings, aux.vna_name));
+        if ((aux.vna_flags & VER_FLG_WEAK) == 0) of.versions.push_back(version_name(strings, aux.vna_name));
         if (aux.vna_next == 0) break;
         aux_at += aux.vna_next;
       }

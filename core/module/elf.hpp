@@ -18,9 +18,9 @@ struct library_versions {
 
 struct elf_facts {
   std::optional<std::string> ry_section;  // contents of .ry.module, without trailing NULs
-  std::vector<std::string> exported;      // dynamic symbols it exports
-  std::vector<std::string> unique;        // the exported symbols that are STB_GNU_UNIQUE
-  std::vector<std::string> libraries;     // DT_NEEDED
+  std::vector<std::string> exported;  // dynamic symbols it exports
+  std::vector<std::string> unique;  // the exported symbols that are STB_GNU_UNIQUE
+  std::vector<std::string> libraries;  // DT_NEEDED
   // SHT_GNU_verneed without weak versions, which the dynamic loader does not require.
   std::vector<library_versions> needed_versions;
 };

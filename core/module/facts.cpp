@@ -15,8 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint32_t known_flags =
-    RY_MODULE_USES_DRAFT | RY_MODULE_NO_UNLOAD | RY_MODULE_NO_RELOAD;
+constexpr std::uint32_t known_flags = RY_MODULE_USES_DRAFT | RY_MODULE_NO_UNLOAD | RY_MODULE_NO_RELOAD;
 constexpr std::size_t max_list = 256;
 constexpr std::size_t max_text = 1024;
 constexpr std::size_t max_schema = 256 * 1024;
@@ -32,11 +31,9 @@ const json::value* member(const json::object& o, const char* key) {
 
 std::string text_member(const json::object& o, const char* key) {
   const auto* v = member(o, key);
-  if (!v || !v->is_string())
-    refuse(std::string("its .ry.module section has no text \"") + key + "\"");
+  if (!v || !v->is_string()) refuse(std::string("its .ry.module section has no text \"") + key + "\"");
   const auto& s = v->get_string();
-  if (s.size() > max_text)
-    refuse(std::string("\"") + key + "\" in its .ry.module section is too long");
+  if (s.size() > max_text) refuse(std::string("\"") + key + "\" in its .ry.module section is too long");
   return std::string(s);
 }
 
@@ -88,9 +85,8 @@ std::string ids(const std::vector<std::string>& list) {
 
 bool valid_module_name(std::string_view name) noexcept {
   if (name.empty() || name.size() > 63 || name[0] < 'a' || name[0] > 'z') return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 bool valid_interface_id(std::string_view id) noexcept {
@@ -100,8 +96,7 @@ bool valid_interface_id(std::string_view id) noexcept {
   if (word[0] < 'a' || word[0] > 'z' || major.empty() || major[0] == '0') return false;
   return std::all_of(word.begin(), word.end(),
                      [](char c) {
-                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-                              c == '.' || c == '-';
+                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
                      }) &&
          std::all_of(major.begin(), major.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -123,8 +118,7 @@ module_facts facts_of_json(std::string_view text) {
   f.flags = number(member(o, "flags"), "flags", false);
   if (const auto* list = list_member(o, "needs"))
     for (const auto& e : *list) {
-      if (!e.is_object())
-        refuse("\"needs\" in its .ry.module section holds something else than objects");
+      if (!e.is_object()) refuse("\"needs\" in its .ry.module section holds something else than objects");
       need_fact n;
       n.id = text_member(e.get_object(), "id");
       n.optional = number(member(e.get_object(), "optional"), "optional", false) != 0;
@@ -138,11 +132,9 @@ module_facts facts_of_json(std::string_view text) {
       f.provides.emplace_back(e.get_string());
     }
   for (const auto& n : f.needs)
-    if (!valid_interface_id(n.id))
-      refuse("it needs " + in_quotes(n.id) + ", which is no interface id");
+    if (!valid_interface_id(n.id)) refuse("it needs " + in_quotes(n.id) + ", which is no interface id");
   for (const auto& p : f.provides)
-    if (!valid_interface_id(p))
-      refuse("it provides " + in_quotes(p) + ", which is no interface id");
+    if (!valid_interface_id(p)) refuse("it provides " + in_quotes(p) + ", which is no interface id");
   return f;
 }
 
@@ -167,18 +159,16 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
   const std::string who = "module file " + in_quotes(origin) + ": ";
   if (!d) return who + "ry_module_entry() returned no descriptor; rebuild it with the SDK.";
   if (d->magic != RY_ABI_MAGIC)
-    return who + "its descriptor has the wrong magic number (" + std::to_string(d->magic) +
-           ", this host expects " + std::to_string(RY_ABI_MAGIC) +
-           "); it is not built with this SDK or for this kind of machine.";
+    return who + "its descriptor has the wrong magic number (" + std::to_string(d->magic) + ", this host expects " +
+           std::to_string(RY_ABI_MAGIC) + "); it is not built with this SDK or for this kind of machine.";
   // Check the ABI major first: the layout of the following members depends on it.
   if (d->struct_size >= 12 && d->abi_major != RY_ABI_MAJOR)
-    return who + "it is built for host ABI major " + std::to_string(d->abi_major) +
-           "; this host provides major " + std::to_string(RY_ABI_MAJOR) + ". " +
+    return who + "it is built for host ABI major " + std::to_string(d->abi_major) + "; this host provides major " +
+           std::to_string(RY_ABI_MAJOR) + ". " +
            (d->abi_major > RY_ABI_MAJOR ? "Upgrade the host." : "Rebuild it with a newer SDK.");
   if (d->struct_size < sizeof(ry_module_v1) || d->struct_size > 64 * 1024)
     return who + "its descriptor says a size of " + std::to_string(d->struct_size) +
-           " bytes; this host expects at least " + std::to_string(sizeof(ry_module_v1)) +
-           ". Rebuild it with the SDK.";
+           " bytes; this host expects at least " + std::to_string(sizeof(ry_module_v1)) + ". Rebuild it with the SDK.";
   if (!d->create || !d->start || !d->stop || !d->destroy || !d->health)
     return who + "a lifecycle function of its descriptor is NULL; all five are required.";
   const auto bad = [](ry_str s, std::size_t most) { return s.len > most || (s.len && !s.ptr); };
@@ -188,8 +178,8 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
     return who + "its name " + in_quotes(core::sv(d->name)) +
            " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _.";
   if (d->n_needs > max_list || (d->n_needs && !d->needs) ||
-      (d->n_needs && (d->need_stride < sizeof(ry_need) || d->need_stride > 4096 ||
-                      d->need_stride % alignof(ry_need) != 0)))
+      (d->n_needs &&
+       (d->need_stride < sizeof(ry_need) || d->need_stride > 4096 || d->need_stride % alignof(ry_need) != 0)))
     return who + "the list of needs in its descriptor is malformed.";
   if (d->n_provides > max_list || (d->n_provides && !d->provides))
     return who + "the list of what it provides in its descriptor is malformed.";
@@ -209,27 +199,23 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
 std::string refuse_facts(const module_facts& f, std::uint32_t host_minor) {
   const std::string host = abi(RY_ABI_MAJOR, host_minor);
   if (f.abi_major != RY_ABI_MAJOR)
-    return named(f) + " is built for host ABI " + abi(f.abi_major, f.abi_minor) +
-           "; this host provides " + host + ". " +
-           (f.abi_major > RY_ABI_MAJOR ? "Upgrade the host." : "Rebuild it with a newer SDK.");
+    return named(f) + " is built for host ABI " + abi(f.abi_major, f.abi_minor) + "; this host provides " + host +
+           ". " + (f.abi_major > RY_ABI_MAJOR ? "Upgrade the host." : "Rebuild it with a newer SDK.");
   if (f.min_host_minor > host_minor)
-    return named(f) + " needs host ABI >= " + abi(f.abi_major, f.min_host_minor) +
-           "; this host provides " + host +
+    return named(f) + " needs host ABI >= " + abi(f.abi_major, f.min_host_minor) + "; this host provides " + host +
            ". Upgrade the host or rebuild with -DRY_ABI_MINOR=" + std::to_string(host_minor) + ".";
   if (const std::uint32_t unknown = f.flags & ~known_flags)
-    return named(f) + " sets flags that this host (ABI " + host + ") does not know (" +
-           std::to_string(unknown) + "). Upgrade the host or rebuild it with an older SDK.";
+    return named(f) + " sets flags that this host (ABI " + host + ") does not know (" + std::to_string(unknown) +
+           "). Upgrade the host or rebuild it with an older SDK.";
   if ((f.flags & RY_MODULE_USES_DRAFT) && f.abi_minor != host_minor)
     return named(f) + " uses draft interfaces of host ABI " + abi(f.abi_major, f.abi_minor) +
-           ", which run on that very host only; this host provides " + host +
-           ". Rebuild it with this host's SDK.";
+           ", which run on that very host only; this host provides " + host + ". Rebuild it with this host's SDK.";
   return {};
 }
 
 std::string refuse_mismatch(const module_facts& section, const module_facts& descriptor) {
   const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
-    return named(descriptor) + ": its .ry.module section says " + what + " " + a +
-           " but its descriptor says " + b +
+    return named(descriptor) + ": its .ry.module section says " + what + " " + a + " but its descriptor says " + b +
            "; rebuild it so that both come from one source (RY_MODULE or ry_add_module).";
   };
   const auto n = [](std::uint32_t v) { return std::to_string(v); };
@@ -239,8 +225,7 @@ std::string refuse_mismatch(const module_facts& section, const module_facts& des
   if (s.version != d.version) return differ("version", in_quotes(s.version), in_quotes(d.version));
   if (s.abi_major != d.abi_major || s.abi_minor != d.abi_minor)
     return differ("ABI", abi(s.abi_major, s.abi_minor), abi(d.abi_major, d.abi_minor));
-  if (s.min_host_minor != d.min_host_minor)
-    return differ("min_host_minor", n(s.min_host_minor), n(d.min_host_minor));
+  if (s.min_host_minor != d.min_host_minor) return differ("min_host_minor", n(s.min_host_minor), n(d.min_host_minor));
   if (s.flags != d.flags) return differ("flags", n(s.flags), n(d.flags));
   const auto by_id = [](const need_fact& a, const need_fact& b) { return a.id < b.id; };
   auto sn = s.needs, dn = d.needs;

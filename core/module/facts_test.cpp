@@ -55,8 +55,7 @@ TEST(facts, refuses_a_bad_section_naming_the_member) {
 
 TEST(facts, names_and_ids) {
   EXPECT_TRUE(valid_module_name("a_1"));
-  for (const char* bad : {"", "A", "1a", "a-b", "a.b", "a/b", "_a"})
-    EXPECT_FALSE(valid_module_name(bad)) << bad;
+  for (const char* bad : {"", "A", "1a", "a-b", "a.b", "a/b", "_a"}) EXPECT_FALSE(valid_module_name(bad)) << bad;
   EXPECT_FALSE(valid_module_name(std::string(64, 'a')));
   EXPECT_TRUE(valid_interface_id("llm.provider/1"));
   EXPECT_TRUE(valid_interface_id("accounts/12"));
@@ -70,15 +69,13 @@ TEST(facts, accept_rule_names_both_sides_and_the_remedy) {
   f.abi_minor = 7;  // built with newer headers, but compatible with older hosts
   EXPECT_EQ(refuse_facts(f, 0), "");
   f.min_host_minor = 4;
-  EXPECT_EQ(
-      refuse_facts(f, 2),
-      "module \"runs\" 2.3 needs host ABI >= 1.4; this host provides 1.2. Upgrade the host or "
-      "rebuild with -DRY_ABI_MINOR=2.");
+  EXPECT_EQ(refuse_facts(f, 2),
+            "module \"runs\" 2.3 needs host ABI >= 1.4; this host provides 1.2. Upgrade the host or "
+            "rebuild with -DRY_ABI_MINOR=2.");
   f = facts_of_json(good);
   f.abi_major = 2;
-  EXPECT_EQ(
-      refuse_facts(f, 0),
-      "module \"runs\" 2.3 is built for host ABI 2.0; this host provides 1.0. Upgrade the host.");
+  EXPECT_EQ(refuse_facts(f, 0),
+            "module \"runs\" 2.3 is built for host ABI 2.0; this host provides 1.0. Upgrade the host.");
   f.abi_major = 0;
   EXPECT_THAT(refuse_facts(f, 0), HasSubstr("Rebuild it with a newer SDK"));
   f = facts_of_json(good);
@@ -104,8 +101,7 @@ TEST(facts, mismatch_of_section_and_descriptor_is_named) {
   EXPECT_THAT(refuse_mismatch(s, d), HasSubstr("llm.provider/1 but its descriptor says nothing"));
 }
 
-ry_status create(const ry_host*, ry_get_interface_fn, ry_registrar*, ry_str, void**,
-                 ry_errbuf*) noexcept {
+ry_status create(const ry_host*, ry_get_interface_fn, ry_registrar*, ry_str, void**, ry_errbuf*) noexcept {
   return RY_OK;
 }
 ry_status start(void*, ry_errbuf*) noexcept {

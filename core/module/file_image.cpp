@@ -87,7 +87,8 @@ opened sealed_copy(const std::filesystem::path& file) {
     write_all(copy.fd, {piece.data(), n});
     size += n;
   }
-  if (::fcntl(copy.fd, F_ADD_SEALS, whole_seal | F_SEAL_SEAL) != 0) refuse("its copy in memory cannot be sealed", errno);
+  if (::fcntl(copy.fd, F_ADD_SEALS, whole_seal | F_SEAL_SEAL) != 0)
+    refuse("its copy in memory cannot be sealed", errno);
   return {std::exchange(copy.fd, -1), size};
 }
 

@@ -38,7 +38,7 @@ class sealed_image {
   };
 
   const std::filesystem::path& file() const noexcept { return file_; }  // the original file
-  const std::string& sha256() const noexcept { return sha256_; }        // hex
+  const std::string& sha256() const noexcept { return sha256_; }  // hex
   // A path for the dynamic loader, debuggers and other processes of this user; valid while the descriptor is open.
   // Without /proc it is the original file's path.
   const std::string& path() const noexcept { return path_; }

@@ -121,11 +121,10 @@ std::vector<generation::setting_fault> generation::check_settings() {
     if (table->struct_size < sizeof *table) continue;  // validation refuses the module for this
     const auto strikes = host_->strikes.load();
     const bool back = call("settings check", host_->rt.modules->limits.create, [this, found, table, self = d.self] {
-      const ry_settings_sink sink{
-          sizeof sink, 0, found.get(), [](void* ctx, ry_str key, ry_str message) noexcept {
-            static_cast<std::vector<setting_fault>*>(ctx)->push_back(
-                {one_line(core::sv(key)), one_line(core::sv(message))});
-          }};
+      const ry_settings_sink sink{sizeof sink, 0, found.get(), [](void* ctx, ry_str key, ry_str message) noexcept {
+                                    static_cast<std::vector<setting_fault>*>(ctx)->push_back(
+                                        {one_line(core::sv(key)), one_line(core::sv(message))});
+                                  }};
       invoke(host_.get(), "settings check", table->check, self, &sink);
     });
     if (!back) return {{{}, "it did not come back from its settings check"}};
@@ -144,14 +143,12 @@ std::string generation::start() {
   const std::string module = "module \"" + facts_.name + "\"";
   const auto made = std::make_shared<attempt>();
   const auto strikes = host_->strikes.load();
-  if (!call("start", host_->rt.modules->limits.start, [this, made] {
-        made->status = invoke(host_.get(), "start", descriptor_->start, self_, made->err.out());
-      }))
+  if (!call("start", host_->rt.modules->limits.start,
+            [this, made] { made->status = invoke(host_.get(), "start", descriptor_->start, self_, made->err.out()); }))
     return module + " did not come back from its " + hung_ + ".";
   if (made->status != RY_OK)
     return module + " failed in start: " + reason(made->status, made->err.text(), strikes) + ".";
-  for (const auto& s : registered_.services)
-    host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);
+  for (const auto& s : registered_.services) host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);
   return {};
 }
 
@@ -170,10 +167,9 @@ bool generation::stop(steady_time deadline) {
   const auto left = deadline - begun;
   const auto deadline_us = std::chrono::duration_cast<std::chrono::microseconds>(
       (std::chrono::system_clock::now() + left).time_since_epoch());
-  const auto back =
-      host_->rt.modules->lifecycle.begin([this, finished = done.done(), us = deadline_us.count()] {
-        invoke(host_.get(), "stop", descriptor_->stop, self_, static_cast<int64_t>(us), finished);
-      });
+  const auto back = host_->rt.modules->lifecycle.begin([this, finished = done.done(), us = deadline_us.count()] {
+    invoke(host_.get(), "stop", descriptor_->stop, self_, static_cast<int64_t>(us), finished);
+  });
   const auto both = [&](clock::time_point until) { return done.wait_until(until) && back->wait_until(until); };
   // The module may be waiting for its own timers: cancel them after three quarters of the time.
   if (both(deadline - left / 4)) return true;
@@ -216,8 +212,7 @@ bool generation::pass_all_loops(steady_time deadline) {
 
 bool generation::destroy() {
   auto& modules = *host_->rt.modules;
-  if (!call("destroy", modules.limits.other,
-            [this] { invoke(host_.get(), "destroy", descriptor_->destroy, self_); }))
+  if (!call("destroy", modules.limits.other, [this] { invoke(host_.get(), "destroy", descriptor_->destroy, self_); }))
     return false;
   self_ = nullptr;
   for (const auto& id : modules.dismiss(host_.get()))
@@ -239,8 +234,7 @@ void generation::announce(const driver& d, generation& owner, const point& p) {
   });
 }
 
-bool generation::withdraw(const driver& d, generation& owner, const point& p,
-                          steady_time deadline) {
+bool generation::withdraw(const driver& d, generation& owner, const point& p, steady_time deadline) {
   return take_back(d, owner, p).wait_until(deadline);
 }
 

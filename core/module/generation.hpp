@@ -14,8 +14,8 @@
 
 #include "core/module/facts.hpp"
 #include "core/module/host.hpp"
-#include "core/module/lifecycle_completion.hpp"
 #include "core/module/library.hpp"
+#include "core/module/lifecycle_completion.hpp"
 #include "core/module/registration.hpp"
 
 namespace ry::module {
@@ -32,9 +32,7 @@ class generation {
   ~generation();
 
   const module_facts& facts() const noexcept { return facts_; }
-  std::string_view config_schema() const noexcept {
-    return core::sv(descriptor_->config_schema_json);
-  }
+  std::string_view config_schema() const noexcept { return core::sv(descriptor_->config_schema_json); }
   ry_host* host() const noexcept { return host_.get(); }
   const registration& registered() const noexcept { return registered_; }
   // The call that did not return; nullptr: none.

@@ -23,8 +23,7 @@ class resolver {
  public:
   resolver(const std::vector<graph_node>& nodes, const host_offer& host)
       : nodes_(nodes), host_(host), alive_(nodes.size()) {
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-      alive_[i] = nodes[i].present == graph_node::presence::enabled;
+    for (std::size_t i = 0; i < nodes.size(); ++i) alive_[i] = nodes[i].present == graph_node::presence::enabled;
   }
 
   graph_result run() {
@@ -67,14 +66,14 @@ class resolver {
       for (std::size_t k = 0; k < i && alive_[i]; ++k) {
         if (!alive_[k]) continue;
         if (nodes_[k].name == nodes_[i].name) {
-          refuse(i, called(nodes_[i].name) + " is present twice, in " + nodes_[k].file +
-                        " and in " + nodes_[i].file + "; remove one of the files.");
+          refuse(i, called(nodes_[i].name) + " is present twice, in " + nodes_[k].file + " and in " + nodes_[i].file +
+                        "; remove one of the files.");
           break;
         }
         for (const auto& id : nodes_[i].provides)
           if (provides(k, id)) {
-            refuse(i, called(nodes_[i].name) + " and " + called(nodes_[k].name) + " both provide " +
-                          id + "; disable one of them.");
+            refuse(i, called(nodes_[i].name) + " and " + called(nodes_[k].name) + " both provide " + id +
+                          "; disable one of them.");
             break;
           }
       }
@@ -93,21 +92,18 @@ class resolver {
     const std::string who = called(nodes_[i].name) + " needs " + need.id;
     if (const auto it = host_.find(need.id); it != host_.end()) {
       if (it->second == 0 || need.min_size <= it->second) return std::nullopt;
-      return complaint{who + " of at least " + std::to_string(need.min_size) +
-                       " bytes; this host's has " + std::to_string(it->second) +
+      return complaint{who + " of at least " + std::to_string(need.min_size) + " bytes; this host's has " +
+                       std::to_string(it->second) +
                        ". Upgrade the host or rebuild the module with a lower RY_ABI_MINOR."};
     }
     if (provider(need.id)) return std::nullopt;
-    if (need.id.starts_with("ry."))
-      return complaint{who + ", which this host does not have. Upgrade the host."};
+    if (need.id.starts_with("ry.")) return complaint{who + ", which this host does not have. Upgrade the host."};
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (!provides(k, need.id)) continue;
       if (nodes_[k].present == graph_node::presence::disabled)
-        return complaint{who + ", which " + called(nodes_[k].name) +
-                         " provides, but it is disabled; set modules." + nodes_[k].name +
-                         ".enabled = true."};
-      return complaint{
-          who + ", which " + called(nodes_[k].name) + " would provide, but it is refused.", true};
+        return complaint{who + ", which " + called(nodes_[k].name) + " provides, but it is disabled; set modules." +
+                         nodes_[k].name + ".enabled = true."};
+      return complaint{who + ", which " + called(nodes_[k].name) + " would provide, but it is refused.", true};
     }
     for (const auto& other : nodes_)
       for (const auto& id : other.provides)
@@ -188,12 +184,11 @@ class resolver {
       return false;
     };
     while (!left.empty()) {
-      auto next = std::find_if(left.begin(), left.end(),
-                               [&](std::size_t i) { return !waits(i, false) && !waits(i, true); });
+      auto next =
+          std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false) && !waits(i, true); });
       if (next == left.end()) {
         // Required needs have no cycle, so at least one node waits for optional needs only.
-        next =
-            std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false); });
+        next = std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false); });
         out_.notes.push_back(called(nodes_[*next].name) +
                              " starts before a module that it needs optionally, because that one "
                              "needs it in turn.");

@@ -30,9 +30,9 @@ struct graph_refusal {
 };
 
 struct graph_result {
-  std::vector<std::size_t> order;      // enabled nodes that are not in `order`, each once
+  std::vector<std::size_t> order;  // enabled nodes that are not in `order`, each once
   std::vector<graph_refusal> refused;  // each enabled node that is not in `order`, once
-  std::vector<std::string> notes;      // informational, for the log
+  std::vector<std::string> notes;  // informational, for the log
   // For each node in `order`: the nodes that satisfy its required needs.
   std::map<std::size_t, std::vector<std::size_t>> required;
 };

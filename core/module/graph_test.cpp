@@ -60,28 +60,24 @@ TEST(graph, a_missing_need_says_who_and_what_and_its_users_fall_too) {
   };
   const auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("other"));
-  EXPECT_EQ(why(nodes, r, "mcp"),
-            "module \"mcp\" needs agents/1, which no available module provides.");
+  EXPECT_EQ(why(nodes, r, "mcp"), "module \"mcp\" needs agents/1, which no available module provides.");
   EXPECT_THAT(why(nodes, r, "transport"),
               HasSubstr("needs mcp/1, which module \"mcp\" would provide, but it is refused"));
 }
 
 TEST(graph, a_disabled_provider_is_named_with_the_remedy) {
-  std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}),
-                                   node("agents", {}, {"agents/1"})};
+  std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}), node("agents", {}, {"agents/1"})};
   nodes[1].present = graph_node::presence::disabled;
   const auto r = resolve(nodes, host);
   EXPECT_THAT(r.order, IsEmpty());
-  EXPECT_EQ(
-      why(nodes, r, "mcp"),
-      "module \"mcp\" needs agents/1, which module \"agents\" provides, but it is disabled; "
-      "set modules.agents.enabled = true.");
+  EXPECT_EQ(why(nodes, r, "mcp"),
+            "module \"mcp\" needs agents/1, which module \"agents\" provides, but it is disabled; "
+            "set modules.agents.enabled = true.");
   EXPECT_EQ(r.refused.size(), 1u);
 }
 
 TEST(graph, a_refused_provider_is_not_called_disabled) {
-  std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}),
-                                   node("agents", {}, {"agents/1"})};
+  std::vector<graph_node> nodes = {node("mcp", {need("agents/1")}, {}), node("agents", {}, {"agents/1"})};
   nodes[1].present = graph_node::presence::refused;
   const auto r = resolve(nodes, host);
   EXPECT_EQ(why(nodes, r, "mcp"),
@@ -91,9 +87,9 @@ TEST(graph, a_refused_provider_is_not_called_disabled) {
 }
 
 TEST(graph, another_major_and_too_short_tables_are_explained) {
-  const std::vector<graph_node> nodes = {
-      node("a", {need("b/2")}, {}), node("b", {}, {"b/1"}), node("c", {{"ry.db/1", false, 65}}, {}),
-      node("d", {need("ry.fd/1")}, {}), node("e", {{"ry.db/1", false, 64}}, {})};
+  const std::vector<graph_node> nodes = {node("a", {need("b/2")}, {}), node("b", {}, {"b/1"}),
+                                         node("c", {{"ry.db/1", false, 65}}, {}), node("d", {need("ry.fd/1")}, {}),
+                                         node("e", {{"ry.db/1", false, 64}}, {})};
   const auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("b", "e"));
   EXPECT_THAT(why(nodes, r, "a"), HasSubstr("module \"b\" provides b/1"));
@@ -102,16 +98,12 @@ TEST(graph, another_major_and_too_short_tables_are_explained) {
 }
 
 TEST(graph, cycles_are_printed_and_take_their_users_along) {
-  const std::vector<graph_node> nodes = {node("user", {need("b/1")}, {}),
-                                         node("b", {need("c/1")}, {"b/1"}),
-                                         node("c", {need("d/1")}, {"c/1"}),
-                                         node("d", {need("b/1")}, {"d/1"}),
-                                         node("self", {need("self/1")}, {"self/1"}),
-                                         node("free", {}, {})};
+  const std::vector<graph_node> nodes = {
+      node("user", {need("b/1")}, {}),   node("b", {need("c/1")}, {"b/1"}),          node("c", {need("d/1")}, {"c/1"}),
+      node("d", {need("b/1")}, {"d/1"}), node("self", {need("self/1")}, {"self/1"}), node("free", {}, {})};
   const auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("free"));
-  for (const char* member : {"b", "c", "d"})
-    EXPECT_THAT(why(nodes, r, member), HasSubstr("b -> c -> d -> b"));
+  for (const char* member : {"b", "c", "d"}) EXPECT_THAT(why(nodes, r, member), HasSubstr("b -> c -> d -> b"));
   EXPECT_THAT(why(nodes, r, "self"), HasSubstr("self -> self"));
   EXPECT_THAT(why(nodes, r, "user"), HasSubstr("needs b/1"));
   EXPECT_EQ(r.refused.size(), 5u);
@@ -137,8 +129,8 @@ TEST(graph, optional_needs_only_order) {
 }
 
 TEST(graph, clashes_name_both_owners) {
-  std::vector<graph_node> nodes = {node("a", {}, {"x/1"}), node("b", {}, {"x/1"}),
-                                   node("a", {}, {}), node("thief", {}, {"ry.db/1"})};
+  std::vector<graph_node> nodes = {node("a", {}, {"x/1"}), node("b", {}, {"x/1"}), node("a", {}, {}),
+                                   node("thief", {}, {"ry.db/1"})};
   nodes[2].file = "copy.so";
   auto r = resolve(nodes, host);
   EXPECT_THAT(names(nodes, r), ElementsAre("a"));
@@ -153,8 +145,8 @@ TEST(graph, clashes_name_both_owners) {
 TEST(graph, a_long_chain_is_no_trouble) {
   std::vector<graph_node> nodes;
   for (int i = 0; i < 300; ++i)
-    nodes.push_back(node("m" + std::to_string(i), {need("s" + std::to_string(i + 1) + "/1")},
-                         {"s" + std::to_string(i) + "/1"}));
+    nodes.push_back(
+        node("m" + std::to_string(i), {need("s" + std::to_string(i + 1) + "/1")}, {"s" + std::to_string(i) + "/1"}));
   nodes.push_back(node("end", {}, {"s300/1"}));
   const auto r = resolve(nodes, host);
   ASSERT_EQ(r.order.size(), 301u);

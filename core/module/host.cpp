@@ -19,7 +19,12 @@ namespace ry::module {
 namespace detail {
 
 entered::entered(ry_host* host, const char* what) noexcept
-    : host_(host), what_(what), before_(t_current), before_what_(t_callback), trace_(observe::trace_of_thread()), start_(std::chrono::steady_clock::now()) {
+    : host_(host),
+      what_(what),
+      before_(t_current),
+      before_what_(t_callback),
+      trace_(observe::trace_of_thread()),
+      start_(std::chrono::steady_clock::now()) {
   t_current = host;
   t_callback = what;
 }
@@ -34,8 +39,7 @@ entered::~entered() {
   host_->slow_callbacks.fetch_add(1, std::memory_order_relaxed);
   observe::log(observe::level::warn, host_->name, "slow callback blocked a loop",
                {{"callback", what_},
-                {"ms", std::to_string(
-                           std::chrono::duration_cast<std::chrono::milliseconds>(took).count())}});
+                {"ms", std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(took).count())}});
 }
 
 }  // namespace detail
@@ -75,8 +79,7 @@ void complete(const ry_host* host, ry_exec* exec, ry_done done, ry_status st, ob
   if (!done.fn) return;
   post(host, exec, [host, done, st, trace = std::move(trace)] {
     const observe::trace_scope scope(trace);
-    invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, st,
-           static_cast<const ry_error_view*>(nullptr));
+    invoke(const_cast<ry_host*>(host), "completion", done.fn, done.ctx, st, static_cast<const ry_error_view*>(nullptr));
   });
 }
 

@@ -27,7 +27,7 @@ class blocking_pool;
 namespace ry::observe {
 class metrics;
 class tracer;
-}
+}  // namespace ry::observe
 namespace ry::db {
 class database;
 }
@@ -85,10 +85,10 @@ struct ry_host {
   ry::module::runtime& rt;
   const std::string name;
   const std::uint64_t generation;  // unique within the process
-  std::string version;             // of the module; constant after loading
+  std::string version;  // of the module; constant after loading
 
-  std::mutex mutex;         // guards the two members below
-  std::string data_dir;     // created on the first request, see ry.core/1 info; constant once set
+  std::mutex mutex;  // guards the two members below
+  std::string data_dir;  // created on the first request, see ry.core/1 info; constant once set
   std::string last_strike;  // description of the latest violation
 
   // Undelivered completions and open handles. destroy() waits for zero.
@@ -108,9 +108,7 @@ namespace ry::module {
 // Keeps a module instance from being destroyed. Each copy counts.
 class hold {
  public:
-  explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) {
-    add();
-  }
+  explicit hold(const ry_host* host = nullptr) noexcept : host_(const_cast<ry_host*>(host)) { add(); }
   hold(const hold& o) noexcept : host_(o.host_) { add(); }
   hold(hold&& o) noexcept : host_(std::exchange(o.host_, nullptr)) {}
   hold& operator=(hold o) noexcept {

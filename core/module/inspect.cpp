@@ -21,8 +21,7 @@ namespace json = boost::json;
 
 // Symbols that linkers add unless a version script hides them.
 bool of_the_linker(std::string_view name) {
-  return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" ||
-         name == "__bss_start";
+  return name == "_init" || name == "_fini" || name == "_edata" || name == "_end" || name == "__bss_start";
 }
 
 void judge_symbols(inspection& out) {
@@ -36,22 +35,17 @@ void judge_symbols(inspection& out) {
       others += (others.empty() ? "" : ", ") + name;
     }
   }
-  if (!entry)
-    out.problems.push_back(
-        "it does not export ry_module_entry; define it with RY_EXPORT (or RY_MODULE).");
+  if (!entry) out.problems.push_back("it does not export ry_module_entry; define it with RY_EXPORT (or RY_MODULE).");
   if (n > 0)
-    out.warnings.push_back("it exports " + std::to_string(n) +
-                           " symbols besides ry_module_entry (" + others + (n > 5 ? ", ..." : "") +
-                           "); link it with the SDK's version script.");
+    out.warnings.push_back("it exports " + std::to_string(n) + " symbols besides ry_module_entry (" + others +
+                           (n > 5 ? ", ..." : "") + "); link it with the SDK's version script.");
   if (!out.unique_symbols.empty())
-    out.warnings.push_back(
-        "it has symbols that all libraries of the process share (" + out.unique_symbols.front() +
-        "), so it can never be unloaded; link it with the SDK's version script.");
+    out.warnings.push_back("it has symbols that all libraries of the process share (" + out.unique_symbols.front() +
+                           "), so it can never be unloaded; link it with the SDK's version script.");
 }
 
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view b) { return name.starts_with(b); });
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return name.starts_with(b); });
 }
 
 // Rejects libraries that must not be in the host's process, and warns of libraries that the host has in its own
@@ -60,12 +54,10 @@ void judge_libraries(inspection& out) {
   std::string shared;
   for (const auto& name : out.libraries) {
     if (starts_with_any(name, {"libc++.so", "libc++abi.so"}))
-      out.problems.push_back(
-          "it needs " + name +
-          ", whose exceptions have the names but not the layout of those of the host's libstdc++; "
-          "link libc++ into the module (sdk/README.md says how).");
-    if (starts_with_any(name, {"libboost_", "libsoci_", "libpq.so"}))
-      shared += (shared.empty() ? "" : ", ") + name;
+      out.problems.push_back("it needs " + name +
+                             ", whose exceptions have the names but not the layout of those of the host's libstdc++; "
+                             "link libc++ into the module (sdk/README.md says how).");
+    if (starts_with_any(name, {"libboost_", "libsoci_", "libpq.so"})) shared += (shared.empty() ? "" : ", ") + name;
   }
   if (!shared.empty())
     out.warnings.push_back("it needs " + shared +
@@ -100,8 +92,7 @@ void examine(std::string_view image, inspection& out) {
     if (elf.ry_section)
       out.facts = facts_of_json(*elf.ry_section);
     else
-      out.problems.push_back(
-          "it has no .ry.module section; build it with RY_MODULE or ry_add_module().");
+      out.problems.push_back("it has no .ry.module section; build it with RY_MODULE or ry_add_module().");
   } catch (const std::invalid_argument& e) {
     out.problems.push_back(std::string(e.what()) + ".");
   }
@@ -164,8 +155,7 @@ std::string to_json(const inspection& what) {
 std::vector<std::filesystem::path> discover(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> out;
   std::error_code ec;
-  for (std::filesystem::directory_iterator it(directory, ec), end; !ec && it != end;
-       it.increment(ec))
+  for (std::filesystem::directory_iterator it(directory, ec), end; !ec && it != end; it.increment(ec))
     if (it->path().extension() == ".so") out.push_back(it->path());
   std::sort(out.begin(), out.end());
   return out;

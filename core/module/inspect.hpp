@@ -17,14 +17,14 @@ namespace ry::module {
 struct inspection {
   std::filesystem::path file;
   std::uint64_t size = 0;
-  std::string sha256;                       // hex, of the whole file; empty if unreadable
-  std::optional<module_facts> facts;        // empty: see problems
-  std::vector<std::string> exported;        // dynamic symbols it defines
+  std::string sha256;  // hex, of the whole file; empty if unreadable
+  std::optional<module_facts> facts;  // empty: see problems
+  std::vector<std::string> exported;  // dynamic symbols it defines
   std::vector<std::string> unique_symbols;  // symbols that all libraries of the process share
-  std::vector<std::string> libraries;       // DT_NEEDED
-  std::vector<library_versions> versions;   // symbol versions needed from these libraries
-  std::vector<std::string> problems;        // why it cannot be loaded
-  std::vector<std::string> warnings;        // issues that its builder should fix
+  std::vector<std::string> libraries;  // DT_NEEDED
+  std::vector<library_versions> versions;  // symbol versions needed from these libraries
+  std::vector<std::string> problems;  // why it cannot be loaded
+  std::vector<std::string> warnings;  // issues that its builder should fix
 
   // The module's name, or the file name if the module has none.
   std::string label() const;

@@ -42,8 +42,7 @@ TEST(inspect, reads_a_good_module_without_running_it) {
 }
 
 TEST(inspect, tells_what_a_builder_should_mend) {
-  EXPECT_THAT(inspect(fixture("extra_symbol")).warnings,
-              ElementsAre(HasSubstr("fixture_extra_symbol")));
+  EXPECT_THAT(inspect(fixture("extra_symbol")).warnings, ElementsAre(HasSubstr("fixture_extra_symbol")));
   EXPECT_THAT(inspect(fixture("no_section")).problems, ElementsAre(HasSubstr(".ry.module")));
   EXPECT_THAT(inspect("/proc/self/exe").problems, testing::Not(IsEmpty()));
   EXPECT_THAT(inspect("/").problems, ElementsAre(HasSubstr("not a regular file")));
@@ -145,8 +144,7 @@ TEST(elf, a_second_table_of_needed_versions_is_refused) {
   std::string image = read_image(fixture("newer_c"));
   Elf64_Ehdr header;
   std::memcpy(&header, image.data(), sizeof header);
-  std::string headers =
-      image.substr(header.e_shoff, std::size_t{header.e_shnum} * sizeof(Elf64_Shdr));
+  std::string headers = image.substr(header.e_shoff, std::size_t{header.e_shnum} * sizeof(Elf64_Shdr));
   std::string table;
   for (std::size_t i = 0; i < header.e_shnum && table.empty(); ++i) {
     Elf64_Shdr s;

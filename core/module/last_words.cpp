@@ -75,7 +75,7 @@ code_name module_on_stack() noexcept {
 void explain(int signal) noexcept {
   const ry_host* current = ry_host::current();
   const char* step = step_thread.load() == this_thread() ? step_what.load() : nullptr;
-  const std::string_view asked = step != nullptr     ? text_of(step_module.data())
+  const std::string_view asked = step != nullptr      ? text_of(step_module.data())
                                  : current != nullptr ? std::string_view(current->name)
                                                       : std::string_view();
   const std::string_view what = step != nullptr ? text_of(step) : text_of(current_callback());
@@ -159,7 +159,9 @@ void on_exit() noexcept {
 
 }  // namespace
 
-void mark_crashes_in(int fd) noexcept { mark_fd = fd; }
+void mark_crashes_in(int fd) noexcept {
+  mark_fd = fd;
+}
 
 void explain_crashes() noexcept {
   if (installed.exchange(true)) return;

@@ -3,9 +3,7 @@
 namespace ry::module {
 
 ry_done latch::done() noexcept {
-  return {
-      [](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(ctx)->open(); },
-      this};
+  return {[](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(ctx)->open(); }, this};
 }
 
 void latch::open() noexcept {

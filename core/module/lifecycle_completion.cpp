@@ -6,12 +6,12 @@
 
 namespace ry::module {
 
-lifecycle_completion::lifecycle_completion(ry_host* module, const char* call)
-    : call_(call), module_(module) {}
+lifecycle_completion::lifecycle_completion(ry_host* module, const char* call) : call_(call), module_(module) {}
 
 ry_done lifecycle_completion::done() noexcept {
-  return {[](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<lifecycle_completion*>(ctx)->complete(); },
-          this};
+  return {
+      [](void* ctx, ry_status, const ry_error_view*) noexcept { static_cast<lifecycle_completion*>(ctx)->complete(); },
+      this};
 }
 
 void lifecycle_completion::complete() noexcept {

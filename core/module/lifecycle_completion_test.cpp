@@ -32,7 +32,8 @@ std::string violations(F f) {
 TEST_F(module_set_test, completes_stop_twice_and_is_named) {
   ASSERT_EQ(prepared(specs({"twice"})), "");
   ASSERT_EQ(set.start().text(), "");
-  EXPECT_THAT(violations([&] { stop(); }), AllOf(HasSubstr("twice"), HasSubstr("a completion that is called twice"), HasSubstr("where=stop")));
+  EXPECT_THAT(violations([&] { stop(); }),
+              AllOf(HasSubstr("twice"), HasSubstr("a completion that is called twice"), HasSubstr("where=stop")));
   EXPECT_EQ(described("twice").state, module_state::stopped);
 }
 

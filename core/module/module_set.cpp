@@ -52,8 +52,7 @@ struct module_set::impl {
 
   void end_all(clock::time_point deadline, unmapping unmap) {
     ended = true;
-    for (auto it = now.order.rbegin(); it != now.order.rend(); ++it)
-      now.end(*it, deadline, unmap);
+    for (auto it = now.order.rbegin(); it != now.order.rend(); ++it) now.end(*it, deadline, unmap);
   }
 
   template <class T, class Get>
@@ -86,8 +85,7 @@ struct module_set::impl {
   }
 };
 
-module_set::module_set(runtime& rt, set_options options)
-    : impl_(std::make_unique<impl>(rt, std::move(options))) {}
+module_set::module_set(runtime& rt, set_options options) : impl_(std::make_unique<impl>(rt, std::move(options))) {}
 
 module_set::~module_set() {
   stop(std::chrono::system_clock::now() + std::chrono::seconds(2));
@@ -114,8 +112,7 @@ report module_set::prepare(const std::vector<module_spec>& specs) {
 report module_set::fail(std::string_view module, std::string message) {
   report out;
   for (const std::size_t i : impl_->now.order)
-    if (impl_->now.entries[i].facts.name == module && impl_->now.entries[i].present())
-      impl_->now.drop(i, message, out);
+    if (impl_->now.entries[i].facts.name == module && impl_->now.entries[i].present()) impl_->now.drop(i, message, out);
   return out;
 }
 
@@ -248,8 +245,7 @@ std::vector<module_description> module_set::describe() const {
   const auto& entries = impl_->now.entries;
   for (const std::size_t i : order) out.push_back(impl_->description(entries[i]));
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (std::find(order.begin(), order.end(), i) == order.end())
-      out.push_back(impl_->description(entries[i]));
+    if (std::find(order.begin(), order.end(), i) == order.end()) out.push_back(impl_->description(entries[i]));
   return out;
 }
 

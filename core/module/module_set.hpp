@@ -52,9 +52,9 @@ struct module_spec {
 };
 
 struct problem {
-  std::string module;   // its name, or the file's
+  std::string module;  // its name, or the file's
   std::string message;  // one sentence
-  bool fatal = false;   // a required module failed: the host must not serve
+  bool fatal = false;  // a required module failed: the host must not serve
   bool follows = false;  // a consequence of another module's problem
 };
 
@@ -69,8 +69,7 @@ struct settings_result {
   std::string json = "{}";
   std::string error;
 };
-using settings_fn =
-    std::function<settings_result(const module_facts& facts, std::string_view schema_json)>;
+using settings_fn = std::function<settings_result(const module_facts& facts, std::string_view schema_json)>;
 
 // Relate modules' own messages about settings to the place where a setting was set. Both may be empty.
 struct setting_faults {
@@ -143,7 +142,7 @@ struct module_end {
   enum class outcome {
     unloaded,
     still_mapped,  // it ended, but the dynamic loader keeps its code (thread-locals, a sanitizer, its own request)
-    retired,       // it did not end and stays in memory
+    retired,  // it did not end and stays in memory
   };
   std::string module, version;
   std::uint64_t generation = 0;
@@ -153,7 +152,7 @@ struct module_end {
 
 enum class unmapping {
   keep_mapped,  // the process is ending
-  unmap,        // dlclose, if nothing prevents it
+  unmap,  // dlclose, if nothing prevents it
 };
 
 class module_set {
@@ -172,15 +171,14 @@ class module_set {
   report start();
   // Idempotent. Stop routing requests to the modules first. Modules that do not end before the deadline stay mapped
   // and alive, with a line in the log.
-  void stop(std::chrono::system_clock::time_point deadline,
-            unmapping unmap = unmapping::keep_mapped);
+  void stop(std::chrono::system_clock::time_point deadline, unmapping unmap = unmapping::keep_mapped);
 
   // --- hot swaps, one at a time, between start() and stop(). Modules that use what a swapped module provides get new
   // instances too. If a report has a problem, nothing has changed and the new instances are destroyed.
   report stage(const change_request& request);
   std::vector<module_migrations> staged_migrations() const;  // after stage()
-  std::vector<job_kind> staged_jobs() const;                 // after stage()
-  report start_staged();                                     // after stage()
+  std::vector<job_kind> staged_jobs() const;  // after stage()
+  report start_staged();  // after stage()
   // Starts and ends the staged modules, to test whether they start before anything permanent is done for them.
   // Afterwards nothing is staged.
   struct trial_start {
@@ -188,7 +186,7 @@ class module_set {
     bool missed_schema = false;  // a statement named a missing table, column or function
   };
   trial_start try_staged();
-  void abandon();                                            // instead of start_staged() or commit()
+  void abandon();  // instead of start_staged() or commit()
   // Switches to the new instances, their services and drivers. Waits until the deadline for owners of extension
   // points that cannot use a driver and its successor at the same time.
   void commit(std::chrono::steady_clock::time_point deadline);

@@ -36,8 +36,8 @@ TEST_F(module_set_test, lives_from_create_to_destroy_in_order) {
   EXPECT_EQ(described("provider").outstanding, 1);  // the lease
 
   stop();
-  EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy", "user stop", "user destroy",
-                                   "provider stop", "provider destroy"));
+  EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy", "user stop", "user destroy", "provider stop",
+                                   "provider destroy"));
   EXPECT_EQ(described("provider").state, module_state::stopped);
   EXPECT_THAT(set.routes(), IsEmpty());
 }
@@ -54,15 +54,13 @@ TEST_F(module_set_test, code_is_unmapped_on_wish_and_only_then) {
   const auto dir = std::filesystem::temp_directory_path();
   const auto kept = dir / "ry_module_set_kept.so", gone = dir / "ry_module_set_gone.so";
   for (const auto& file : {kept, gone})
-    std::filesystem::copy_file(fixture("plain"), file,
-                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(fixture("plain"), file, std::filesystem::copy_options::overwrite_existing);
   for (const auto& file : {kept, gone}) {
     module_set one{host.rt, {}};
     EXPECT_EQ(one.prepare({{file, use::enabled, on_failure::abort, {}}}).text(), "");
     EXPECT_EQ(one.start().text(), "");
     EXPECT_TRUE(mapped(file));
-    one.stop(system_clock::now() + std::chrono::seconds(3),
-             file == gone ? unmapping::unmap : unmapping::keep_mapped);
+    one.stop(system_clock::now() + std::chrono::seconds(3), file == gone ? unmapping::unmap : unmapping::keep_mapped);
   }
   EXPECT_TRUE(mapped(kept));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -72,15 +70,14 @@ TEST_F(module_set_test, code_is_unmapped_on_wish_and_only_then) {
   std::filesystem::remove(gone);
 }
 
-TEST_F(module_set_test,
-       drivers_are_announced_before_their_owner_starts_and_withdrawn_before_they_stop) {
+TEST_F(module_set_test, drivers_are_announced_before_their_owner_starts_and_withdrawn_before_they_stop) {
   EXPECT_EQ(prepared(specs({"driver_a", "owner"})), "");
   EXPECT_THAT(trace(), ElementsAre("owner create", "driver_a create", "owner driver added"));
   EXPECT_EQ(set.start().text(), "");
   EXPECT_THAT(trace(), ElementsAre("owner start", "driver_a start"));
   stop();
-  EXPECT_THAT(trace(), ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy",
-                                   "owner stop", "owner destroy"));
+  EXPECT_THAT(trace(),
+              ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy", "owner stop", "owner destroy"));
 }
 
 TEST_F(module_set_test, a_driver_that_its_owner_will_not_give_back_stays_in_memory) {
@@ -88,24 +85,22 @@ TEST_F(module_set_test, a_driver_that_its_owner_will_not_give_back_stays_in_memo
   EXPECT_EQ(set.start().text(), "");
   trace();
   stop(100);
-  EXPECT_THAT(trace(),
-              ElementsAre("owner driver removed", "driver_a stop", "owner stop", "owner destroy"));
+  EXPECT_THAT(trace(), ElementsAre("owner driver removed", "driver_a stop", "owner stop", "owner destroy"));
   EXPECT_EQ(described("driver_a").state, module_state::retired);
   EXPECT_THAT(described("driver_a").reason, HasSubstr("drivers is still in use"));
 }
 
 TEST_F(module_set_test, points_of_the_host_get_drivers_of_running_modules) {
   std::vector<std::string> seen;
-  host.modules.host_points.push_back(
-      {"ry.test_point/1", 8,
-       [&](ry_host* owner, std::string_view driver, const void* table, void*) {
-         seen.push_back("added " + owner->name + " " + std::string(driver) + " " +
-                        std::to_string(*static_cast<const std::uint32_t*>(table)));
-       },
-       [&](std::string_view driver, std::function<void()> done) {
-         seen.push_back("removed " + std::string(driver));
-         done();
-       }});
+  host.modules.host_points.push_back({"ry.test_point/1", 8,
+                                      [&](ry_host* owner, std::string_view driver, const void* table, void*) {
+                                        seen.push_back("added " + owner->name + " " + std::string(driver) + " " +
+                                                       std::to_string(*static_cast<const std::uint32_t*>(table)));
+                                      },
+                                      [&](std::string_view driver, std::function<void()> done) {
+                                        seen.push_back("removed " + std::string(driver));
+                                        done();
+                                      }});
   EXPECT_EQ(prepared(specs({"host_driver"})), "");
   EXPECT_THAT(seen, IsEmpty());
   EXPECT_EQ(set.start().text(), "");
@@ -120,15 +115,14 @@ TEST_F(module_set_test, duplicate_routes_name_both_owners) {
   EXPECT_EQ(r.text(),
             "error: module \"same_route\" registers the route GET /plain/{name}, which module "
             "\"plain\" has registered already as /plain/{id}; disable one of the two.\n");
-  EXPECT_THAT(trace(), ElementsAre("plain create", "same_route create", "same_route destroy",
-                                   "plain destroy"));
+  EXPECT_THAT(trace(), ElementsAre("plain create", "same_route create", "same_route destroy", "plain destroy"));
 }
 
 TEST_F(module_set_test, ambiguous_routes_and_routes_of_the_host_are_refused) {
   const auto text = prepared(specs({"plain", "ambiguous", "host_route"}, on_failure::skip));
+  EXPECT_THAT(text, HasSubstr("GET /{any}/x, which is ambiguous with /plain/{id} of module \"plain\""));
   EXPECT_THAT(text,
-              HasSubstr("GET /{any}/x, which is ambiguous with /plain/{id} of module \"plain\""));
-  EXPECT_THAT(text, HasSubstr("GET /healthz, which the host has registered already; the module must use another path."));
+              HasSubstr("GET /healthz, which the host has registered already; the module must use another path."));
   EXPECT_EQ(set.routes().size(), 1u);
 }
 
@@ -154,12 +148,10 @@ TEST_F(module_set_test, an_optional_module_is_left_out_with_its_dependents) {
   trace();
   const auto r = set.start();
   EXPECT_TRUE(r.ok());
-  EXPECT_EQ(
-      r.text(),
-      "left out: module \"fails_start\" failed in start: port is taken.\n"
-      "left out: module \"needs_failing\" needs fs/1 of module \"fails_start\", which failed.\n");
-  EXPECT_THAT(trace(), ElementsAre("fails_start start", "fails_start destroy",
-                                   "needs_failing destroy", "plain start"));
+  EXPECT_EQ(r.text(),
+            "left out: module \"fails_start\" failed in start: port is taken.\n"
+            "left out: module \"needs_failing\" needs fs/1 of module \"fails_start\", which failed.\n");
+  EXPECT_THAT(trace(), ElementsAre("fails_start start", "fails_start destroy", "needs_failing destroy", "plain start"));
   EXPECT_EQ(described("needs_failing").state, module_state::refused);
   EXPECT_THAT(set.routes(), SizeIs(1));
 }
@@ -171,8 +163,8 @@ TEST_F(module_set_test, a_required_dependent_makes_it_fatal_and_all_is_undone) {
   EXPECT_EQ(prepared(list), "");
   trace();
   EXPECT_FALSE(set.start().ok());
-  EXPECT_THAT(trace(), ElementsAre("plain start", "fails_start start", "fails_start destroy",
-                                   "needs_failing destroy", "plain stop", "plain destroy"));
+  EXPECT_THAT(trace(), ElementsAre("plain start", "fails_start start", "fails_start destroy", "needs_failing destroy",
+                                   "plain stop", "plain destroy"));
 }
 
 TEST_F(module_set_test, failures_outside_of_the_set_take_the_same_way) {
@@ -205,38 +197,35 @@ TEST_P(module_refusal_test, has_one_sentence_and_leaves_the_others_alone) {
 
 INSTANTIATE_TEST_SUITE_P(
     all, module_refusal_test,
-    testing::Values(
-        refusal{"wrong_magic",
-                "module file \"wrong_magic.so\": its descriptor has the wrong magic"},
-        refusal{"newer_major",
-                "module \"newer_major\" 1.0 is built for host ABI 2.0; this host "
-                "provides 1.0. Upgrade the host."},
-        refusal{"newer_minor",
-                "module \"newer_minor\" 1.0 needs host ABI >= 1.9; this host "
-                "provides 1.0. Upgrade the host or rebuild with -DRY_ABI_MINOR=0."},
-        refusal{"odd_flags", "sets flags that this host (ABI 1.0) does not know (128)"},
-        refusal{"mismatch",
-                "its .ry.module section says version \"1.1\" but its descriptor says "
-                "\"1.0\""},
-        refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
-        refusal{"unresolved", "fixture_symbol_that_nobody_has"},
-        refusal{"user", "needs svc/1, which no available module provides"},
-        refusal{"driver_a", "needs owner.point/1"},
-        refusal{"promises", "says that it provides promise/1, but registered neither"},
-        refusal{"undeclared", "\"secret/1\" does not stand among what the module's descriptor"},
-        refusal{"bad_route", "pattern \"no-slash\": it must begin with '/'"},
-        refusal{"fails_create", "module \"fails_create\" failed in create: no luck."},
-        refusal{"throws_create",
-                "module \"throws_create\" failed in create: exception in create: "
-                "no luck today."}),
+    testing::Values(refusal{"wrong_magic", "module file \"wrong_magic.so\": its descriptor has the wrong magic"},
+                    refusal{"newer_major",
+                            "module \"newer_major\" 1.0 is built for host ABI 2.0; this host "
+                            "provides 1.0. Upgrade the host."},
+                    refusal{"newer_minor",
+                            "module \"newer_minor\" 1.0 needs host ABI >= 1.9; this host "
+                            "provides 1.0. Upgrade the host or rebuild with -DRY_ABI_MINOR=0."},
+                    refusal{"odd_flags", "sets flags that this host (ABI 1.0) does not know (128)"},
+                    refusal{"mismatch",
+                            "its .ry.module section says version \"1.1\" but its descriptor says "
+                            "\"1.0\""},
+                    refusal{"no_section", "no .ry.module section; build it with RY_MODULE or ry_add_module()"},
+                    refusal{"unresolved", "fixture_symbol_that_nobody_has"},
+                    refusal{"user", "needs svc/1, which no available module provides"},
+                    refusal{"driver_a", "needs owner.point/1"},
+                    refusal{"promises", "says that it provides promise/1, but registered neither"},
+                    refusal{"undeclared", "\"secret/1\" does not stand among what the module's descriptor"},
+                    refusal{"bad_route", "pattern \"no-slash\": it must begin with '/'"},
+                    refusal{"fails_create", "module \"fails_create\" failed in create: no luck."},
+                    refusal{"throws_create",
+                            "module \"throws_create\" failed in create: exception in create: "
+                            "no luck today."}),
     [](const auto& info) { return std::string(info.param.file); });
 
 TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
   EXPECT_EQ(prepared({spec("throws_start", on_failure::skip), spec("other")}), "");
-  EXPECT_EQ(
-      set.start().text(),
-      "left out: module \"throws_start\" failed in start: exception in start: an exception of "
-      "unknown type.\n");
+  EXPECT_EQ(set.start().text(),
+            "left out: module \"throws_start\" failed in start: exception in start: an exception of "
+            "unknown type.\n");
   EXPECT_EQ(described("throws_start").strikes, 1u);
   EXPECT_THAT(described("throws_start").last_strike, HasSubstr("exception in start"));
 }
@@ -254,10 +243,8 @@ TEST_F(module_set_test, cycles_disabled_providers_and_twins_are_explained) {
 
 TEST_F(module_set_test, tables_that_are_too_short_are_refused) {
   auto text =
-      prepared(specs({"provider", "wants_more", "owner", "driver_short", "driver_a", "driver_a2"},
-                     on_failure::skip));
-  EXPECT_THAT(text,
-              HasSubstr("needs svc/1 of at least 64 bytes; that of module \"provider\" has 8"));
+      prepared(specs({"provider", "wants_more", "owner", "driver_short", "driver_a", "driver_a2"}, on_failure::skip));
+  EXPECT_THAT(text, HasSubstr("needs svc/1 of at least 64 bytes; that of module \"provider\" has 8"));
   EXPECT_THAT(text, HasSubstr("with a table of 4 bytes; module \"owner\" needs at least 8"));
   EXPECT_THAT(text, HasSubstr("but module \"driver_a\" contributes one of the same name"));
 }
@@ -271,25 +258,23 @@ TEST_F(module_set_test, optional_needs_order_and_do_not_bind) {
 
 TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
   std::string schema;
-  module_set strict{host.rt,
-                    {.settings = [&](const module_facts& f, std::string_view s) -> settings_result {
+  module_set strict{host.rt, {.settings = [&](const module_facts& f, std::string_view s) -> settings_result {
                       schema = s;
                       if (f.name == "plain") return {"{}", "plain.colour is not known."};
                       return {};
                     }}};
   const auto r = strict.prepare(specs({"other", "plain"}, on_failure::skip));
-  EXPECT_EQ(
-      r.text(),
-      "left out: module \"plain\" has settings that are not valid: plain.colour is not known.\n");
+  EXPECT_EQ(r.text(), "left out: module \"plain\" has settings that are not valid: plain.colour is not known.\n");
   EXPECT_EQ(schema, R"({"type":"object"})");
 }
 
 TEST_F(module_set_test, modules_tell_all_that_is_wrong_with_their_settings) {
-  EXPECT_EQ(prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
-            "left out: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
-            "odd\n"
-            "left out: module \"faulty_too\" has settings that are not valid: faulty_too.colour is no colour; "
-            "faulty_too.size[1] is odd\n");
+  EXPECT_EQ(
+      prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
+      "left out: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
+      "odd\n"
+      "left out: module \"faulty_too\" has settings that are not valid: faulty_too.colour is no colour; "
+      "faulty_too.size[1] is odd\n");
   EXPECT_THAT(trace(), ElementsAre("faulty create", "faultless create", "faulty_too create", "faulty check",
                                    "faultless check", "faulty_too check", "faulty_too destroy", "faulty destroy"));
   EXPECT_EQ(set.start().text(), "");

@@ -14,12 +14,9 @@ constexpr std::size_t max_segments = 32;
 
 bool is_name(std::string_view s) noexcept {
   if (s.empty() || s.size() > 64) return false;
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (!letter(s[0])) return false;
-  return std::all_of(s.begin(), s.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // Characters allowed in a path without percent-encoding (RFC 3986 pchar).
@@ -36,8 +33,7 @@ pattern_segment parse_segment(std::string_view whole, std::string_view part) {
   using kind = pattern_segment::kind;
   if (part.find_first_of("{}") == std::string_view::npos) {
     for (const char c : part)
-      if (!literal_char(c))
-        refuse(whole, "a path segment may hold letters, digits and -._~!$&'()*+,;=:@ only");
+      if (!literal_char(c)) refuse(whole, "a path segment may hold letters, digits and -._~!$&'()*+,;=:@ only");
     if (part == "." || part == "..") refuse(whole, "\".\" and \"..\" are no path segments");
     return {kind::literal, std::string(part)};
   }
@@ -49,8 +45,7 @@ pattern_segment parse_segment(std::string_view whole, std::string_view part) {
     name.remove_suffix(3);
     what = kind::rest;
   }
-  if (!is_name(name))
-    refuse(whole, "a parameter's name is a letter or '_' followed by letters, digits or '_'");
+  if (!is_name(name)) refuse(whole, "a parameter's name is a letter or '_' followed by letters, digits or '_'");
   return {what, std::string(name)};
 }
 
@@ -66,8 +61,7 @@ pattern::pattern(std::string_view text) : text_(text) {
     const std::string_view part = left.substr(0, slash);
     if (part.empty() && !last) refuse(text, "it has an empty segment");
     pattern_segment s = parse_segment(text, part);
-    if (s.what == pattern_segment::kind::rest && !last)
-      refuse(text, "{" + s.text + "...} must be the last segment");
+    if (s.what == pattern_segment::kind::rest && !last) refuse(text, "{" + s.text + "...} must be the last segment");
     if (s.what != pattern_segment::kind::literal)
       for (const auto& before : segments_)
         if (before.what != pattern_segment::kind::literal && before.text == s.text)
@@ -109,8 +103,7 @@ overlap compare(const pattern& a, const pattern& b) noexcept {
 }
 
 bool known_method(std::string_view method) noexcept {
-  static constexpr std::array<std::string_view, 7> known = {"GET",   "HEAD",   "POST",   "PUT",
-                                                            "PATCH", "DELETE", "OPTIONS"};
+  static constexpr std::array<std::string_view, 7> known = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
   return std::find(known.begin(), known.end(), method) != known.end();
 }
 

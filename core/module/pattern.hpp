@@ -31,8 +31,8 @@ class pattern {
 
 // The relation between the sets of paths that two patterns match.
 enum class overlap {
-  none,            // no path matches both
-  same,            // exactly the same paths: a duplicate for one method
+  none,  // no path matches both
+  same,  // exactly the same paths: a duplicate for one method
   first_narrower,  // a subset of the second's paths: the first has precedence
   second_narrower,
   ambiguous,  // they overlap and neither is a subset

@@ -25,9 +25,9 @@ TEST(pattern, parses_literals_parameters_and_rest) {
 }
 
 TEST(pattern, refuses_bad_ones_with_a_sentence) {
-  for (std::string bad : {"",      "a",         "//",       "/a//b", "/{}",  "/{1a}", "/a{b}",
-                          "/{a}b", "/{a...}/b", "/{a}/{a}", "/a b",  "/%2f", "/?x",   "/#",
-                          "/..",   "/./a",      "/{a..}",   "/\n",   "/{a",  "/a}",   "/\xff"}) {
+  for (std::string bad :
+       {"",     "a",   "//", "/a//b", "/{}",  "/{1a}",  "/a{b}", "/{a}b", "/{a...}/b", "/{a}/{a}", "/a b",
+        "/%2f", "/?x", "/#", "/..",   "/./a", "/{a..}", "/\n",   "/{a",   "/a}",       "/\xff"}) {
     try {
       pattern p(bad);
       FAIL() << bad;

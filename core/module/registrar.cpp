@@ -19,8 +19,8 @@ constexpr std::size_t max_items = 10'000;
 constexpr std::size_t max_sql = 16 * 1024 * 1024;
 constexpr std::size_t max_openapi = 1024 * 1024;
 constexpr std::size_t max_descriptions = 100;
-constexpr std::uint32_t route_flags = RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY |
-                                      RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
+constexpr std::uint32_t route_flags =
+    RY_ROUTE_PUBLIC | RY_ROUTE_ADMIN | RY_ROUTE_STREAM_BODY | RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG | RY_ROUTE_NO_PREFIX;
 
 // Thrown to reject a registration; becomes a status for the module and a sentence in the report.
 struct refusal {
@@ -38,8 +38,7 @@ template <class T>
 T taken(const T* in, std::size_t least, const char* what) {
   if (!in) refuse(std::string(what) + " is NULL");
   if (in->struct_size < least || in->struct_size > 4096)
-    refuse(std::string(what) + " has a struct_size of " + std::to_string(in->struct_size) +
-           ", which is not possible");
+    refuse(std::string(what) + " has a struct_size of " + std::to_string(in->struct_size) + ", which is not possible");
   T out{};
   std::memcpy(&out, in, std::min<std::size_t>(in->struct_size, sizeof out));
   return out;
@@ -53,16 +52,14 @@ std::string text(ry_str s, std::size_t most, const std::string& what) {
 
 void check_flags(std::uint32_t flags, std::uint32_t known, const std::string& what) {
   if (flags & ~known)
-    refuse(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) +
-           ")");
+    refuse(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) + ")");
 }
 
 // [a-z][a-z0-9_]*, plus the characters in `also`.
 bool is_word(std::string_view s, std::string_view also = "") {
   if (s.empty() || s.size() > 100 || s[0] < 'a' || s[0] > 'z') return false;
   return std::all_of(s.begin(), s.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-           also.find(c) != std::string_view::npos;
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || also.find(c) != std::string_view::npos;
   });
 }
 
@@ -86,8 +83,7 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   const std::string what = "route " + out.method + " " + out.pattern;
   out.flags = v.flags;
   check_flags(v.flags, route_flags, what);
-  if ((v.flags & RY_ROUTE_PUBLIC) && (v.flags & RY_ROUTE_ADMIN))
-    refuse(what + " is both public and for admins");
+  if ((v.flags & RY_ROUTE_PUBLIC) && (v.flags & RY_ROUTE_ADMIN)) refuse(what + " is both public and for admins");
   if (!v.handle) refuse(what + " has no handler");
   out.handle = v.handle;
   out.ctx = v.ctx;
@@ -95,8 +91,7 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   out.timeout_ms = v.timeout_ms;
   out.openapi_json = text(v.openapi_json, max_openapi, "the OpenAPI text of " + what);
   if (!out.openapi_json.empty()) {
-    if (!parsed_description(out.openapi_json))
-      refuse("the OpenAPI text of " + what + " is not a JSON object");
+    if (!parsed_description(out.openapi_json)) refuse("the OpenAPI text of " + what + " is not a JSON object");
   }
   for (const auto& before : r.staged.routes)
     if (before.method == out.method && ((before.flags ^ out.flags) & RY_ROUTE_NO_PREFIX) == 0 &&
@@ -117,16 +112,15 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
   migration out;
   out.id = text(v.id, 100, "the id of a migration");
   const std::string_view number = migration_number(out.id);
-  if (number.size() < 4 || number.size() > 9 || out.id.size() < number.size() + 2 ||
-      out.id[number.size()] != '_' || !is_word(out.id.substr(number.size() + 1)))
+  if (number.size() < 4 || number.size() > 9 || out.id.size() < number.size() + 2 || out.id[number.size()] != '_' ||
+      !is_word(out.id.substr(number.size() + 1)))
     refuse("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
   const std::string what = "migration " + out.id;
   out.flags = v.flags;
   check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE, what);
   out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
   if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) refuse(what + " has no SQL");
-  if (out.up_sql.find('\0') != std::string::npos)
-    refuse("the SQL of " + what + " holds a NUL byte");
+  if (out.up_sql.find('\0') != std::string::npos) refuse("the SQL of " + what + " holds a NUL byte");
   if (!r.staged.migrations.empty()) {
     const auto& last = r.staged.migrations.back().id;
     if (std::stoul(std::string(migration_number(last))) >= std::stoul(std::string(number)))
@@ -148,11 +142,9 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   check_flags(v.flags, 0, what);
   out.queue = text(v.queue, 100, "the queue of " + what);
   if (out.queue.empty()) out.queue = "default";
-  if (!is_word(out.queue, ".-"))
-    refuse("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
+  if (!is_word(out.queue, ".-")) refuse("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
   out.cron = text(v.cron, 200, "the schedule of " + what);
-  if (std::any_of(out.cron.begin(), out.cron.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+  if (std::any_of(out.cron.begin(), out.cron.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
     refuse("the schedule of " + what + " holds control characters");
   if (!v.run) refuse(what + " has no function");
   out.run = v.run;
@@ -227,35 +219,29 @@ void stage_service(ry_registrar& r, ry_str id, const void* table, void* self) {
 
 void stage_point(ry_registrar& r, const ry_point* in) {
   const ry_point v = taken(in, offsetof(ry_point, replaced), "an extension point");
-  point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx,
-            v.replaced};
+  point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx, v.replaced};
   check_promised(r, out.id);
   if (!v.added || !v.removed) refuse("extension point " + out.id + " lacks a function");
   r.staged.points.push_back(std::move(out));
 }
 
 void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* table, void* self) {
-  driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"),
-             table, self};
+  driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"), table, self};
   if (!is_word(out.name, "-.")) refuse("the driver name " + in_quotes(out.name) + " is no word");
   const std::string what = "driver " + out.name + " for " + out.point;
-  if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(),
-                   [&](const auto& n) { return n.id == out.point; }))
+  if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(), [&](const auto& n) { return n.id == out.point; }))
     refuse(what + ": that point does not stand among what the module's descriptor needs");
   check_table(table, what);
   for (const auto& before : r.staged.drivers)
-    if (before.point == out.point && before.name == out.name)
-      refuse(what + " is contributed twice", RY_ALREADY_EXISTS);
+    if (before.point == out.point && before.name == out.name) refuse(what + " is contributed twice", RY_ALREADY_EXISTS);
   check_room(r.staged.drivers, "drivers");
   r.staged.drivers.push_back(std::move(out));
 }
 
 void stage_description(ry_registrar& r, ry_str openapi_json) {
   std::string json = text(openapi_json, max_openapi, "a description");
-  if (const auto problem = description_fault(json); !problem.empty())
-    refuse("a description " + problem);
-  if (r.staged.descriptions.size() >= max_descriptions)
-    refuse("too many descriptions", RY_RESOURCE_EXHAUSTED);
+  if (const auto problem = description_fault(json); !problem.empty()) refuse("a description " + problem);
+  if (r.staged.descriptions.size() >= max_descriptions) refuse("too many descriptions", RY_RESOURCE_EXHAUSTED);
   r.staged.descriptions.push_back(std::move(json));
 }
 

@@ -35,8 +35,7 @@ struct registrar_test : testing::Test {
     facts.needs = {{"agent.tools/1", false, 0}};
   }
   // Checks the sentence of the refusal and that nothing was staged.
-  void expect_refused(ry_status st, const std::string& sentence,
-                      ry_status expected = RY_INVALID_ARGUMENT) {
+  void expect_refused(ry_status st, const std::string& sentence, ry_status expected = RY_INVALID_ARGUMENT) {
     EXPECT_EQ(st, expected);
     EXPECT_THAT(r.problem, HasSubstr(sentence));
     r.problem.clear();
@@ -178,8 +177,7 @@ TEST_F(registrar_test, jobs_get_their_defaults) {
 }
 
 TEST_F(registrar_test, consumers_name_kinds_and_prefixes) {
-  ry_event_consumer v{sizeof v, 0,      view("credits"), view("run.completed,payment.*"),
-                      on_event, nullptr};
+  ry_event_consumer v{sizeof v, 0, view("credits"), view("run.completed,payment.*"), on_event, nullptr};
   EXPECT_EQ(to.subscribe(&r, &v), RY_OK);
   EXPECT_THAT(r.staged.consumers.at(0).kinds, testing::ElementsAre("run.completed", "payment.*"));
   v.name = view("bad");
@@ -204,8 +202,7 @@ TEST_F(registrar_test, services_points_and_drivers_keep_to_the_descriptor) {
   EXPECT_EQ(to.define_point(&r, &p), RY_OK);
 
   EXPECT_EQ(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), RY_OK);
-  expect_refused(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), "twice",
-                 RY_ALREADY_EXISTS);
+  expect_refused(to.contribute(&r, view("agent.tools/1"), view("a-b"), table, nullptr), "twice", RY_ALREADY_EXISTS);
   expect_refused(to.contribute(&r, view("nobody/1"), view("x"), table, nullptr),
                  "driver x for nobody/1: that point does not stand");
   expect_refused(to.contribute(&r, view("agent.tools/1"), view("X y"), table, nullptr), "no word");

@@ -16,8 +16,7 @@ struct ry_lease {
 namespace ry::module {
 
 void interface_registry::add(std::string_view id, const void* table, std::uint32_t size) {
-  if (!table || size < sizeof(std::uint32_t) ||
-      !entries_.emplace(std::string(id), entry{table, size}).second)
+  if (!table || size < sizeof(std::uint32_t) || !entries_.emplace(std::string(id), entry{table, size}).second)
     throw std::logic_error("interface " + std::string(id) + " cannot be added");
 }
 
@@ -90,8 +89,7 @@ std::vector<std::string> registry::dismiss(const ry_host* host) {
 
 void registry::publish(std::string id, ry_host* provider, const void* table, void* self) {
   std::lock_guard lock(mutex_);
-  (staged_.contains(provider) ? staged_services_ : services_)[std::move(id)] = {provider, table,
-                                                                                self};
+  (staged_.contains(provider) ? staged_services_ : services_)[std::move(id)] = {provider, table, self};
 }
 
 void registry::stage(const ry_host* host) {
@@ -124,13 +122,12 @@ std::vector<std::string> registry::leases_on(const ry_host* provider) const {
   std::vector<std::string> out;
   std::lock_guard lock(mutex_);
   for (const auto& [p, lease] : leases_)
-    if (lease->provider.get() == provider)
-      out.push_back(lease->consumer->name + " (" + lease->id + ")");
+    if (lease->provider.get() == provider) out.push_back(lease->consumer->name + " (" + lease->id + ")");
   return out;
 }
 
-ry_status registry::acquire(const ry_host* host, std::string_view id, std::uint32_t min_size,
-                            const void** table, void** self, ry_lease** lease) {
+ry_status registry::acquire(const ry_host* host, std::string_view id, std::uint32_t min_size, const void** table,
+                            void** self, ry_lease** lease) {
   std::lock_guard lock(mutex_);
   const auto needs = needs_.find(host);
   if (needs == needs_.end() || !needs->second.contains(id)) return RY_FAILED_PRECONDITION;
@@ -138,13 +135,10 @@ ry_status registry::acquire(const ry_host* host, std::string_view id, std::uint3
   auto it = staged_services_.find(id);
   if (!staged || it == staged_services_.end()) {
     it = services_.find(id);
-    if (it == services_.end() || (staged && hidden_.contains(it->second.provider)))
-      return RY_NOT_FOUND;
+    if (it == services_.end() || (staged && hidden_.contains(it->second.provider))) return RY_NOT_FOUND;
   }
-  if (*static_cast<const std::uint32_t*>(it->second.table) < min_size)
-    return RY_FAILED_PRECONDITION;
-  auto made =
-      std::make_unique<ry_lease>(ry_lease{this, host, std::string(id), hold(it->second.provider)});
+  if (*static_cast<const std::uint32_t*>(it->second.table) < min_size) return RY_FAILED_PRECONDITION;
+  auto made = std::make_unique<ry_lease>(ry_lease{this, host, std::string(id), hold(it->second.provider)});
   ry_lease* const handle = made.get();
   leases_.emplace(handle, std::move(made));
   *table = it->second.table;
@@ -174,8 +168,7 @@ bool registry::may_use(const ry_host* host, std::string_view id) const {
 const void* get_interface(const ry_host* host, ry_str id, std::uint32_t min_size) noexcept {
   const auto* table = host->rt.modules->interfaces.find(core::sv(id), min_size);
   if (!table || host->rt.modules->may_use(host, core::sv(id))) return table;
-  misbehaved(const_cast<ry_host*>(host), "an interface that is not among its needs", "get_interface",
-             core::sv(id));
+  misbehaved(const_cast<ry_host*>(host), "an interface that is not among its needs", "get_interface", core::sv(id));
   return nullptr;
 }
 
@@ -196,7 +189,8 @@ const ry_services_v1& services_table() noexcept {
       },
       [](const ry_host* host, ry_str point, ry_str driver, ry_str rule, ry_str problem) noexcept -> ry_status {
         try {
-          return host->rt.modules->driver_misbehaved(host, core::sv(point), core::sv(driver), core::sv(rule), core::sv(problem));
+          return host->rt.modules->driver_misbehaved(host, core::sv(point), core::sv(driver), core::sv(rule),
+                                                     core::sv(problem));
         } catch (...) {
           return RY_RESOURCE_EXHAUSTED;
         }

@@ -79,8 +79,8 @@ class registry {
   // Forgets the drivers of this module and the drivers of its extension points.
   void forget_drivers(const ry_host* host);
   // `owner` reports a violation by a driver; see ry_services_v1. [any]
-  ry_status driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name, std::string_view rule,
-                              std::string_view problem);
+  ry_status driver_misbehaved(const ry_host* owner, std::string_view point, std::string_view name,
+                              std::string_view rule, std::string_view problem);
 
   // --- symbols that all libraries of the process share (STB_GNU_UNIQUE) ---
   // The first loaded library that defines such a symbol defines it for all later ones, permanently. [lifecycle]
@@ -108,8 +108,8 @@ class registry {
   std::vector<std::string> leases_on(const ry_host* provider) const;
 
   // ry.services/1. [any]
-  ry_status acquire(const ry_host* host, std::string_view id, std::uint32_t min_size,
-                    const void** table, void** self, ry_lease** lease);
+  ry_status acquire(const ry_host* host, std::string_view id, std::uint32_t min_size, const void** table, void** self,
+                    ry_lease** lease);
   void release(ry_lease* lease);
 
   // Keeps an object alive until the process ends, because code that did not stop may still use it.

@@ -30,8 +30,7 @@ struct sleeper {
 
 }  // namespace
 
-ry_status sleep_book::start(const ry_host* host, ry_exec* exec, std::uint64_t ms, ry_done done,
-                            ry_op_id* op) {
+ry_status sleep_book::start(const ry_host* host, ry_exec* exec, std::uint64_t ms, ry_done done, ry_op_id* op) {
   exec::op_table* ops = host->rt.ops;
   if (!ops) return RY_UNAVAILABLE;
   auto s = std::make_shared<sleeper>(host, exec, done);
@@ -72,8 +71,7 @@ void sleep_book::cancel_all(const ry_host* host) {
   std::vector<ry_op_id> ids;
   {
     std::lock_guard lock(mutex_);
-    if (const auto it = by_host_.find(host); it != by_host_.end())
-      ids.assign(it->second.begin(), it->second.end());
+    if (const auto it = by_host_.find(host); it != by_host_.end()) ids.assign(it->second.begin(), it->second.end());
   }
   for (const ry_op_id id : ids) host->rt.ops->cancel(id);
 }

@@ -54,8 +54,7 @@ std::string joined(const std::vector<std::string>& words) {
   constexpr std::size_t most = 5;
   const std::size_t shown = std::min(words.size(), most);
   std::string out;
-  for (std::size_t i = 0; i < shown; ++i)
-    out += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  for (std::size_t i = 0; i < shown; ++i) out += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
   if (words.size() > shown) out += " and " + std::to_string(words.size() - shown) + " more";
   return out;
 }
@@ -96,13 +95,11 @@ std::string problem_of_glibc(const std::vector<std::string>& missing, const std:
            "has glibc " +
            glibc + ": link it with -Wl,-z,nopack-relative-relocs, or " + std::string(remedy) + ".";
   return "it needs " + joined(highest.empty() ? missing : highest) +
-         " (the C library of a newer system), and this system has glibc " + glibc + ": " +
-         std::string(remedy) + ".";
+         " (the C library of a newer system), and this system has glibc " + glibc + ": " + std::string(remedy) + ".";
 }
 
 // The highest versions that this process's library has, for the families in `missing`.
-std::vector<std::string> counterparts(const std::vector<std::string>& missing,
-                                      const std::vector<std::string>& have) {
+std::vector<std::string> counterparts(const std::vector<std::string>& missing, const std::vector<std::string>& have) {
   std::vector<std::string> same;
   for (const auto& version : highest_versions(have)) {
     const auto mine = parse(version);
@@ -122,11 +119,9 @@ std::string problem_of(const std::string& library, const std::vector<std::string
   const auto most = counterparts(names, have);
   const bool cpp = library.starts_with("libstdc++.so");
   std::string out = "it needs " + joined(names) + " of " + library +
-                    (cpp ? " (the C++ library of a newer system)" : "") +
-                    ", and this system's has ";
+                    (cpp ? " (the C++ library of a newer system)" : "") + ", and this system's has ";
   out += most.empty() ? "no such version" : "at most " + joined(most);
-  return out + ": " + std::string(remedy) +
-         (cpp ? ", or link the C++ library into it (-static-libstdc++)." : ".");
+  return out + ": " + std::string(remedy) + (cpp ? ", or link the C++ library into it (-static-libstdc++)." : ".");
 }
 
 // ---- the current process -----------------------------------------------------------------------
@@ -168,8 +163,7 @@ library_versions definitions_of(const dynamic_section& d) {
     ElfW(Verdaux) name;
     std::memcpy(&name, at + definition.vd_aux, sizeof name);
     // The base definition is the name of the library itself.
-    if ((definition.vd_flags & VER_FLG_BASE) == 0)
-      out.versions.emplace_back(d.strings + name.vda_name);
+    if ((definition.vd_flags & VER_FLG_BASE) == 0) out.versions.emplace_back(d.strings + name.vda_name);
     if (definition.vd_next == 0) break;
     at += definition.vd_next;
   }
@@ -198,8 +192,7 @@ std::optional<std::string> explain_missing_library(std::string_view said) {
   const std::string library(said.substr(0, end));
   const auto why = said.substr(said.rfind(": ") + 2);
   if (why != "No such file or directory")
-    return "it needs the shared library " + library + ", which cannot be opened (" +
-           std::string(why) + ")";
+    return "it needs the shared library " + library + ", which cannot be opened (" + std::string(why) + ")";
   return "it needs the shared library " + library +
          ", which is not installed on this system: install the package that has it, or link it "
          "into the module";
@@ -210,17 +203,15 @@ std::optional<std::string> explain_missing_version(std::string_view said, std::s
   constexpr std::string_view before = ": version `", after = "' not found (required by ";
   const auto begin = said.find(before);
   const auto end = said.find(after);
-  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin ||
-      !said.ends_with(')'))
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin || !said.ends_with(')'))
     return std::nullopt;
   const auto name = begin + before.size();
   const std::string version(said.substr(name, end - name));
   auto by = said.substr(end + after.size());
   by.remove_suffix(1);
   const bool itself = by == path;
-  return (itself ? "it needs " : std::string(file_name(by)) + ", which it needs, itself needs ") +
-         version + " of " + std::string(file_name(said.substr(0, begin))) +
-         ", which this system's does not have: " +
+  return (itself ? "it needs " : std::string(file_name(by)) + ", which it needs, itself needs ") + version + " of " +
+         std::string(file_name(said.substr(0, begin))) + ", which this system's does not have: " +
          (itself ? std::string(remedy) : "install that library as this release has it");
 }
 
@@ -247,8 +238,7 @@ std::vector<std::string> versions_without_number(const std::vector<std::string>&
   return out;
 }
 
-version_findings judge_versions(const std::vector<library_versions>& needed,
-                                const present_versions& present) {
+version_findings judge_versions(const std::vector<library_versions>& needed, const present_versions& present) {
   version_findings out;
   std::vector<std::string> of_glibc, others;
   bool internals = false;
@@ -262,8 +252,7 @@ version_findings judge_versions(const std::vector<library_versions>& needed,
     if (missing.empty()) continue;
     const auto* library = find_library(present, need.library);
     others.push_back(
-        problem_of(need.library, missing,
-                   library != nullptr ? library->versions : std::vector<std::string>()));
+        problem_of(need.library, missing, library != nullptr ? library->versions : std::vector<std::string>()));
   }
   if (!of_glibc.empty()) out.problems.push_back(problem_of_glibc(of_glibc, present.glibc));
   out.problems.insert(out.problems.end(), others.begin(), others.end());

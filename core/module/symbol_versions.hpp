@@ -27,8 +27,7 @@ struct version_findings {
 };
 
 // Pure. A library that is not loaded yet is judged only if it is part of the C library.
-version_findings judge_versions(const std::vector<library_versions>& needed,
-                                const present_versions& present);
+version_findings judge_versions(const std::vector<library_versions>& needed, const present_versions& present);
 
 // The highest version of each family: GLIBCXX_3.4.30 and CXXABI_1.3.13. Omits names without a number.
 std::vector<std::string> highest_versions(const std::vector<std::string>& versions);

@@ -21,12 +21,10 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 const present_versions debian_12{
-    {{"libc.so.6",
-      {"GLIBC_2.2.5", "GLIBC_2.9", "GLIBC_2.36", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}},
+    {{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.9", "GLIBC_2.36", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}},
      {"libm.so.6", {"GLIBC_2.2.5", "GLIBC_2.35", "GLIBC_PRIVATE"}},
      {"libstdc++.so.6",
-      {"GLIBCXX_3.4", "GLIBCXX_3.4.9", "GLIBCXX_3.4.30", "CXXABI_1.3", "CXXABI_1.3.13",
-       "CXXABI_TM_1"}},
+      {"GLIBCXX_3.4", "GLIBCXX_3.4.9", "GLIBCXX_3.4.30", "CXXABI_1.3", "CXXABI_1.3.13", "CXXABI_TM_1"}},
      {"libgcc_s.so.1", {"GCC_3.0", "GCC_12.0.0"}}},
     "2.36"};
 
@@ -44,25 +42,22 @@ TEST(symbol_versions, a_module_of_this_system_or_an_older_one_is_taken) {
 
 TEST(symbol_versions, the_highest_version_of_the_c_library_is_named_once) {
   EXPECT_THAT(
-      problems({{"libm.so.6", {"GLIBC_2.38", "GLIBC_2.35"}},
-                {"libc.so.6", {"GLIBC_2.9", "GLIBC_2.41", "GLIBC_2.38"}}}),
+      problems({{"libm.so.6", {"GLIBC_2.38", "GLIBC_2.35"}}, {"libc.so.6", {"GLIBC_2.9", "GLIBC_2.41", "GLIBC_2.38"}}}),
       ElementsAre("it needs GLIBC_2.41 (the C library of a newer system), and this system has "
                   "glibc 2.36: build it on this release of the system or an older one."));
 }
 
 TEST(symbol_versions, the_cpp_library_is_compared_in_both_of_its_families) {
-  EXPECT_THAT(
-      problems({{"libstdc++.so.6", {"GLIBCXX_3.4.31", "GLIBCXX_3.4.32", "CXXABI_1.3.15"}}}),
-      ElementsAre("it needs GLIBCXX_3.4.32 and CXXABI_1.3.15 of libstdc++.so.6 (the C++ library of "
-                  "a newer system), and this system's has at most GLIBCXX_3.4.30 and "
-                  "CXXABI_1.3.13: build it on this release of the system or an older one, or "
-                  "link the C++ library into it (-static-libstdc++)."));
+  EXPECT_THAT(problems({{"libstdc++.so.6", {"GLIBCXX_3.4.31", "GLIBCXX_3.4.32", "CXXABI_1.3.15"}}}),
+              ElementsAre("it needs GLIBCXX_3.4.32 and CXXABI_1.3.15 of libstdc++.so.6 (the C++ library of "
+                          "a newer system), and this system's has at most GLIBCXX_3.4.30 and "
+                          "CXXABI_1.3.13: build it on this release of the system or an older one, or "
+                          "link the C++ library into it (-static-libstdc++)."));
   EXPECT_THAT(problems({{"libgcc_s.so.1", {"GCC_14.0.0"}}}),
               ElementsAre("it needs GCC_14.0.0 of libgcc_s.so.1, and this system's has at most "
                           "GCC_12.0.0: build it on this release of the system or an older one."));
   EXPECT_THAT(problems({{"libgcc_s.so.1", {"OTHER"}}}),
-              ElementsAre(HasSubstr(
-                  "needs OTHER of libgcc_s.so.1, and this system's has no such version")));
+              ElementsAre(HasSubstr("needs OTHER of libgcc_s.so.1, and this system's has no such version")));
 }
 
 TEST(symbol_versions, special_versions_of_glibc) {
@@ -71,35 +66,31 @@ TEST(symbol_versions, special_versions_of_glibc) {
   older.libraries[0].versions = {"GLIBC_2.2.5", "GLIBC_2.31", "GLIBC_PRIVATE"};
   EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_ABI_DT_RELR"}}}, older),
               ElementsAre(HasSubstr("-Wl,-z,nopack-relative-relocs")));
-  EXPECT_THAT(
-      problems({{"libc.so.6", {"GLIBC_ABI_GNU2_TLS"}}}),
-      ElementsAre(StartsWith("it needs GLIBC_ABI_GNU2_TLS (the C library of a newer system)")));
+  EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_ABI_GNU2_TLS"}}}),
+              ElementsAre(StartsWith("it needs GLIBC_ABI_GNU2_TLS (the C library of a newer system)")));
   const auto internals = judge_versions({{"libc.so.6", {"GLIBC_PRIVATE"}}}, debian_12);
   EXPECT_THAT(internals.problems, IsEmpty());
   EXPECT_THAT(internals.warnings, ElementsAre(HasSubstr("GLIBC_PRIVATE")));
 }
 
 TEST(symbol_versions, of_libraries_that_are_not_mapped_only_glibc_is_judged) {
-  EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.34"}}, {"libfoo.so.1", {"FOO_7"}}}),
-              IsEmpty());
+  EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.34"}}, {"libfoo.so.1", {"FOO_7"}}}), IsEmpty());
   EXPECT_THAT(problems({{"libresolv.so.2", {"GLIBC_2.38"}}}), ElementsAre(HasSubstr("GLIBC_2.38")));
 }
 
 TEST(symbol_versions, another_c_library_is_not_judged) {
-  EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.38"}}, {"libstdc++.so.6", {"GLIBCXX_3.4.32"}}}, {}),
-              IsEmpty());
+  EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.38"}}, {"libstdc++.so.6", {"GLIBCXX_3.4.32"}}}, {}), IsEmpty());
 }
 
 TEST(symbol_versions, highest_by_number_and_not_by_text) {
-  EXPECT_THAT(highest_versions({"GLIBC_2.9", "GLIBC_2.34", "GLIBC_PRIVATE", "GLIBC_2.4.1", "", "_",
-                                "X_1.", "Y_99999999999"}),
-              ElementsAre("GLIBC_2.34"));
+  EXPECT_THAT(
+      highest_versions({"GLIBC_2.9", "GLIBC_2.34", "GLIBC_PRIVATE", "GLIBC_2.4.1", "", "_", "X_1.", "Y_99999999999"}),
+      ElementsAre("GLIBC_2.34"));
 }
 
 TEST(symbol_versions, versions_without_a_number_are_listed_once) {
-  EXPECT_THAT(
-      versions_without_number({"GLIBC_2.9", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}),
-      ElementsAre("GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR"));
+  EXPECT_THAT(versions_without_number({"GLIBC_2.9", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR", "GLIBC_PRIVATE"}),
+              ElementsAre("GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR"));
 }
 
 TEST(symbol_versions, a_message_names_at_most_five_versions) {
@@ -139,23 +130,17 @@ std::string refusal(std::string_view file) {
 
 // The loader's messages are recognised by their text, so the test provokes them.
 TEST(symbol_versions, what_the_loader_says_is_explained) {
-  EXPECT_THAT(refusal("newer_c"),
-              StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "
-                         "not have: build it on"));
-  EXPECT_EQ(
-      explain_loader("libfoo.so.1: cannot open shared object file: No such file or directory",
-                     "/x"),
-      "it needs the shared library libfoo.so.1, which is not installed on this system: install the "
-      "package that has it, or link it into the module");
+  EXPECT_THAT(refusal("newer_c"), StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "
+                                             "not have: build it on"));
+  EXPECT_EQ(explain_loader("libfoo.so.1: cannot open shared object file: No such file or directory", "/x"),
+            "it needs the shared library libfoo.so.1, which is not installed on this system: install the "
+            "package that has it, or link it into the module");
   EXPECT_EQ(explain_loader("libfoo.so.1: cannot open shared object file: Permission denied", "/x"),
             "it needs the shared library libfoo.so.1, which cannot be opened (Permission denied)");
-  EXPECT_EQ(
-      explain_loader(
-          "/lib/libc.so.6: version `GLIBC_2.38' not found (required by /opt/libfoo.so.1)", "/x"),
-      "libfoo.so.1, which it needs, itself needs GLIBC_2.38 of libc.so.6, which this system's does "
-      "not have: install that library as this release has it");
-  EXPECT_EQ(explain_loader("/x: undefined symbol: f", "/x"),
-            "the dynamic loader refuses it: undefined symbol: f");
+  EXPECT_EQ(explain_loader("/lib/libc.so.6: version `GLIBC_2.38' not found (required by /opt/libfoo.so.1)", "/x"),
+            "libfoo.so.1, which it needs, itself needs GLIBC_2.38 of libc.so.6, which this system's does "
+            "not have: install that library as this release has it");
+  EXPECT_EQ(explain_loader("/x: undefined symbol: f", "/x"), "the dynamic loader refuses it: undefined symbol: f");
   EXPECT_EQ(explain_loader("", "/x"), "the dynamic loader refuses it: ");
 }
 

@@ -51,8 +51,7 @@ class trace_log {
 struct test_host {
   test_host() {
     trace_log::get().take();
-    static const fixture_trace trace = {sizeof(fixture_trace), 0,
-                                        [](const char* module, const char* what) noexcept {
+    static const fixture_trace trace = {sizeof(fixture_trace), 0, [](const char* module, const char* what) noexcept {
                                           trace_log::get().add(std::string(module) + " " + what);
                                         }};
     modules.interfaces.add(FIXTURE_TRACE_1, &trace, sizeof trace);

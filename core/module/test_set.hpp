@@ -16,12 +16,11 @@ namespace ry::module {
 using use = module_spec::use;
 using on_failure = module_spec::on_failure;
 
-inline module_spec spec(const std::string& name, on_failure failure = on_failure::abort,
-                 use used = use::enabled) {
+inline module_spec spec(const std::string& name, on_failure failure = on_failure::abort, use used = use::enabled) {
   return {fixture(name), used, failure, {}};
 }
 inline std::vector<module_spec> specs(std::initializer_list<const char*> names,
-                               on_failure failure = on_failure::abort) {
+                                      on_failure failure = on_failure::abort) {
   std::vector<module_spec> out;
   for (const char* n : names) out.push_back(spec(n, failure));
   return out;

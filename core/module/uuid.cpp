@@ -31,8 +31,8 @@ class random_stock {
 
 ry_uuid uuid7_source::next() {
   using namespace std::chrono;
-  const auto us = static_cast<std::uint64_t>(
-      duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+  const auto us =
+      static_cast<std::uint64_t>(duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
   const std::uint64_t now = (us / 1000) << 12 | (us % 1000) * 4096 / 1000;
   std::uint64_t before = last_.load(std::memory_order_relaxed), mine;
   do {

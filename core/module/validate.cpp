@@ -21,12 +21,10 @@ std::uint32_t table_size(const void* table) {
 
 class validator {
  public:
-  validator(const std::vector<staged_module>& modules, const host_side& host)
-      : modules_(modules), host_(host) {}
+  validator(const std::vector<staged_module>& modules, const host_side& host) : modules_(modules), host_(host) {}
 
   std::vector<graph_refusal> run() {
-    for (const auto& text : host_.routes)
-      routes_.push_back({"GET", pattern(text), text, no_module});
+    for (const auto& text : host_.routes) routes_.push_back({"GET", pattern(text), text, no_module});
     for (std::size_t i = 0; i < modules_.size(); ++i) {
       check_routes(i);
       check_description(i);
@@ -71,8 +69,7 @@ class validator {
       if (!clash) {
         // Check for ambiguous routes within the same module too.
         for (const auto& k : routes_)
-          if (k.owner == i && k.method == r.method &&
-              compare(k.where, where) == overlap::ambiguous) {
+          if (k.owner == i && k.method == r.method && compare(k.where, where) == overlap::ambiguous) {
             clash = &k;
             how = overlap::ambiguous;
             break;
@@ -82,12 +79,12 @@ class validator {
         routes_.push_back({r.method, where, r.pattern, i});
         continue;
       }
-      const std::string both =
-          called(name(i)) + " registers the route " + r.method + " " + r.pattern + ", ";
+      const std::string both = called(name(i)) + " registers the route " + r.method + " " + r.pattern + ", ";
       if (how == overlap::same)
-        refuse(i, both + "which " + owner(clash->owner) + " has registered already" +
-                      (clash->text == r.pattern ? "" : " as " + clash->text) +
-                      (clash->owner == no_module ? "; the module must use another path." : "; disable one of the two."));
+        refuse(i,
+               both + "which " + owner(clash->owner) + " has registered already" +
+                   (clash->text == r.pattern ? "" : " as " + clash->text) +
+                   (clash->owner == no_module ? "; the module must use another path." : "; disable one of the two."));
       else
         refuse(i, both + "which is ambiguous with " + clash->text + " of " + owner(clash->owner) +
                       ": some paths match both and neither is the narrower one.");
@@ -118,8 +115,7 @@ class validator {
 
   void check_drivers(std::size_t i) {
     for (const auto& d : modules_[i].registered->drivers) {
-      const std::string what =
-          called(name(i)) + " contributes the driver \"" + d.name + "\" to " + d.point + ", ";
+      const std::string what = called(name(i)) + " contributes the driver \"" + d.name + "\" to " + d.point + ", ";
       std::string point_owner = "the host";
       std::uint32_t least = 0;
       if (const auto it = host_.points.find(d.point); it != host_.points.end()) {
@@ -134,19 +130,17 @@ class validator {
               point_owner = called(m.facts->name);
             }
         if (!found) {
-          if (!is_optional(i, d.point))
-            refuse(i, what + "but no module defines that extension point.");
+          if (!is_optional(i, d.point)) refuse(i, what + "but no module defines that extension point.");
           continue;
         }
       }
       if (table_size(d.table) < least)
-        refuse(i, what + "with a table of " + std::to_string(table_size(d.table)) + " bytes; " +
-                      point_owner + " needs at least " + std::to_string(least) +
-                      ". Rebuild the driver with a newer SDK.");
+        refuse(i, what + "with a table of " + std::to_string(table_size(d.table)) + " bytes; " + point_owner +
+                      " needs at least " + std::to_string(least) + ". Rebuild the driver with a newer SDK.");
       const auto [it, first] = drivers_.try_emplace(d.point + " " + d.name, i);
       if (!first)
-        refuse(i, what + "but " + called(name(it->second)) +
-                      " contributes one of the same name; disable one of the two.");
+        refuse(i,
+               what + "but " + called(name(it->second)) + " contributes one of the same name; disable one of the two.");
     }
   }
 
@@ -155,9 +149,8 @@ class validator {
       for (const auto& m : modules_)
         for (const auto& s : m.registered->services)
           if (s.id == need.id && table_size(s.table) < need.min_size)
-            refuse(i, called(name(i)) + " needs " + need.id + " of at least " +
-                          std::to_string(need.min_size) + " bytes; that of " +
-                          called(m.facts->name) + " has " + std::to_string(table_size(s.table)) +
+            refuse(i, called(name(i)) + " needs " + need.id + " of at least " + std::to_string(need.min_size) +
+                          " bytes; that of " + called(m.facts->name) + " has " + std::to_string(table_size(s.table)) +
                           ". Upgrade " + called(m.facts->name) + ".");
   }
 
@@ -170,8 +163,7 @@ class validator {
 
 }  // namespace
 
-std::vector<graph_refusal> validate(const std::vector<staged_module>& modules,
-                                    const host_side& host) {
+std::vector<graph_refusal> validate(const std::vector<staged_module>& modules, const host_side& host) {
   return validator(modules, host).run();
 }
 

@@ -19,15 +19,14 @@ struct staged_module {
 
 struct host_side {
   std::map<std::string, std::uint32_t> points;  // id -> minimum size of a driver's table
-  std::vector<std::string> routes;              // of the host: GET, outside of base_path
-  std::string base_path;                        // prefix of every route without RY_ROUTE_NO_PREFIX
-  std::set<std::string> components;             // of the host's OpenAPI description: "schemas/host.Error"
+  std::vector<std::string> routes;  // of the host: GET, outside of base_path
+  std::string base_path;  // prefix of every route without RY_ROUTE_NO_PREFIX
+  std::set<std::string> components;  // of the host's OpenAPI description: "schemas/host.Error"
 };
 
 // Returns sentences about duplicate and ambiguous routes, descriptions of missing routes, drivers that do not fit,
 // services that are too short, and unkept promises of descriptors. Of two conflicting modules the later one is
 // refused.
-std::vector<graph_refusal> validate(const std::vector<staged_module>& modules,
-                                    const host_side& host);
+std::vector<graph_refusal> validate(const std::vector<staged_module>& modules, const host_side& host);
 
 }  // namespace ry::module

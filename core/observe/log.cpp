@@ -1,9 +1,9 @@
 #include "core/observe/log.hpp"
 
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -65,10 +65,8 @@ struct log_sink {
     set_format();
   }
   void set_format() {
-    const char* pattern = json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-                               : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v";
-    logger.set_formatter(
-        std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
+    const char* pattern = json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v";
+    logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
   }
 
   std::shared_ptr<line_sink> lines;
@@ -99,13 +97,11 @@ spdlog::level::level_enum spd(level l) noexcept {
   }
 }
 
-void write(level l, std::string_view component, std::string_view message,
-           std::vector<line_field> fields) {
+void write(level l, std::string_view component, std::string_view message, std::vector<line_field> fields) {
   if (const auto& trace = trace_of_thread()) fields.push_back({"trace_id", hex(trace->trace_id), false});
   log_sink& s = sink();
-  const std::string line = s.json.load(std::memory_order_relaxed)
-                               ? json_line(s.secrets, component, message, fields)
-                               : text_line(s.secrets, component, message, fields);
+  const std::string line = s.json.load(std::memory_order_relaxed) ? json_line(s.secrets, component, message, fields)
+                                                                  : text_line(s.secrets, component, message, fields);
   s.logger.log(spd(l), spdlog::string_view_t(line.data(), line.size()));
 }
 
@@ -133,8 +129,7 @@ bool log_enabled(level l) noexcept {
   }
 }
 
-void log(level l, std::string_view component, std::string_view message,
-         std::initializer_list<field> fields) noexcept {
+void log(level l, std::string_view component, std::string_view message, std::initializer_list<field> fields) noexcept {
   if (!log_enabled(l)) return;
   try {
     std::vector<line_field> all;
@@ -146,8 +141,7 @@ void log(level l, std::string_view component, std::string_view message,
   }
 }
 
-void log_json(level l, std::string_view component, std::string_view message,
-              std::string_view fields_json) noexcept {
+void log_json(level l, std::string_view component, std::string_view message, std::string_view fields_json) noexcept {
   if (!log_enabled(l)) return;
   try {
     write(l, component, message, fields_of_json(fields_json));

@@ -32,8 +32,7 @@ bool log_enabled(level l) noexcept;
 void log(level l, std::string_view component, std::string_view message,
          std::initializer_list<field> fields = {}) noexcept;
 // Like log(), but the fields are one JSON object as text (from modules). Empty: no fields.
-void log_json(level l, std::string_view component, std::string_view message,
-              std::string_view fields_json) noexcept;
+void log_json(level l, std::string_view component, std::string_view message, std::string_view fields_json) noexcept;
 
 // Masks this text in every line from now on. Text shorter than 6 bytes is ignored. [any]
 void redact(std::string_view secret);

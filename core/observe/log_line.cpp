@@ -31,9 +31,8 @@ std::size_t utf8_at(std::string_view s, std::size_t i, std::uint32_t& cp) noexce
 
 // Code points that end a line, control a terminal or change the text direction.
 bool unsafe(std::uint32_t cp) noexcept {
-  return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x2028 || cp == 0x2029 || cp == 0x200e ||
-         cp == 0x200f || (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) ||
-         cp == 0xfeff;
+  return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x2028 || cp == 0x2029 || cp == 0x200e || cp == 0x200f ||
+         (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff;
 }
 
 void append_escape(std::string& out, const char* format, std::uint32_t cp) {
@@ -105,8 +104,7 @@ std::string masked(const redactor& secrets, std::string_view s) {
 void append_value(std::string& out, std::string_view v, bool quote) {
   quote = quote || v.empty();
   for (const char c : v)
-    quote = quote || c == ' ' || c == '"' || c == '=' || c == '\\' ||
-            static_cast<unsigned char>(c) < 0x20;
+    quote = quote || c == ' ' || c == '"' || c == '=' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
   if (!quote) return append_plain(out, v, "");
   out += '"';
   append_plain(out, v, "\"\\");
@@ -124,8 +122,7 @@ json::value masked_json(const redactor& secrets, const json::value& v) {
     }
     case json::kind::object: {
       json::object out;
-      for (const auto& [k, e] : v.get_object())
-        out[valid_utf8(masked(secrets, k))] = masked_json(secrets, e);
+      for (const auto& [k, e] : v.get_object()) out[valid_utf8(masked(secrets, k))] = masked_json(secrets, e);
       return out;
     }
     default: {

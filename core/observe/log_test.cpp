@@ -47,8 +47,7 @@ TEST(log_line, no_input_can_begin_a_second_line_or_steer_a_terminal) {
 
 TEST(log_line, a_value_cannot_forge_another_field) {
   redactor none;
-  EXPECT_EQ(text_line(none, "m", "x", {{"a", "1 admin=\"true\""}}),
-            R"([m] x a="1 admin=\"true\"")");
+  EXPECT_EQ(text_line(none, "m", "x", {{"a", "1 admin=\"true\""}}), R"([m] x a="1 admin=\"true\"")");
 }
 
 TEST(log_line, json_members_of_the_host_cannot_be_overwritten) {
@@ -80,11 +79,11 @@ TEST(redactor, masks_everywhere_in_message_keys_values_and_nested_json) {
   redactor r;
   r.add("s3cr3t-value");
   r.add("quo\"te\n-secret");
-  const auto fields = fields_of_json(
-      R"({"s3cr3t-value":"x","deep":[{"h":"Bearer s3cr3t-value"}],"q":"quo\"te\n-secret"})");
-  for (const auto& line : {text_line(r, "m", "got s3cr3t-value!", fields),
-                           json_line(r, "m", "got s3cr3t-value!", fields),
-                           text_line(r, "m", R"(body {"k":"quo\"te\n-secret"})", {})}) {
+  const auto fields =
+      fields_of_json(R"({"s3cr3t-value":"x","deep":[{"h":"Bearer s3cr3t-value"}],"q":"quo\"te\n-secret"})");
+  for (const auto& line :
+       {text_line(r, "m", "got s3cr3t-value!", fields), json_line(r, "m", "got s3cr3t-value!", fields),
+        text_line(r, "m", R"(body {"k":"quo\"te\n-secret"})", {})}) {
     EXPECT_THAT(line, Not(HasSubstr("s3cr3t"))) << line;
     EXPECT_THAT(line, Not(HasSubstr("-secret"))) << line;
     EXPECT_THAT(line, HasSubstr("[redacted]")) << line;
@@ -137,8 +136,7 @@ TEST(redactor, a_secret_at_the_cut_does_not_leak_its_head) {
 TEST(redactor, numbers_are_masked_too) {
   redactor r;
   r.add("4111111111");
-  EXPECT_THAT(json_line(r, "m", "x", fields_of_json(R"({"card":4111111111})")),
-              Not(HasSubstr("4111111111")));
+  EXPECT_THAT(json_line(r, "m", "x", fields_of_json(R"({"card":4111111111})")), Not(HasSubstr("4111111111")));
 }
 
 TEST(log, writes_one_line_to_standard_error_above_the_minimum) {
@@ -149,9 +147,7 @@ TEST(log, writes_one_line_to_standard_error_above_the_minimum) {
   log(level::warn, "test", "loud\nhunter2-hunter2", {{"k", "v"}});
   log(level::off, "test", "never");
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text,
-              testing::MatchesRegex(
-                  "....-..-..T..:..:..\\....Z warning \\[test\\] loud.n\\[redacted\\] k=v\n"));
+  EXPECT_THAT(text, testing::MatchesRegex("....-..-..T..:..:..\\....Z warning \\[test\\] loud.n\\[redacted\\] k=v\n"));
 
   configure_log({level::info, true});
   testing::internal::CaptureStderr();

@@ -29,16 +29,12 @@ namespace ry::observe {
 
 namespace {
 
-constexpr double default_bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
-                                     0.5,   1,      2.5,   5,    10,    30,   60};
+constexpr double default_bounds[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 
 bool valid_name(std::string_view s) noexcept {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !s.empty() && s.size() <= 200 && letter(s[0]) &&
-         std::all_of(s.begin(), s.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // Accepts plain text only, so that the encoding does not matter.
@@ -71,11 +67,10 @@ bool valid_bounds(std::span<const double> bounds) noexcept {
 metrics::metrics() : registry_(std::make_unique<prometheus::Registry>()) {}
 metrics::~metrics() = default;
 
-ry_metric* metrics::get(metric_kind kind, const std::string& name, const std::string& help,
-                        metric_labels labels, std::span<const double> bounds) {
+ry_metric* metrics::get(metric_kind kind, const std::string& name, const std::string& help, metric_labels labels,
+                        std::span<const double> bounds) {
   std::sort(labels.begin(), labels.end());
-  if (!valid_name(name) || !valid_labels(labels, kind) || !valid_text(help, 1000) ||
-      !valid_bounds(bounds))
+  if (!valid_name(name) || !valid_labels(labels, kind) || !valid_text(help, 1000) || !valid_bounds(bounds))
     return nullptr;
   std::lock_guard lock(mutex_);
   family& f = families_.try_emplace(name, family{kind, {}}).first->second;
@@ -87,20 +82,18 @@ ry_metric* metrics::get(metric_kind kind, const std::string& name, const std::st
   auto made = std::make_unique<ry_metric>();
   switch (kind) {
     case metric_kind::counter:
-      made->counter =
-          &prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(map);
+      made->counter = &prometheus::BuildCounter().Name(name).Help(help).Register(*registry_).Add(map);
       break;
     case metric_kind::gauge:
       made->gauge = &prometheus::BuildGauge().Name(name).Help(help).Register(*registry_).Add(map);
       break;
     case metric_kind::histogram: {
       if (bounds.empty()) bounds = default_bounds;
-      made->histogram =
-          &prometheus::BuildHistogram()
-               .Name(name)
-               .Help(help)
-               .Register(*registry_)
-               .Add(map, prometheus::Histogram::BucketBoundaries(bounds.begin(), bounds.end()));
+      made->histogram = &prometheus::BuildHistogram()
+                             .Name(name)
+                             .Help(help)
+                             .Register(*registry_)
+                             .Add(map, prometheus::Histogram::BucketBoundaries(bounds.begin(), bounds.end()));
       break;
     }
   }

@@ -28,7 +28,7 @@ struct ry_metric {
 
   // Calls that do not fit the metric's kind, or with a value that is not finite, are ignored. [any]
   void add(double value = 1) noexcept;  // counter (negative: ignored) or gauge
-  void set(double value) noexcept;      // gauge
+  void set(double value) noexcept;  // gauge
   void observe(double value) noexcept;  // histogram
 };
 
@@ -49,8 +49,8 @@ class metrics {
   // The same name and labels return the same handle. Returns nullptr if the name or a label is not valid
   // ([a-zA-Z_][a-zA-Z0-9_]*, values up to 200 bytes of text), the name exists with another kind, the bounds do not
   // increase, or the name already has too many series. Empty bounds: 1 ms to 60 s.
-  ry_metric* get(metric_kind kind, const std::string& name, const std::string& help,
-                 metric_labels labels = {}, std::span<const double> bounds = {});
+  ry_metric* get(metric_kind kind, const std::string& name, const std::string& help, metric_labels labels = {},
+                 std::span<const double> bounds = {});
 
   // Runs before every render() to set computed gauges. It must not call render().
   using collector_id = std::uint64_t;

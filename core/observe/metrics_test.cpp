@@ -41,8 +41,7 @@ TEST(metrics, renders_all_kinds) {
 
 TEST(metrics, refuses_what_would_spoil_the_exposition) {
   metrics m;
-  for (const char* bad : {"", "1a", "a-b", "a b", "a\n", "ä"})
-    EXPECT_EQ(m.get(counter, bad, ""), nullptr) << bad;
+  for (const char* bad : {"", "1a", "a-b", "a b", "a\n", "ä"}) EXPECT_EQ(m.get(counter, bad, ""), nullptr) << bad;
   EXPECT_EQ(m.get(counter, "a", "", {{"__x", "1"}}), nullptr);
   EXPECT_EQ(m.get(counter, "a", "", {{"x", "1"}, {"x", "2"}}), nullptr);
   EXPECT_EQ(m.get(counter, "a", "", {{"x", "1\n# HELP"}}), nullptr);

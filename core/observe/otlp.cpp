@@ -37,8 +37,11 @@ json::object attribute(std::string_view key, const std::variant<std::string, std
 json::object as_json(const span& s) {
   // Bit 8: whether the parent is remote is known. Bit 9: the parent is remote.
   const std::int64_t flags = s.flags | 0x100 | (s.parent_id && s.remote_parent ? 0x200 : 0);
-  json::object out{{"traceId", hex(s.trace_id)}, {"spanId", hex(s.span_id)}, {"flags", flags},
-                   {"name", sound(s.name)}, {"kind", static_cast<int>(s.kind)},
+  json::object out{{"traceId", hex(s.trace_id)},
+                   {"spanId", hex(s.span_id)},
+                   {"flags", flags},
+                   {"name", sound(s.name)},
+                   {"kind", static_cast<int>(s.kind)},
                    {"startTimeUnixNano", std::to_string(s.begun_ns)},
                    {"endTimeUnixNano", std::to_string(s.ended_ns)}};
   if (s.parent_id) out["parentSpanId"] = hex(*s.parent_id);
@@ -56,8 +59,7 @@ std::string otlp_request(const otlp_resource& resource, std::string_view version
   json::array about, list;
   for (const auto& [key, value] : resource) about.push_back(attribute(key, value));
   for (const auto& s : spans) list.push_back(as_json(s));
-  json::object scope{{"scope", json::object{{"name", "runyard"}, {"version", version}}},
-                     {"spans", std::move(list)}};
+  json::object scope{{"scope", json::object{{"name", "runyard"}, {"version", version}}}, {"spans", std::move(list)}};
   json::object one{{"resource", json::object{{"attributes", std::move(about)}}},
                    {"scopeSpans", json::array{std::move(scope)}}};
   return json::serialize(json::object{{"resourceSpans", json::array{std::move(one)}}});

@@ -8,8 +8,7 @@
 namespace {
 
 std::int64_t steady_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
@@ -64,15 +63,16 @@ bool all_zero(const std::array<std::uint8_t, N>& bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](auto b) { return b == 0; });
 }
 
-bool lower_or_digit(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool lower_or_digit(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
 
 bool sound_key(std::string_view key) noexcept {
   const auto part = [](std::string_view s, std::size_t most, bool digit_first) {
     if (s.empty() || s.size() > most) return false;
     if (!lower_or_digit(s[0]) || (!digit_first && s[0] <= '9')) return false;
-    return std::all_of(s.begin(), s.end(), [](char c) {
-      return lower_or_digit(c) || c == '_' || c == '-' || c == '*' || c == '/';
-    });
+    return std::all_of(s.begin(), s.end(),
+                       [](char c) { return lower_or_digit(c) || c == '_' || c == '-' || c == '*' || c == '/'; });
   };
   const auto at = key.find('@');
   if (at == std::string_view::npos) return part(key, 256, false);
@@ -81,9 +81,7 @@ bool sound_key(std::string_view key) noexcept {
 
 bool sound_value(std::string_view value) noexcept {
   return !value.empty() && value.size() <= 256 && value.back() != ' ' &&
-         std::all_of(value.begin(), value.end(), [](char c) {
-           return c >= 0x20 && c <= 0x7e && c != ',' && c != '=';
-         });
+         std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c <= 0x7e && c != ',' && c != '='; });
 }
 
 std::string_view trimmed(std::string_view s) noexcept {

@@ -50,8 +50,8 @@ std::string hex(const span_id_bytes& id);
 struct ry_trace : boost::intrusive_ref_counter<ry_trace, boost::thread_safe_counter> {
   ry::observe::tracer* home = nullptr;  // receives the spans; nullptr: no spans are recorded
   ry::observe::trace_id_bytes trace_id{};
-  ry::observe::span_id_bytes span_id{};                  // parent of spans created under this node
-  std::optional<ry::observe::span_id_bytes> parent_id;   // of the node's own span
+  ry::observe::span_id_bytes span_id{};  // parent of spans created under this node
+  std::optional<ry::observe::span_id_bytes> parent_id;  // of the node's own span
   bool remote_parent = false;
   std::uint8_t flags = 0;
   std::string state;  // tracestate, may be empty

@@ -43,19 +43,18 @@ TEST(traceparent, of_a_later_version_the_known_part_counts) {
 }
 
 TEST(traceparent, anything_else_is_none) {
-  for (const char* bad :
-       {"", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ",
-        " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-        "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-        "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
-        "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
-        "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
-        "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-        "0x-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
+  for (const char* bad : {"", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
+                          "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
+                          "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
+                          "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ",
+                          " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                          "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                          "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+                          "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+                          "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+                          "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
+                          "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                          "0x-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
     EXPECT_FALSE(parse_traceparent(bad)) << bad;
 }
 

@@ -25,8 +25,7 @@ constexpr std::uint64_t all_63 = ~std::uint64_t{0} >> 1;
 }  // namespace
 
 std::int64_t unix_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 

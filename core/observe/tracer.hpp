@@ -17,9 +17,9 @@ enum class recording { off, on };
 
 struct trace_settings {
   recording record = recording::off;  // off: propagates the client's context, records nothing
-  double ratio = 1;                   // share of the traces started here that are sampled
-  std::size_t max_queue = 4096;       // spans
-  std::size_t batch = 512;            // the exporter wakes when this many spans wait
+  double ratio = 1;  // share of the traces started here that are sampled
+  std::size_t max_queue = 4096;  // spans
+  std::size_t batch = 512;  // the exporter wakes when this many spans wait
   enum class callers { all, trusted_proxies, none } accept = callers::all;  // callers whose traceparent is accepted
   enum class receivers { all, operators, none } propagate = receivers::all;  // receivers of our traceparent
 };
@@ -31,8 +31,8 @@ class tracer {
  public:
   struct counts {
     std::uint64_t recorded = 0, exported = 0, failed = 0;  // failed: export abandoned, or rejected by the collector
-    std::uint64_t dropped = 0;                             // the queue was full
-    std::uint64_t failed_requests = 0;                     // failed export requests, whether retried or not
+    std::uint64_t dropped = 0;  // the queue was full
+    std::uint64_t failed_requests = 0;  // failed export requests, whether retried or not
     std::size_t waiting = 0;
   };
 

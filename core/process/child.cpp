@@ -23,8 +23,8 @@ constexpr auto kill_grace = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-child::child(ry_exec& loop, launched l, const ry_process_handler& handler, void* ctx,
-             module::hold hold, std::uint64_t wall_ms, std::function<void(child&)> gone)
+child::child(ry_exec& loop, launched l, const ry_process_handler& handler, void* ctx, module::hold hold,
+             std::uint64_t wall_ms, std::function<void(child&)> gone)
     : loop_(loop),
       pid_(l.pid),
       fresh_(std::move(l)),
@@ -66,16 +66,14 @@ void child::start() {
     return finish();
   }
   if (!ok) signal_group(SIGKILL);
-  watch_->async_wait(descriptor::wait_read,
-                     [self = shared_from_this()](const boost::system::error_code& ec) {
-                       if (!ec) self->leader_ended();
-                     });
+  watch_->async_wait(descriptor::wait_read, [self = shared_from_this()](const boost::system::error_code& ec) {
+    if (!ec) self->leader_ended();
+  });
   wait_output(out_);
   wait_output(err_);
   if (wall_ms_) {
     wall_.emplace(loop_.ctx);
-    wall_->expires_after(
-        std::chrono::milliseconds(std::min<std::uint64_t>(wall_ms_, 365ull * 24 * 3600 * 1000)));
+    wall_->expires_after(std::chrono::milliseconds(std::min<std::uint64_t>(wall_ms_, 365ull * 24 * 3600 * 1000)));
     wall_->async_wait([weak = weak_from_this()](const boost::system::error_code& ec) {
       if (auto self = weak.lock(); self && !ec) self->kill(SIGKILL, RY_WHY_DEADLINE);
     });
@@ -88,11 +86,10 @@ void child::start() {
 void child::wait_output(output& o) {
   if (!o.pipe || o.waiting || o.paused) return;
   o.waiting = true;
-  o.pipe->async_wait(descriptor::wait_read,
-                     [self = shared_from_this(), &o](const boost::system::error_code& ec) {
-                       o.waiting = false;
-                       if (!ec) self->read_output(o);
-                     });
+  o.pipe->async_wait(descriptor::wait_read, [self = shared_from_this(), &o](const boost::system::error_code& ec) {
+    o.waiting = false;
+    if (!ec) self->read_output(o);
+  });
 }
 
 void child::read_output(output& o) {
@@ -175,11 +172,10 @@ void child::write_some() {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) {
       writing_ = true;
-      in_->async_wait(descriptor::wait_write,
-                      [self = shared_from_this()](const boost::system::error_code& ec) {
-                        self->writing_ = false;
-                        if (!ec || !self->in_) self->write_some();
-                      });
+      in_->async_wait(descriptor::wait_write, [self = shared_from_this()](const boost::system::error_code& ec) {
+        self->writing_ = false;
+        if (!ec || !self->in_) self->write_some();
+      });
       return;
     }
     return end_input(RY_CANCELLED);
@@ -297,8 +293,8 @@ void child::finish() {
   watch_.reset();
   const observe::trace_scope scope(trace_);
   if (!released_ && handler_.on_exit)
-    module::invoke(hold_.get(), "process.on_exit", handler_.on_exit, ctx_,
-                   static_cast<std::int32_t>(code), static_cast<std::int32_t>(why));
+    module::invoke(hold_.get(), "process.on_exit", handler_.on_exit, ctx_, static_cast<std::int32_t>(code),
+                   static_cast<std::int32_t>(why));
   hold_ = module::hold();
 }
 

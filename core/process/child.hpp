@@ -44,11 +44,9 @@ class child : public std::enable_shared_from_this<child> {
   void abandon();
 
  private:
-  using descriptor =
-      boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type>;
+  using descriptor = boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type>;
   using timer =
-      boost::asio::basic_waitable_timer<std::chrono::steady_clock,
-                                        boost::asio::wait_traits<std::chrono::steady_clock>,
+      boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
                                         boost::asio::io_context::executor_type>;
   struct output {
     std::optional<descriptor> pipe;

@@ -95,8 +95,7 @@ void guardian::start() {
   auto l = launch(plan);
   if (l.failed != launched::failure::none) {
     missing_ = l.failed != launched::failure::resources;
-    observe::log(observe::level::warn, "process",
-                 "no guardian: processes started by tools may outlive a killed host",
+    observe::log(observe::level::warn, "process", "no guardian: processes started by tools may outlive a killed host",
                  {{"reason", l.message}});
     return;
   }

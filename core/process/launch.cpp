@@ -58,8 +58,7 @@ struct failure_report {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) give_up(report, step::setup);
     if (::getppid() != p.parent) ::_exit(127);
   }
-  if (::dup2(p.in, 0) < 0 || ::dup2(p.out, 1) < 0 || ::dup2(p.err, 2) < 0)
-    give_up(report, step::setup);
+  if (::dup2(p.in, 0) < 0 || ::dup2(p.out, 1) < 0 || ::dup2(p.err, 2) < 0) give_up(report, step::setup);
   int last = 3;
   if (p.third >= 0) {
     // Moves both descriptors up first: each may have the number that the other needs.
@@ -78,11 +77,9 @@ struct failure_report {
   if (::chdir(p.cwd) < 0) give_up(report, step::directory);
   for (const limit& l : p.limits) {
     rlimit now{};
-    if (::getrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0)
-      give_up(report, step::setup);
+    if (::getrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) give_up(report, step::setup);
     now.rlim_cur = now.rlim_max = l.value < now.rlim_max ? l.value : now.rlim_max;
-    if (::setrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0)
-      give_up(report, step::setup);
+    if (::setrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) give_up(report, step::setup);
   }
   sigset_t none;
   ::sigemptyset(&none);
@@ -154,14 +151,12 @@ launched fail(launched::failure why, std::string message) {
 launched describe(const failure_report& r, const launch_plan& plan) {
   using failure = launched::failure;
   const std::string why = std::strerror(r.error);
-  if (r.at == step::directory)
-    return fail(failure::directory, "the working directory cannot be entered: " + why);
+  if (r.at == step::directory) return fail(failure::directory, "the working directory cannot be entered: " + why);
   if (r.error == EAGAIN || r.error == ENOMEM || r.error == EMFILE || r.error == ENFILE)
     return fail(failure::resources, "the program could not be started: " + why);
   if (r.at == step::exec && (r.error == ENOENT || r.error == ENOTDIR))
     return fail(failure::not_found, "no such program: " + plan.argv[0]);
-  if (r.at == step::exec)
-    return fail(failure::not_executable, "cannot execute " + plan.argv[0] + ": " + why);
+  if (r.at == step::exec) return fail(failure::not_executable, "cannot execute " + plan.argv[0] + ": " + why);
   return fail(failure::other, "the child could not be set up: " + why);
 }
 
@@ -203,8 +198,7 @@ launched launch(const launch_plan& plan) {
 
   launched l;
   l.pid = start(p);
-  if (l.pid < 0)
-    return fail(failure::resources, std::string("no more processes: ") + std::strerror(errno));
+  if (l.pid < 0) return fail(failure::resources, std::string("no more processes: ") + std::strerror(errno));
   report.write.reset();
   failure_report r{};
   ssize_t n;

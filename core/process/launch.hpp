@@ -29,7 +29,7 @@ struct launched {
   enum class failure { none, resources, not_found, not_executable, directory, other };
   failure failed = failure::none;
   std::string message;  // the reason of a failure, one sentence
-  pid_t pid = -1;       // also its process group and session
+  pid_t pid = -1;  // also its process group and session
   unique_fd pidfd;
   unique_fd in, out, err;  // our ends, non-blocking; err is empty when it goes to stdout
 };

@@ -8,8 +8,8 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -47,8 +47,7 @@ struct running {
   }
   bool wait_out(std::string_view text, int ms = 10'000) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, milliseconds(ms),
-                            [&] { return out.find(text) != std::string::npos; });
+    return changed.wait_for(lock, milliseconds(ms), [&] { return out.find(text) != std::string::npos; });
   }
 };
 
@@ -80,8 +79,7 @@ struct world {
     loops.stop_and_join();
   }
 
-  ry_status try_start(const std::vector<std::string>& argv, std::shared_ptr<running>& r,
-                      const options& o = {}) {
+  ry_status try_start(const std::vector<std::string>& argv, std::shared_ptr<running>& r, const options& o = {}) {
     r = std::make_shared<running>();
     r->exec = &loops.pick();
     r->on_out = o.on_out;
@@ -153,8 +151,7 @@ bool lives(pid_t pid) {
   std::string line;
   std::getline(stat, line);
   const auto at = line.rfind(')');
-  return at != std::string::npos && at + 2 < line.size() && line[at + 2] != 'Z' &&
-         line[at + 2] != 'X';
+  return at != std::string::npos && at + 2 < line.size() && line[at + 2] != 'Z' && line[at + 2] != 'X';
 }
 
 bool dies_within(pid_t pid, int ms) {
@@ -196,9 +193,8 @@ TEST(process, programs_are_started_by_loops_and_outlive_other_threads_that_start
 TEST(process, runs_a_program_with_nothing_inherited) {
   ::setenv("RY_TEST_SECRET", "x", 1);
   world w;
-  auto r =
-      w.start({"sh", "-c", "cat; env; pwd; ls /proc/self/fd | tr '\\n' ' '; echo e >&2; exit 7"},
-              {.env = {"PATH=/usr/bin:/bin", "A=b c"}, .cwd = "/usr"});
+  auto r = w.start({"sh", "-c", "cat; env; pwd; ls /proc/self/fd | tr '\\n' ' '; echo e >&2; exit 7"},
+                   {.env = {"PATH=/usr/bin:/bin", "A=b c"}, .cwd = "/usr"});
   const std::string text = "hello\n";
   EXPECT_EQ(table().write(r->handle, ry::core::bytes(text), {}), RY_OK);
   table().close_stdin(r->handle);
@@ -279,8 +275,7 @@ TEST(process, release_kills_grandchildren_and_silences_the_handler) {
   table().release(std::exchange(r->handle, nullptr));
   EXPECT_TRUE(dies_within(grandchild, 3000));
   EXPECT_TRUE(dies_within(leader, 3000));
-  for (int i = 0; i < 1000 && w.processes.alive(); ++i)
-    std::this_thread::sleep_for(milliseconds(2));
+  for (int i = 0; i < 1000 && w.processes.alive(); ++i) std::this_thread::sleep_for(milliseconds(2));
   EXPECT_EQ(w.processes.alive(), 0u);
   EXPECT_EQ(r->exits, 0);
   EXPECT_EQ(::waitpid(leader, nullptr, WNOHANG), -1);  // reaped
@@ -392,8 +387,7 @@ TEST(process, many_children_at_once_leave_nothing_behind) {
   {
     world w;
     std::vector<std::shared_ptr<running>> all;
-    for (int i = 0; i < 200; ++i)
-      all.push_back(w.shell("echo out" + std::to_string(i) + "; sleep 0.05; echo err >&2"));
+    for (int i = 0; i < 200; ++i) all.push_back(w.shell("echo out" + std::to_string(i) + "; sleep 0.05; echo err >&2"));
     for (int i = 0; i < 200; ++i) {
       ASSERT_TRUE(all[i]->wait());
       EXPECT_EQ(all[i]->out, "out" + std::to_string(i) + "\n");
@@ -561,7 +555,10 @@ TEST(process, output_belongs_to_the_trace_of_the_last_input) {
   world w;
   traced t;
   options o;
-  o.on_out = [&] { t.note(); return RY_OK; };
+  o.on_out = [&] {
+    t.note();
+    return RY_OK;
+  };
   std::shared_ptr<running> r;
   {
     const ry::observe::trace_scope scope(trace_of(1));
@@ -577,7 +574,10 @@ TEST(process, a_child_started_in_advance_belongs_to_the_trace_of_its_first_input
   world w;
   traced t;
   options o;
-  o.on_out = [&] { t.note(); return RY_OK; };
+  o.on_out = [&] {
+    t.note();
+    return RY_OK;
+  };
   const auto r = w.shell("echo early; exec cat", o);
   ASSERT_TRUE(r->wait_out("early"));
   for (const std::uint8_t id : {3, 4}) {

@@ -135,8 +135,7 @@ std::string_view check(const ry_process_spec& spec) {
     if (has_nul(spec.argv[i])) return "argv holds a NUL character";
   for (std::size_t i = 0; i < spec.n_env; ++i) {
     if (has_nul(spec.env[i])) return "env holds a NUL character";
-    if (core::sv(spec.env[i]).find('=') == std::string_view::npos)
-      return "env holds an entry without '='";
+    if (core::sv(spec.env[i]).find('=') == std::string_view::npos) return "env holds an entry without '='";
   }
   if (has_nul(spec.cwd)) return "cwd holds a NUL character";
   return {};
@@ -177,10 +176,8 @@ ry_status status_of(launched::failure f) {
 }  // namespace
 
 ry_status supervisor::spawn(const ry_host* host, ry_exec* exec, const ry_process_spec& spec,
-                            const ry_process_handler& handler, void* ctx, ry_process** out,
-                            ry_errbuf* err) {
-  if (!exec || !out || spec.struct_size < sizeof(ry_process_spec) ||
-      handler.struct_size < sizeof(ry_process_handler)) {
+                            const ry_process_handler& handler, void* ctx, ry_process** out, ry_errbuf* err) {
+  if (!exec || !out || spec.struct_size < sizeof(ry_process_spec) || handler.struct_size < sizeof(ry_process_handler)) {
     core::write_err(err, "exec, out or a struct_size is wrong");
     return RY_INVALID_ARGUMENT;
   }
@@ -200,11 +197,10 @@ ry_status supervisor::spawn(const ry_host* host, ry_exec* exec, const ry_process
     core::write_err(err, l.message);
     return status_of(l.failed);
   }
-  auto c =
-      std::make_shared<child>(*exec, std::move(l), handler, ctx, module::hold(host),
-                              spec.limits.wall_ms, [weak = std::weak_ptr(impl_)](child& which) {
-                                if (auto i = weak.lock()) i->gone(which);
-                              });
+  auto c = std::make_shared<child>(*exec, std::move(l), handler, ctx, module::hold(host), spec.limits.wall_ms,
+                                   [weak = std::weak_ptr(impl_)](child& which) {
+                                     if (auto i = weak.lock()) i->gone(which);
+                                   });
   bool late;
   {
     std::lock_guard lock(impl_->mutex);
@@ -237,9 +233,8 @@ std::size_t supervisor::alive() const {
 
 namespace {
 
-ry_status spawn(const ry_host* host, ry_exec* exec, const ry_process_spec* spec,
-                const ry_process_handler* handler, void* ctx, ry_process** out,
-                ry_errbuf* err) noexcept {
+ry_status spawn(const ry_host* host, ry_exec* exec, const ry_process_spec* spec, const ry_process_handler* handler,
+                void* ctx, ry_process** out, ry_errbuf* err) noexcept {
   if (!host || !spec || !handler) return RY_INVALID_ARGUMENT;
   auto* s = host->rt.processes;
   if (!s) return RY_UNAVAILABLE;
@@ -281,8 +276,7 @@ std::int32_t pid(const ry_process* p) noexcept {
 }  // namespace
 
 const ry_process_v1& process_interface() noexcept {
-  static constexpr ry_process_v1 table{
-      sizeof(ry_process_v1), 0, spawn, write, close_stdin, resume, kill, release, pid};
+  static constexpr ry_process_v1 table{sizeof(ry_process_v1), 0, spawn, write, close_stdin, resume, kill, release, pid};
   return table;
 }
 

@@ -25,8 +25,8 @@ class supervisor {
 
   // ry.process/1; `host` may be nullptr for the host's own children. The caller ends the handle with release().
   // [any]
-  ry_status spawn(const ry_host* host, ry_exec* exec, const ry_process_spec& spec,
-                  const ry_process_handler& handler, void* ctx, ry_process** out, ry_errbuf* err);
+  ry_status spawn(const ry_host* host, ry_exec* exec, const ry_process_spec& spec, const ry_process_handler& handler,
+                  void* ctx, ry_process** out, ry_errbuf* err);
 
   // Refuses new children and kills all running ones; their on_exit is still called. [any]
   void stop();

@@ -22,30 +22,26 @@ class accounts_sql : public testing_sql::database_test {
     database_test::SetUp();
     if (!IsSkipped()) migrate("accounts", ry_migrations::all);
   }
-  static std::string provision_sql(const std::string& subject, const std::string& id,
-                                   const std::string& email = "", bool verified = false,
-                                   const std::string& grant = "0") {
-    return "select id from accounts.provision('" + subject + "', " +
-           (id.empty() ? "null" : "'" + id + "'") + ", '" + email + "', 'Name', " +
-           (verified ? "true" : "false") + ", 'CODE', 'free', " + grant + ")";
+  static std::string provision_sql(const std::string& subject, const std::string& id, const std::string& email = "",
+                                   bool verified = false, const std::string& grant = "0") {
+    return "select id from accounts.provision('" + subject + "', " + (id.empty() ? "null" : "'" + id + "'") + ", '" +
+           email + "', 'Name', " + (verified ? "true" : "false") + ", 'CODE', 'free', " + grant + ")";
   }
-  std::string provision(const std::string& subject, const std::string& id,
-                        const std::string& grant = "0") {
+  std::string provision(const std::string& subject, const std::string& id, const std::string& grant = "0") {
     return sql(provision_sql(subject, id, "", false, grant));
   }
-  static std::string add_sql(const std::string& account, const std::string& delta,
-                             const std::string& kind, const std::string& ref) {
-    return "select accounts.ledger_add('" + account + "', " + delta + ", '" + kind + "', '" + ref +
-           "')";
+  static std::string add_sql(const std::string& account, const std::string& delta, const std::string& kind,
+                             const std::string& ref) {
+    return "select accounts.ledger_add('" + account + "', " + delta + ", '" + kind + "', '" + ref + "')";
   }
   std::string add(const std::string& account, const std::string& delta, const std::string& kind,
                   const std::string& ref) {
     return sql(add_sql(account, delta, kind, ref));
   }
-  static std::string move_sql(const std::string& account, const std::string& action,
-                              const std::string& delta, const std::string& ref) {
-    return "select balance_micro || ' ' || replayed from accounts.admin_move('adm', '" + account +
-           "', '" + action + "', " + delta + ", '" + ref + "', '{}')";
+  static std::string move_sql(const std::string& account, const std::string& action, const std::string& delta,
+                              const std::string& ref) {
+    return "select balance_micro || ' ' || replayed from accounts.admin_move('adm', '" + account + "', '" + action +
+           "', " + delta + ", '" + ref + "', '{}')";
   }
   std::string move(const std::string& account, const std::string& action, const std::string& delta,
                    const std::string& ref) {
@@ -88,8 +84,7 @@ TEST_F(accounts_sql, provision_makes_an_account_once_with_its_grant) {
   EXPECT_EQ(sql("select balance_micro from accounts.lock_account('" + ann + "')"), "500000000");
   EXPECT_EQ(sql("select tier from accounts.lock_account('" + ann + "')"), "free");
   EXPECT_EQ(sql("select payload from core.event where kind = 'account.created'"),
-            R"({"name": "Name", "email": "ann@example.org", "account_id": ")" + ann +
-                R"(", "referral_code": "CODE"})");
+            R"({"name": "Name", "email": "ann@example.org", "account_id": ")" + ann + R"(", "referral_code": "CODE"})");
   EXPECT_EQ(events("account.created"), "1");
   EXPECT_EQ(events("account.verified"), "1");
   EXPECT_EQ(sql("select count(*) from accounts.ledger"), "1");
@@ -118,7 +113,8 @@ TEST_F(accounts_sql, one_mailbox_has_one_spelling) {
            {"a.b@x.org", "ab@x.org"}, {"a-b@x.org", "a@x.org"}, {"+a@x.org", "+b@x.org"}, {"a@x.org", "a@y.org"}}) {
     EXPECT_NE(sql("select accounts.mailbox('" + a + "')"), sql("select accounts.mailbox('" + b + "')")) << a;
   }
-  for (const std::string odd : {"", "@", "a@", "@b", "no address", "a@b@c"}) sql("select accounts.mailbox('" + odd + "')");
+  for (const std::string odd : {"", "@", "a@", "@b", "no address", "a@b@c"})
+    sql("select accounts.mailbox('" + odd + "')");
 }
 
 TEST_F(accounts_sql, a_mailbox_gets_its_starting_credits_once) {
@@ -133,7 +129,8 @@ TEST_F(accounts_sql, a_mailbox_gets_its_starting_credits_once) {
   EXPECT_EQ(sql("select string_agg(subject || ':' || balance_micro, ' ' order by subject) from accounts.account"),
             "s1:500 s2:0 s3:500 s4:500 s5:500");
   at_once(8, [&](std::size_t i) { return with("p" + std::to_string(i), "eve+" + std::to_string(i) + "@x.org"); });
-  EXPECT_EQ(sql("select count(*) || ' ' || sum(balance_micro) from accounts.account where subject like 'sp%'"), "8 500");
+  EXPECT_EQ(sql("select count(*) || ' ' || sum(balance_micro) from accounts.account where subject like 'sp%'"),
+            "8 500");
   sql("delete from accounts.granted_mailbox");
   sql(provision_sql("z", "", "eve@x.org", true, "0"));
   EXPECT_EQ(sql("select count(*) from accounts.granted_mailbox"), "0") << "without a grant nothing is used up";
@@ -156,8 +153,7 @@ TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
   sql(provision_sql(ann, ann, "new@example.org", true));
   sql(provision_sql(ann, ann, "new@example.org", false));
   sql(provision_sql(ann, ann, "new@example.org", true));
-  EXPECT_EQ(sql("select email || (verified_at is not null)::text from accounts.account"),
-            "new@example.orgtrue");
+  EXPECT_EQ(sql("select email || (verified_at is not null)::text from accounts.account"), "new@example.orgtrue");
   EXPECT_EQ(events("account.verified"), "1");
 }
 
@@ -176,14 +172,17 @@ TEST_F(accounts_sql, what_was_verified_is_an_address) {
 
 TEST_F(accounts_sql, nothing_is_added_to_a_closed_account) {
   const std::string session = "select accounts.open_session('" + ann + "', accounts.new_id(), '\\x00', '', 1)";
-  const std::string key = "select accounts.add_key('adm', '" + ann + "', '0123456789abcdef', 'name', sha256('x'), 1, 10)";
-  const std::string login = "insert into accounts.login (account_id, email, email_key, password_hash) values ('" + ann + "', 'a@x.org', 'a@x.org', '')";
+  const std::string key =
+      "select accounts.add_key('adm', '" + ann + "', '0123456789abcdef', 'name', sha256('x'), 1, 10)";
+  const std::string login = "insert into accounts.login (account_id, email, email_key, password_hash) values ('" + ann +
+                            "', 'a@x.org', 'a@x.org', '')";
   provision(ann, ann, "500");
   sql(session);
   sql(key);
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "t");
   EXPECT_EQ(state_of(session), "RY401");
-  EXPECT_EQ(state_of("select accounts.add_key('adm', '" + ann + "', '0123456789abcdee', 'name', sha256('x'), 1, 10)"), "RY401");
+  EXPECT_EQ(state_of("select accounts.add_key('adm', '" + ann + "', '0123456789abcdee', 'name', sha256('x'), 1, 10)"),
+            "RY401");
   EXPECT_EQ(state_of(login), "RY401");
   EXPECT_EQ(state_of(provision_sql("closed:" + ann, "")), "RY401");
   EXPECT_EQ(sql("select count(*) from accounts.lock_account('" + ann + "')"), "0") << "no run starts";
@@ -230,8 +229,7 @@ TEST_F(accounts_sql, ledger_add_moves_the_balance_once_per_ref) {
   EXPECT_EQ(add(ann, "-999", "charge", "c1"), "700") << "a repeat changes nothing";
   EXPECT_EQ(add(ann, "5", "adjust", "c1"), "705") << "another kind is another entry";
   EXPECT_EQ(add(ann, "-1000", "charge", "c2"), "-295") << "a charge may overdraw";
-  EXPECT_EQ(sql("select string_agg(balance_micro::text, ',' order by id) from accounts.ledger"),
-            "1000,700,705,-295");
+  EXPECT_EQ(sql("select string_agg(balance_micro::text, ',' order by id) from accounts.ledger"), "1000,700,705,-295");
   EXPECT_EQ(state_of(add_sql(bob, "1", "grant", "x")), "RY404");
   EXPECT_EQ(state_of(add_sql(ann, "1", "gift", "x")), "23514");
   EXPECT_EQ(state_of(add_sql(ann, "9223372036854775807", "grant", "x")), "");
@@ -352,8 +350,7 @@ TEST_F(accounts_sql, acts_of_other_modules_stand_in_the_audit_once_and_forget_no
   EXPECT_EQ(sql("select string_agg(actor || ' ' || action || ' ' || (detail->>'address') || ' ' ||"
                 "  (account_id is null), ',') from accounts.audit where event_id = 7"),
             "op mail.lift a@b true");
-  EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502")
-      << "nobody did it";
+  EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502") << "nobody did it";
 }
 
 TEST_F(accounts_sql, lock_account_holds_others_off) {
@@ -442,8 +439,8 @@ TEST_F(accounts_sql, many_keys_made_at_once_stay_within_the_limit) {
 
 TEST_F(accounts_sql, an_anonymous_account_gets_its_grant_when_it_is_permanent) {
   const auto come = [&](const std::string& email, const std::string& anonymous) {
-    sql("select 1 from accounts.provision('anon', null, '" + email + "', '', false, 'CODE', 'free', 5, '', '', '', '" + email +
-        "', " + anonymous + ", null)");
+    sql("select 1 from accounts.provision('anon', null, '" + email + "', '', false, 'CODE', 'free', 5, '', '', '', '" +
+        email + "', " + anonymous + ", null)");
     return sql("select balance_micro || ' ' || anonymous from accounts.account where subject = 'anon'");
   };
   EXPECT_EQ(come("", "true"), "0 true");
@@ -470,18 +467,22 @@ TEST_F(accounts_sql, a_mailbox_belongs_to_the_account_that_had_it_first) {
 
 TEST_F(accounts_sql, a_closed_account_keeps_no_name_and_its_tokens_are_refused) {
   const auto come = [&](const std::string& issued) {
-    return "select id from accounts.provision('" + ann + "', '" + ann + "', 'ann@example.org', 'Ann', true, '', 'free', 5, '', "
-           "'+1', 'https://x/a.png', 'ann@example.org', false, " + issued + ")";
+    return "select id from accounts.provision('" + ann + "', '" + ann +
+           "', 'ann@example.org', 'Ann', true, '', 'free', 5, '', "
+           "'+1', 'https://x/a.png', 'ann@example.org', false, " +
+           issued + ")";
   };
   sql(come("null"));
   sql("select accounts.add_key('a', '" + ann + "', '0123456789abcdef', 'my key', sha256('s'), null, 5)");
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{\"reason\": \"asked\"}')"), "t");
   EXPECT_EQ(sql("select accounts.close_account('adm', '" + ann + "', '{}')"), "f");
-  EXPECT_EQ(sql("select subject || email || display_name || phone || avatar || role || (verified_at is null) from accounts.account"),
-            "closed:" + ann + "0true");
+  EXPECT_EQ(
+      sql("select subject || email || display_name || phone || avatar || role || (verified_at is null) from accounts.account"),
+      "closed:" + ann + "0true");
   EXPECT_EQ(sql("select name || (revoked_at is not null) from accounts.api_key"), "true");
   EXPECT_EQ(events("account.deleted"), "1");
-  EXPECT_EQ(sql("select actor || subject || (detail->>'reason') from accounts.audit where action = 'account.delete'"), "adm" + ann + "asked");
+  EXPECT_EQ(sql("select actor || subject || (detail->>'reason') from accounts.audit where action = 'account.delete'"),
+            "adm" + ann + "asked");
   EXPECT_EQ(sql("select count(*) from accounts.contact('" + ann + "')"), "0");
   EXPECT_EQ(sql("select count(*) from accounts.ids_after(null, 10)"), "0");
   EXPECT_EQ(sql("select accounts.find_by_email('ann@example.org') is null"), "t");
@@ -495,8 +496,10 @@ TEST_F(accounts_sql, a_closed_account_keeps_no_name_and_its_tokens_are_refused) 
 
 TEST_F(accounts_sql, an_event_is_published_once_per_key) {
   sql(provision_sql(ann, ann));
-  const auto publish = [&](const std::string& kind, const std::string& key, const std::string& payload, const std::string& account = ann) {
-    return "select replayed from accounts.publish_event('adm', '" + kind + "', '" + key + "', '" + account + "', '" + payload + "')";
+  const auto publish = [&](const std::string& kind, const std::string& key, const std::string& payload,
+                           const std::string& account = ann) {
+    return "select replayed from accounts.publish_event('adm', '" + kind + "', '" + key + "', '" + account + "', '" +
+           payload + "')";
   };
   EXPECT_EQ(sql(publish("payment.failed", "k", R"({"a": 1, "b": 2})")), "f");
   EXPECT_EQ(sql(publish("payment.failed", "k", R"({"b": 2, "a": 1})")), "t");

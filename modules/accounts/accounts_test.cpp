@@ -61,11 +61,12 @@ TEST(config, built_in_tiers) {
 
 TEST(config, overrides_single_values_and_adds_tiers) {
   ry::settings_faults faults;
-  const auto c = read_config(R"({"default_tier":"team","low_credit_percent":5,"audit_days":30,"new_api_keys_hour":7,"tiers":{
+  const auto c =
+      read_config(R"({"default_tier":"team","low_credit_percent":5,"audit_days":30,"new_api_keys_hour":7,"tiers":{
     "free":{"concurrent_runs":2},
     "team":{"threads":77,"models":["runyard/power","openai/gpt-4o"]},
     "pro":{"models":["*"]}}})",
-                             faults);
+                  faults);
   EXPECT_TRUE(faults.all().empty());
   EXPECT_EQ(c.find("free").concurrent_runs, 2);
   EXPECT_EQ(c.find("free").threads, 10);
@@ -86,8 +87,7 @@ TEST(config, refuses_nonsense_naming_the_key) {
   for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
            {R"({"tiers":{"free":{"threads":-1}}})", "accounts.tiers.free.threads"},
            {R"({"tiers":{"free":{"threads":"1"}}})", "accounts.tiers.free.threads"},
-           {R"({"tiers":{"free":{"starting_credits":9223372036854775807}}})",
-            "accounts.tiers.free.starting_credits"},
+           {R"({"tiers":{"free":{"starting_credits":9223372036854775807}}})", "accounts.tiers.free.starting_credits"},
            {R"({"tiers":{"free":{"starting_credits":0.0000001}}})", "accounts.tiers.free.starting_credits"},
            {R"({"tiers":{"free":{"starting_credits":-1}}})", "accounts.tiers.free.starting_credits"},
            {R"({"tiers":{"pro":{"models":[1]}}})", "accounts.tiers.pro.models"},
@@ -103,8 +103,12 @@ TEST(config, refuses_nonsense_naming_the_key) {
 }
 
 TEST(config, starting_credits_may_have_decimals) {
-  for (const auto& [text, micro] : std::vector<std::pair<std::string, std::int64_t>>{
-           {"0", 0}, {"7", 7'000'000}, {"0.1", 100'000}, {"1.000001", 1'000'001}, {"123456789.654321", 123'456'789'654'321}}) {
+  for (const auto& [text, micro] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"0", 0},
+                                                         {"7", 7'000'000},
+                                                         {"0.1", 100'000},
+                                                         {"1.000001", 1'000'001},
+                                                         {"123456789.654321", 123'456'789'654'321}}) {
     ry::settings_faults faults;
     const auto c = read_config(R"({"tiers":{"free":{"starting_credits":)" + text + "}}}", faults);
     EXPECT_TRUE(faults.all().empty()) << text;
@@ -131,10 +135,12 @@ TEST(identity, reads_what_tokens_say) {
 }
 
 TEST(identity, reads_phone_and_avatar) {
-  const auto a = read("s", "", R"({"phone":"+1 2","picture":"https://p","user_metadata":{"avatar_url":"https://a","phone":"+3 4"}})");
+  const auto a = read(
+      "s", "", R"({"phone":"+1 2","picture":"https://p","user_metadata":{"avatar_url":"https://a","phone":"+3 4"}})");
   EXPECT_EQ(a.phone, "+1 2");
   EXPECT_EQ(a.avatar, "https://a");
-  const auto b = read("s", "", R"({"phone":7,"picture":"https://p","user_metadata":{"phone":"+3 4","avatar_url":"a\nb"}})");
+  const auto b =
+      read("s", "", R"({"phone":7,"picture":"https://p","user_metadata":{"phone":"+3 4","avatar_url":"a\nb"}})");
   EXPECT_EQ(b.phone, "+3 4");
   EXPECT_EQ(b.avatar, "https://p");
 }
@@ -146,14 +152,16 @@ TEST(identity, entra_names_verified_addresses_by_the_owner_of_their_domain) {
   const std::string entra = "https://login.microsoftonline.com/0f/v2.0";
   for (const char* yes : {R"("xms_edov":true)", R"("xms_edov":"true")", R"("xms_edov":1)", R"("xms_edov":"1")"})
     EXPECT_TRUE(verified(entra, yes)) << yes;
-  for (const char* no : {R"("xms_edov":false)", R"("xms_edov":"false")", R"("xms_edov":0)", R"("xms_edov":"0")", R"("xms_edov":2)",
-                         R"("xms_edov":[true])", R"("xms_edov":{})", R"("xms_edov":null)", R"("xms_edov":true,"email_verified":false)",
-                         R"("user_metadata":{"xms_edov":true})"})
+  for (const char* no : {R"("xms_edov":false)", R"("xms_edov":"false")", R"("xms_edov":0)", R"("xms_edov":"0")",
+                         R"("xms_edov":2)", R"("xms_edov":[true])", R"("xms_edov":{})", R"("xms_edov":null)",
+                         R"("xms_edov":true,"email_verified":false)", R"("user_metadata":{"xms_edov":true})"})
     EXPECT_FALSE(verified(entra, no)) << no;
-  for (const char* iss : {"https://sts.windows.net/0f/", "https://login.microsoftonline.us/0f/v2.0", "https://shop.ciamlogin.com/0f/v2.0"})
+  for (const char* iss : {"https://sts.windows.net/0f/", "https://login.microsoftonline.us/0f/v2.0",
+                          "https://shop.ciamlogin.com/0f/v2.0"})
     EXPECT_TRUE(verified(iss, R"("xms_edov":true)")) << iss;
-  for (const char* iss : {"https://id.example/", "https://login.microsoftonline.com.example/0f", "http://login.microsoftonline.com/0f",
-                          "https://example/login.microsoftonline.com/", "https://ciamlogin.com.example/"})
+  for (const char* iss :
+       {"https://id.example/", "https://login.microsoftonline.com.example/0f", "http://login.microsoftonline.com/0f",
+        "https://example/login.microsoftonline.com/", "https://ciamlogin.com.example/"})
     EXPECT_FALSE(verified(iss, R"("xms_edov":true)")) << iss;
 }
 
@@ -169,23 +177,26 @@ TEST(identity, the_role_of_a_token_counts_unless_it_is_that_of_the_account) {
   };
   EXPECT_EQ(role("jwt", R"({"iss":"https://id.example/","sid":"1"})"), static_cast<std::uint32_t>(RY_ROLE_ADMIN));
   EXPECT_EQ(role("jwt", R"({"iss":"runyard"})"), static_cast<std::uint32_t>(RY_ROLE_ADMIN)) << "runyard token --role";
-  EXPECT_EQ(role("jwt", R"({"iss":"runyard","sid":"1"})"), static_cast<std::uint32_t>(RY_ROLE_USER)) << "a local log-in";
+  EXPECT_EQ(role("jwt", R"({"iss":"runyard","sid":"1"})"), static_cast<std::uint32_t>(RY_ROLE_USER))
+      << "a local log-in";
   EXPECT_EQ(role("api_key", "{}"), static_cast<std::uint32_t>(RY_ROLE_USER));
 }
 
 TEST(identity, is_not_led_astray) {
   EXPECT_FALSE(read("x", "", R"({"user_metadata":{"email_verified":true}})").verified);
-  for (const char* yes : {R"({"email_verified":true})", R"({"email_verified":"true"})", R"({"app_metadata":{"email_verified":"TRUE"}})"})
+  for (const char* yes :
+       {R"({"email_verified":true})", R"({"email_verified":"true"})", R"({"app_metadata":{"email_verified":"TRUE"}})"})
     EXPECT_TRUE(read("x", "", yes).verified) << yes;
-  for (const char* no : {R"({"email_verified":"false"})", R"({"email_verified":"0"})", R"({"email_verified":"1"})", R"({"email_verified":1})",
-                         R"({"email_verified":{}})", R"({"email_verified":[true]})"})
+  for (const char* no : {R"({"email_verified":"false"})", R"({"email_verified":"0"})", R"({"email_verified":"1"})",
+                         R"({"email_verified":1})", R"({"email_verified":{}})", R"({"email_verified":[true]})"})
     EXPECT_FALSE(read("x", "", no).verified) << no;
-  for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})", R"({"is_anonymous":"no"})",
-                          R"({"firebase":{"sign_in_provider":"anonymous"}})"})
+  for (const char* yes : {R"({"is_anonymous":true})", R"({"is_anonymous":"true"})", R"({"is_anonymous":1})",
+                          R"({"is_anonymous":"no"})", R"({"firebase":{"sign_in_provider":"anonymous"}})"})
     EXPECT_EQ(read("x", "", yes).anonymous, true) << yes;
-  for (const char* no : {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})", R"({"is_anonymous":"FALSE"})",
-                         R"({"is_anonymous":0})", R"({"is_anonymous":"0"})",
-                         R"({"firebase":{"sign_in_provider":"password"}})", R"({"user_metadata":{"is_anonymous":true}})"})
+  for (const char* no :
+       {"{}", R"({"is_anonymous":false})", R"({"is_anonymous":"false"})", R"({"is_anonymous":null})",
+        R"({"is_anonymous":"FALSE"})", R"({"is_anonymous":0})", R"({"is_anonymous":"0"})",
+        R"({"firebase":{"sign_in_provider":"password"}})", R"({"user_metadata":{"is_anonymous":true}})"})
     EXPECT_EQ(read("x", "", no).anonymous, false) << no;
   EXPECT_EQ(read("x", "", R"({"iat":1767322800})").issued_unix_us, 1'767'322'800'000'000);
   EXPECT_FALSE(read("x", "", R"({"iat":"now"})").issued_unix_us);
@@ -219,10 +230,9 @@ TEST(api_key, refuses_other_shapes) {
   const std::string id(16, 'a'), secret(64, 'b');
   EXPECT_TRUE(parse_api_key("ry_" + id + "_" + secret));
   for (const std::string& bad :
-       {std::string(), std::string("ry_"), "ry_" + id, "ry_" + id + "_",
-        "ry_" + id + "_" + secret + "b", "ry_" + id + secret + "__", "RY_" + id + "_" + secret,
-        "ry_" + std::string(16, 'A') + "_" + secret, "ry_" + id + "_" + std::string(64, 'g'),
-        "ry_" + id + "_" + std::string(63, 'b') + std::string(1, '\0')}) {
+       {std::string(), std::string("ry_"), "ry_" + id, "ry_" + id + "_", "ry_" + id + "_" + secret + "b",
+        "ry_" + id + secret + "__", "RY_" + id + "_" + secret, "ry_" + std::string(16, 'A') + "_" + secret,
+        "ry_" + id + "_" + std::string(64, 'g'), "ry_" + id + "_" + std::string(63, 'b') + std::string(1, '\0')}) {
     EXPECT_FALSE(parse_api_key(bad)) << bad;
   }
 }
@@ -236,8 +246,7 @@ TEST(body, reads_strictly) {
   EXPECT_FALSE(body("  \n", {}).has("x"));
   EXPECT_EQ(error_of([] { body("[]", {}); }).status(), RY_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([] { body("{", {}); }).http_status(), 0u);
-  for (const char* text :
-       {R"({"name":5})", R"({"name":""})", R"({"name":"a\u0000"})", R"({"name":"aaaaaaaaaaa"})"}) {
+  for (const char* text : {R"({"name":5})", R"({"name":""})", R"({"name":"a\u0000"})", R"({"name":"aaaaaaaaaaa"})"}) {
     const auto e = error_of([&] { body(text, {"name"}).text("name", 1, 10); });
     EXPECT_EQ(e.http_status(), 422u) << text;
     EXPECT_THAT(std::string(e.message()), HasSubstr("name"));
@@ -245,10 +254,9 @@ TEST(body, reads_strictly) {
   EXPECT_EQ(body(R"({"name":" A\u0007\u202eB\u00a0"})", {"name"}).name("name", 10), "AB");
   EXPECT_EQ(body(R"({"name":"\u200b"})", {"name"}).name("name", 10), "");
   EXPECT_EQ(error_of([&] { body(R"({"name":"aaaaaaaaaaa"})", {"name"}).name("name", 10); }).http_status(), 422u);
-  for (const char* text : {R"({"n":0})", R"({"n":11})", R"({"n":1.5})", R"({"n":"5"})",
-                           R"({"n":99999999999999999999})", R"({"n":true})"}) {
+  for (const char* text : {R"({"n":0})", R"({"n":11})", R"({"n":1.5})", R"({"n":"5"})", R"({"n":99999999999999999999})",
+                           R"({"n":true})"}) {
     EXPECT_EQ(error_of([&] { body(text, {"n"}).integer("n", 1, 10); }).http_status(), 422u) << text;
   }
-  EXPECT_THAT(std::string(error_of([] { body(R"({"teir":"pro"})", {"tier"}); }).message()),
-              HasSubstr("teir"));
+  EXPECT_THAT(std::string(error_of([] { body(R"({"teir":"pro"})", {"tier"}); }).message()), HasSubstr("teir"));
 }

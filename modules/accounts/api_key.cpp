@@ -11,8 +11,7 @@ constexpr std::size_t id_digits = 16;
 constexpr std::size_t secret_digits = 64;
 
 bool is_hex(std::string_view s) {
-  return std::all_of(s.begin(), s.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return std::all_of(s.begin(), s.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 std::string random_hex(std::size_t digits) {

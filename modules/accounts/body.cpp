@@ -12,8 +12,7 @@ namespace accounts {
 namespace json = boost::json;
 
 ry::error body::invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "accounts.invalid_value",
-                        std::string(field) + " " + what);
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "accounts.invalid_value", std::string(field) + " " + what);
 }
 
 body::body(std::string_view text, std::initializer_list<std::string_view> fields) {
@@ -32,15 +31,13 @@ bool body::has(std::string_view name) const {
   return v && !v->is_null();
 }
 
-std::optional<std::string> body::text(std::string_view name, std::size_t min,
-                                      std::size_t max) const {
+std::optional<std::string> body::text(std::string_view name, std::size_t min, std::size_t max) const {
   if (!has(name)) return std::nullopt;
   const auto& v = object_.at(json::string_view(name.data(), name.size()));
   if (!v.is_string()) throw invalid(name, "must be a string");
   std::string s(v.get_string().data(), v.get_string().size());
   if (s.size() < min || s.size() > max) {
-    throw invalid(name,
-                  "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
+    throw invalid(name, "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
   }
   if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
     throw invalid(name, "must not contain control characters");
@@ -62,13 +59,11 @@ std::string body::raw_text(std::string_view name) const {
   return std::string(v->get_string().data(), v->get_string().size());
 }
 
-std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t min,
-                                          std::int64_t max) const {
+std::optional<std::int64_t> body::integer(std::string_view name, std::int64_t min, std::int64_t max) const {
   if (!has(name)) return std::nullopt;
   const auto& v = object_.at(json::string_view(name.data(), name.size()));
   if (!v.is_int64() || v.get_int64() < min || v.get_int64() > max) {
-    throw invalid(
-        name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+    throw invalid(name, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return v.get_int64();
 }

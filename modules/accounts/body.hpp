@@ -25,8 +25,7 @@ class body {
   std::optional<std::string> name(std::string_view member, std::size_t max) const;
   // The text as it is, of any length and content: for passwords. Throws when it is no text.
   std::string raw_text(std::string_view name) const;
-  std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
-                                      std::int64_t max) const;
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max) const;
   // An amount from 0.000001 to 1000000000 credits with at most six decimals, in micro-credits.
   std::optional<std::int64_t> credits(std::string_view name) const;
   std::optional<bool> flag(std::string_view name) const;

@@ -15,9 +15,8 @@ namespace json = boost::json;
 
 constexpr std::int64_t mib = 1024 * 1024;
 
-tier built_in(std::string name, std::int64_t runs, std::int64_t threads, std::int64_t mcps,
-              std::int64_t file_mib, std::int64_t files, std::int64_t credits,
-              std::vector<std::string> models) {
+tier built_in(std::string name, std::int64_t runs, std::int64_t threads, std::int64_t mcps, std::int64_t file_mib,
+              std::int64_t files, std::int64_t credits, std::vector<std::string> models) {
   tier t;
   t.name = std::move(name);
   t.all_models = models.empty();
@@ -80,10 +79,9 @@ void read_tier(const json::object& o, const std::string& at, tier& t, ry::settin
 std::unique_ptr<const tier> settled(tier from) {
   auto t = std::make_unique<tier>(std::move(from));
   for (const auto& m : t->models) t->model_views.push_back(ry::str(m));
-  t->view = {
-      sizeof(ry_tier_view),  t->all_models ? 1u : 0u, ry::str(t->name), t->model_views.data(),
-      t->model_views.size(), t->concurrent_runs,      t->threads,       t->custom_mcps,
-      t->upload_file_bytes,  t->upload_files};
+  t->view = {sizeof(ry_tier_view),  t->all_models ? 1u : 0u, ry::str(t->name), t->model_views.data(),
+             t->model_views.size(), t->concurrent_runs,      t->threads,       t->custom_mcps,
+             t->upload_file_bytes,  t->upload_files};
   return t;
 }
 
@@ -130,7 +128,8 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
       default_tier.assign(v->get_string().data(), v->get_string().size());
     }
     // Ranges were checked against the schema.
-    if (const auto* v = o.if_contains("anonymous"); v && v->is_string()) out.allow_anonymous = v->get_string() == "allow";
+    if (const auto* v = o.if_contains("anonymous"); v && v->is_string())
+      out.allow_anonymous = v->get_string() == "allow";
     if (const auto* v = o.if_contains("audit_days"); v && v->is_int64()) out.audit_days = v->get_int64();
     if (const auto* v = o.if_contains("new_api_keys_hour"); v && v->is_int64()) out.new_api_keys_hour = v->get_int64();
     if (const auto* v = o.if_contains("low_credit_percent")) {

@@ -13,7 +13,9 @@ bool may_say_verified(const ry_principal& who) {
   const auto claims = ry::view(who.claims_json);
   return claims.find("email_verified") != std::string_view::npos || claims.find("xms_edov") != std::string_view::npos;
 }
-bool says_verified(const ry_principal& who) { return may_say_verified(who) && read_identity(who).verified; }
+bool says_verified(const ry_principal& who) {
+  return may_say_verified(who) && read_identity(who).verified;
+}
 
 // Cheap: most tokens say nothing of the kind.
 bool may_be_anonymous(const ry_principal& who) {
@@ -71,8 +73,8 @@ ry_status directory::ensure(const ry_principal* who, ry_exec* exec, ry_account_f
   return ask(who, {}, exec, fn, ctx);
 }
 
-ry_status directory::ask(const ry_principal* who, const std::string& network, ry_exec* exec,
-                         ry_account_fn fn, void* ctx) {
+ry_status directory::ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
+                         void* ctx) {
   if (who == nullptr || who->struct_size < sizeof(ry_principal) || who->subject.len == 0) {
     return RY_INVALID_ARGUMENT;
   }
@@ -213,9 +215,7 @@ ry_status directory::find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, vo
 ry::task<account_ptr> directory::of(const ry_principal* who, std::string network) {
   if (who == nullptr) throw ry::unauthenticated("auth.required", "Not authenticated");
   auto got = co_await ry::call<account_ptr, const ry_account_view*>(
-      [this, who, &network](ry_exec* exec, ry_account_fn fn, void* ctx) {
-        return ask(who, network, exec, fn, ctx);
-      },
+      [this, who, &network](ry_exec* exec, ry_account_fn fn, void* ctx) { return ask(who, network, exec, fn, ctx); },
       [](const ry_account_view* v) {
         auto a = std::make_shared<account>();
         a->id = v->account_id;
@@ -241,9 +241,7 @@ const ry_accounts_v1* directory::table() noexcept {
       [](void* self, const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
         return ry::guard([&] { return static_cast<directory*>(self)->ensure(who, exec, fn, ctx); });
       },
-      [](void* self, ry_str name) noexcept {
-        return static_cast<const directory*>(self)->tier(ry::view(name));
-      },
+      [](void* self, ry_str name) noexcept { return static_cast<const directory*>(self)->tier(ry::view(name)); },
       [](void* self, const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx) noexcept {
         return ry::guard([&] { return static_cast<directory*>(self)->find(id, exec, fn, ctx); });
       }};

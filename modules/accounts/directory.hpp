@@ -13,8 +13,7 @@ namespace accounts {
 
 class directory {
  public:
-  directory(const ry::context& ctx, const repository& repo, const config& cfg)
-      : ctx_(ctx), repo_(repo), cfg_(cfg) {}
+  directory(const ry::context& ctx, const repository& repo, const config& cfg) : ctx_(ctx), repo_(repo), cfg_(cfg) {}
   directory(const directory&) = delete;
   directory& operator=(const directory&) = delete;
 
@@ -45,9 +44,7 @@ class directory {
   };
   struct text_hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept {
-      return std::hash<std::string_view>()(s);
-    }
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>()(s); }
   };
   template <class V>
   using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
@@ -64,8 +61,7 @@ class directory {
 
   bool ended_with_account(const ry_principal& who) const;
   bool is_current(const known& k, const ry_principal& who) const;
-  ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn,
-                void* ctx);
+  ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn, void* ctx);
   ry::task<account_ptr> provision(identity who);
   ry::task<void> look_up(identity who);
   void settle(const std::string& subject, const account_ptr& found, const ry::error& why);

@@ -254,8 +254,7 @@ TEST_F(directory_test, finds_by_id_and_refuses_nonsense) {
   host_.run_ready();
   EXPECT_EQ(a.st, RY_OK);
   EXPECT_EQ(a.tier, "free") << "an unknown tier has the limits of the default one";
-  EXPECT_EQ(directory::table()->ensure(&people_, nullptr, host_.exec(), &answer::take, &a),
-            RY_INVALID_ARGUMENT);
+  EXPECT_EQ(directory::table()->ensure(&people_, nullptr, host_.exec(), &answer::take, &a), RY_INVALID_ARGUMENT);
 }
 
 TEST_F(directory_test, api_keys) {
@@ -263,12 +262,10 @@ TEST_F(directory_test, api_keys) {
   const auto other = make_api_key();
   host_.db.on(
       "from accounts.api_key k",
-      {{"secret_hash", "expires_us", "old_touch", "id", "subject", "tier", "role", "email",
-        "display_name", "verified"},
+      {{"secret_hash", "expires_us", "old_touch", "id", "subject", "tier", "role", "email", "display_name", "verified"},
        {{hash_secret(key.secret), std::nullopt, "t", ann, "sub", "pro", "0", "a@b", "Ann", "t"}}});
   const auto ask_key = [&](const std::string& bearer, verdict& v) {
-    return key_authenticator::table()->authenticate(&keys_, ry::str(bearer), host_.exec(),
-                                                    &verdict::take, &v);
+    return key_authenticator::table()->authenticate(&keys_, ry::str(bearer), host_.exec(), &verdict::take, &v);
   };
   verdict good, wrong, none;
   ASSERT_EQ(ask_key("ry_" + key.id + "_" + key.secret, good), RY_OK);

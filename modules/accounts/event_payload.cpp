@@ -23,13 +23,13 @@ struct event_kind {
 constexpr std::array kinds{event_kind{"payment.succeeded", "plan_name"}, event_kind{"payment.failed", "reason"}};
 
 ry::error invalid_amount() {
-  return body::invalid("payload.amount", "must be a number from 0 to 1000000000 with at most six decimals, or a string that contains such a number");
+  return body::invalid(
+      "payload.amount",
+      "must be a number from 0 to 1000000000 with at most six decimals, or a string that contains such a number");
 }
 
 bool is_decimal(std::string_view text) {
-  const auto digits = [](std::string_view s) {
-    return !s.empty() && s.find_first_not_of("0123456789") == s.npos;
-  };
+  const auto digits = [](std::string_view s) { return !s.empty() && s.find_first_not_of("0123456789") == s.npos; };
   const auto dot = text.find('.');
   if (text.size() > 17 || !digits(text.substr(0, dot))) return false;
   if (dot == text.npos) return true;
@@ -67,8 +67,10 @@ std::string text_in(const json::object& payload, std::string_view name, std::siz
 
 std::string currency_in(const json::object& payload) {
   auto text = text_in(payload, "currency", 16);
-  const bool letters = std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
-  if (text.size() != 3 || !letters) throw body::invalid("payload.currency", "must be a code of three letters (ISO 4217)");
+  const bool letters =
+      std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
+  if (text.size() != 3 || !letters)
+    throw body::invalid("payload.currency", "must be a code of three letters (ISO 4217)");
   return text;
 }
 

@@ -34,7 +34,8 @@ bool is_microsoft(std::string_view issuer) {
   issuer.remove_prefix(scheme.size());
   const auto host = issuer.substr(0, issuer.find('/'));
   constexpr std::array<std::string_view, 5> all{"login.microsoftonline.com", "login.microsoftonline.us",
-                                                "login.partner.microsoftonline.cn", "sts.windows.net", "sts.chinacloudapi.cn"};
+                                                "login.partner.microsoftonline.cn", "sts.windows.net",
+                                                "sts.chinacloudapi.cn"};
   return std::find(all.begin(), all.end(), host) != all.end() || host.ends_with(".ciamlogin.com");
 }
 
@@ -49,7 +50,8 @@ bool is_domain_owner_verified(const json::object& claims) {
 }
 
 bool is_verified(const json::object& claims) {
-  if (is_true(&claims, "email_verified") || is_true(object_member(&claims, "app_metadata"), "email_verified")) return true;
+  if (is_true(&claims, "email_verified") || is_true(object_member(&claims, "app_metadata"), "email_verified"))
+    return true;
   return !claims.contains("email_verified") && is_domain_owner_verified(claims);
 }
 

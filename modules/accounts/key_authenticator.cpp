@@ -4,8 +4,7 @@
 
 namespace accounts {
 
-ry_status key_authenticator::start(std::string_view bearer, ry_exec* exec, ry_principal_fn fn,
-                                   void* ctx) {
+ry_status key_authenticator::start(std::string_view bearer, ry_exec* exec, ry_principal_fn fn, void* ctx) {
   if (bearer.substr(0, api_key_prefix.size()) != api_key_prefix) return RY_NOT_FOUND;
   auto key = parse_api_key(bearer);
   if (!key) return RY_UNAUTHENTICATED;
@@ -54,9 +53,7 @@ const ry_authenticator_v1* key_authenticator::table() noexcept {
   static constexpr ry_authenticator_v1 t{
       sizeof(ry_authenticator_v1), 0,
       [](void* self, ry_str bearer, ry_exec* exec, ry_principal_fn fn, void* ctx) noexcept {
-        return ry::guard([&] {
-          return static_cast<key_authenticator*>(self)->start(ry::view(bearer), exec, fn, ctx);
-        });
+        return ry::guard([&] { return static_cast<key_authenticator*>(self)->start(ry::view(bearer), exec, fn, ctx); });
       }};
   return &t;
 }

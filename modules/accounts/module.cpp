@@ -135,8 +135,8 @@ class service {
     co_await repo_.store_settings(cfg_.low_credit_percent, cfg_.audit_days,
                                   login_settings_.verify != verification::none);
     co_await logins_.start();
-    changes_ = ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(),
-                                [this] { ctx_.spawn(drop_changed()); });
+    changes_ =
+        ctx_.db().listen(changed_channel, 5000, co_await ry::this_exec(), [this] { ctx_.spawn(drop_changed()); });
   }
 
   ry::task<void> stop() {
@@ -173,9 +173,8 @@ class service {
     const auto text = ctx.settings();
     const auto doc = boost::json::parse(boost::json::string_view(text.data(), text.size()), ec);
     const boost::json::object none;
-    return read_login_settings(!ec && doc.is_object() ? doc.get_object() : none,
-                               ctx.fact("http.public_url"), ctx.fact("http.base_path"),
-                               ctx.fact("deployment.mode"), faults);
+    return read_login_settings(!ec && doc.is_object() ? doc.get_object() : none, ctx.fact("http.public_url"),
+                               ctx.fact("http.base_path"), ctx.fact("deployment.mode"), faults);
   }
 
   const ry::context& ctx_;

@@ -32,13 +32,14 @@ ry::task<void> repository::store_settings(std::int64_t low_percent, std::int64_t
 }
 
 ry::task<account_ptr> repository::provision(identity who, const tier* first_tier) const {
-  const auto rows = (co_await ctx_.db().query(
-                         "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
-                         "  to_timestamp($14::bigint / 1000000.0))",
-                         who.subject, who.id, who.email, who.name, who.verified, who.referral_code,
-                         first_tier->name, first_tier->starting_micro,
-                         who.network, who.phone, who.avatar, mailbox_text(who.email), who.anonymous, who.issued_unix_us))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select * from accounts.provision($1, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,"
+           "  to_timestamp($14::bigint / 1000000.0))",
+           who.subject, who.id, who.email, who.name, who.verified, who.referral_code, first_tier->name,
+           first_tier->starting_micro, who.network, who.phone, who.avatar, mailbox_text(who.email), who.anonymous,
+           who.issued_unix_us))
+          .value();
   co_return read_account(ctx_, rows.front());
 }
 
@@ -56,30 +57,29 @@ ry::task<void> repository::note_token_role(ry::uuid id, std::uint32_t role) cons
 }
 
 ry::task<std::uint32_t> repository::highest_role(ry::uuid id) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY}, "select greatest(role, token_role) as highest from accounts.account where id = $1", id))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {RY_DB_READ_ONLY}, "select greatest(role, token_role) as highest from accounts.account where id = $1", id))
+          .value();
   co_return rows.empty() ? std::uint32_t{RY_ROLE_USER} : static_cast<std::uint32_t>(rows.front().int64("highest"));
 }
 
 ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select tier, role, json_build_object("
-           "  'id', id, 'account_id', id, 'email', nullif(email, ''),"
-           "  'display_name', nullif(display_name, ''), 'tier', tier,"
-           "  'balance_credits', accounts.credits(balance_micro), 'balance_micro', balance_micro,"
-           "  'email_verified', verified_at is not null,"
-           "  'created_at', to_char(created_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
-           "  as doc from accounts.account where id = $1 and closed_at is null",
-           id))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select tier, role, json_build_object("
+                         "  'id', id, 'account_id', id, 'email', nullif(email, ''),"
+                         "  'display_name', nullif(display_name, ''), 'tier', tier,"
+                         "  'balance_credits', accounts.credits(balance_micro), 'balance_micro', balance_micro,"
+                         "  'email_verified', verified_at is not null,"
+                         "  'created_at', to_char(created_at at time zone 'utc', "
+                         "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text"
+                         "  as doc from accounts.account where id = $1 and closed_at is null",
+                         id))
+                        .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
-  co_return account_row{ry::text(ry::str(r.text("tier"))),
-                        static_cast<std::uint32_t>(r.int64("role")),
+  co_return account_row{ry::text(ry::str(r.text("tier"))), static_cast<std::uint32_t>(r.int64("role")),
                         ry::text(ry::str(r.text("doc")))};
 }
 
@@ -117,47 +117,44 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
 
 ry::task<std::string> repository::move_balance(ry::uuid id, movement m) const {
   const auto rows =
-      (co_await ctx_.db().query(
-           "select json_build_object('balance_credits', accounts.credits(balance_micro),"
-           "  'balance_micro', balance_micro, 'replayed', replayed)::text"
-           "  from accounts.admin_move($1, $2, $3, $4, $5, $6::jsonb)",
-           m.actor, id, m.action, m.delta_micro, m.ref, m.note_json))
+      (co_await ctx_.db().query("select json_build_object('balance_credits', accounts.credits(balance_micro),"
+                                "  'balance_micro', balance_micro, 'replayed', replayed)::text"
+                                "  from accounts.admin_move($1, $2, $3, $4, $5, $6::jsonb)",
+                                m.actor, id, m.action, m.delta_micro, m.ref, m.note_json))
           .value();
   co_return ry::text(ry::str(rows.front().text(0)));
 }
 
 ry::task<ry::page_of_rows> repository::ledger(ry::uuid id, std::optional<std::int64_t> before,
-                                          std::int64_t limit) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select id, json_build_object("
-           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
-           "  'kind', kind, 'ref', ref, 'delta_credits', accounts.credits(delta_micro),"
-           "  'delta_micro', delta_micro, 'balance_credits', accounts.credits(balance_micro),"
-           "  'balance_micro', balance_micro, 'note', note)::text as doc"
-           "  from accounts.ledger where account_id = $1 and id < $2 order by id desc limit $3",
-           id, before.value_or(INT64_MAX), limit + 1))
-          .value();
+                                              std::int64_t limit) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select id, json_build_object("
+                         "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+                         "  'kind', kind, 'ref', ref, 'delta_credits', accounts.credits(delta_micro),"
+                         "  'delta_micro', delta_micro, 'balance_credits', accounts.credits(balance_micro),"
+                         "  'balance_micro', balance_micro, 'note', note)::text as doc"
+                         "  from accounts.ledger where account_id = $1 and id < $2 order by id desc limit $3",
+                         id, before.value_or(INT64_MAX), limit + 1))
+                        .value();
   co_return ry::read_page(rows, limit);
 }
 
 ry::task<ry::page_of_rows> repository::audit(audit_filter which, std::optional<std::int64_t> before,
-                                         std::int64_t limit) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select id, json_build_object("
-           "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
-           "  'actor', actor, 'action', action, 'account_id', account_id, 'subject', subject,"
-           "  'detail', detail)::text as doc"
-           "  from accounts.audit"
-           " where id < $1 and ($2::uuid is null or account_id = $2::uuid)"
-           "   and ($3::text is null or actor = $3::text)"
-           "   and ($4::text is null or action = $4::text)"
-           " order by id desc limit $5",
-           before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
-          .value();
+                                             std::int64_t limit) const {
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select id, json_build_object("
+                         "  'id', id, 'at', to_char(at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+                         "  'actor', actor, 'action', action, 'account_id', account_id, 'subject', subject,"
+                         "  'detail', detail)::text as doc"
+                         "  from accounts.audit"
+                         " where id < $1 and ($2::uuid is null or account_id = $2::uuid)"
+                         "   and ($3::text is null or actor = $3::text)"
+                         "   and ($4::text is null or action = $4::text)"
+                         " order by id desc limit $5",
+                         before.value_or(INT64_MAX), which.account, which.actor, which.action, limit + 1))
+                        .value();
   co_return ry::read_page(rows, limit);
 }
 
@@ -168,16 +165,17 @@ ry::task<bool> repository::close(std::string actor, ry::uuid id, std::string det
 }
 
 ry::task<std::vector<closing>> repository::closed_lately(std::int64_t seconds) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select c.id, c.subject, (extract(epoch from c.at) * 1000000)::bigint as closed_us,"
-                                     "       exists (select from accounts.account a where a.subject = c.subject) as returned"
-                                     "  from accounts.audit c where c.action = 'account.delete'"
-                                     "   and c.at > clock_timestamp() - make_interval(secs => $1::int)",
-                                     seconds))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select c.id, c.subject, (extract(epoch from c.at) * 1000000)::bigint as closed_us,"
+                         "       exists (select from accounts.account a where a.subject = c.subject) as returned"
+                         "  from accounts.audit c where c.action = 'account.delete'"
+                         "   and c.at > clock_timestamp() - make_interval(secs => $1::int)",
+                         seconds))
+                        .value();
   std::vector<closing> out;
-  for (const auto r : rows) out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us"), r.boolean("returned")});
+  for (const auto r : rows)
+    out.push_back({r.int64("id"), std::string(r.text("subject")), r.int64("closed_us"), r.boolean("returned")});
   co_return out;
 }
 
@@ -195,41 +193,36 @@ ry::task<std::int64_t> repository::tidy_audit(std::int64_t most) const {
   co_return rows.front().int64(0);
 }
 
-ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us,
-                                    std::string act_json) const {
-  (co_await ctx_.db().query(
-       "select accounts.audit_event($1, to_timestamp($2::bigint / 1000000.0), $3::jsonb)", event,
-       at_unix_us, act_json))
+ry::task<void> repository::note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const {
+  (co_await ctx_.db().query("select accounts.audit_event($1, to_timestamp($2::bigint / 1000000.0), $3::jsonb)", event,
+                            at_unix_us, act_json))
       .value();
 }
 
-ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key,
-                                          std::int64_t most,
+ry::task<std::string> repository::add_key(std::string actor, ry::uuid account, new_key key, std::int64_t most,
                                           std::optional<ry::uuid> session) const {
   const auto rows =
-      (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7, $8::uuid)",
-                                actor, account, key.id, key.name, ry::bytes_view(key.secret_hash),
-                                key.expires_in_days, most, session))
+      (co_await ctx_.db().query("select accounts.add_key($1, $2, $3, $4, $5, $6::int, $7, $8::uuid)", actor, account,
+                                key.id, key.name, ry::bytes_view(key.secret_hash), key.expires_in_days, most, session))
           .value();
   co_return std::string(rows.front().opt_text(0).value_or(std::string_view()));
 }
 
 ry::task<std::string> repository::list_keys(ry::uuid account) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select coalesce(json_agg(json_build_object('id', id, 'name', name,"
-           "  'created_at', to_char(created_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
-           "  'expires_at', to_char(expires_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
-           "  'last_used_at', to_char(last_used_at at time zone 'utc', "
-           "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
-           "  order by created_at desc, id), '[]')::text"
-           "  from accounts.api_key"
-           " where account_id = $1 and revoked_at is null and coalesce(expires_at > now(), true)",
-           account))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select coalesce(json_agg(json_build_object('id', id, 'name', name,"
+                         "  'created_at', to_char(created_at at time zone 'utc', "
+                         "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+                         "  'expires_at', to_char(expires_at at time zone 'utc', "
+                         "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),"
+                         "  'last_used_at', to_char(last_used_at at time zone 'utc', "
+                         "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
+                         "  order by created_at desc, id), '[]')::text"
+                         "  from accounts.api_key"
+                         " where account_id = $1 and revoked_at is null and coalesce(expires_at > now(), true)",
+                         account))
+                        .value();
   co_return ry::text(ry::str(rows.front().text(0)));
 }
 
@@ -262,20 +255,18 @@ ry::task<std::optional<stored_key>> repository::key(std::string id) const {
 }
 
 ry::task<void> repository::touch_key(std::string id) const {
-  (co_await ctx_.db().query(
-       "update accounts.api_key set last_used_at = now()"
-       " where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)",
-       id))
+  (co_await ctx_.db().query("update accounts.api_key set last_used_at = now()"
+                            " where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)",
+                            id))
       .value();
 }
 
 ry::task<std::vector<std::string>> repository::changed_lately() const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select distinct subject from accounts.audit"
-                                     " where subject is not null"
-                                     "   and at > clock_timestamp() - interval '20 seconds'"))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                                   "select distinct subject from accounts.audit"
+                                                   " where subject is not null"
+                                                   "   and at > clock_timestamp() - interval '20 seconds'"))
+                        .value();
   std::vector<std::string> out;
   for (const auto r : rows) out.emplace_back(r.text(0));
   co_return out;

@@ -12,7 +12,7 @@ struct stored_key {
   std::string secret_hash;
   account_ptr owner;
   std::int64_t expires_unix_us = 0;  // 0 = never
-  bool touched_long_ago = false;     // last use was written down more than a minute ago
+  bool touched_long_ago = false;  // last use was written down more than a minute ago
 };
 
 struct new_key {
@@ -89,11 +89,9 @@ class repository {
   // used with another amount and for a revoke beyond the balance.
   ry::task<std::string> move_balance(ry::uuid id, movement m) const;
   // Newest first, entries older than `before`.
-  ry::task<ry::page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before,
-                                std::int64_t limit) const;
+  ry::task<ry::page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before, std::int64_t limit) const;
   // Likewise, of all accounts.
-  ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before,
-                               std::int64_t limit) const;
+  ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before, std::int64_t limit) const;
 
   // Deletes at most `most` entries that are older than audit_days. Returns their number.
   ry::task<std::int64_t> tidy_audit(std::int64_t most) const;
@@ -103,8 +101,8 @@ class repository {
 
   // Empty: the account has `most` keys already. Else the key as JSON, without its secret. Throws "db.RY401"
   // when `session`, the caller's, has ended.
-  ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key,
-                                std::int64_t most, std::optional<ry::uuid> session) const;
+  ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key, std::int64_t most,
+                                std::optional<ry::uuid> session) const;
   ry::task<std::string> list_keys(ry::uuid account) const;  // a JSON array
   // False: the account has no such key.
   ry::task<bool> revoke_key(std::string actor, ry::uuid account, std::string id) const;

@@ -72,10 +72,8 @@ void routes::add_to(ry::registrar& reg) {
 ry::task<ry::response> routes::answer_account(ry::uuid id, std::uint32_t at_least_role) {
   auto row = co_await repo_.describe(id);
   if (!row) throw unknown_account();
-  auto doc = with_member(std::move(row->json), "role",
-                         ry::json_string(role_name(std::max(row->role, at_least_role))));
-  co_return ry::response::json(
-      with_member(std::move(doc), "limits", limits_json(cfg_.find(row->tier))));
+  auto doc = with_member(std::move(row->json), "role", ry::json_string(role_name(std::max(row->role, at_least_role))));
+  co_return ry::response::json(with_member(std::move(doc), "limits", limits_json(cfg_.find(row->tier))));
 }
 
 ry::task<ry::response> routes::own_account(ry::request r) {
@@ -151,8 +149,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   m.note_json = json::serialize(note);
   if (!(co_await repo_.find(id))) throw unknown_account();
   auto doc = co_await repo_.move_balance(id, std::move(m));
-  co_return ry::response::json(
-      with_member(std::move(doc), "account_id", ry::json_string(id.to_string())));
+  co_return ry::response::json(with_member(std::move(doc), "account_id", ry::json_string(id.to_string())));
 }
 
 ry::task<ry::response> routes::grant(ry::request r) {
@@ -226,8 +223,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   }
   ry::job_queue(ctx_).poke("default");
   const auto text = std::string(api_key_prefix) + key.id + "_" + key.secret;
-  co_return ry::response::json(201, with_member(doc, "key", ry::json_string(text)))
-      .header("Cache-Control", "no-store");
+  co_return ry::response::json(201, with_member(doc, "key", ry::json_string(text))).header("Cache-Control", "no-store");
 }
 
 ry::task<ry::response> routes::revoke_key(ry::request r) {
@@ -239,8 +235,7 @@ ry::task<ry::response> routes::revoke_key(ry::request r) {
     was_there = co_await repo_.revoke_key(std::string(r.subject()), me->id, id);
   }
   if (!was_there) throw ry::not_found("accounts.key_not_found", "API key not found");
-  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id),
-                                ctx_.now_unix_us() + query_token_life_s * 1'000'000);
+  ry::auth(ctx_).refuse_session(r.subject(), session_of_key(id), ctx_.now_unix_us() + query_token_life_s * 1'000'000);
   co_await changed(me->id);
   co_return ry::response::empty();
 }

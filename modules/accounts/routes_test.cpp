@@ -20,13 +20,12 @@ class account_routes : public testing::Test {
     host_.db.on("token_role", {});
     host_.db.on("closed_at is null", {{"id", "subject", "tier", "role", "email", "display_name", "verified"},
                                       {{ann, ann, "free", "0", "", "", "f"}}});
-    host_.db.on("accounts.provision",
-                {{"id", "subject", "tier", "role", "email", "display_name", "verified"},
-                 {{ann, ann, "free", "0", "", "", "f"}}});
+    host_.db.on("accounts.provision", {{"id", "subject", "tier", "role", "email", "display_name", "verified"},
+                                       {{ann, ann, "free", "0", "", "", "f"}}});
     host_.load(*ry_module_entry());
   }
-  ry::testing::answer call(const std::string& method, const std::string& path,
-                           const std::string& body = "", const std::string& kind = "jwt") {
+  ry::testing::answer call(const std::string& method, const std::string& path, const std::string& body = "",
+                           const std::string& kind = "jwt") {
     ry::testing::call_options o;
     o.body = body;
     o.role = RY_ROLE_SUPER_ADMIN;
@@ -93,8 +92,7 @@ TEST_F(account_routes, malformed_ids_and_cursors_are_bad_requests) {
 }
 
 TEST_F(account_routes, the_audit_is_paged_per_filter) {
-  host_.db.on("from accounts.audit where id < $1",
-              {{"id", "doc"}, {{"9", R"({"id":9})"}, {"8", R"({"id":8})"}}});
+  host_.db.on("from accounts.audit where id < $1", {{"id", "doc"}, {{"9", R"({"id":9})"}, {"8", R"({"id":8})"}}});
   const auto a = call("GET", "/admin/audit?limit=1&action=grant");
   EXPECT_EQ(a.status, 200u);
   const auto cursor = ry::make_cursor("audit:::grant", "9");

@@ -40,9 +40,9 @@ struct config {
   std::map<std::string, std::unique_ptr<const tier>, std::less<>> tiers;
   const tier* default_tier = nullptr;
   std::int64_t low_credit_percent = 20;
-  std::int64_t audit_days = 365;         // 0: without end
+  std::int64_t audit_days = 365;  // 0: without end
   std::int64_t new_api_keys_hour = 60;  // of one account
-  bool allow_anonymous = false;         // users whom the identity provider does not know
+  bool allow_anonymous = false;  // users whom the identity provider does not know
 
   // The default tier for an unknown name.
   const tier& find(std::string_view name) const;

@@ -25,21 +25,19 @@ class agents_sql : public testing_sql::database_test {
   }
   static std::string revise(const std::string& account, const std::string& agent, int expected,
                             const std::string& values) {
-    return "select agents.revise(" + account + ", " + agent + ", " + std::to_string(expected) +
-           ", " + values + ", null, 100, 'free')";
+    return "select agents.revise(" + account + ", " + agent + ", " + std::to_string(expected) + ", " + values +
+           ", null, 100, 'free')";
   }
   // Returns the id in SQL quotes.
-  std::string add(const std::string& account, const std::string& mcps, const std::string& is_default,
-                  int most) {
+  std::string add(const std::string& account, const std::string& mcps, const std::string& is_default, int most) {
     const auto id = "'" + sql("select agents.new_id()") + "'";
-    sql("select agents.add_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " +
-        is_default + ", " + std::to_string(most) + ", 'free')");
+    sql("select agents.add_agent(" + account + ", " + id + ", 'n', '', '', '', '" + mcps + "', " + is_default + ", " +
+        std::to_string(most) + ", 'free')");
     return id;
   }
-  static std::string set_default(const std::string& account, const std::string& agent,
-                                 const std::string& is_default) {
-    return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " +
-           is_default + ", 100, 'free')";
+  static std::string set_default(const std::string& account, const std::string& agent, const std::string& is_default) {
+    return "select agents.revise(" + account + ", " + agent + ", 0, null, null, null, null, null, " + is_default +
+           ", 100, 'free')";
   }
   // Runs f(connection, number) in n threads at once, each with its own connection.
   template <class F>
@@ -70,8 +68,7 @@ TEST_F(agents_sql, resolve_makes_the_default_agent_once) {
   EXPECT_EQ(default_of(ann), id);
   EXPECT_NE(default_of(bob), id);
   EXPECT_EQ("'" + sql("select agents.ensure_default(" + ann + ")") + "'", id);
-  EXPECT_EQ(sql("select version::text || coalesce(model_name, '-') from agents.resolve(" + ann +
-                ", " + id + ")"),
+  EXPECT_EQ(sql("select version::text || coalesce(model_name, '-') from agents.resolve(" + ann + ", " + id + ")"),
             "1-");
   EXPECT_EQ(sql("select count(*) from agents.resolve(" + bob + ", " + id + ")"), "0") << "foreign";
   EXPECT_EQ(sql("select count(*) from agents.resolve(" + ann + ", gen_random_uuid())"), "0");
@@ -94,16 +91,13 @@ TEST_F(agents_sql, a_change_makes_a_version_and_no_change_makes_none) {
   const auto id = default_of(ann);
   const std::string mcps = R"('[{"name":"a","type":"http"}]')";
   EXPECT_EQ(sql(revise(ann, id, 0, "null, null, null, null, " + mcps)), "2");
-  EXPECT_EQ(
-      sql(revise(ann, id, 0, "null, null, null, null, '[{\"type\": \"http\", \"name\":\"a\"}]'")),
-      "2");
+  EXPECT_EQ(sql(revise(ann, id, 0, "null, null, null, null, '[{\"type\": \"http\", \"name\":\"a\"}]'")), "2");
   EXPECT_EQ(sql(revise(ann, id, 2, "'New', 'd', 'p', 'runyard/power', null")), "3");
   EXPECT_EQ(sql("select name || model_name || version from agents.agent"), "Newrunyard/power3");
   EXPECT_EQ(sql("select string_agg(name || jsonb_array_length(custom_mcps), ',' order by version)"
                 "  from agents.agent_version"),
             "Assistant0,Assistant1,New1");
-  EXPECT_EQ(sql(revise(ann, id, 0, "null, null, null, '', null")), "4")
-      << "back to the default model";
+  EXPECT_EQ(sql(revise(ann, id, 0, "null, null, null, '', null")), "4") << "back to the default model";
   EXPECT_EQ(sql("select count(*) from agents.agent where model_name is null"), "1");
   EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", null)"), "1");
   EXPECT_EQ(sql("select agents.mcp_count(" + ann + ", " + id + ")"), "0");
@@ -144,8 +138,7 @@ TEST_F(agents_sql, of_parallel_changes_on_one_version_one_wins) {
 TEST_F(agents_sql, the_default_agent_stays) {
   const auto id = default_of(ann);
   EXPECT_EQ(state_of("select agents.remove(" + ann + ", " + id + ")"), "RY409");
-  sql("insert into agents.agent (id, account_id, name) values (agents.new_id(), " + ann +
-      ", 'second')");
+  sql("insert into agents.agent (id, account_id, name) values (agents.new_id(), " + ann + ", 'second')");
   sql("insert into agents.agent_version (agent_id, version, name)"
       " select id, 1, name from agents.agent where not is_default");
   const auto second = "'" + sql("select id from agents.agent where not is_default") + "'";
@@ -193,10 +186,8 @@ TEST_F(agents_sql, the_number_of_servers_holds_for_parallel_writers) {
   std::atomic<int> won{0}, refused{0};
   at_once(8, [&](const auto& db, std::size_t i) {
     for (const std::string& text :
-         {"select agents.revise(" + ann + ", " + ids[i] +
-              ", 0, null, null, null, null, '[{}]', null, 3, 'pro')",
-          "select agents.add_agent(" + ann +
-              ", agents.new_id(), 'n', '', '', '', '[{}]', false, 3, 'pro')"}) {
+         {"select agents.revise(" + ann + ", " + ids[i] + ", 0, null, null, null, null, '[{}]', null, 3, 'pro')",
+          "select agents.add_agent(" + ann + ", agents.new_id(), 'n', '', '', '', '[{}]', false, 3, 'pro')"}) {
       try {
         db(text);
         ++won;
@@ -214,8 +205,7 @@ TEST_F(agents_sql, the_number_of_servers_holds_for_parallel_writers) {
 TEST_F(agents_sql, a_plan_that_shrank_forbids_only_more_servers) {
   const auto a = add(ann, "[{},{},{}]", "false", 3);
   const auto revise_to = [&](const std::string& list) {
-    return "select agents.revise(" + ann + ", " + a + ", 0, null, null, null, null, '" + list +
-           "', null, 1, 'free')";
+    return "select agents.revise(" + ann + ", " + a + ", 0, null, null, null, null, '" + list + "', null, 1, 'free')";
   };
   EXPECT_EQ(state_of(revise_to("[{},{},{\"a\":1}]")), "") << "as many as before";
   EXPECT_EQ(state_of(revise_to("[{},{},{},{}]")), "RY402");
@@ -249,7 +239,8 @@ TEST_F(agents_sql, the_newest_versions_are_kept) {
         "', null, null, null, null, null, 9, 'free', 3)");
   }
   EXPECT_EQ(sql("select string_agg(version::text, ',' order by version) from agents.agent_version where agent_id = '" +
-                id + "'"), "8,9,10");
+                id + "'"),
+            "8,9,10");
 }
 
 // Prepares each statement of the repository against the real schema.

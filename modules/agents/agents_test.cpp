@@ -33,9 +33,8 @@ std::string read(const std::string& given, std::string_view stored = "[]") {
   return read_mcp_list(json::parse(given), stored, toy_seal);
 }
 
-const std::string weather =
-    R"({"name":"weather","type":"http","config":{"url":"https://w.example/mcp",)"
-    R"("headers":{"Authorization":"Bearer top-secret"}},"enabledTools":["forecast"]})";
+const std::string weather = R"({"name":"weather","type":"http","config":{"url":"https://w.example/mcp",)"
+                            R"("headers":{"Authorization":"Bearer top-secret"}},"enabledTools":["forecast"]})";
 
 }  // namespace
 
@@ -60,7 +59,8 @@ TEST(mcp_list, a_mask_keeps_the_value_of_the_same_server) {
   for (const std::string server : {R"("name":"other name","type":"http","config":{"url":"https://w.example/mcp",)",
                                    R"("name":"weather","type":"http","config":{"url":"HTTPS://W.example:443/mcp",)"}) {
     for (const char* header : {"Authorization", "authorization", "AUTHORIZATION"}) {
-      const auto again = read("[{" + server + R"("headers":{")" + header + R"(":"********"}},"enabledTools":[]}])", kept);
+      const auto again =
+          read("[{" + server + R"("headers":{")" + header + R"(":"********"}},"enabledTools":[]}])", kept);
       EXPECT_EQ(json::parse(again).at(0).at("config").at("headers").at(header), sealed) << server << header;
     }
   }
@@ -87,7 +87,8 @@ TEST(mcp_list, names_of_environment_variables_are_case_sensitive) {
 }
 
 TEST(mcp_list, enables_each_tool_once) {
-  const auto kept = read(R"([{"name":"a","type":"http","config":{"url":"http://x"},"enabledTools":["add","sub","add","add"]}])");
+  const auto kept =
+      read(R"([{"name":"a","type":"http","config":{"url":"http://x"},"enabledTools":["add","sub","add","add"]}])");
   EXPECT_EQ(json::parse(kept).at(0).at("enabledTools"), (json::array{"add", "sub"}));
 }
 
@@ -120,8 +121,8 @@ TEST(mcp_list, a_mask_takes_no_value_of_another_server) {
 }
 
 TEST(mcp_list, leaves_the_addresses_of_other_transports_to_them) {
-  const auto kept = read(
-      R"([{"name":"a","type":"http","customType":"pigeon","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
+  const auto kept =
+      read(R"([{"name":"a","type":"http","customType":"pigeon","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
   EXPECT_NE(kept.find("pigeon:coop"), std::string::npos);
   EXPECT_EQ(error_of([&] {
               read(R"([{"name":"a","type":"http","config":{"url":"pigeon:coop"},"enabledTools":[]}])");
@@ -150,28 +151,32 @@ TEST(mcp_list, reads_all_types_and_both_spellings) {
 TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
-    const auto list = json::parse(read(R"([{"name":"a",)" + std::string(config) +
-                                       R"(,"revision":"2025-06-18","timeout_seconds":7200,"session":"call","tasks":false},"enabledTools":[]}])"));
+    const auto list = json::parse(
+        read(R"([{"name":"a",)" + std::string(config) +
+             R"(,"revision":"2025-06-18","timeout_seconds":7200,"session":"call","tasks":false},"enabledTools":[]}])"));
     EXPECT_EQ(list.at(0).at("config").at("session"), "call") << config;
     EXPECT_EQ(list.at(0).at("config").at("tasks"), false) << config;
     EXPECT_EQ(list.at(0).at("config").at("revision"), "2025-06-18") << config;
     EXPECT_EQ(list.at(0).at("config").at("timeout_seconds"), 7200) << config;
   }
-  const auto automatic = read(R"([{"name":"a","type":"http","config":{"url":"http://x","revision":"auto"},"enabledTools":[]}])");
+  const auto automatic =
+      read(R"([{"name":"a","type":"http","config":{"url":"http://x","revision":"auto"},"enabledTools":[]}])");
   EXPECT_THAT(automatic, Not(HasSubstr("revision")));
 }
 
 TEST(mcp_list, keeps_what_a_server_may_contribute_to_a_run) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
-    const auto list = json::parse(read(R"([{"name":"a",)" + std::string(config) +
-                                       R"(,"instructions":false,"resources":true,"on_tool_change":"ask"},"enabledTools":[]}])"));
+    const auto list =
+        json::parse(read(R"([{"name":"a",)" + std::string(config) +
+                         R"(,"instructions":false,"resources":true,"on_tool_change":"ask"},"enabledTools":[]}])"));
     const auto& kept = list.at(0).at("config");
     EXPECT_EQ(kept.at("instructions"), false) << config;
     EXPECT_EQ(kept.at("resources"), true) << config;
     EXPECT_EQ(kept.at("on_tool_change"), "ask") << config;
   }
-  const auto usual = read(R"([{"name":"a","type":"http","config":{"url":"http://x","on_tool_change":"log"},"enabledTools":[]}])");
+  const auto usual =
+      read(R"([{"name":"a","type":"http","config":{"url":"http://x","on_tool_change":"log"},"enabledTools":[]}])");
   EXPECT_THAT(usual, Not(HasSubstr("on_tool_change")));
 }
 
@@ -191,19 +196,14 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.url"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":[1]})" + tail),
             "custom_mcps[0].config.headers"},
-           {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":1}})" +
-                 tail),
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":1}})" + tail),
             "custom_mcps[0].config.headers.A"},
-           {item(
-                R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":"b\r\nc"}})" +
-                tail),
+           {item(R"("name":"a","type":"http","config":{"url":"http://x","headers":{"A":"b\r\nc"}})" + tail),
             "custom_mcps[0].config.headers.A"},
-           {item(R"("name":"a","type":"json","config":{"command":""})" + tail),
-            "custom_mcps[0].config.command"},
+           {item(R"("name":"a","type":"json","config":{"command":""})" + tail), "custom_mcps[0].config.command"},
            {item(R"("name":"a","type":"json","config":{"command":"x","args":[1]})" + tail),
             "custom_mcps[0].config.args[0]"},
-           {item(R"("name":"a","type":"prebuilt","config":{})" + tail),
-            "custom_mcps[0].config.profile_id"},
+           {item(R"("name":"a","type":"prebuilt","config":{})" + tail), "custom_mcps[0].config.profile_id"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","reuse":"yes"})" + tail),
             "custom_mcps[0].config.reuse"},
            {item(R"("name":"a","type":"http","config":{"url":"http://x","revision":"newest"})" + tail),
@@ -226,8 +226,7 @@ TEST(mcp_list, refuses_naming_the_place) {
             "custom_mcps[0].config.tasks"},
            {item(R"("name":"a","type":"json","config":{"command":"x","cwd":"/srv"})" + tail),
             "custom_mcps[0].config.cwd"},
-           {item(R"("name":"a","type":"http","config":{"url":"http://x"})"),
-            "custom_mcps[0].enabledTools"},
+           {item(R"("name":"a","type":"http","config":{"url":"http://x"})"), "custom_mcps[0].enabledTools"},
            {"[" + weather + "," + weather + "]", "custom_mcps[1].name"}}) {
     const auto e = error_of([&] { read(given); });
     EXPECT_EQ(e.http_status(), 422u) << given;
@@ -236,8 +235,7 @@ TEST(mcp_list, refuses_naming_the_place) {
 }
 
 TEST(mcp_list, survives_what_is_stored_badly) {
-  for (const char* stored :
-       {"", "{", "{}", "null", R"([1,{"config":7},{"config":{"headers":7}}])"}) {
+  for (const char* stored : {"", "{", "{}", "null", R"([1,{"config":7},{"config":{"headers":7}}])"}) {
     EXPECT_LE(masked_mcp_list(stored).size(), 3u);
     EXPECT_EQ(read("[]", stored), "[]");
   }

@@ -15,21 +15,19 @@ constexpr std::size_t max_name = 100;
 constexpr std::size_t max_prompt = 64 * 1024;
 
 ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value",
-                        std::string(field) + " " + what);
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", std::string(field) + " " + what);
 }
 
 enum class lines { one, many };
 
-std::optional<std::string> text(const json::object& o, const char* name, std::size_t min,
-                                std::size_t max, lines allowed) {
+std::optional<std::string> text(const json::object& o, const char* name, std::size_t min, std::size_t max,
+                                lines allowed) {
   const auto* v = o.if_contains(name);
   if (!v || v->is_null()) return std::nullopt;
   if (!v->is_string()) throw invalid(name, "must be a string");
   std::string s(v->get_string().data(), v->get_string().size());
   if (s.size() < min || s.size() > max) {
-    throw invalid(name,
-                  "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
+    throw invalid(name, "must have " + std::to_string(min) + " to " + std::to_string(max) + " bytes");
   }
   for (const unsigned char c : s) {
     const bool layout = allowed == lines::many && (c == '\n' || c == '\r' || c == '\t');
@@ -43,7 +41,8 @@ std::optional<std::string> name_in(const json::object& o) {
   if (!v || v->is_null()) return std::nullopt;
   if (!v->is_string()) throw invalid("name", "must be a string");
   auto s = unicode::clean_name({v->get_string().data(), v->get_string().size()});
-  if (s.empty() || s.size() > max_name) throw invalid("name", "must have 1 to " + std::to_string(max_name) + " bytes and not be blank");
+  if (s.empty() || s.size() > max_name)
+    throw invalid("name", "must have 1 to " + std::to_string(max_name) + " bytes and not be blank");
   return s;
 }
 
@@ -52,11 +51,11 @@ std::optional<std::string> name_in(const json::object& o) {
 agent_body read_agent_body(std::string_view body) {
   json::error_code ec;
   const auto doc = json::parse(json::string_view(body.data(), body.size()), ec);
-  if (ec || !doc.is_object())
-    throw ry::bad_request("agents.body", "The body must be a JSON object");
+  if (ec || !doc.is_object()) throw ry::bad_request("agents.body", "The body must be a JSON object");
   const auto& o = doc.get_object();
-  module_json::require_known_members(o, {"name", "description", "system_prompt", "model_name", "custom_mcps", "agent_id",
-                                         "expected_version", "version", "is_default", "created_at", "updated_at"});
+  module_json::require_known_members(
+      o, {"name", "description", "system_prompt", "model_name", "custom_mcps", "agent_id", "expected_version",
+          "version", "is_default", "created_at", "updated_at"});
 
   agent_body out;
   out.change.name = name_in(o);

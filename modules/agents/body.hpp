@@ -12,7 +12,7 @@
 namespace agents {
 
 struct agent_body {
-  revision change;                         // without the MCP configurations
+  revision change;  // without the MCP configurations
   std::optional<boost::json::value> mcps;  // as sent
 };
 

@@ -1,18 +1,18 @@
 #include "mcp_list.hpp"
 
+#include <sodium.h>
 #include <common/unicode.hpp>
 #include <common/url.hpp>
 #include <json/known_members.hpp>
-#include <sodium.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <locale>
-#include <unordered_set>
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstdint>
+#include <locale>
+#include <unordered_set>
 
 namespace agents {
 namespace {
@@ -85,10 +85,9 @@ json::array without_duplicates(const json::array& all) {
 }
 
 std::string sealed_text(const std::string& bytes) {
-  std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING),
-                  '\0');
-  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
-                    bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+  std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING), '\0');
+  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                    sodium_base64_VARIANT_URLSAFE_NO_PADDING);
   out.pop_back();
   return out;
 }
@@ -120,7 +119,8 @@ const json::object* stored_config(const json::array& stored, const std::string& 
   for (const auto& item : stored) {
     const auto* o = item.if_object();
     const auto* config = o ? o->if_contains("config") : nullptr;
-    if (!config || !config->is_object() || !is_text(*o, "type", type) || !same_peer(given, config->get_object())) continue;
+    if (!config || !config->is_object() || !is_text(*o, "type", type) || !same_peer(given, config->get_object()))
+      continue;
     if (!found || is_text(*o, "name", name)) found = &config->get_object();
   }
   return found;
@@ -137,8 +137,8 @@ const json::value* stored_secret(const json::object& stored, std::string_view pa
   return nullptr;
 }
 
-json::object secrets(const json::value* given, const char* name, const std::string& place,
-                     const json::object* before, const seal_fn& seal) {
+json::object secrets(const json::value* given, const char* name, const std::string& place, const json::object* before,
+                     const seal_fn& seal) {
   if (!given->is_object()) refuse(place, "must be an object whose values are strings");
   const auto* old = before ? before->if_contains(name) : nullptr;
   json::object out;
@@ -169,23 +169,27 @@ void require_known_config(const json::object& config, std::string_view type, con
   std::vector<std::string_view> known = {"reuse",           "session",      "revision",  "tasks",
                                          "timeout_seconds", "instructions", "resources", "on_tool_change"};
   const auto add = [&known](std::initializer_list<std::string_view> more) { known.insert(known.end(), more); };
-  if (type == "json") add({"command", "args", "env"});
-  else if (type == "http" || type == "sse") add({"url", "headers"});
-  else add({"profile_id"});
+  if (type == "json")
+    add({"command", "args", "env"});
+  else if (type == "http" || type == "sse")
+    add({"url", "headers"});
+  else
+    add({"profile_id"});
   module_json::require_known_members(config, known, place);
 }
 
 // custom: the name of another transport, which may have other kinds of addresses.
-json::object read_config(const json::object& given, const std::string& type,
-                         const std::string& custom, const std::string& place,
-                         const json::object* before, const seal_fn& seal) {
+json::object read_config(const json::object& given, const std::string& type, const std::string& custom,
+                         const std::string& place, const json::object* before, const seal_fn& seal) {
   json::object out;
   // Applies to every route: an unknown member of a local program (such as `cwd`) would be ignored silently and change
   // what is run.
   if (type == "json" && custom.empty()) require_known_config(given, type, place + ".");
   if (type == "http" || type == "sse") {
     const auto url = visible_text(find(given, "url"), place + ".url", 2048);
-    const auto begins_with = [&](const char* scheme) { return boost::algorithm::istarts_with(url, scheme, std::locale::classic()); };
+    const auto begins_with = [&](const char* scheme) {
+      return boost::algorithm::istarts_with(url, scheme, std::locale::classic());
+    };
     if (custom.empty() && !begins_with("http://") && !begins_with("https://")) {
       refuse(place + ".url", "must begin with http:// or https://");
     }
@@ -259,8 +263,7 @@ std::string mcp_place(std::string_view agent_id) {
   return "agents.mcp:" + std::string(agent_id);
 }
 
-std::string read_mcp_list(const json::value& given, std::string_view stored_text,
-                          const seal_fn& seal) {
+std::string read_mcp_list(const json::value& given, std::string_view stored_text, const seal_fn& seal) {
   if (!given.is_array()) refuse("custom_mcps", "must be a list");
   if (given.get_array().size() > most_servers) refuse("custom_mcps", "is too long");
   const auto stored = parse_stored(stored_text);
@@ -275,8 +278,7 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     for (const auto& other : out) {
       if (sv(other.at("name").get_string()) == name) refuse(place + ".name", "is used twice");
     }
-    if (type != "http" && type != "sse" && type != "json" && type != "prebuilt" &&
-        type != "composio") {
+    if (type != "http" && type != "sse" && type != "json" && type != "prebuilt" && type != "composio") {
       refuse(place + ".type", "must be one of http, sse, prebuilt, json");
     }
     kept["name"] = name;

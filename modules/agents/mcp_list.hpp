@@ -22,8 +22,7 @@ using seal_fn = std::function<std::string(std::string_view plain)>;
 
 // Returns the list in its stored form. `given`: from a client; `stored`: the current stored list. Throws a ry::error
 // with status 422 that names the place ("custom_mcps[1].config.url").
-std::string read_mcp_list(const boost::json::value& given, std::string_view stored,
-                       const seal_fn& seal);
+std::string read_mcp_list(const boost::json::value& given, std::string_view stored, const seal_fn& seal);
 // For routes outside the contract: throws a 422 that names a member of an entry or its config that read_mcp_list()
 // would ignore. Leaves entries of another type to read_mcp_list().
 void require_known_mcp_members(const boost::json::value& given);

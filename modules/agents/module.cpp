@@ -31,7 +31,10 @@ constexpr std::string_view settings_schema = R"({
 class agents_module {
  public:
   agents_module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), repo_(ctx, read_limits(ctx.settings())), service_(ctx, repo_, accounts_, checks_), routes_(ctx, repo_, accounts_, checks_) {
+      : ctx_(ctx),
+        repo_(ctx, read_limits(ctx.settings())),
+        service_(ctx, repo_, accounts_, checks_),
+        routes_(ctx, repo_, accounts_, checks_) {
     checks_.define_point(reg);
     // The metric series start at 0.
     for (const char* limit : {"agents", "custom_mcps"}) (void)ry::account_limit(ctx, limit);

@@ -69,21 +69,19 @@ ry::task<void> repository::ensure_default(ry::uuid account) const {
 }
 
 ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t version) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
-                         // A run whose version was deleted continues with the oldest stored version.
-                         " (select min(k.version) from agents.agent_version k"
-                         "   where k.agent_id = a.id and k.version >= $3::int) end"
-                         " where a.id = $2 and a.account_id = $1",
-           account, id, version))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
+                                       // A run whose version was deleted continues with the oldest stored version.
+                                       " (select min(k.version) from agents.agent_version k"
+                                       "   where k.agent_id = a.id and k.version >= $3::int) end"
+                                       " where a.id = $2 and a.account_id = $1",
+                         account, id, version))
+                        .value();
   co_return rows.empty() ? nullptr : read_agent(rows.front());
 }
 
-ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before,
-                                std::int64_t limit) const {
+ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit) const {
   ry::batch b;
   b.add("select agents.ensure_default($1)", account);
   const std::string own = " and v.version = a.version where a.account_id = $3";
@@ -97,33 +95,29 @@ ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before
   co_return read_page(done.at(1));
 }
 
-ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t before,
-                                    std::int64_t limit) const {
-  const std::string sql = page_sql(
-      " and ($5::bigint = 0 or v.version < $5::bigint) where a.id = $4 and a.account_id = $3", "v.version");
-  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, limit, page_bytes, account, id, before)).value();
+ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t before, std::int64_t limit) const {
+  const std::string sql =
+      page_sql(" and ($5::bigint = 0 or v.version < $5::bigint) where a.id = $4 and a.account_id = $3", "v.version");
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, limit, page_bytes, account, id, before)).value();
   co_return read_page(rows);
 }
 
-ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
-                                  plan allowed) const {
-  auto done = co_await ctx_.db().query(
-       "select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11)", account, id,
-       first.name, first.description.value_or(""), first.system_prompt.value_or(""),
-       first.model_name.value_or(""), first.custom_mcps_json.value_or("[]"),
-       first.is_default.value_or(false), allowed.custom_mcps, allowed.tier_name,
-       most_.agents_of(allowed.tier_name));
+ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first, plan allowed) const {
+  auto done = co_await ctx_.db().query("select agents.add_agent($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11)",
+                                       account, id, first.name, first.description.value_or(""),
+                                       first.system_prompt.value_or(""), first.model_name.value_or(""),
+                                       first.custom_mcps_json.value_or("[]"), first.is_default.value_or(false),
+                                       allowed.custom_mcps, allowed.tier_name, most_.agents_of(allowed.tier_name));
   if (!done) count_refusal(ctx_, done.error());
   std::move(done).value();
 }
 
-ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change,
-                                          plan allowed) const {
+ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change, plan allowed) const {
   auto done = co_await ctx_.db().query(
-           "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12)",
-           account, id, change.expected_version, change.name, change.description,
-           change.system_prompt, change.model_name, change.custom_mcps_json, change.is_default,
-           allowed.custom_mcps, allowed.tier_name, most_.versions_kept);
+      "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12)", account, id,
+      change.expected_version, change.name, change.description, change.system_prompt, change.model_name,
+      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, most_.versions_kept);
   if (!done) count_refusal(ctx_, done.error());
   const auto rows = std::move(done).value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));

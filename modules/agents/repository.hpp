@@ -27,8 +27,7 @@ class repository {
   // Newest first, agents created before `before`. Creates the default agent if there is none.
   ry::task<page> list(ry::uuid account, std::optional<ry::uuid> before, std::int64_t limit) const;
   // Newest first, versions below `before` (0: all).
-  ry::task<page> versions(ry::uuid account, ry::uuid id, std::int64_t before,
-                          std::int64_t limit) const;
+  ry::task<page> versions(ry::uuid account, ry::uuid id, std::int64_t before, std::int64_t limit) const;
   // Throws "db.RY402", with the message of the contract, if the plan allows no more agents or MCP servers.
   ry::task<void> create(ry::uuid account, ry::uuid id, revision first, plan allowed) const;
   // Returns the new version. Throws "db.RY404", "db.RY409", "db.RY402" and "db.RY422".

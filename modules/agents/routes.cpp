@@ -20,8 +20,7 @@ constexpr std::int64_t largest_page = 100;
 constexpr int most_tries = 5;
 
 ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value",
-                        std::string(field) + " " + what);
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", std::string(field) + " " + what);
 }
 
 ry::uuid agent_in_path(const ry::request& r) {
@@ -110,7 +109,8 @@ ry::task<ry::response> routes::create(ry::request r) {
   if (body.mcps) {
     body.change.custom_mcps_json =
         read_mcp_list(*body.mcps, "[]", [&](std::string_view plain) { return seal(id, plain); });
-    co_await checks_.check(who.account_id.to_string(), unchecked_mcp_list(*body.mcps, *body.change.custom_mcps_json, "[]"));
+    co_await checks_.check(who.account_id.to_string(),
+                           unchecked_mcp_list(*body.mcps, *body.change.custom_mcps_json, "[]"));
   }
   co_await repo_.create(who.account_id, id, std::move(body.change), who.allowed);
   const auto made = co_await own_agent(who.account_id, id);
@@ -132,8 +132,7 @@ ry::task<ry::response> routes::change(ry::request r) {
     auto next = body.change;
     if (body.mcps) {
       next.custom_mcps_json =
-          read_mcp_list(*body.mcps, now->custom_mcps_json,
-                        [&](std::string_view plain) { return seal(id, plain); });
+          read_mcp_list(*body.mcps, now->custom_mcps_json, [&](std::string_view plain) { return seal(id, plain); });
       // Masks refer to values of the version that was read.
       if (next.expected_version == 0) next.expected_version = now->version;
       co_await checks_.check(who.account_id.to_string(),

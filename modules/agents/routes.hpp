@@ -18,8 +18,8 @@ struct owner {
 class routes {
  public:
   // `accounts` is set before the first request.
-  routes(const ry::context& ctx, const repository& repo,
-         const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
+  routes(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
+         const mcp_checks& checks)
       : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}
   void add_to(ry::registrar& reg);
 

@@ -31,10 +31,9 @@ class agent_routes : public testing::Test {
   }
   void stored(const std::string& mcps) {
     host_.db.on("where a.id = $2",
-                {{"id", "account_id", "is_default", "current_version", "version", "name",
-                  "description", "system_prompt", "model_name", "mcps", "created_at"},
-                 {{agent_id, ann, "f", "1", "1", "A", "", "", std::nullopt, mcps,
-                   "2026-01-01T00:00:00.000Z"}}});
+                {{"id", "account_id", "is_default", "current_version", "version", "name", "description",
+                  "system_prompt", "model_name", "mcps", "created_at"},
+                 {{agent_id, ann, "f", "1", "1", "A", "", "", std::nullopt, mcps, "2026-01-01T00:00:00.000Z"}}});
   }
   ry::testing::answer put(const std::string& body) {
     ry::testing::call_options o;
@@ -65,8 +64,8 @@ ry_status ensure(void*, const ry_principal*, ry_exec* exec, ry_account_fn fn, vo
 }
 
 std::string server(const std::string& name, const std::string& secret) {
-  return R"({"name":")" + name + R"(","type":"http","config":{"url":"https://x","headers":{"A":")" +
-         secret + R"("}},"enabledTools":[]})";
+  return R"({"name":")" + name + R"(","type":"http","config":{"url":"https://x","headers":{"A":")" + secret +
+         R"("}},"enabledTools":[]})";
 }
 
 }  // namespace
@@ -84,17 +83,15 @@ TEST_F(agent_routes, unknown_ids_are_404_and_malformed_ones_400) {
 }
 
 TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
-  for (const auto& cursor :
-       {agent_id, std::string("1"), ry::make_cursor("versions:" + agent_id, "1"),
-        ry::make_cursor("agents", "no-uuid")}) {
+  for (const auto& cursor : {agent_id, std::string("1"), ry::make_cursor("versions:" + agent_id, "1"),
+                             ry::make_cursor("agents", "no-uuid")}) {
     const auto a = host_.call("GET", "/agents?cursor=" + cursor);
     EXPECT_EQ(a.status, 400u) << cursor;
     EXPECT_EQ(a.failure.message(), "cursor is not valid for this list");
   }
   const auto of_another = ry::make_cursor("versions:" + ann, "1");
   for (const auto& cursor : {std::string("1"), of_another, ry::make_cursor("agents", agent_id)}) {
-    EXPECT_EQ(host_.call("GET", "/agents/" + agent_id + "/versions?cursor=" + cursor).status, 400u)
-        << cursor;
+    EXPECT_EQ(host_.call("GET", "/agents/" + agent_id + "/versions?cursor=" + cursor).status, 400u) << cursor;
   }
 }
 
@@ -141,8 +138,7 @@ TEST_F(agent_routes, the_plans_number_of_servers_goes_with_the_change) {
   const auto full = ry::http_error(402, RY_RESOURCE_EXHAUSTED, "db.RY402", "reached",
                                    R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
   host_.db.fail("agents.revise", full);
-  const auto a =
-      put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
+  const auto a = put(R"({"custom_mcps":[)" + server("a", "xxxxxx") + "," + server("b", "yyyyyy") + "]}");
   EXPECT_EQ(a.status, 402u);
   EXPECT_EQ(a.failure.detail_json(), R"({"error_code":"CUSTOM_WORKER_LIMIT_EXCEEDED"})");
   const auto& p = host_.db.calls.back().params;

@@ -57,8 +57,7 @@ ry::task<void> service::look_up(ry::uuid account, ry::uuid agent, std::int32_t v
   answer(c, std::move(found), why);
 }
 
-ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
-                            caller c) {
+ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c) {
   const auto account_id = ry::uuid::parse(ry::view(account));
   const auto agent_id = ry::uuid::parse(ry::view(agent));
   if (!account_id || !agent_id) {
@@ -68,25 +67,20 @@ ry_status service::set_mcps(ry_str account, ry_str agent, std::int32_t expected,
   revision change;
   change.expected_version = expected;
   change.custom_mcps_json = ry::text(mcps);
-  return ctx_.spawn(revise(*account_id, *agent_id, std::move(change), c), c.exec) ? RY_OK
-                                                                                  : RY_UNAVAILABLE;
+  return ctx_.spawn(revise(*account_id, *agent_id, std::move(change), c), c.exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry_status service::put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
-                            caller c) {
+ry_status service::put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c) {
   const auto account_id = ry::uuid::parse(ry::view(account));
   const auto agent_id = ry::uuid::parse(ry::view(agent));
   if (!account_id || !agent_id) {
     answer(c, nullptr, unknown_agent());
     return RY_OK;
   }
-  return ctx_.spawn(put(*account_id, *agent_id, expected, ry::text(mcps), c), c.exec)
-             ? RY_OK
-             : RY_UNAVAILABLE;
+  return ctx_.spawn(put(*account_id, *agent_id, expected, ry::text(mcps), c), c.exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
-ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expected,
-                            std::string mcps, caller c) {
+ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c) {
   std::optional<revision> change;
   ry::error why = unknown_agent();
   try {
@@ -96,13 +90,13 @@ ry::task<void> service::put(ry::uuid account, ry::uuid agent, std::int32_t expec
       const auto list = boost::json::parse(mcps, bad);
       if (bad) throw ry::bad_request("agents.invalid_value", "custom_mcps is not valid JSON");
       revision next;
-      next.custom_mcps_json =
-          read_mcp_list(list, now->custom_mcps_json, [&](std::string_view plain) {
-            return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
-          });
+      next.custom_mcps_json = read_mcp_list(list, now->custom_mcps_json, [&](std::string_view plain) {
+        return ry::secrets(ctx_).seal(mcp_place(agent.to_string()), plain).value();
+      });
       // Masks refer to values of the version that was read.
       next.expected_version = expected != 0 ? expected : now->version;
-      co_await checks_.check(account.to_string(), unchecked_mcp_list(list, *next.custom_mcps_json, now->custom_mcps_json));
+      co_await checks_.check(account.to_string(),
+                             unchecked_mcp_list(list, *next.custom_mcps_json, now->custom_mcps_json));
       change = std::move(next);
     }
   } catch (...) {
@@ -131,15 +125,13 @@ ry::task<void> service::revise(ry::uuid account, ry::uuid agent, revision change
   ry::error why = unknown_agent();
   try {
     auto allowed = co_await plan_of(account);
-    const auto version =
-        co_await repo_.revise(account, agent, std::move(change), std::move(allowed));
+    const auto version = co_await repo_.revise(account, agent, std::move(change), std::move(allowed));
     found = co_await repo_.get(account, agent, version);
     if (found) remember(found);
   } catch (...) {
     why = ry::current_error();
     if (why.is("db.RY409")) {
-      why = ry::error(RY_ABORTED, "agents.version_conflict", std::string(why.message()))
-                .with_http(409);
+      why = ry::error(RY_ABORTED, "agents.version_conflict", std::string(why.message())).with_http(409);
     }
   }
   answer(c, std::move(found), why);
@@ -173,24 +165,20 @@ void service::answer(caller c, agent_ptr found, ry::error why) const noexcept {
 const ry_agents_v1* service::table() noexcept {
   static constexpr ry_agents_v1 t{
       sizeof(ry_agents_v1), 0,
-      [](void* self, ry_str account, ry_str agent, std::int32_t version, ry_exec* exec,
-         ry_agent_fn fn, void* ctx) noexcept {
+      [](void* self, ry_str account, ry_str agent, std::int32_t version, ry_exec* exec, ry_agent_fn fn,
+         void* ctx) noexcept {
+        return ry::guard([&] { return static_cast<service*>(self)->get(account, agent, version, {exec, fn, ctx}); });
+      },
+      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, ry_exec* exec, ry_agent_fn fn,
+         void* ctx) noexcept {
         return ry::guard([&] {
-          return static_cast<service*>(self)->get(account, agent, version, {exec, fn, ctx});
+          return static_cast<service*>(self)->set_mcps(account, agent, expected, mcps, {exec, fn, ctx});
         });
       },
-      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
-         ry_exec* exec, ry_agent_fn fn, void* ctx) noexcept {
+      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, ry_exec* exec, ry_agent_fn fn,
+         void* ctx) noexcept {
         return ry::guard([&] {
-          return static_cast<service*>(self)->set_mcps(account, agent, expected, mcps,
-                                                       {exec, fn, ctx});
-        });
-      },
-      [](void* self, ry_str account, ry_str agent, std::int32_t expected, ry_str mcps,
-         ry_exec* exec, ry_agent_fn fn, void* ctx) noexcept {
-        return ry::guard([&] {
-          return static_cast<service*>(self)->put_mcps(account, agent, expected, mcps,
-                                                       {exec, fn, ctx});
+          return static_cast<service*>(self)->put_mcps(account, agent, expected, mcps, {exec, fn, ctx});
         });
       }};
   return &t;

@@ -16,8 +16,8 @@ namespace agents {
 class service {
  public:
   // `accounts` is set before the first call.
-  service(const ry::context& ctx, const repository& repo,
-          const ry::service<ry_accounts_v1>& accounts, const mcp_checks& checks)
+  service(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
+          const mcp_checks& checks)
       : ctx_(ctx), repo_(repo), accounts_(accounts), checks_(checks) {}
   service(const service&) = delete;
   service& operator=(const service&) = delete;
@@ -34,8 +34,7 @@ class service {
   ry_status get(ry_str account, ry_str agent, std::int32_t version, caller c);
   ry_status set_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
   ry_status put_mcps(ry_str account, ry_str agent, std::int32_t expected, ry_str mcps, caller c);
-  ry::task<void> put(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps,
-                     caller c);
+  ry::task<void> put(ry::uuid account, ry::uuid agent, std::int32_t expected, std::string mcps, caller c);
   ry::task<void> look_up(ry::uuid account, ry::uuid agent, std::int32_t version, caller c);
   ry::task<plan> plan_of(ry::uuid account);
   ry::task<void> revise(ry::uuid account, ry::uuid agent, revision change, caller c);

@@ -23,9 +23,9 @@ struct agent {
   std::string name;
   std::string description;
   std::string system_prompt;
-  std::string model_name;               // empty: the deployment's default
+  std::string model_name;  // empty: the deployment's default
   std::string custom_mcps_json = "[]";  // secrets sealed
-  std::string created_at;               // of this version, ISO 8601
+  std::string created_at;  // of this version, ISO 8601
 };
 using agent_ptr = std::shared_ptr<const agent>;
 

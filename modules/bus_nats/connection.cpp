@@ -136,8 +136,7 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   so.Config.Heartbeat = 1'000'000'000;
   so.Config.MemoryStorage = true;
   jsErrCode code = static_cast<jsErrCode>(0);
-  st = js_Subscribe(&consumer_, js_, (settings_.subject + ".>").c_str(), on_message, this, nullptr, &so,
-                    &code);
+  st = js_Subscribe(&consumer_, js_, (settings_.subject + ".>").c_str(), on_message, this, nullptr, &so, &code);
   if (st == NATS_OK) st = watch(consumer_);
   if (st == NATS_OK) st = natsSubscription_SetPendingLimits(consumer_, most_pending, most_pending_bytes);
   if (st != NATS_OK) return said("no consumer", st);
@@ -194,12 +193,14 @@ std::string connection::server() const {
   return url;
 }
 
-place connection::at() const { return {created_, received_.load()}; }
+place connection::at() const {
+  return {created_, received_.load()};
+}
 
-bool connection::send(const piece& what, const std::string& subject, const std::string& id,
-                      std::string_view data) {
+bool connection::send(const piece& what, const std::string& subject, const std::string& id, std::string_view data) {
   // Servers may accept less than the usual megabyte, and they disconnect a client that sends more.
-  if (static_cast<std::int64_t>(data.size() + id.size()) + header_room > natsConnection_GetMaxPayload(nc_)) return false;
+  if (static_cast<std::int64_t>(data.size() + id.size()) + header_room > natsConnection_GetMaxPayload(nc_))
+    return false;
   std::string reply;
   if (what.bytes.empty()) {
     std::lock_guard lock(mutex_);
@@ -208,8 +209,8 @@ bool connection::send(const piece& what, const std::string& subject, const std::
     reply = ack_inbox_ + "." + std::to_string(next_++);
   }
   natsMsg* msg = nullptr;
-  natsStatus st = natsMsg_Create(&msg, subject.c_str(), reply.empty() ? nullptr : reply.c_str(),
-                                 data.data(), static_cast<int>(data.size()));
+  natsStatus st = natsMsg_Create(&msg, subject.c_str(), reply.empty() ? nullptr : reply.c_str(), data.data(),
+                                 static_cast<int>(data.size()));
   if (st == NATS_OK && !id.empty()) st = natsMsgHeader_Set(msg, "Nats-Msg-Id", id.c_str());
   if (st == NATS_OK) st = natsConnection_PublishMsg(nc_, msg);
   natsMsg_Destroy(msg);
@@ -234,7 +235,8 @@ std::string connection::look() {
   // subjects, and delivers no messages while it does.
   if (received == received_then_) {
     consumer_info consumer;
-    if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code); there != NATS_OK)
+    if (const natsStatus there = natsSubscription_GetConsumerInfo(&consumer.p, consumer_, nullptr, &code);
+        there != NATS_OK)
       return said("this node's consumer", there);
   }
   if (behind_ != 0 && received < behind_ && received == received_then_)
@@ -294,8 +296,7 @@ void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* 
   auto& c = *static_cast<connection*>(self);
   const inside here(c.ended_);
   const char* subject = natsMsg_GetSubject(msg);
-  const std::uint64_t n = std::strtoull(subject + std::min(std::strlen(subject), c.ack_inbox_.size() + 1),
-                                        nullptr, 10);
+  const std::uint64_t n = std::strtoull(subject + std::min(std::strlen(subject), c.ack_inbox_.size() + 1), nullptr, 10);
   const int length = natsMsg_GetDataLength(msg);
   const std::string_view answer(length > 0 ? natsMsg_GetData(msg) : "",
                                 length > 0 ? static_cast<std::size_t>(length) : 0);
@@ -310,7 +311,9 @@ void connection::on_ack(natsConnection*, natsSubscription*, natsMsg* msg, void* 
   natsMsg_Destroy(msg);
 }
 
-void connection::on_complete(void* self) { static_cast<connection*>(self)->ended_.one_less(); }
+void connection::on_complete(void* self) {
+  static_cast<connection*>(self)->ended_.one_less();
+}
 
 void connection::on_closed(natsConnection*, void* self) {
   auto& c = *static_cast<connection*>(self);

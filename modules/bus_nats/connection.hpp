@@ -27,7 +27,7 @@ namespace bus_nats {
 
 // A node's position in the stream, from which the next connection continues.
 struct place {
-  std::int64_t created = 0;    // identifies the stream: a recreated one counts from 1 again
+  std::int64_t created = 0;  // identifies the stream: a recreated one counts from 1 again
   std::uint64_t received = 0;  // last message received, or last one in the stream when the node started
 };
 

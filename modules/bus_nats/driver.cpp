@@ -34,7 +34,9 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 driver::driver(const ry::context& ctx, settings s)
-    : ctx_(ctx), settings_(std::move(s)), node_(node_of(ctx.fact("node_id"))),
+    : ctx_(ctx),
+      settings_(std::move(s)),
+      node_(node_of(ctx.fact("node_id"))),
       outbox_(most_pieces, settings_.queue_bytes) {
   const auto m = ctx.metrics();
   connects_ = m.counter("connects_total", "Connections to NATS that were made");
@@ -49,7 +51,9 @@ driver::driver(const ry::context& ctx, settings s)
   refused_large_ = refused("size");
 }
 
-driver::~driver() { close(); }
+driver::~driver() {
+  close();
+}
 
 const ry_event_bus_v1* driver::table() {
   static constexpr ry_event_bus_v1 t{
@@ -92,9 +96,12 @@ void driver::close() {
 ry_status driver::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
   if (bytes.size() > most_message) return RY_OUT_OF_RANGE;
   switch (outbox_.put(topic, cursor, bytes)) {
-    case outbox::taken::yes: return RY_OK;
-    case outbox::taken::full: return RY_RESOURCE_EXHAUSTED;
-    default: return RY_UNAVAILABLE;
+    case outbox::taken::yes:
+      return RY_OK;
+    case outbox::taken::full:
+      return RY_RESOURCE_EXHAUSTED;
+    default:
+      return RY_UNAVAILABLE;
   }
 }
 
@@ -120,9 +127,9 @@ void driver::work() {
     told = why;
     // Jitter, so that not all nodes reconnect at once. The failed connection has also called ring(), so loop until the
     // time is over; only close() ends the wait early.
-    const auto next = std::chrono::steady_clock::now() +
-                      std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(
-                          pause.count() / 2, pause.count())(chance));
+    const auto next =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(std::uniform_int_distribution<std::int64_t>(
+                                               pause.count() / 2, pause.count())(chance));
     while (!stopping_.load() && std::chrono::steady_clock::now() < next)
       outbox_.take(std::chrono::ceil<std::chrono::milliseconds>(next - std::chrono::steady_clock::now()));
     pause = std::min(pause * 2, std::chrono::duration_cast<std::chrono::milliseconds>(longest_pause));
@@ -166,7 +173,8 @@ bool driver::serve(std::string& why) {
 void driver::send(connection& c, const piece& p) {
   const std::string data = pack(key_, node_, p.topic, p.cursor, p.bytes);
   bytes_sent_.add(static_cast<double>(data.size()));
-  if (!c.send(p, message_subject(settings_.subject, p.topic, ++sent_), message_id(node_, p.topic, p.cursor, p.bytes), data))
+  if (!c.send(p, message_subject(settings_.subject, p.topic, ++sent_), message_id(node_, p.topic, p.cursor, p.bytes),
+              data))
     lose({p});
 }
 
@@ -193,9 +201,14 @@ void driver::received(std::string_view subject, std::string_view data) {
   }
   letter l;
   switch (unpack(key_, *topic, data, l)) {
-    case flaw::malformed: refused_malformed_.add(); return refuse("it is malformed", subject);
-    case flaw::forged: refused_forged_.add(); return refuse("it has no valid seal for its subject", subject);
-    case flaw::none: break;
+    case flaw::malformed:
+      refused_malformed_.add();
+      return refuse("it is malformed", subject);
+    case flaw::forged:
+      refused_forged_.add();
+      return refuse("it has no valid seal for its subject", subject);
+    case flaw::none:
+      break;
   }
   if (l.node == node_) return;
   sink_->message(sink_ctx_, ry::str(*topic), l.cursor,

@@ -13,8 +13,7 @@ constexpr std::size_t node_at = 4, cursor_at = 20, seal_at = 28, bytes_at = seal
 constexpr char digits[] = "0123456789ABCDEF";
 
 bool plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
 int value_of(char c) {
@@ -29,9 +28,8 @@ std::array<unsigned char, 8> big_endian(std::uint64_t n) {
   return out;
 }
 
-std::array<unsigned char, seal_bytes> seal_of(const seal_key& key, std::string_view topic,
-                                              std::string_view node, std::uint64_t cursor,
-                                              std::string_view bytes) {
+std::array<unsigned char, seal_bytes> seal_of(const seal_key& key, std::string_view topic, std::string_view node,
+                                              std::uint64_t cursor, std::string_view bytes) {
   crypto_generichash_state state;
   std::array<unsigned char, seal_bytes> out;
   const auto put = [&](std::string_view part) {
@@ -86,8 +84,7 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
       subject.find_first_not_of("0123456789", end + 1) != std::string_view::npos)
     return std::nullopt;
   subject = subject.substr(0, end);
-  if (!subject.starts_with(prefix) || subject.size() <= prefix.size() + 1 ||
-      subject[prefix.size()] != '.')
+  if (!subject.starts_with(prefix) || subject.size() <= prefix.size() + 1 || subject[prefix.size()] != '.')
     return std::nullopt;
   std::string topic;
   for (std::size_t i = prefix.size() + 1; i < subject.size(); ++i) {
@@ -106,8 +103,7 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
   return topic;
 }
 
-std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor,
-                       std::string_view bytes) {
+std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
   std::string out;
   if (bytes.empty() && cursor == 0) return out;
   for (const unsigned char c : node) {
@@ -121,8 +117,8 @@ std::string message_id(const node_id& node, std::string_view topic, std::uint64_
   return out;
 }
 
-std::string pack(const seal_key& key, const node_id& node, std::string_view topic,
-                 std::uint64_t cursor, std::string_view bytes) {
+std::string pack(const seal_key& key, const node_id& node, std::string_view topic, std::uint64_t cursor,
+                 std::string_view bytes) {
   const auto seal = seal_of(key, topic, text(node), cursor, bytes);
   const auto number = big_endian(cursor);
   std::string out;
@@ -139,12 +135,10 @@ flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed
   if (packed.size() < bytes_at || !packed.starts_with(magic)) return flaw::malformed;
   std::memcpy(out.node.data(), packed.data() + node_at, out.node.size());
   out.cursor = 0;
-  for (std::size_t i = 0; i < 8; ++i)
-    out.cursor = out.cursor << 8 | static_cast<unsigned char>(packed[cursor_at + i]);
+  for (std::size_t i = 0; i < 8; ++i) out.cursor = out.cursor << 8 | static_cast<unsigned char>(packed[cursor_at + i]);
   out.bytes = packed.substr(bytes_at);
   const auto seal = seal_of(key, topic, packed.substr(node_at, out.node.size()), out.cursor, out.bytes);
-  return sodium_memcmp(seal.data(), packed.data() + seal_at, seal.size()) == 0 ? flaw::none
-                                                                               : flaw::forged;
+  return sodium_memcmp(seal.data(), packed.data() + seal_at, seal.size()) == 0 ? flaw::none : flaw::forged;
 }
 
 }  // namespace bus_nats

@@ -27,16 +27,15 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
 
 // Equal for the same topic, cursor and kind from one node, so that the server drops a duplicate. Empty for a hint
 // without a cursor: no two of those are duplicates.
-std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor,
-                       std::string_view bytes);
+std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor, std::string_view bytes);
 
 struct letter {
   node_id node{};
   std::uint64_t cursor = 0;
   std::string_view bytes;  // a view into the packed text
 };
-std::string pack(const seal_key& key, const node_id& node, std::string_view topic,
-                 std::uint64_t cursor, std::string_view bytes);
+std::string pack(const seal_key& key, const node_id& node, std::string_view topic, std::uint64_t cursor,
+                 std::string_view bytes);
 enum class flaw { none, malformed, forged };
 flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed, letter& out);
 

@@ -20,8 +20,7 @@ struct piece {
 
 class outbox {
  public:
-  outbox(std::size_t most_pieces, std::size_t most_bytes)
-      : most_pieces_(most_pieces), most_bytes_(most_bytes) {}
+  outbox(std::size_t most_pieces, std::size_t most_bytes) : most_pieces_(most_pieces), most_bytes_(most_bytes) {}
 
   // close() returns the entries that are still queued.
   void open();

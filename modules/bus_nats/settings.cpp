@@ -42,10 +42,15 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.keep_seconds = o.at("keep_seconds").as_int64();
   s.keep_bytes = o.at("keep_bytes").as_int64();
   s.queue_bytes = static_cast<std::size_t>(o.at("queue_bytes").as_int64());
-  if (s.user.empty() != s.password.empty()) faults.add(s.user.empty() ? "user" : "password", "is required: user and password go together");
+  if (s.user.empty() != s.password.empty())
+    faults.add(s.user.empty() ? "user" : "password", "is required: user and password go together");
   const int ways = !s.user.empty() + !s.token.empty() + !s.credentials_file.empty();
-  if (ways > 1) faults.add(s.token.empty() ? "credentials_file" : "token", "cannot stand beside another: only one of user, token and credentials_file is used");
-  if (s.cert_file.empty() != s.key_file.empty()) faults.add(s.cert_file.empty() ? "tls_cert_file" : "tls_key_file", "is required: tls_cert_file and tls_key_file go together");
+  if (ways > 1)
+    faults.add(s.token.empty() ? "credentials_file" : "token",
+               "cannot stand beside another: only one of user, token and credentials_file is used");
+  if (s.cert_file.empty() != s.key_file.empty())
+    faults.add(s.cert_file.empty() ? "tls_cert_file" : "tls_key_file",
+               "is required: tls_cert_file and tls_key_file go together");
   return s;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 // The schema's defaults, with `changes` applied.
 std::string with(json::object changes) {
-  const auto schema = json::parse(json::string_view(bus_nats::settings_schema.data(),
-                                                    bus_nats::settings_schema.size()));
+  const auto schema =
+      json::parse(json::string_view(bus_nats::settings_schema.data(), bus_nats::settings_schema.size()));
   json::object o;
   for (const auto& [key, s] : schema.at("properties").as_object())
     if (const auto* value = s.as_object().if_contains("default")) o[key] = *value;
@@ -57,10 +57,9 @@ TEST(settings, faults_name_their_key) {
 }
 
 TEST(settings, the_schema_takes_servers_and_nothing_else) {
-  const auto schema = json::parse(json::string_view(bus_nats::settings_schema.data(),
-                                                    bus_nats::settings_schema.size()));
-  const std::regex url(std::string(
-      schema.at("properties").at("urls").at("items").at("pattern").as_string()));
+  const auto schema =
+      json::parse(json::string_view(bus_nats::settings_schema.data(), bus_nats::settings_schema.size()));
+  const std::regex url(std::string(schema.at("properties").at("urls").at("items").at("pattern").as_string()));
   for (const auto& good : servers) EXPECT_TRUE(std::regex_match(std::string(good.as_string()), url));
   for (const char* bad : {"", "127.0.0.1:4222", "http://h:1", "nats://", "nats://u:p@h:1", "nats://h:1/x",
                           "nats://h:1,nats://g:1", "nats://h :1", "nats://h:123456"})

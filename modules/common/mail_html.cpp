@@ -6,10 +6,18 @@ namespace ry_mail_html {
 
 namespace {
 
-bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
-char small(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+char small(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 // The position after the ">" that ends the tag at `at`; quoted values may contain a ">". npos if the tag does not end.
 std::size_t end_of_tag(std::string_view html, std::size_t at) {
@@ -83,7 +91,8 @@ tag next_tag(std::string_view html, std::size_t from) {
       from = t.begin + 1;
       continue;
     }
-    for (; at < html.size() && (is_letter(html[at]) || is_digit(html[at]) || html[at] == '-'); ++at) t.name += small(html[at]);
+    for (; at < html.size() && (is_letter(html[at]) || is_digit(html[at]) || html[at] == '-'); ++at)
+      t.name += small(html[at]);
     t.end = end_of_tag(html, at);
     if (t.end == html.npos) return {};
     return t;

@@ -11,8 +11,8 @@ namespace ry_mail_html {
 // One tag of a fragment.
 struct tag {
   std::size_t begin = 0, end = 0;  // positions of "<" and after ">"
-  std::string name;                // in lower case
-  bool closes = false;             // </name>
+  std::string name;  // in lower case
+  bool closes = false;  // </name>
 };
 
 // The next tag at or after `from`. Skips comments and a "<" that does not start a tag. name is empty if there is none.

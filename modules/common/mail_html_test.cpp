@@ -14,7 +14,8 @@ TEST(mail_html, tags_are_found_also_beside_what_is_none) {
   const auto second = next_tag(html, first.end);
   EXPECT_TRUE(second.closes);
   EXPECT_EQ(second.end, html.size());
-  for (const char* none : {"", "<", "< p>", "<!-- <p>", "<p", "<a href=\">"}) EXPECT_EQ(next_tag(none, 0).name, "") << none;
+  for (const char* none : {"", "<", "< p>", "<!-- <p>", "<p", "<a href=\">"})
+    EXPECT_EQ(next_tag(none, 0).name, "") << none;
 }
 
 TEST(mail_html, attributes_are_found_in_any_form) {

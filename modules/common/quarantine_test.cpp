@@ -96,7 +96,8 @@ TEST_F(quarantine_test, failures_are_told_with_their_cause_and_back_off) {
     GTEST_SKIP() << "the immutable attribute cannot be set here";
   }
   ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
-  for (const auto& entry : fs::directory_iterator(root + "/.removed")) protected_file = entry.path().string() + "/inner/file";
+  for (const auto& entry : fs::directory_iterator(root + "/.removed"))
+    protected_file = entry.path().string() + "/inner/file";
   auto now = quarantine::clock::now();
   quarantine::clock::duration pause{};
   for (std::uint64_t attempt = 1; attempt <= 4; ++attempt) {

@@ -25,7 +25,9 @@ constexpr std::string_view moved_prefix = ".ry-moved-";
 using directory_stream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
 // rename and unlink in a directory need its owner's write permission; `directory` is open for reading.
-void make_writable(int directory) { (void)::fchmod(directory, 0700); }
+void make_writable(int directory) {
+  (void)::fchmod(directory, 0700);
+}
 
 class remover {
  public:
@@ -63,8 +65,10 @@ class remover {
     } while (changed_ && !result_.stopped && !is_empty());
     levels_.clear();
     if (result_.stopped) return result_;
-    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) note(errno);
-    else result_.error = 0;
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+      note(errno);
+    else
+      result_.error = 0;
     return result_;
   }
 
@@ -77,7 +81,8 @@ class remover {
   // Returns 0 if the kernel does not report the mount id. Device numbers do not suffice: a btrfs subvolume has its own.
   static std::uint64_t mount_of(int directory) {
     struct statx status {};
-    const bool told = ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;
+    const bool told =
+        ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;
     return told ? status.stx_mnt_id : 0;
   }
 

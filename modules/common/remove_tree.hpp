@@ -18,7 +18,7 @@ namespace disk {
 inline constexpr std::size_t max_open_levels = 16;
 
 struct removal {
-  int error = 0;         // of the first entry that could not be removed; 0: none
+  int error = 0;  // of the first entry that could not be removed; 0: none
   bool stopped = false;  // `stop` ended the removal early
   bool complete() const { return error == 0 && !stopped; }
 };

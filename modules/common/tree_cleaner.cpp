@@ -20,7 +20,8 @@ tree_cleaner::tree_cleaner(const ry::context& ctx, std::string directory)
     : ctx_(ctx),
       trees_(std::move(directory)),
       waiting_(ctx.metrics().gauge("quarantined_trees", "Directories of deleted data that are still on the disk")),
-      failures_(ctx.metrics().counter("removal_failures_total", "Failed attempts to remove deleted data from the disk")) {}
+      failures_(
+          ctx.metrics().counter("removal_failures_total", "Failed attempts to remove deleted data from the disk")) {}
 
 int tree_cleaner::dispose(const std::string& path, std::string_view label) {
   const int error = trees_.move_in(path, label);
@@ -76,7 +77,8 @@ ry::task<void> tree_cleaner::work() {
     }
     const auto pause = std::max<quarantine::clock::duration>(*done.next - quarantine::clock::now(), shortest_pause);
     // Sleeps in short steps, so that a new tree does not wait for the backoff of another one.
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::min<quarantine::clock::duration>(pause, longest_work));
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::min<quarantine::clock::duration>(pause, longest_work));
     const ry::result<void> slept = co_await ctx_.sleep(static_cast<std::uint64_t>(ms.count()));
     if (!slept) co_return;
   }
@@ -86,8 +88,11 @@ void tree_cleaner::complain(const quarantine::failure& of) {
   failures_.add();
   // Logs attempts 1, 2, 4, 8 and so on, so that a permanent failure does not flood the log.
   if ((of.attempts & (of.attempts - 1)) != 0) return;
-  ctx_.warn("a deleted directory cannot be removed from the disk; the server retries. If this warning repeats, remove the directory manually",
-            {{"directory", trees_.directory() + "/" + of.name}, {"attempts", of.attempts}, {"cause", std::string_view(std::strerror(of.error))}});
+  ctx_.warn(
+      "a deleted directory cannot be removed from the disk; the server retries. If this warning repeats, remove the directory manually",
+      {{"directory", trees_.directory() + "/" + of.name},
+       {"attempts", of.attempts},
+       {"cause", std::string_view(std::strerror(of.error))}});
 }
 
 }  // namespace disk

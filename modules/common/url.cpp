@@ -7,7 +7,9 @@
 namespace urls {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 int hex(char c) {
   if (c >= '0' && c <= '9') return c - '0';

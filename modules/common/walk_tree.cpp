@@ -68,7 +68,8 @@ int measure_tree(int directory, const tree_limits& most, tree_use& out) {
   return walk_tree(directory, [&](int, const char*, const struct stat& status, bool deep) {
     out.too_deep = (out.too_deep || deep) && !ry_test::without_protection("workspace_depth");
     ++out.entries;
-    const bool counted = !S_ISDIR(status.st_mode) && status.st_nlink > 1 && !several.emplace(status.st_dev, status.st_ino).second;
+    const bool counted =
+        !S_ISDIR(status.st_mode) && status.st_nlink > 1 && !several.emplace(status.st_dev, status.st_ino).second;
     if (!counted) out.bytes += std::max<std::uint64_t>(static_cast<std::uint64_t>(status.st_blocks) * 512, block);
     out.partial = out.bytes > most.bytes || out.entries > most.entries;
     return out.partial ? visit::stop : visit::enter;

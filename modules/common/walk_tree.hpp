@@ -25,8 +25,8 @@ struct tree_use {
   // An empty file and a directory count as 4 KiB. A file with several links in the tree counts once.
   std::uint64_t bytes = 0;
   std::uint64_t entries = 0;  // directory entries: files, directories and others
-  bool too_deep = false;      // entries below max_depth are not counted
-  bool partial = false;       // a limit was exceeded, and counting stopped
+  bool too_deep = false;  // entries below max_depth are not counted
+  bool partial = false;  // a limit was exceeded, and counting stopped
 };
 struct tree_limits {
   std::uint64_t bytes = UINT64_MAX, entries = UINT64_MAX;

@@ -22,8 +22,7 @@ class console_page : public testing::Test {
   // The URLs of the files that the page refers to.
   static std::vector<std::string> files_of(const std::string& html) {
     std::vector<std::string> out;
-    for (std::size_t at = html.find("console/assets/"); at != html.npos;
-         at = html.find("console/assets/", at + 1)) {
+    for (std::size_t at = html.find("console/assets/"); at != html.npos; at = html.find("console/assets/", at + 1)) {
       out.push_back("/" + html.substr(at, html.find('"', at) - at));
     }
     return out;

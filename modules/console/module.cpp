@@ -35,9 +35,7 @@ class service {
       if (f == nullptr) throw ry::not_found("console.no_file", "Not Found");
       return answer(r, *f, "public, max-age=31536000, immutable");
     };
-    const auto first = [](ry::request) {
-      return ry::response::empty(303).header("Location", "console");
-    };
+    const auto first = [](ry::request) { return ry::response::empty(303).header("Location", "console"); };
     reg.route("GET", "/auth", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/console", RY_ROUTE_PUBLIC, page);
     reg.route("GET", "/reference", RY_ROUTE_PUBLIC, reference);
@@ -53,8 +51,7 @@ class service {
     auto etag = f.etag;
     if (gzip) etag.insert(etag.size() - 1, "-gz");
     const bool known = names_etag(r.header("If-None-Match"), f.etag);
-    auto out =
-        known ? ry::response(304) : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
+    auto out = known ? ry::response(304) : ry::response(200, f.content_type, gzip ? f.gzip : f.plain);
     if (gzip && !known) out.header("Content-Encoding", "gzip");
     out.header("ETag", etag)
         .header("Cache-Control", caching)

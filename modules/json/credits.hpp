@@ -1,11 +1,11 @@
 // Parses amounts of credits in JSON documents.
 #pragma once
+#include <ry/svc/accounts.h>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <ry/svc/accounts.h>
 
 namespace module_json {
 

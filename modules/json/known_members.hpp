@@ -21,7 +21,8 @@ inline void require_known_members(const boost::json::object& o, const std::vecto
     std::size_t end = std::min(name.size(), longest);
     while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
     name.resize(end);
-    throw ry::http_error(422, RY_INVALID_ARGUMENT, "http.unknown_member", std::string(place) + name + " is not a known member");
+    throw ry::http_error(422, RY_INVALID_ARGUMENT, "http.unknown_member",
+                         std::string(place) + name + " is not a known member");
   }
 }
 

@@ -20,12 +20,14 @@ inline const boost::json::value* member_at(const boost::json::object& o, std::st
 
 inline std::string_view text_at(const boost::json::object& o, std::string_view key) {
   const boost::json::value* v = member_at(o, key);
-  return v != nullptr && v->is_string() ? std::string_view(v->get_string().data(), v->get_string().size()) : std::string_view();
+  return v != nullptr && v->is_string() ? std::string_view(v->get_string().data(), v->get_string().size())
+                                        : std::string_view();
 }
 
 inline std::string text_of(const boost::json::object& o, std::string_view key, std::string_view otherwise = {}) {
   const boost::json::value* v = member_at(o, key);
-  return v != nullptr && v->is_string() ? std::string(v->get_string().data(), v->get_string().size()) : std::string(otherwise);
+  return v != nullptr && v->is_string() ? std::string(v->get_string().data(), v->get_string().size())
+                                        : std::string(otherwise);
 }
 
 // Only accepts a number that is written as an integer.

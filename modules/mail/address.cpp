@@ -30,8 +30,8 @@ std::size_t character(std::string_view s) noexcept {
   for (std::size_t i = 1; i < n; ++i) {
     if ((at(i) & 0xc0) != 0x80) return 0;
   }
-  if ((first == 0xe0 && at(1) < 0xa0) || (first == 0xed && at(1) > 0x9f) ||
-      (first == 0xf0 && at(1) < 0x90) || (first == 0xf4 && at(1) > 0x8f)) {
+  if ((first == 0xe0 && at(1) < 0xa0) || (first == 0xed && at(1) > 0x9f) || (first == 0xf0 && at(1) < 0x90) ||
+      (first == 0xf4 && at(1) > 0x8f)) {
     return 0;
   }
   return n;
@@ -88,12 +88,14 @@ std::optional<std::string> domain_in_ascii(std::string_view domain) {
   if (is_ascii(domain)) return std::string(domain);
   if (has_invisible(domain)) return std::nullopt;
   // libidn2 drops ASCII that no host name has.
-  const bool clean = std::all_of(domain.begin(), domain.end(),
-                                 [](char c) { return is_alnum(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80; });
+  const bool clean = std::all_of(domain.begin(), domain.end(), [](char c) {
+    return is_alnum(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+  });
   if (!clean) return std::nullopt;
   const std::string copy(domain);
   char* raw = nullptr;
-  const int rc = idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
+  const int rc =
+      idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
   const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
   if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
   return std::string(raw);
@@ -118,15 +120,17 @@ std::string one_line(std::string_view text) {
 
 std::string encoded_word(std::string_view utf8) {
   std::string b64(sodium_base64_ENCODED_LEN(utf8.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(b64.data(), b64.size(), reinterpret_cast<const unsigned char*>(utf8.data()),
-                    utf8.size(), sodium_base64_VARIANT_ORIGINAL);
+  sodium_bin2base64(b64.data(), b64.size(), reinterpret_cast<const unsigned char*>(utf8.data()), utf8.size(),
+                    sodium_base64_VARIANT_ORIGINAL);
   b64.pop_back();  // the terminating zero
   return "=?UTF-8?B?" + b64 + "?=";
 }
 
 }  // namespace
 
-bool is_address(std::string_view text) { return on_the_wire(text).has_value(); }
+bool is_address(std::string_view text) {
+  return on_the_wire(text).has_value();
+}
 
 std::optional<std::string> on_the_wire(std::string_view address) {
   const auto at = address.rfind('@');
@@ -144,10 +148,13 @@ bool is_on_the_internet(std::string_view address) {
   if (dot == domain.npos) return false;
   constexpr std::string_view reserved[] = {"example", "invalid", "local", "localhost", "test"};
   const auto top = domain.substr(dot + 1);
-  return std::none_of(std::begin(reserved), std::end(reserved), [&](std::string_view r) { return ry::iequals(r, top); });
+  return std::none_of(std::begin(reserved), std::end(reserved),
+                      [&](std::string_view r) { return ry::iequals(r, top); });
 }
 
-bool needs_smtputf8(std::string_view address) noexcept { return !is_ascii(address.substr(0, address.rfind('@'))); }
+bool needs_smtputf8(std::string_view address) noexcept {
+  return !is_ascii(address.substr(0, address.rfind('@')));
+}
 
 std::string header_text(std::string_view text) {
   const std::string line = one_line(text);
@@ -194,9 +201,8 @@ std::string header_date(std::int64_t unix_s) {
   gmtime_r(&t, &utc);
   char rest[32];
   ::strftime(rest, sizeof rest, "%Y %H:%M:%S +0000", &utc);
-  return std::string(days[static_cast<std::size_t>(utc.tm_wday)]) + ", " +
-         std::to_string(utc.tm_mday) + " " + months[static_cast<std::size_t>(utc.tm_mon)] + " " +
-         rest;
+  return std::string(days[static_cast<std::size_t>(utc.tm_wday)]) + ", " + std::to_string(utc.tm_mday) + " " +
+         months[static_cast<std::size_t>(utc.tm_mon)] + " " + rest;
 }
 
 }  // namespace mail

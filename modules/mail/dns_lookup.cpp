@@ -33,9 +33,11 @@ void use_server(struct __res_state& it, const std::string& server) {
   sockaddr_in at{};
   at.sin_family = AF_INET;
   const bool good = colon != server.npos && inet_pton(AF_INET, server.substr(0, colon).c_str(), &at.sin_addr) == 1 &&
-                    std::from_chars(server.data() + colon + 1, server.data() + server.size(), port).ptr == server.data() + server.size() &&
+                    std::from_chars(server.data() + colon + 1, server.data() + server.size(), port).ptr ==
+                        server.data() + server.size() &&
                     port != 0;
-  if (!good) throw ry::bad_request("mail.dns", "the DNS server must be an IPv4 address and a port, such as 127.0.0.1:53");
+  if (!good)
+    throw ry::bad_request("mail.dns", "the DNS server must be an IPv4 address and a port, such as 127.0.0.1:53");
   at.sin_port = htons(port);
   it.nsaddr_list[0] = at;
   it.nscount = 1;
@@ -74,7 +76,8 @@ txt_answer look_up_txt(const std::string& name, const std::string& server) {
   }
   for (int i = 0; i < ns_msg_count(message, ns_s_an); ++i) {
     ns_rr record;
-    if (ns_parserr(&message, ns_s_an, i, &record) == 0 && ns_rr_type(record) == ns_t_txt) out.records.push_back(text_of(record));
+    if (ns_parserr(&message, ns_s_an, i, &record) == 0 && ns_rr_type(record) == ns_t_txt)
+      out.records.push_back(text_of(record));
   }
   return out;
 }

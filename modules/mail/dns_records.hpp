@@ -12,7 +12,7 @@ enum class grade { good, warning, failure };
 struct finding {
   grade how = grade::good;
   std::string topic;  // "SPF", "DKIM s1" ...
-  std::string text;   // what was found, and what to do about it
+  std::string text;  // what was found, and what to do about it
 };
 
 // Text of DNS records and SMTP replies for a terminal: control characters, line ends included, become "\x1b". A record

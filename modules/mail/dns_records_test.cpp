@@ -16,20 +16,30 @@ TEST(mail_dns, spf_is_one_record_that_ends_and_does_not_let_everybody) {
   EXPECT_EQ(how({"v=spf1 redirect=_spf.relay.test"}), grade::good);
   EXPECT_EQ(how({"v=spf1 a ?all"}), grade::warning);
   EXPECT_EQ(how({"v=spf1 a mx"}), grade::warning);
-  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{
-           {}, {"v=spf10 -all"}, {"v=spf1 -all", "v=spf1 ~all"}, {"v=spf1 +all"}, {"v=spf1 all"},
-           {"v=spf1 a mx ptr a:1 a:2 a:3 a:4 a:5 a:6 include:x exists:y -all"}}) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{},
+                                             {"v=spf10 -all"},
+                                             {"v=spf1 -all", "v=spf1 ~all"},
+                                             {"v=spf1 +all"},
+                                             {"v=spf1 all"},
+                                             {"v=spf1 a mx ptr a:1 a:2 a:3 a:4 a:5 a:6 include:x exists:y -all"}}) {
     EXPECT_EQ(how(bad), grade::failure) << testing::PrintToString(bad);
   }
 }
 
 TEST(mail_dns, control_characters_are_shown_as_text) {
-  EXPECT_EQ(with_escaped_controls("v=spf1 \x1b[31m\a\r\nok: DMARC: fine\x7f\t-all"), "v=spf1 \\x1b[31m\\x07\\x0d\\x0aok: DMARC: fine\\x7f\\x09-all");
-  EXPECT_EQ(with_escaped_controls("\xc2\x9b" "2J \xc3\xa4 \xc2\xa9 \xc2"), "\\x9b" "2J \xc3\xa4 \xc2\xa9 \xc2");
+  EXPECT_EQ(with_escaped_controls("v=spf1 \x1b[31m\a\r\nok: DMARC: fine\x7f\t-all"),
+            "v=spf1 \\x1b[31m\\x07\\x0d\\x0aok: DMARC: fine\\x7f\\x09-all");
+  EXPECT_EQ(with_escaped_controls("\xc2\x9b"
+                                  "2J \xc3\xa4 \xc2\xa9 \xc2"),
+            "\\x9b"
+            "2J \xc3\xa4 \xc2\xa9 \xc2");
 }
 
 TEST(mail_dns, dkim_keys_are_whole_and_long_enough) {
-  const auto key = [](std::size_t n) { return ry::base64_encode(std::string(n, 'k'), ry::base64_alphabet::standard, true); };
+  const auto key = [](std::size_t n) {
+    return ry::base64_encode(std::string(n, 'k'), ry::base64_alphabet::standard, true);
+  };
   const auto judged = [&](const std::string& record) { return judge_dkim("s1", {record}); };
   EXPECT_EQ(judged("v=DKIM1; k=rsa; p=" + key(294)).how, grade::good);
   EXPECT_EQ(judged("p=" + key(294)).how, grade::good);

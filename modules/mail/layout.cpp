@@ -17,7 +17,8 @@ using ry_mail_html::tag;
 // Mail programs cut off longer messages; a longer text goes out without a copy in HTML.
 constexpr std::size_t longest_text_in_html = 90 * 1024;
 constexpr std::size_t longest_preheader = 140;
-constexpr std::string_view fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif";
+constexpr std::string_view fonts =
+    "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif";
 constexpr std::string_view mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace";
 
 // Moves a colour towards another one until it can be read on all of `on`.
@@ -38,7 +39,9 @@ palette derived(palette p, const brand& b, const ry::color& towards) {
   const auto button = readable(own, towards, {card}, 3);
   const ry::color white{255, 255, 255}, black{};
   p.button = button.text();
-  p.button_text = ry::contrast(button, white) >= 4.5 ? "#ffffff" : ry::contrast(button, black) >= 4.5 ? "#000000" : "#ffffff";
+  p.button_text = ry::contrast(button, white) >= 4.5   ? "#ffffff"
+                  : ry::contrast(button, black) >= 4.5 ? "#000000"
+                                                       : "#ffffff";
   return p;
 }
 
@@ -47,7 +50,9 @@ bool begins_with(std::string_view text, std::string_view what) {
   return at != text.npos && text.size() - at >= what.size() && ry::iequals(text.substr(at, what.size()), what);
 }
 
-bool is_document(std::string_view html) { return begins_with(html, "<!doctype") || begins_with(html, "<html"); }
+bool is_document(std::string_view html) {
+  return begins_with(html, "<!doctype") || begins_with(html, "<html");
+}
 
 // Cuts the first element of this name out of the fragment and returns what it holds.
 std::string cut_element(std::string& html, std::string_view name) {
@@ -63,7 +68,6 @@ std::string cut_element(std::string& html, std::string_view name) {
   return {};
 }
 
-
 std::string style_of(std::string_view name, bool button, bool optional, const palette& p) {
   if (name == "p") return "margin:0 0 16px";
   if (name == "h1") return "margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:650";
@@ -76,11 +80,12 @@ std::string style_of(std::string_view name, bool button, bool optional, const pa
   if (name == "pre") return "margin:0 0 16px;white-space:pre-wrap;font-size:14px;font-family:" + std::string(mono);
   if (name == "code") return "font-size:14px;font-family:" + std::string(mono);
   if (name == "blockquote") {
-    return "margin:0 0 16px;padding:12px 16px;border-left:3px solid " + p.line + ";background:" + p.quote + ";white-space:pre-line";
+    return "margin:0 0 16px;padding:12px 16px;border-left:3px solid " + p.line + ";background:" + p.quote +
+           ";white-space:pre-line";
   }
   if (name == "a" && button) {
-    return "display:inline-block;padding:12px 22px;border-radius:8px;font-weight:600;text-decoration:none;background:" + p.button +
-           ";color:" + p.button_text;
+    return "display:inline-block;padding:12px 22px;border-radius:8px;font-weight:600;text-decoration:none;background:" +
+           p.button + ";color:" + p.button_text;
   }
   if (name == "a") return "color:" + p.link + (optional ? ";margin-right:14px" : "");
   return {};
@@ -97,7 +102,8 @@ std::string_view class_of(std::string_view name, bool button) {
 // The tag with its style, and with the class by which dark mode changes it. A style of the caller's own stays.
 std::string styled_tag(std::string_view text, std::string_view name, const palette& p) {
   const auto classes = ry_mail_html::find_attribute(text, "class");
-  const auto given = classes.found ? std::string(text.substr(classes.begin, classes.end - classes.begin)) : std::string();
+  const auto given =
+      classes.found ? std::string(text.substr(classes.begin, classes.end - classes.begin)) : std::string();
   const bool button = name == "a" && (" " + given + " ").find(" button ") != std::string::npos;
   const bool optional = (" " + given + " ").find(" optional ") != std::string::npos;
   const auto css = style_of(name, button, optional, p);
@@ -136,7 +142,8 @@ std::string linked(std::string_view line) {
     if (at == line.npos) break;
     line.remove_prefix(at);
     auto url = line.substr(0, line.find_first_of(" \t<>\""));
-    while (!url.empty() && std::string_view(".,;:!?)'").find(url.back()) != std::string_view::npos) url.remove_suffix(1);
+    while (!url.empty() && std::string_view(".,;:!?)'").find(url.back()) != std::string_view::npos)
+      url.remove_suffix(1);
     const auto shown = ry::escaped_html(url);
     out += "<a href=\"" + shown + "\">" + shown + "</a>";
     line.remove_prefix(url.size());
@@ -188,9 +195,12 @@ std::string first_words(std::string_view text) {
 }
 
 std::string dark_rules(const palette& p) {
-  const auto rule = [](std::string_view at, std::string_view css) { return std::string(at) + "{" + std::string(css) + "}"; };
+  const auto rule = [](std::string_view at, std::string_view css) {
+    return std::string(at) + "{" + std::string(css) + "}";
+  };
   std::string out = rule(".ry-page", "background:" + p.page + "!important");
-  out += rule(".ry-card", "background:" + p.card + "!important;color:" + p.text + "!important;border-color:" + p.line + "!important");
+  out += rule(".ry-card", "background:" + p.card + "!important;color:" + p.text + "!important;border-color:" + p.line +
+                              "!important");
   out += rule(".ry-name", "color:" + p.text + "!important");
   out += rule(".ry-soft,.ry-foot", "color:" + p.soft + "!important");
   out += rule(".ry-line", "border-color:" + p.line + "!important");
@@ -204,10 +214,14 @@ std::string head_of(const brand& b, std::string_view title, std::string_view mor
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"supported-color-schemes\" content=\"light dark\">\n"
-         "<title>" + ry::escaped_html(title) + "</title>\n<style>:root{color-scheme:light dark;supported-color-schemes:light dark}"
-         "a,p,li,td{overflow-wrap:anywhere}" + std::string(more) +
+         "<title>" +
+         ry::escaped_html(title) +
+         "</title>\n<style>:root{color-scheme:light dark;supported-color-schemes:light dark}"
+         "a,p,li,td{overflow-wrap:anywhere}" +
+         std::string(more) +
          "@media (max-width:480px){.ry-card{padding:24px 20px 10px!important}}"
-         "@media (prefers-color-scheme:dark){" + dark_rules(dark_palette(b)) + "}</style>\n</head>\n";
+         "@media (prefers-color-scheme:dark){" +
+         dark_rules(dark_palette(b)) + "}</style>\n</head>\n";
 }
 
 std::string name_or_logo(const brand& b, const palette& p) {
@@ -220,17 +234,25 @@ std::string name_or_logo(const brand& b, const palette& p) {
 }
 
 // One column in the middle: the name, a card with `content`, and the footer. Tables, because Outlook knows no other columns.
-std::string framed_body(const brand& b, const palette& p, std::string_view before, std::string_view content, std::string_view footer) {
+std::string framed_body(const brand& b, const palette& p, std::string_view before, std::string_view content,
+                        std::string_view footer) {
   const auto font = "font-family:" + std::string(fonts);
-  const std::string table = "<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\"";
-  return "<body class=\"ry-page\" style=\"margin:0;padding:0;background:" + p.page + ";-webkit-text-size-adjust:100%\">\n" + std::string(before) +
-         table + " class=\"ry-page\" style=\"background:" + p.page + "\"><tr><td align=\"center\" style=\"padding:24px 12px\">\n" +
-         table + " style=\"max-width:560px;text-align:left\">\n<tr><td style=\"padding:0 4px 16px;" + font + "\">" + name_or_logo(b, p) +
-         "</td></tr>\n<tr><td class=\"ry-card\" style=\"padding:32px 32px 18px;background:" + p.card + ";border:1px solid " + p.line +
-         ";border-radius:12px;color:" + p.text + ";font-size:16px;line-height:1.55;" + font + "\">\n" + std::string(content) +
-         "\n</td></tr>\n" + (footer.empty() ? std::string() :
-         "<tr><td class=\"ry-foot\" style=\"padding:20px 4px 0;color:" + p.soft + ";font-size:13px;line-height:1.5;" + font + "\">" +
-         std::string(footer) + "</td></tr>\n") + "</table>\n</td></tr></table>\n</body>\n</html>\n";
+  const std::string table =
+      "<table role=\"presentation\" width=\"100%\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\"";
+  return "<body class=\"ry-page\" style=\"margin:0;padding:0;background:" + p.page +
+         ";-webkit-text-size-adjust:100%\">\n" + std::string(before) + table +
+         " class=\"ry-page\" style=\"background:" + p.page +
+         "\"><tr><td align=\"center\" style=\"padding:24px 12px\">\n" + table +
+         " style=\"max-width:560px;text-align:left\">\n<tr><td style=\"padding:0 4px 16px;" + font + "\">" +
+         name_or_logo(b, p) +
+         "</td></tr>\n<tr><td class=\"ry-card\" style=\"padding:32px 32px 18px;background:" + p.card +
+         ";border:1px solid " + p.line + ";border-radius:12px;color:" + p.text + ";font-size:16px;line-height:1.55;" +
+         font + "\">\n" + std::string(content) + "\n</td></tr>\n" +
+         (footer.empty()
+              ? std::string()
+              : "<tr><td class=\"ry-foot\" style=\"padding:20px 4px 0;color:" + p.soft +
+                    ";font-size:13px;line-height:1.5;" + font + "\">" + std::string(footer) + "</td></tr>\n") +
+         "</table>\n</td></tr></table>\n</body>\n</html>\n";
 }
 
 std::string hidden(std::string_view preheader) {
@@ -238,8 +260,8 @@ std::string hidden(std::string_view preheader) {
   // Blanks without width keep what follows out of the preview.
   std::string filler;
   for (int i = 0; i < 60; ++i) filler += "&#847;&zwnj;&nbsp;";
-  return "<div style=\"display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all\">" + std::string(preheader) + filler +
-         "</div>\n";
+  return "<div style=\"display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all\">" +
+         std::string(preheader) + filler + "</div>\n";
 }
 
 std::string footer_of(const brand& b, std::string given, std::string_view html, std::string_view unsubscribe_url) {
@@ -284,8 +306,9 @@ framed lay_out(const brand& b, std::string_view subject, std::string_view text, 
 
 std::string page(const brand& b, std::string_view title, std::string_view body) {
   const auto p = light_palette(b);
-  const std::string button = "button{font:inherit;font-weight:600;padding:10px 20px;border:0;border-radius:8px;cursor:pointer;background:" +
-                             p.button + ";color:" + p.button_text + "}form{margin:0 0 14px}";
+  const std::string button =
+      "button{font:inherit;font-weight:600;padding:10px 20px;border:0;border-radius:8px;cursor:pointer;background:" +
+      p.button + ";color:" + p.button_text + "}form{margin:0 0 14px}";
   return head_of(b, title, button) + framed_body(b, p, "", styled(body, p), "");
 }
 

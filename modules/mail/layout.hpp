@@ -18,13 +18,13 @@ namespace mail {
 struct brand {
   std::string name = "Runyard";
   std::string color = "#1d5fd1";  // a valid one
-  std::string logo_url;           // empty: the name as text
+  std::string logo_url;  // empty: the name as text
 };
 
 // Colours derived from the brand's, for one scheme.
 struct palette {
   std::string page, card, line, text, soft, quote;
-  std::string link;                 // contrast of at least 4.5 with card and page
+  std::string link;  // contrast of at least 4.5 with card and page
   std::string button, button_text;  // 3 with card; 4.5 with each other
 };
 palette light_palette(const brand& b);

@@ -18,7 +18,9 @@ std::string html_of(std::string_view fragment, std::string_view text = "Text", s
   return lay_out(plain, "Subject", text, fragment, link).html;
 }
 
-double contrast_of(const std::string& a, const std::string& b) { return ry::contrast(*ry::color::parse(a), *ry::color::parse(b)); }
+double contrast_of(const std::string& a, const std::string& b) {
+  return ry::contrast(*ry::color::parse(a), *ry::color::parse(b));
+}
 
 TEST(mail_layout, any_brand_color_can_be_read_in_both_schemes) {
   for (const char* color : {"#1d5fd1", "#000000", "#767676", "#d97706", "#00994d", "#7f1d1d", "#ff00ff", "#14532d"}) {
@@ -37,10 +39,12 @@ TEST(mail_layout, any_brand_color_can_be_read_in_both_schemes) {
 }
 
 TEST(mail_layout, frames_a_fragment) {
-  const auto html = html_of("<preheader>In short</preheader><h1>Title</h1><p><a class=\"button\" href=\"https://x.test\">Go</a></p>"
-                            "<footer>Because. <a href=\"https://x.test/s\">Settings</a></footer>");
-  EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), HasSubstr("name=\"viewport\""), HasSubstr("name=\"color-scheme\""),
-                          HasSubstr("prefers-color-scheme:dark"), HasSubstr("<title>Subject</title>"), HasSubstr("sans-serif")));
+  const auto html = html_of(
+      "<preheader>In short</preheader><h1>Title</h1><p><a class=\"button\" href=\"https://x.test\">Go</a></p>"
+      "<footer>Because. <a href=\"https://x.test/s\">Settings</a></footer>");
+  EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), HasSubstr("name=\"viewport\""),
+                          HasSubstr("name=\"color-scheme\""), HasSubstr("prefers-color-scheme:dark"),
+                          HasSubstr("<title>Subject</title>"), HasSubstr("sans-serif")));
   EXPECT_THAT(html, HasSubstr("<a class=\"ry-button button\" href=\"https://x.test\" style=\"display:inline-block"));
   EXPECT_THAT(html, HasSubstr("<a class=\"ry-link\" href=\"https://x.test/s\" style="));
   EXPECT_LT(html.find("In short"), html.find("Title"));
@@ -51,7 +55,8 @@ TEST(mail_layout, frames_a_fragment) {
 }
 
 TEST(mail_layout, is_never_blank) {
-  for (const char* nothing : {"", "<p></p>", "<p><a class=\"button\" href=\"\">Open</a></p>", "<footer>F</footer>", "<preheader>P</preheader> "}) {
+  for (const char* nothing : {"", "<p></p>", "<p><a class=\"button\" href=\"\">Open</a></p>", "<footer>F</footer>",
+                              "<preheader>P</preheader> "}) {
     const auto html = html_of(nothing, "Hello Ann,\n\nYour account is <ready>:\nhttps://x.test/a?b=1&c=2.\n");
     EXPECT_THAT(html, HasSubstr("Your account is &lt;ready&gt;:<br>")) << nothing;
     EXPECT_THAT(html, HasSubstr("href=\"https://x.test/a?b=1&amp;c=2\"")) << nothing;
@@ -71,14 +76,16 @@ TEST(mail_layout, shows_the_unsubscribe_link_once) {
   const auto without = lay_out(plain, "S", "Text", "<p>x</p>", link);
   EXPECT_THAT(without.html, HasSubstr("href=\"" + link + "\""));
   EXPECT_THAT(without.text, HasSubstr("Unsubscribe: " + link));
-  const auto given = lay_out(plain, "S", "Stop: " + link, "<p>x</p><footer><a href=\"" + link + "\">Stop</a></footer>", link);
+  const auto given =
+      lay_out(plain, "S", "Stop: " + link, "<p>x</p><footer><a href=\"" + link + "\">Stop</a></footer>", link);
   EXPECT_EQ(given.text, "Stop: " + link);
   EXPECT_EQ(given.html.find(link), given.html.rfind(link));
   EXPECT_THAT(html_of("<p>x</p>"), Not(HasSubstr("Unsubscribe")));
 }
 
 TEST(mail_layout, the_preheader_is_the_first_sentence_when_none_is_given) {
-  EXPECT_THAT(html_of("<p>x</p>", "Hello Ann,\n\nYour task is done.\nhttps://x.test\n"), HasSubstr(">Your task is done.&#847;"));
+  EXPECT_THAT(html_of("<p>x</p>", "Hello Ann,\n\nYour task is done.\nhttps://x.test\n"),
+              HasSubstr(">Your task is done.&#847;"));
 }
 
 TEST(mail_layout, the_brand_is_the_operators) {
@@ -92,7 +99,8 @@ TEST(mail_layout, the_brand_is_the_operators) {
 TEST(mail_pages, say_what_and_to_whom_and_offer_the_way_back) {
   const auto ask = ask_page(plain, {"ann@x.test", "promotional", false});
   EXPECT_THAT(ask, AllOf(HasSubstr("news and offers"), HasSubstr("ann@x.test"), HasSubstr("<form method=\"post\">")));
-  EXPECT_THAT(done_page(plain, {"<b>@x.test", "my_list", true}), AllOf(HasSubstr("my list"), HasSubstr("&lt;b&gt;@x.test"), HasSubstr("name=\"undo\"")));
+  EXPECT_THAT(done_page(plain, {"<b>@x.test", "my_list", true}),
+              AllOf(HasSubstr("my list"), HasSubstr("&lt;b&gt;@x.test"), HasSubstr("name=\"undo\"")));
   EXPECT_THAT(done_page(plain, {"a@x.test", "my_list", false}), HasSubstr("subscribed again"));
   EXPECT_THAT(unknown_link_page(plain), HasSubstr("This link does not work"));
 }

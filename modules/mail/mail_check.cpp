@@ -15,7 +15,9 @@ namespace {
 
 namespace json = boost::json;
 
-const char* name_of(grade g) { return g == grade::good ? "ok" : g == grade::warning ? "warning" : "failure"; }
+const char* name_of(grade g) {
+  return g == grade::good ? "ok" : g == grade::warning ? "warning" : "failure";
+}
 
 finding check_relay(const settings& s) {
   smtp relay(s);
@@ -32,7 +34,9 @@ std::string domain_of(const std::string& address) {
   return wire.substr(wire.rfind('@') + 1);
 }
 
-finding unknown(std::string topic, const txt_answer& a) { return {grade::failure, std::move(topic), a.failed}; }
+finding unknown(std::string topic, const txt_answer& a) {
+  return {grade::failure, std::move(topic), a.failed};
+}
 
 finding check_dmarc(std::string domain, const std::string& server) {
   // A domain without a record of its own has that of the domain above it.
@@ -54,7 +58,8 @@ std::vector<finding> check_all(const settings& s, const std::string& server) {
   const auto spf = look_up_txt(domain_of(s.envelope_sender()), server);
   out.push_back(spf.failed.empty() ? judge_spf(spf.records) : unknown("SPF", spf));
   if (s.dkim_selectors.empty()) {
-    out.push_back({grade::warning, "DKIM", "not checked: name the selectors that the relay signs with in mail.dkim_selectors"});
+    out.push_back(
+        {grade::warning, "DKIM", "not checked: name the selectors that the relay signs with in mail.dkim_selectors"});
   }
   for (const auto& selector : s.dkim_selectors) {
     const auto dkim = look_up_txt(selector + "._domainkey." + domain, server);
@@ -73,7 +78,9 @@ std::string text_report(const std::vector<finding>& all) {
 
 std::string json_report(const std::vector<finding>& all) {
   json::array list;
-  for (const auto& f : all) list.push_back(json::object{{"check", f.topic}, {"result", name_of(f.how)}, {"detail", with_escaped_controls(f.text)}});
+  for (const auto& f : all)
+    list.push_back(
+        json::object{{"check", f.topic}, {"result", name_of(f.how)}, {"detail", with_escaped_controls(f.text)}});
   return json::serialize(json::object{{"mail", std::move(list)}}) + "\n";
 }
 
@@ -88,7 +95,8 @@ ry::task<void> mail_check::carry_out(std::string arguments, ry_command_call call
   const auto report = doc.at("json").as_bool() ? json_report(all) : text_report(all);
   call.print(call.ctx, ry::str(report));
   const auto failed = std::count_if(all.begin(), all.end(), [](const finding& f) { return f.how == grade::failure; });
-  if (failed != 0) throw ry::precondition("mail.check", std::to_string(failed) + (failed == 1 ? " check failed" : " checks failed"));
+  if (failed != 0)
+    throw ry::precondition("mail.check", std::to_string(failed) + (failed == 1 ? " check failed" : " checks failed"));
 }
 
 ry_status mail_check::run(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) noexcept {

@@ -26,18 +26,20 @@ class mail_sql : public testing_sql::database_test {
     migrate("mail", ry_migrations::all);
   }
   std::string enqueue(const std::string& address, const std::string& more = "") {
-    return sql("select outcome from mail.enqueue('invitation', '" + address + "', 'Hi', 'text'" + more +
-               ")");
+    return sql("select outcome from mail.enqueue('invitation', '" + address + "', 'Hi', 'text'" + more + ")");
   }
   // The worker takes the only job there is.
   void take() { sql("update core.job set state = 1, fence = fence + 1"); }
   std::string begin(int gap = 0, const std::string& fence = "fence") {
-    return sql("select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
-               "mail.begin_attempt((j.args->>'id')::uuid, j.id, j." + fence + ", " + std::to_string(gap) + ") b");
+    return sql(
+        "select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
+        "mail.begin_attempt((j.args->>'id')::uuid, j.id, j." +
+        fence + ", " + std::to_string(gap) + ") b");
   }
   std::string begin_opening() {
-    return sql("select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
-               "mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 0, true) b");
+    return sql(
+        "select b.what || coalesce(' ' || b.attempt, '') from core.job j, lateral "
+        "mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 0, true) b");
   }
   void end(const std::string& state, const std::string& more = "false, false") {
     sql("select mail.end_attempt((args->>'id')::uuid, id, fence, '" + state + "', 250, 'r', " + more +
@@ -56,13 +58,20 @@ TEST_F(mail_sql, a_message_and_its_job_are_written_with_the_callers_transaction_
 
 TEST_F(mail_sql, addresses_and_subjects_cannot_break_lines) {
   for (const char* bad : {"", "a", "a@b>", "a b@c", "a@b\r\nRCPT TO:<e@f>", "a@b\n", "a@-b", "a..b@c", ".a@b", "a.@b",
-                          "a@1.2.3.4", "a\xc2\xa0@b", "a@b.\xe2\x80\xae" "c", "a@b\xe3\x80\x80"}) {
+                          "a@1.2.3.4", "a\xc2\xa0@b",
+                          "a@b.\xe2\x80\xae"
+                          "c",
+                          "a@b\xe3\x80\x80"}) {
     EXPECT_EQ(state_of("select mail.enqueue('x', E'" + std::string(bad) + "', 's', 't')"), "RY422") << bad;
   }
-  for (const char* good : {"\xc3\xa9@b", "x@b\xc3\xbc" "cher.example", "a+b@c-d.example", "a@xn--bcher-kva.example"}) {
+  for (const char* good : {"\xc3\xa9@b",
+                           "x@b\xc3\xbc"
+                           "cher.example",
+                           "a+b@c-d.example", "a@xn--bcher-kva.example"}) {
     EXPECT_EQ(sql("select mail.address_ok('" + std::string(good) + "')"), "t") << good;
   }
-  EXPECT_EQ(sql("select mail.address_ok(repeat('a', 65) || '@b') or mail.address_ok('a@' || repeat('b', 64) || '.c')"), "f");
+  EXPECT_EQ(sql("select mail.address_ok(repeat('a', 65) || '@b') or mail.address_ok('a@' || repeat('b', 64) || '.c')"),
+            "f");
   EXPECT_EQ(state_of("select mail.enqueue('x', null, 's', 't')"), "RY422");
   EXPECT_EQ(state_of("select mail.enqueue('x', repeat('a', 250) || '@b.cd', 's', 't')"), "RY422");
   sql("select mail.enqueue('x', 'a@b', E'Ann\\r\\nBcc: e@f', 't')");
@@ -102,14 +111,12 @@ TEST_F(mail_sql, who_unsubscribed_is_left_alone_also_by_what_waits) {
   take();
   EXPECT_EQ(begin(), "send 1");
   end("queued");
-  EXPECT_EQ(sql("select address || ' ' || category from mail.subscription where out_at is null"),
-            "ann@b invitation");
+  EXPECT_EQ(sql("select address || ' ' || category from mail.subscription where out_at is null"), "ann@b invitation");
   sql("update mail.subscription set out_at = now(), reason = 'unsubscribed'");
   EXPECT_EQ(begin(), "over");
   EXPECT_EQ(sql("select state from mail.message"), "suppressed");
   EXPECT_EQ(enqueue("ANN@B"), "suppressed");
-  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'ann@b', 's', 't')"), "queued")
-      << "another kind of mail";
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'ann@b', 's', 't')"), "queued") << "another kind of mail";
 }
 
 TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
@@ -142,8 +149,9 @@ TEST_F(mail_sql, account_mail_is_neither_counted_with_other_mail_nor_held_back_b
   EXPECT_EQ(sql("select string_agg(distinct kind, ',' order by kind) from core.job"), "mail.send,mail.send_account");
   take();
   const auto pace = [&](const char* kind) {
-    return sql("select b.what from core.job j, lateral mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 60000, true) b where kind = '" +
-               std::string(kind) + "' limit 1");
+    return sql(
+        "select b.what from core.job j, lateral mail.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 60000, true) b where kind = '" +
+        std::string(kind) + "' limit 1");
   };
   EXPECT_EQ(pace("mail.send"), "send");
   EXPECT_EQ(pace("mail.send"), "wait");
@@ -156,8 +164,10 @@ TEST_F(mail_sql, a_bounce_ends_by_itself_and_account_mail_is_tried_in_spite_of_i
   EXPECT_EQ(begin(), "send 1");
   end("refused", "false, true");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
-  EXPECT_EQ(sql("select reason || ' ' || detail || ' ' || (expires_at between now() + interval '89 days' and now() + interval '91 days')"
-                " from mail.subscription"), "bounced r true");
+  EXPECT_EQ(
+      sql("select reason || ' ' || detail || ' ' || (expires_at between now() + interval '89 days' and now() + interval '91 days')"
+          " from mail.subscription"),
+      "bounced r true");
   EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'A@b', 's', 't')"), "queued");
   take();
   EXPECT_EQ(begin(), "send 1");
@@ -166,7 +176,8 @@ TEST_F(mail_sql, a_bounce_ends_by_itself_and_account_mail_is_tried_in_spite_of_i
   sql("update mail.subscription set out_at = now(), reason = 'bounced', expires_at = now() - interval '1 second'");
   EXPECT_EQ(enqueue("a@b"), "queued") << "expired";
   sql("update mail.subscription set out_at = now(), reason = 'operator', expires_at = null");
-  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"), "suppressed") << "an operator's block holds for all mail";
+  EXPECT_EQ(sql("select outcome from mail.enqueue('account', 'a@b', 's', 't')"), "suppressed")
+      << "an operator's block holds for all mail";
 }
 
 TEST_F(mail_sql, many_bounces_are_lifted_at_once_and_decisions_of_recipients_are_not) {
@@ -178,8 +189,10 @@ TEST_F(mail_sql, many_bounces_are_lifted_at_once_and_decisions_of_recipients_are
   EXPECT_EQ(lift("'bounced', null, 'x.test', null, null"), "1") << "a subdomain";
   EXPECT_EQ(lift("'bounced', '{C@yx.test,e@x.test}', null, null, null"), "1");
   EXPECT_EQ(lift("'bounced', null, null, null, null"), "0");
-  EXPECT_EQ(sql("select string_agg(address, ',' order by address) from mail.subscription where out_at is not null"), "d@x.test,e@x.test");
-  EXPECT_EQ(sql("select count(*) from core.event where payload->>'action' = 'mail.lift_many'"), "3") << "lifting nothing is no act";
+  EXPECT_EQ(sql("select string_agg(address, ',' order by address) from mail.subscription where out_at is not null"),
+            "d@x.test,e@x.test");
+  EXPECT_EQ(sql("select count(*) from core.event where payload->>'action' = 'mail.lift_many'"), "3")
+      << "lifting nothing is no act";
 }
 
 TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
@@ -187,15 +200,19 @@ TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
   take();
   EXPECT_EQ(begin(), "send 1");
   const auto token = sql("select token from mail.subscription");
-  const auto decide = [&](const char* subscribed) { return sql("select mail.set_subscribed('" + token + "', " + subscribed + ")"); };
+  const auto decide = [&](const char* subscribed) {
+    return sql("select mail.set_subscribed('" + token + "', " + subscribed + ")");
+  };
   EXPECT_EQ(decide("true"), "f") << "nothing to undo";
   EXPECT_EQ(decide("false"), "t");
   EXPECT_EQ(decide("false"), "f");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
   EXPECT_EQ(decide("true"), "t");
   EXPECT_EQ(enqueue("a@b"), "queued");
-  EXPECT_EQ(sql("select string_agg((payload->>'subscribed') || ' ' || (payload->>'category'), ',' order by id) from core.event"
-                " where kind = 'mail.subscription' and key = 'a@b'"), "false invitation,true invitation");
+  EXPECT_EQ(
+      sql("select string_agg((payload->>'subscribed') || ' ' || (payload->>'category'), ',' order by id) from core.event"
+          " where kind = 'mail.subscription' and key = 'a@b'"),
+      "false invitation,true invitation");
   decide("false");
   sql("select mail.follow_preference('A@b', 'invitation', false)");
   EXPECT_EQ(enqueue("a@b"), "suppressed");
@@ -272,13 +289,15 @@ TEST_F(mail_sql, a_sealed_message_with_an_unsubscribe_link_gets_its_token) {
 
 TEST_F(mail_sql, a_suppressed_message_keeps_no_bodies_and_a_dead_one_does) {
   for (const char* address : {"gone@b", "late@b"})
-    EXPECT_EQ(sql("select outcome from mail.enqueue('account', '" + std::string(address) + "', 's', 't', 'h')"), "queued");
+    EXPECT_EQ(sql("select outcome from mail.enqueue('account', '" + std::string(address) + "', 's', 't', 'h')"),
+              "queued");
   take();
   sql("insert into mail.subscription (address, category, out_at, reason) values ('gone@b', '*', now(), 'operator')");
   sql("update mail.message set expires_at = now() - interval '1 second' where address = 'late@b'");
   sql("select mail.begin_attempt((args->>'id')::uuid, id, fence, 0, true) from core.job");
-  EXPECT_EQ(sql("select string_agg(state || ' ' || coalesce(body_text || body_html, 'none'), ',' order by address) from mail.message"),
-            "suppressed none,dead th");
+  EXPECT_EQ(
+      sql("select string_agg(state || ' ' || coalesce(body_text || body_html, 'none'), ',' order by address) from mail.message"),
+      "suppressed none,dead th");
 }
 
 }  // namespace

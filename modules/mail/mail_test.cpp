@@ -18,34 +18,69 @@ TEST(mail_address, takes_what_is_safe_on_the_wire) {
   for (const char* good : {"a@b", "ann.b+tag@example.org", "o'neil@xn--bcher-kva.example", "x_y@a-b.co"}) {
     EXPECT_TRUE(is_address(good)) << good;
   }
-  for (const char* bad :
-       {"", "a", "@b", "a@", "a b@c", "a@b c", "<a@b>", "a@b>\r\nRCPT TO:<evil@c", "a\r@b", "a@b\n", "a@-b",
-        "a@b-", "a@b..c", ".a@b", "a.@b", "a..b@c", "\"a b\"@c", "a@[127.0.0.1]", "a@b,c@d", "a@1.2.3.4", "a@127",
-        "\xff@b", "a\xc2\xa0@b", "a\xe2\x80\xae@b", "a\xe3\x80\x80@b", "a@\xc3\xa9 b", "a@b\xc2\xa0"}) {
+  for (const char* bad : {"",
+                          "a",
+                          "@b",
+                          "a@",
+                          "a b@c",
+                          "a@b c",
+                          "<a@b>",
+                          "a@b>\r\nRCPT TO:<evil@c",
+                          "a\r@b",
+                          "a@b\n",
+                          "a@-b",
+                          "a@b-",
+                          "a@b..c",
+                          ".a@b",
+                          "a.@b",
+                          "a..b@c",
+                          "\"a b\"@c",
+                          "a@[127.0.0.1]",
+                          "a@b,c@d",
+                          "a@1.2.3.4",
+                          "a@127",
+                          "\xff@b",
+                          "a\xc2\xa0@b",
+                          "a\xe2\x80\xae@b",
+                          "a\xe3\x80\x80@b",
+                          "a@\xc3\xa9 b",
+                          "a@b\xc2\xa0"}) {
     EXPECT_FALSE(is_address(bad)) << bad;
   }
   EXPECT_FALSE(is_address(std::string_view("a\0@b", 4)));
   EXPECT_TRUE(is_address(std::string(64, 'a') + "@b"));
   EXPECT_FALSE(is_address(std::string(65, 'a') + "@b"));
   EXPECT_FALSE(is_address("a@" + std::string(64, 'b')));
-  EXPECT_FALSE(is_address("a@" + std::string(50, 'b') + "." + std::string(50, 'c') + "." +
-                          std::string(50, 'd') + "." + std::string(50, 'e') + "." + std::string(50, 'f')));
+  EXPECT_FALSE(is_address("a@" + std::string(50, 'b') + "." + std::string(50, 'c') + "." + std::string(50, 'd') + "." +
+                          std::string(50, 'e') + "." + std::string(50, 'f')));
 }
 
 TEST(mail_address, international_ones_have_an_ascii_domain_on_the_wire) {
-  EXPECT_EQ(on_the_wire("x@b\xc3\xbc" "cher.example"), "x@xn--bcher-kva.example");
-  EXPECT_EQ(on_the_wire("x@B\xc3\x9c" "CHER.example"), "x@xn--bcher-kva.example");
+  EXPECT_EQ(on_the_wire("x@b\xc3\xbc"
+                        "cher.example"),
+            "x@xn--bcher-kva.example");
+  EXPECT_EQ(on_the_wire("x@B\xc3\x9c"
+                        "CHER.example"),
+            "x@xn--bcher-kva.example");
   EXPECT_EQ(on_the_wire("Ann@Example.org"), "Ann@Example.org");
-  EXPECT_EQ(on_the_wire("j\xc3\xbcrgen@b\xc3\xbc" "cher.example"), "j\xc3\xbcrgen@xn--bcher-kva.example");
+  EXPECT_EQ(on_the_wire("j\xc3\xbcrgen@b\xc3\xbc"
+                        "cher.example"),
+            "j\xc3\xbcrgen@xn--bcher-kva.example");
   EXPECT_TRUE(needs_smtputf8("j\xc3\xbcrgen@example.org"));
-  EXPECT_FALSE(needs_smtputf8("x@b\xc3\xbc" "cher.example"));
+  EXPECT_FALSE(
+      needs_smtputf8("x@b\xc3\xbc"
+                     "cher.example"));
 }
 
 TEST(mail_address, some_domains_receive_no_mail_from_the_internet) {
-  for (const char* good : {"a@example.org", "a@test.example.org", "a@local.io", "a@b\xc3\xbc" "cher.de", "a@mytest.dev"}) {
+  for (const char* good : {"a@example.org", "a@test.example.org", "a@local.io",
+                           "a@b\xc3\xbc"
+                           "cher.de",
+                           "a@mytest.dev"}) {
     EXPECT_TRUE(is_on_the_internet(good)) << good;
   }
-  for (const char* bad : {"a@localhost", "a@b", "a@x.localhost", "a@x.invalid", "a@example.test", "a@x.example", "a@corp.LOCAL"}) {
+  for (const char* bad :
+       {"a@localhost", "a@b", "a@x.localhost", "a@x.invalid", "a@example.test", "a@x.example", "a@corp.LOCAL"}) {
     EXPECT_FALSE(is_on_the_internet(bad)) << bad;
   }
 }
@@ -58,11 +93,14 @@ TEST(mail_service, refuses_addresses_without_internet_mail_except_in_local_mode)
     const repository repo(host.ctx());
     const settings s;
     service svc(host.ctx(), repo, s);
-    const auto check = [&](std::string_view address) { return service::table()->check_address(&svc, ry::str(address)); };
+    const auto check = [&](std::string_view address) {
+      return service::table()->check_address(&svc, ry::str(address));
+    };
     EXPECT_EQ(check("a@example.test"), expected) << mode;
     EXPECT_EQ(check("a@localhost"), expected) << mode;
     EXPECT_EQ(check("a@example.org"), RY_OK) << mode;
-    for (const char* bad : {"a@192.0.2.1", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"}) EXPECT_EQ(check(bad), RY_INVALID_ARGUMENT) << bad;
+    for (const char* bad : {"a@192.0.2.1", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"})
+      EXPECT_EQ(check(bad), RY_INVALID_ARGUMENT) << bad;
   }
 }
 
@@ -106,8 +144,7 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 452, phase::body)), verdict::retry);
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 421, phase::connect)), verdict::retry);
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.1.1 no such user")), verdict::bounced);
-  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")),
-            verdict::refused);
+  EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 550, phase::rcpt, "550 5.7.1 relaying denied")), verdict::refused);
   EXPECT_EQ(judge(reply(CURLE_SEND_ERROR, 552, phase::rcpt)), verdict::refused);
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 550, phase::body, "550 5.1.1 User unknown")), verdict::bounced);
   for (const auto at : {phase::mail, phase::rcpt, phase::body}) {
@@ -121,8 +158,7 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
   EXPECT_EQ(judge(reply(CURLE_WEIRD_SERVER_REPLY, 554, phase::connect)), verdict::relay_trouble);
   EXPECT_EQ(judge(reply(CURLE_LOGIN_DENIED, 535, phase::auth)), verdict::relay_trouble);
   EXPECT_EQ(judge(reply(CURLE_USE_SSL_FAILED, 250, phase::hello)), verdict::relay_trouble);
-  EXPECT_EQ(judge(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)),
-            verdict::relay_trouble);
+  EXPECT_EQ(judge(reply(CURLE_PEER_FAILED_VERIFICATION, 220, phase::starttls)), verdict::relay_trouble);
   for (const int code : {CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT}) {
     EXPECT_EQ(judge(reply(code, 0, phase::connect)), verdict::relay_trouble) << "all mail waits for the relay";
     EXPECT_TRUE(is_unreachable(reply(code, 0, phase::connect)));
@@ -134,85 +170,143 @@ TEST(mail_verdict, follows_the_reply_and_where_it_came) {
 
 TEST(mail_refusal, only_a_missing_mailbox_is_a_bounce) {
   // Replies of Postfix, Gmail, Exchange, Sendmail, Exim, qmail, Yahoo, iCloud, Barracuda, Comcast, Yandex, Mail.ru, QQ, Orange and Domino.
-  for (const char* missing :
-       {"550 5.1.1 <x@y>: Recipient address rejected: User unknown in virtual mailbox table",
-        "550 5.1.1 <bob@corporate.example>: Recipient address rejected: User unknown in local recipient table",
-        "550 5.1.1 <john.black@example.org>: Recipient address rejected: User unknown in relay recipient table",
-        "550 5.1.1 <spam@fullerton.edu>: Recipient address rejected: User unknown in virtual alias table",
-        "550 <bob@content.policy.example>: Recipient address rejected: User unknown in relay recipient table",
-        "550-5.1.1 The email account that you tried to reach does not exist. Please try 5.1.1 double-checking the recipient's email address for typos or "
-        "5.1.1 unnecessary spaces. For more information, go to 5.1.1 https://support.google.com/mail/?p=NoSuchUser a1-20020a05 - gsmtp",
-        "550-5.2.1 The email account that you tried to reach is inactive. For more information, go to 5.2.1 https://support.google.com/mail/?p=DisabledUser - gsmtp",
-        "550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient bob@sender-policy.example not found by SMTP address lookup",
-        "550 5.1.1 RESOLVER.ADR.RecipNotFound; not found", "550 5.1.1 <john.black@example.org>... User unknown",
-        "550 5.1.2 <x@y>... Host unknown (Name server: spam.example.net.: host not found)", "553 5.3.0 <x@y>... Addressee unknown, relay=[192.0.2.1]",
-        "550 5.2.1 <x@y>... Addressee unknown, relay=[192.0.2.1]", "550 Unrouteable address", "550 No such user here", "550 No Such User Here\"",
-        "550 sorry, no mailbox here by that name (#5.1.1)", "511 sorry, no mailbox here by that name (#5.1.1 - chkuser)",
-        "553 sorry, no mailbox here by that name (#5.7.1)",
-        "554 delivery error: dd This user doesn't have a yahoo.com account (bob@yahoo.com) [0] - mta1.mail.spam.yahoo.com",
-        "554 delivery error: dd Sorry your message to x@y cannot be delivered. This account has been disabled or discontinued [#102].",
-        "552 1 Requested mail action aborted, mailbox not found", "550 5.1.1 <bob@icloud.com>: user does not exist",
-        "550 5.1.1 <x@aol.com>: Recipient address rejected: aol.com", "550 cuda_nsu 5.1.1 <x@y> Recipient address rejected: User unknown",
-        "550 5.1.1 <x@y> Account not available", "550 5.7.1 No such user!", "550 5.0.0 User unknown",
-        "550 Message was not accepted -- invalid mailbox. Local mailbox bob@mail.ru is unavailable: user not found",
-        "550 The recipient may contain a non-existent account, please check the recipient address.",
-        "550 5.1.1 Adresse d au moins un destinataire invalide. Invalid recipient. OFR_416 [416]", "550 bob@y... No such user",
-        "553 5.1.3 Invalid address", "551 5.1.6 User has moved", "551 not our customer", "550 User (x@y) unknown.",
-        "550 Mailbox ( x@y ) not found or inactivated", "550 user bob@y is unknown", "550 Unknown user"}) {
+  for (
+      const char* missing :
+      {"550 5.1.1 <x@y>: Recipient address rejected: User unknown in virtual mailbox table",
+       "550 5.1.1 <bob@corporate.example>: Recipient address rejected: User unknown in local recipient table",
+       "550 5.1.1 <john.black@example.org>: Recipient address rejected: User unknown in relay recipient table",
+       "550 5.1.1 <spam@fullerton.edu>: Recipient address rejected: User unknown in virtual alias table",
+       "550 <bob@content.policy.example>: Recipient address rejected: User unknown in relay recipient table",
+       "550-5.1.1 The email account that you tried to reach does not exist. Please try 5.1.1 double-checking the recipient's email address for typos or "
+       "5.1.1 unnecessary spaces. For more information, go to 5.1.1 https://support.google.com/mail/?p=NoSuchUser a1-20020a05 - gsmtp",
+       "550-5.2.1 The email account that you tried to reach is inactive. For more information, go to 5.2.1 https://support.google.com/mail/?p=DisabledUser - gsmtp",
+       "550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient bob@sender-policy.example not found by SMTP address lookup",
+       "550 5.1.1 RESOLVER.ADR.RecipNotFound; not found",
+       "550 5.1.1 <john.black@example.org>... User unknown",
+       "550 5.1.2 <x@y>... Host unknown (Name server: spam.example.net.: host not found)",
+       "553 5.3.0 <x@y>... Addressee unknown, relay=[192.0.2.1]",
+       "550 5.2.1 <x@y>... Addressee unknown, relay=[192.0.2.1]",
+       "550 Unrouteable address",
+       "550 No such user here",
+       "550 No Such User Here\"",
+       "550 sorry, no mailbox here by that name (#5.1.1)",
+       "511 sorry, no mailbox here by that name (#5.1.1 - chkuser)",
+       "553 sorry, no mailbox here by that name (#5.7.1)",
+       "554 delivery error: dd This user doesn't have a yahoo.com account (bob@yahoo.com) [0] - mta1.mail.spam.yahoo.com",
+       "554 delivery error: dd Sorry your message to x@y cannot be delivered. This account has been disabled or discontinued [#102].",
+       "552 1 Requested mail action aborted, mailbox not found",
+       "550 5.1.1 <bob@icloud.com>: user does not exist",
+       "550 5.1.1 <x@aol.com>: Recipient address rejected: aol.com",
+       "550 cuda_nsu 5.1.1 <x@y> Recipient address rejected: User unknown",
+       "550 5.1.1 <x@y> Account not available",
+       "550 5.7.1 No such user!",
+       "550 5.0.0 User unknown",
+       "550 Message was not accepted -- invalid mailbox. Local mailbox bob@mail.ru is unavailable: user not found",
+       "550 The recipient may contain a non-existent account, please check the recipient address.",
+       "550 5.1.1 Adresse d au moins un destinataire invalide. Invalid recipient. OFR_416 [416]",
+       "550 bob@y... No such user",
+       "553 5.1.3 Invalid address",
+       "551 5.1.6 User has moved",
+       "551 not our customer",
+       "550 User (x@y) unknown.",
+       "550 Mailbox ( x@y ) not found or inactivated",
+       "550 user bob@y is unknown",
+       "550 Unknown user"}) {
     EXPECT_EQ(classify(missing), refusal::recipient) << missing;
   }
 }
 
 TEST(mail_refusal, limits_of_the_sender_and_temporary_conditions_wait) {
   // Replies of Gmail, Exchange Online, Amazon SES, SendGrid, Mailgun, Zoho, cPanel, Postfix with a policy server, and others.
-  for (const char* later :
-       {"550 5.4.5 Daily user sending limit exceeded. For more information, go to https://support.google.com/a/answer/166852 - gsmtp",
-        "550 5.7.1 Daily SMTP relay limit exceeded for user. For more information, go to https://support.google.com/a/answer/6140680 - gsmtp",
-        "550 5.7.1 Daily SMTP relay limit exceeded for customer.",
-        "550-5.2.1 The user you are trying to contact is receiving mail too quickly. 5.2.1 Please resend your message at a later time.",
-        "550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.",
-        "550-5.7.28 Our system has detected an unusual rate of unsolicited mail originating from your IP address.",
-        "554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; Failed to process message due to a permanent exception with message",
-        "554 5.2.0 STOREDRV.Submission.Exception:OutboundSpamException; Failed to process message",
-        "550 5.1.90 Your message can't be sent because you've reached your daily limit for message recipients",
-        "550 5.2.251 Sender throttled due to continuous mailbox full errors.", "550 5.2.122 The recipient has exceeded their limit for the number of messages",
-        "550 5.7.705 Access denied, tenant has exceeded threshold", "550 5.1.8 Access denied, bad outbound sender AS(42004)",
-        "554 Throttling failure: Maximum sending rate exceeded", "554 Throttling failure: Daily message quota exceeded",
-        "554 Message rejected: Sending suspended for this account. For more information, please check the inbox of the email address",
-        "554 Message rejected: Sending paused for this account.", "550 Maximum credits exceeded", "550 5.7.1 Recipient limit exceeded",
-        "550 5.7.1 Maximum number of recipients per day exceeded", "550 5.5.3 Too many recipients", "550 5.4.6 Unusual sending activity detected. Please try after sometime",
-        "550 Domain example.org has exceeded the max emails per hour (250/200 (125%)) allowed. Message discarded.",
-        "550 Domain example.org has exceeded the max defers and failures per hour (5/5 (100%)) allowed. Message discarded.",
-        "554 5.7.1 <x@y>: Recipient address rejected: Policy Rejection - Message quota exceeded", "550 Daily sending quota exceeded",
-        "554 5.7.1 <x@y>: Recipient address rejected: You have exceeded your Outmail quota.", "550 Too many messages. Try again in 92 seconds.",
-        "554 You have sent too many messages", "550 5.7.1 Hourly limit exceeded", "550 5.7.1 You have exceeded your daily send limit",
-        "550 5.2.1 Mailbox temporarily disabled: x@y", "550 5.7.1 Service refused, please try later"}) {
+  for (
+      const char* later :
+      {"550 5.4.5 Daily user sending limit exceeded. For more information, go to https://support.google.com/a/answer/166852 - gsmtp",
+       "550 5.7.1 Daily SMTP relay limit exceeded for user. For more information, go to https://support.google.com/a/answer/6140680 - gsmtp",
+       "550 5.7.1 Daily SMTP relay limit exceeded for customer.",
+       "550-5.2.1 The user you are trying to contact is receiving mail too quickly. 5.2.1 Please resend your message at a later time.",
+       "550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.",
+       "550-5.7.28 Our system has detected an unusual rate of unsolicited mail originating from your IP address.",
+       "554 5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; Failed to process message due to a permanent exception with message",
+       "554 5.2.0 STOREDRV.Submission.Exception:OutboundSpamException; Failed to process message",
+       "550 5.1.90 Your message can't be sent because you've reached your daily limit for message recipients",
+       "550 5.2.251 Sender throttled due to continuous mailbox full errors.",
+       "550 5.2.122 The recipient has exceeded their limit for the number of messages",
+       "550 5.7.705 Access denied, tenant has exceeded threshold",
+       "550 5.1.8 Access denied, bad outbound sender AS(42004)",
+       "554 Throttling failure: Maximum sending rate exceeded",
+       "554 Throttling failure: Daily message quota exceeded",
+       "554 Message rejected: Sending suspended for this account. For more information, please check the inbox of the email address",
+       "554 Message rejected: Sending paused for this account.",
+       "550 Maximum credits exceeded",
+       "550 5.7.1 Recipient limit exceeded",
+       "550 5.7.1 Maximum number of recipients per day exceeded",
+       "550 5.5.3 Too many recipients",
+       "550 5.4.6 Unusual sending activity detected. Please try after sometime",
+       "550 Domain example.org has exceeded the max emails per hour (250/200 (125%)) allowed. Message discarded.",
+       "550 Domain example.org has exceeded the max defers and failures per hour (5/5 (100%)) allowed. Message discarded.",
+       "554 5.7.1 <x@y>: Recipient address rejected: Policy Rejection - Message quota exceeded",
+       "550 Daily sending quota exceeded",
+       "554 5.7.1 <x@y>: Recipient address rejected: You have exceeded your Outmail quota.",
+       "550 Too many messages. Try again in 92 seconds.",
+       "554 You have sent too many messages",
+       "550 5.7.1 Hourly limit exceeded",
+       "550 5.7.1 You have exceeded your daily send limit",
+       "550 5.2.1 Mailbox temporarily disabled: x@y",
+       "550 5.7.1 Service refused, please try later"}) {
     EXPECT_EQ(classify(later), refusal::later) << later;
   }
 }
 
 TEST(mail_refusal, policies_reputation_senders_and_full_mailboxes_suppress_nothing) {
-  for (const char* other :
-       {"550 relay not permitted", "550 5.7.1 Relaying denied", "550 5.7.1 <x@y>... Relaying denied", "554 5.7.1 <x@y>: Relay access denied",
-        "550 Administrative prohibition", "550 5.1.8 Sender address rejected", "550 Sender verify failed", "550 5.1.1 Sender rejected", "550 5.1.7 Bad sender",
-        "550-Verification failed for <noreply@ours.example> No Such User Here Sender verify failed",
-        "550 5.1.0 <noreply@ours.example>: Sender address rejected: User unknown in virtual mailbox table",
-        "550 5.1.1 <noreply@ours.example>: Sender address rejected: User unknown in local recipient table",
-        "550 5.2.2 Mailbox full", "552 5.2.2 Over quota", "552 Requested mailbox exceeds quota.", "550 Mailbox quota exceeded", "550 User is over quota",
-        "552-5.2.2 The recipient's inbox is out of storage space. 5.2.2 https://support.google.com/mail/?p=OverQuotaPerm - gsmtp",
-        "552 5.2.2 This message is larger than the current system limit or the recipient's mailbox is full.",
-        "550 5.2.3 Message too long", "552 5.3.4 Message size exceeds fixed limit", "554 5.4.6 Hop count exceeded - possible mail loop", "550 maximum line length exceeded",
-        "550-5.7.26 Unauthenticated e-mail: SPF and DKIM failed", "550 SPF check failed for unknown user domain", "550 Blocked by Spamhaus",
-        "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org", "550 5.1.1 <x@y>: Recipient address rejected: blocked using zen.spamhaus.org",
-        "550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3150).",
-        "550 5.4.1 Recipient address rejected: Access denied. [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]",
-        "553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in Spamhaus's list; see http://postmaster.yahoo.com/550-bl23.html",
-        "554 Message rejected: Email address is not verified. The following identities failed the check in region US-EAST-1: x@y",
-        "550 5.1.1 Amazon SES has suppressed sending to this address because it has a recent history of bouncing as an invalid address",
-        "550 5.5.0 Requested action not taken: mailbox unavailable", "550 Requested action not taken: mailbox unavailable", "550 Rejected", "550", "",
-        "550 http://support.example.org/user-unknown", "550 Rejected by no-such-user.example.org", "550 <user unknown@y> rejected",
-        "550 Your account has been disabled", "554 5.7.1 [P4] Message blocked due to spam content in the message.", "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
-        "452 4.2.2 no such user", "550 5.1.1.1 x", "550 Message content rejected"}) {
+  for (
+      const char* other :
+      {"550 relay not permitted",
+       "550 5.7.1 Relaying denied",
+       "550 5.7.1 <x@y>... Relaying denied",
+       "554 5.7.1 <x@y>: Relay access denied",
+       "550 Administrative prohibition",
+       "550 5.1.8 Sender address rejected",
+       "550 Sender verify failed",
+       "550 5.1.1 Sender rejected",
+       "550 5.1.7 Bad sender",
+       "550-Verification failed for <noreply@ours.example> No Such User Here Sender verify failed",
+       "550 5.1.0 <noreply@ours.example>: Sender address rejected: User unknown in virtual mailbox table",
+       "550 5.1.1 <noreply@ours.example>: Sender address rejected: User unknown in local recipient table",
+       "550 5.2.2 Mailbox full",
+       "552 5.2.2 Over quota",
+       "552 Requested mailbox exceeds quota.",
+       "550 Mailbox quota exceeded",
+       "550 User is over quota",
+       "552-5.2.2 The recipient's inbox is out of storage space. 5.2.2 https://support.google.com/mail/?p=OverQuotaPerm - gsmtp",
+       "552 5.2.2 This message is larger than the current system limit or the recipient's mailbox is full.",
+       "550 5.2.3 Message too long",
+       "552 5.3.4 Message size exceeds fixed limit",
+       "554 5.4.6 Hop count exceeded - possible mail loop",
+       "550 maximum line length exceeded",
+       "550-5.7.26 Unauthenticated e-mail: SPF and DKIM failed",
+       "550 SPF check failed for unknown user domain",
+       "550 Blocked by Spamhaus",
+       "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org",
+       "550 5.1.1 <x@y>: Recipient address rejected: blocked using zen.spamhaus.org",
+       "550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3150).",
+       "550 5.4.1 Recipient address rejected: Access denied. [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]",
+       "553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in Spamhaus's list; see http://postmaster.yahoo.com/550-bl23.html",
+       "554 Message rejected: Email address is not verified. The following identities failed the check in region US-EAST-1: x@y",
+       "550 5.1.1 Amazon SES has suppressed sending to this address because it has a recent history of bouncing as an invalid address",
+       "550 5.5.0 Requested action not taken: mailbox unavailable",
+       "550 Requested action not taken: mailbox unavailable",
+       "550 Rejected",
+       "550",
+       "",
+       "550 http://support.example.org/user-unknown",
+       "550 Rejected by no-such-user.example.org",
+       "550 <user unknown@y> rejected",
+       "550 Your account has been disabled",
+       "554 5.7.1 [P4] Message blocked due to spam content in the message.",
+       "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+       "452 4.2.2 no such user",
+       "550 5.1.1.1 x",
+       "550 Message content rejected"}) {
     EXPECT_EQ(classify(other), refusal::other) << other;
   }
 }
@@ -256,7 +350,8 @@ TEST(mail_settings, say_what_is_wrong) {
             "mail.bounce_address must have only ASCII characters before the @\n");
   EXPECT_EQ(read(R"(, "reply_to": "help@b\u00fccher.example")").reply_to, "help@xn--bcher-kva.example");
   EXPECT_EQ(read(R"(, "from": "no-reply@example.org")").envelope_sender(), "no-reply@example.org");
-  EXPECT_EQ(read(R"(, "from": "no-reply@example.org", "bounce_address": "b@example.org")").envelope_sender(), "b@example.org");
+  EXPECT_EQ(read(R"(, "from": "no-reply@example.org", "bounce_address": "b@example.org")").envelope_sender(),
+            "b@example.org");
 }
 
 TEST(mail_sealed_body, opens_what_it_sealed_and_nothing_else) {

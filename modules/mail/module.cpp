@@ -57,15 +57,9 @@ class payload {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx),
-        settings_(read_settings(ctx.settings(), faults_)),
-        brand_(brand_of(ctx)),
-        repo_(ctx),
-        postman_(ctx, repo_, settings_, brand_, link_base(ctx)),
-        service_(ctx, repo_, settings_),
-        routes_(ctx, repo_, brand_),
-        check_(ctx, settings_) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)),
+      brand_(brand_of(ctx)), repo_(ctx), postman_(ctx, repo_, settings_, brand_, link_base(ctx)),
+      service_(ctx, repo_, settings_), routes_(ctx, repo_, brand_), check_(ctx, settings_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);

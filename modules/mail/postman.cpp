@@ -45,12 +45,10 @@ std::string with_link(std::string text, std::string_view link) {
 
 }  // namespace
 
-postman::postman(const ry::context& ctx, const repository& repo, const settings& s,
-                 const brand& b, std::string links)
+postman::postman(const ry::context& ctx, const repository& repo, const settings& s, const brand& b, std::string links)
     : ctx_(ctx), repo_(repo), settings_(s), brand_(b), links_(std::move(links)), smtp_(s) {
   const auto count = [&](const char* outcome) {
-    return ctx.metrics().counter("attempts_total", "Attempts to hand a message to the relay",
-                                 {{"outcome", outcome}});
+    return ctx.metrics().counter("attempts_total", "Attempts to hand a message to the relay", {{"outcome", outcome}});
   };
   sent_ = count("sent");
   retried_ = count("retry");
@@ -68,8 +66,7 @@ std::uint64_t postman::paused_ms() const noexcept {
 std::uint64_t postman::pause(std::uint64_t longest_ms) noexcept {
   const auto n = troubles_.fetch_add(1, std::memory_order_relaxed);
   const auto ms = std::min(first_pause_ms << std::min(n, 6u), longest_ms);
-  paused_until_us_.store(ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000,
-                         std::memory_order_relaxed);
+  paused_until_us_.store(ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000, std::memory_order_relaxed);
   return ms;
 }
 

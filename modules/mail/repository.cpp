@@ -10,8 +10,8 @@ ry::task<void> repository::configure(settings s) const {
 }
 
 ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_t gap_ms) const {
-  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4, true)",
-                                              message, by.job, by.fence, gap_ms))
+  const auto rows = (co_await ctx_.db().query("select * from mail.begin_attempt($1, $2, $3, $4, true)", message, by.job,
+                                              by.fence, gap_ms))
                         .value();
   const auto r = rows.front();
   turn out;
@@ -32,9 +32,8 @@ ry::task<turn> repository::begin_attempt(ry::uuid message, lease by, std::int64_
 }
 
 ry::task<void> repository::end_attempt(ry::uuid message, lease by, ending how) const {
-  (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message,
-                            by.job, by.fence, how.state, how.code, how.reply, how.maybe_duplicate,
-                            how.bounced))
+  (co_await ctx_.db().query("select mail.end_attempt($1, $2, $3, $4, $5::int, $6, $7, $8)", message, by.job, by.fence,
+                            how.state, how.code, how.reply, how.maybe_duplicate, how.bounced))
       .value();
 }
 
@@ -57,23 +56,23 @@ ry::task<std::vector<plain_message>> repository::plain_messages(std::int64_t mos
 }
 
 ry::task<void> repository::replace_bodies(plain_message was, std::string sealed) const {
-  (co_await ctx_.db().query("update mail.message set body_text = $2, body_html = null"
-                            " where id = $1 and body_text is not distinct from $3 and body_html is not distinct from $4",
-                            was.id, sealed, was.text, was.html))
+  (co_await ctx_.db().query(
+       "update mail.message set body_text = $2, body_html = null"
+       " where id = $1 and body_text is not distinct from $3 and body_html is not distinct from $4",
+       was.id, sealed, was.text, was.html))
       .value();
 }
 
 ry::task<std::vector<ry_mail_outcome>> repository::outcomes(std::vector<std::string> ids) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select coalesce(array_position(array['queued','sent','refused','dead','suppressed'],"
-           "  m.state) - 1, 5) as state, coalesce(m.attempts, 0) as attempts,"
-           "  coalesce(m.reply_code, 0) as reply"
-           "  from unnest($1::text[]) with ordinality w (id, n)"
-           "  left join mail.message m on m.id = w.id::uuid order by w.n",
-           ids))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select coalesce(array_position(array['queued','sent','refused','dead','suppressed'],"
+                         "  m.state) - 1, 5) as state, coalesce(m.attempts, 0) as attempts,"
+                         "  coalesce(m.reply_code, 0) as reply"
+                         "  from unnest($1::text[]) with ordinality w (id, n)"
+                         "  left join mail.message m on m.id = w.id::uuid order by w.n",
+                         ids))
+                        .value();
   std::vector<ry_mail_outcome> out;
   for (const auto r : rows) {
     ry_mail_outcome o{};
@@ -87,18 +86,20 @@ ry::task<std::vector<ry_mail_outcome>> repository::outcomes(std::vector<std::str
 }
 
 ry::task<std::optional<subscription>> repository::find_subscription(ry::uuid token) const {
-  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                                   "select address, category, out_at is not null as out from mail.subscription"
-                                                   " where token = $1",
-                                                   token))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select address, category, out_at is not null as out from mail.subscription"
+                                     " where token = $1",
+                                     token))
+          .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
   co_return subscription{std::string(r.text("address")), std::string(r.text("category")), r.boolean("out")};
 }
 
 ry::task<bool> repository::set_subscribed(ry::uuid token, bool subscribed) const {
-  const auto rows = (co_await ctx_.db().query("select mail.set_subscribed($1, $2) is not null", token, subscribed)).value();
+  const auto rows =
+      (co_await ctx_.db().query("select mail.set_subscribed($1, $2) is not null", token, subscribed)).value();
   co_return rows.front().boolean(0);
 }
 
@@ -111,28 +112,26 @@ ry::task<void> repository::hold_broadcast(std::string id, std::string state) con
 }
 
 ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
-                                        std::int64_t limit) const {
+                                            std::int64_t limit) const {
   // Ordered by the end; the id tells messages of one instant apart.
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select m.id, json_build_object('id', m.id, 'category', m.category, 'address', m.address,"
-           "  'state', m.state, 'attempts', m.attempts, 'maybe_duplicate', m.maybe_duplicate,"
-           "  'reply', m.reply, 'created_at', to_char(m.created_at at time zone 'utc',"
-           "  'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'ended_at', to_char(m.ended_at at time zone"
-           "  'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text as doc"
-           "  from mail.message m"
-           " where m.state = $1 and m.ended_at is not null and ($2::uuid is null"
-           "    or (m.ended_at, m.id) < (select b.ended_at, b.id from mail.message b where b.id = $2))"
-           " order by m.ended_at desc, m.id desc limit $3",
-           state, before, limit + 1))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select m.id, json_build_object('id', m.id, 'category', m.category, 'address', m.address,"
+                         "  'state', m.state, 'attempts', m.attempts, 'maybe_duplicate', m.maybe_duplicate,"
+                         "  'reply', m.reply, 'created_at', to_char(m.created_at at time zone 'utc',"
+                         "  'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'ended_at', to_char(m.ended_at at time zone"
+                         "  'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))::text as doc"
+                         "  from mail.message m"
+                         " where m.state = $1 and m.ended_at is not null and ($2::uuid is null"
+                         "    or (m.ended_at, m.id) < (select b.ended_at, b.id from mail.message b where b.id = $2))"
+                         " order by m.ended_at desc, m.id desc limit $3",
+                         state, before, limit + 1))
+                        .value();
   co_return ry::read_page(rows, limit);
 }
 
 ry::task<bool> repository::requeue(std::string actor, ry::uuid message) const {
-  const auto rows =
-      (co_await ctx_.db().query("select mail.requeue($1, $2)", actor, message)).value();
+  const auto rows = (co_await ctx_.db().query("select mail.requeue($1, $2)", actor, message)).value();
   co_return rows.front().boolean(0);
 }
 
@@ -164,8 +163,8 @@ ry::task<ry::page_of_rows> repository::suppressions(suppression_filter only, std
 
 ry::task<std::int64_t> repository::lift_many(std::string actor, bulk_lift what) const {
   const auto rows =
-      (co_await ctx_.db().query("select mail.lift_many($1, $2, $3::text[], $4, $5::timestamptz, $6::timestamptz)", actor,
-                                what.reason, what.addresses, what.domain, what.since, what.until))
+      (co_await ctx_.db().query("select mail.lift_many($1, $2, $3::text[], $4, $5::timestamptz, $6::timestamptz)",
+                                actor, what.reason, what.addresses, what.domain, what.since, what.until))
           .value();
   co_return rows.front().int64(0);
 }
@@ -183,7 +182,9 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
   b.add(
       "update mail.subscription set out_at = null, reason = null, expires_at = null, detail = ''"
       " where expires_at < clock_timestamp()");
-  b.add("delete from mail.held_broadcast where state = 'cancelled' and at < now() - make_interval(days => $1::int + 31)", keep_days);
+  b.add(
+      "delete from mail.held_broadcast where state = 'cancelled' and at < now() - make_interval(days => $1::int + 31)",
+      keep_days);
   (co_await ctx_.db().run(b)).value();
 }
 

@@ -87,13 +87,13 @@ class repository {
   ry::task<void> hold_broadcast(std::string id, std::string state) const;
 
   // Newest first by the time they ended.
-  ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> before,
-                              std::int64_t limit) const;
+  ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> before, std::int64_t limit) const;
   // Acts of `actor`, told to the audit.
   ry::task<bool> requeue(std::string actor, ry::uuid message) const;
   // False: nothing stood in the way.
   ry::task<bool> lift(std::string actor, std::string address) const;
-  ry::task<ry::page_of_rows> suppressions(suppression_filter only, std::optional<ry::uuid> before, std::int64_t limit) const;
+  ry::task<ry::page_of_rows> suppressions(suppression_filter only, std::optional<ry::uuid> before,
+                                          std::int64_t limit) const;
   // Their number.
   ry::task<std::int64_t> lift_many(std::string actor, bulk_lift what) const;
   // Gives up what nobody works on any more, removes what ended long ago.

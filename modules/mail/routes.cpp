@@ -19,8 +19,9 @@ constexpr std::size_t most_lifted_addresses = 1000;
 
 ry::response html_page(int status, std::string html) {
   return ry::response(status, "text/html; charset=utf-8", std::move(html))
-      .header("Content-Security-Policy",
-              "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+      .header(
+          "Content-Security-Policy",
+          "default-src 'none'; style-src 'unsafe-inline'; img-src https:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
       .header("Referrer-Policy", "no-referrer")
       .header("X-Robots-Tag", "noindex")
       .header("Cache-Control", "no-store");
@@ -30,12 +31,15 @@ ry::error invalid(std::string_view field, const std::string& what) {
   return ry::http_error(422, RY_INVALID_ARGUMENT, "mail.invalid_value", std::string(field) + " " + what);
 }
 
-std::string_view sv(const json::string& s) { return {s.data(), s.size()}; }
+std::string_view sv(const json::string& s) {
+  return {s.data(), s.size()};
+}
 
 std::optional<std::string> text_in(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
   if (v == nullptr || v->is_null()) return std::nullopt;
-  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320) throw invalid(name, "must be a string of 1 to 320 bytes");
+  if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 320)
+    throw invalid(name, "must be a string of 1 to 320 bytes");
   return std::string(sv(v->get_string()));
 }
 
@@ -44,12 +48,12 @@ std::optional<std::string> instant_in(const json::object& o, const char* name) {
   auto out = text_in(o, name);
   if (!out) return out;
   const auto digits = [&](std::size_t at, std::size_t n) {
-    return std::all_of(out->begin() + static_cast<std::ptrdiff_t>(at), out->begin() + static_cast<std::ptrdiff_t>(at + n),
-                       [](char c) { return c >= '0' && c <= '9'; });
+    return std::all_of(out->begin() + static_cast<std::ptrdiff_t>(at),
+                       out->begin() + static_cast<std::ptrdiff_t>(at + n), [](char c) { return c >= '0' && c <= '9'; });
   };
-  const bool good = out->size() >= 20 && out->size() <= 30 && digits(0, 4) && (*out)[4] == '-' && digits(5, 2) && (*out)[7] == '-' &&
-                    digits(8, 2) && (*out)[10] == 'T' && digits(11, 2) && (*out)[13] == ':' && digits(14, 2) && (*out)[16] == ':' &&
-                    digits(17, 2) && out->back() == 'Z';
+  const bool good = out->size() >= 20 && out->size() <= 30 && digits(0, 4) && (*out)[4] == '-' && digits(5, 2) &&
+                    (*out)[7] == '-' && digits(8, 2) && (*out)[10] == 'T' && digits(11, 2) && (*out)[13] == ':' &&
+                    digits(14, 2) && (*out)[16] == ':' && digits(17, 2) && out->back() == 'Z';
   if (!good) throw invalid(name, "must be a time like 2026-11-20T09:30:00Z");
   return out;
 }
@@ -80,7 +84,8 @@ bulk_lift read_bulk_lift(std::string_view body) {
   }
   out.addresses.emplace();
   for (const auto& a : list->get_array()) {
-    if (!a.is_string() || !is_address(sv(a.get_string()))) throw invalid("addresses", "must contain only e-mail addresses");
+    if (!a.is_string() || !is_address(sv(a.get_string())))
+      throw invalid("addresses", "must contain only e-mail addresses");
     out.addresses->emplace_back(sv(a.get_string()));
   }
   return out;
@@ -159,7 +164,8 @@ ry::task<ry::response> routes::lift(ry::request r) {
 }
 
 ry::task<ry::response> routes::suppressions(ry::request r) {
-  suppression_filter only{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()), r.query("category").value_or(""), r.query("address").value_or("")};
+  suppression_filter only{boost::algorithm::to_lower_copy(r.query("reason").value_or(""), std::locale::classic()),
+                          r.query("category").value_or(""), r.query("address").value_or("")};
   if (!only.reason.empty() && only.reason != "bounced" && only.reason != "unsubscribed" && only.reason != "operator") {
     throw invalid("reason", "must be one of bounced, unsubscribed, operator");
   }

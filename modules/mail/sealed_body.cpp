@@ -15,11 +15,15 @@ constexpr std::string_view prefix = "ry-sealed:";
 constexpr std::string_view with_link = "u:", without_link = "-:";
 constexpr std::string_view place = "mail.body";
 
-std::string_view sv(const json::string& s) { return {s.data(), s.size()}; }
+std::string_view sv(const json::string& s) {
+  return {s.data(), s.size()};
+}
 
 }  // namespace
 
-bool is_sealed(std::string_view body_text) noexcept { return body_text.starts_with(prefix); }
+bool is_sealed(std::string_view body_text) noexcept {
+  return body_text.starts_with(prefix);
+}
 
 std::string seal_bodies(const ry::context& ctx, std::string_view text, std::string_view html) {
   json::object plain{{"text", json::string_view(text.data(), text.size())},
@@ -27,8 +31,8 @@ std::string seal_bodies(const ry::context& ctx, std::string_view text, std::stri
   const bool link = text.find(unsubscribe_mark) != text.npos || html.find(unsubscribe_mark) != html.npos;
   std::string out(prefix);
   out += link ? with_link : without_link;
-  out += ry::base64_encode(ry::secrets(ctx).seal(place, json::serialize(plain)).value(),
-                           ry::base64_alphabet::standard, true);
+  out += ry::base64_encode(ry::secrets(ctx).seal(place, json::serialize(plain)).value(), ry::base64_alphabet::standard,
+                           true);
   return out;
 }
 

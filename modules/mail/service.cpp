@@ -25,8 +25,7 @@ ry_status service::outcomes(const ry_uuid* ids, std::size_t n, std::uint64_t wai
   if (n > most_ids) return RY_INVALID_ARGUMENT;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < n; ++i) texts.push_back(ry::uuid(ids[i]).to_string());
-  const auto until =
-      ctx_.mono_us() + static_cast<std::int64_t>(std::min(wait_ms, longest_wait_ms)) * 1000;
+  const auto until = ctx_.mono_us() + static_cast<std::int64_t>(std::min(wait_ms, longest_wait_ms)) * 1000;
   return ctx_.spawn(watch(std::move(texts), until, c), c.exec) ? RY_OK : RY_UNAVAILABLE;
 }
 
@@ -36,9 +35,8 @@ ry::task<void> service::watch(std::vector<std::string> ids, std::int64_t until_u
   try {
     for (std::uint64_t pause = first_look_ms;; pause = std::min(pause * 2, slowest_look_ms)) {
       found = co_await repo_.outcomes(ids);
-      const bool open = std::any_of(found.begin(), found.end(), [](const ry_mail_outcome& o) {
-        return o.state == RY_MAIL_QUEUED;
-      });
+      const bool open =
+          std::any_of(found.begin(), found.end(), [](const ry_mail_outcome& o) { return o.state == RY_MAIL_QUEUED; });
       const auto left = until_us - ctx_.mono_us();
       if (!open || left <= 0) break;
       (co_await ctx_.sleep(std::min(pause, static_cast<std::uint64_t>(left) / 1000 + 1))).value();
@@ -58,21 +56,16 @@ ry::task<void> service::watch(std::vector<std::string> ids, std::int64_t until_u
 
 const ry_mail_v1* service::table() noexcept {
   static constexpr ry_mail_v1 t{
-      sizeof(ry_mail_v1), 0,
-      [](void* self) noexcept -> std::uint32_t {
-        return static_cast<service*>(self)->settings_.host.empty() ? 0 : 1;
-      },
+      sizeof(ry_mail_v1),
+      0,
+      [](void* self) noexcept -> std::uint32_t { return static_cast<service*>(self)->settings_.host.empty() ? 0 : 1; },
       [](void* self, ry_str address) noexcept {
         return ry::guard([&] { return static_cast<service*>(self)->check_address(ry::view(address)); });
       },
-      [](void* self) noexcept {
-        (void)ry::guard([&] { static_cast<service*>(self)->ctx_.jobs().poke("mail"); });
-      },
-      [](void* self, const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, ry_exec* exec,
-         ry_mail_outcome_fn fn, void* ctx) noexcept {
-        return ry::guard([&] {
-          return static_cast<service*>(self)->outcomes(ids, n, wait_ms, {exec, fn, ctx});
-        });
+      [](void* self) noexcept { (void)ry::guard([&] { static_cast<service*>(self)->ctx_.jobs().poke("mail"); }); },
+      [](void* self, const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, ry_exec* exec, ry_mail_outcome_fn fn,
+         void* ctx) noexcept {
+        return ry::guard([&] { return static_cast<service*>(self)->outcomes(ids, n, wait_ms, {exec, fn, ctx}); });
       },
       [](void* self, ry_str text, ry_str html, ry_take_fn take, void* ctx) noexcept {
         return ry::guard([&] {

@@ -37,9 +37,7 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.host = text_of(o, "host");
   if (s.host.find_first_of("/@?# \t\r\n") != s.host.npos) faults.add("host", "is not a host name");
   const auto kind = text_of(o, "security");
-  s.security = kind == "tls"    ? security::tls
-               : kind == "none" ? security::none
-                                : security::starttls;
+  s.security = kind == "tls" ? security::tls : kind == "none" ? security::none : security::starttls;
   s.port = static_cast<std::uint16_t>(o.at("port").as_int64());
   if (s.port == 0) {
     s.port = s.security == security::tls ? 465 : s.security == security::none ? 25 : 587;

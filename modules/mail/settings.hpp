@@ -23,9 +23,9 @@ struct settings {
   std::string username;
   std::string password;
   std::string ca_file;
-  std::string from;       // bare address
+  std::string from;  // bare address
   std::string from_name;  // may be empty
-  std::string reply_to;        // empty: no Reply-To
+  std::string reply_to;  // empty: no Reply-To
   std::string bounce_address;  // empty: the address of From
   std::string unsubscribe_mailto;
   std::vector<std::string> dkim_selectors;

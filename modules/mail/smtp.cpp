@@ -31,7 +31,9 @@ void must(CURLcode code, const char* what) {
   }
 }
 
-std::size_t discard(char*, std::size_t size, std::size_t n, void*) noexcept { return size * n; }
+std::size_t discard(char*, std::size_t size, std::size_t n, void*) noexcept {
+  return size * n;
+}
 
 template <class Value>
 void set_option(CURL* h, CURLoption o, Value value) {
@@ -58,9 +60,8 @@ struct smtp::watcher {
   utf8_support* utf8 = nullptr;  // of the connection
 
   void said(std::string_view line) {
-    if (ended || line.size() < 3 || !std::all_of(line.begin(), line.begin() + 3, [](char c) {
-          return c >= '0' && c <= '9';
-        })) {
+    if (ended || line.size() < 3 ||
+        !std::all_of(line.begin(), line.begin() + 3, [](char c) { return c >= '0' && c <= '9'; })) {
       return;
     }
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
@@ -72,7 +73,8 @@ struct smtp::watcher {
       out.reply.assign(line.substr(0, most_reply));
     }
     continues = line.size() > 3 && line[3] == '-';
-    if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8")) *utf8 = utf8_support::yes;
+    if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8"))
+      *utf8 = utf8_support::yes;
   }
   void sent(std::string_view line) {
     const auto verb = line.substr(0, line.find_first_of(" \r\n"));
@@ -185,8 +187,8 @@ void smtp::prepare(void* curl, watcher& w) const {
   // Options go, connections stay.
   curl_easy_reset(h);
   const bool implicit = settings_.security == security::tls;
-  const auto url = std::string(implicit ? "smtps://" : "smtp://") + settings_.host + ":" +
-                   std::to_string(settings_.port);
+  const auto url =
+      std::string(implicit ? "smtps://" : "smtp://") + settings_.host + ":" + std::to_string(settings_.port);
   const auto set = [h](CURLoption o, auto value) { set_option(h, o, value); };
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "smtp,smtps");

@@ -17,13 +17,13 @@ namespace mail {
 
 // One message as it goes out.
 struct letter {
-  std::string id;       // left part of Message-ID; the same at every attempt
+  std::string id;  // left part of Message-ID; the same at every attempt
   std::string address;  // checked again here
   std::string subject;
   std::string text;
-  std::string html;             // empty: text only
+  std::string html;  // empty: text only
   std::string unsubscribe_url;  // empty: no List-Unsubscribe
-  std::string brand_name;       // in From if the settings have no name
+  std::string brand_name;  // in From if the settings have no name
   std::int64_t date_unix_s = 0;
 };
 
@@ -32,12 +32,13 @@ enum class phase { connect, hello, starttls, auth, mail, rcpt, data, body };
 
 // What is known of an attempt.
 struct attempt {
-  int curl_code = 0;        // CURLcode
-  int reply_code = 0;       // of the relay's last reply; 0: it said nothing
-  std::string reply;        // its text, cut
+  int curl_code = 0;  // CURLcode
+  int reply_code = 0;  // of the relay's last reply; 0: it said nothing
+  std::string reply;  // its text, cut
   phase at = phase::connect;
-  bool all_sent = false;    // the relay may have had the whole message
-  std::string unsupported;  // why the message cannot be sent to this address; the address was not sent to the relay. Otherwise empty
+  bool all_sent = false;  // the relay may have had the whole message
+  std::string
+      unsupported;  // why the message cannot be sent to this address; the address was not sent to the relay. Otherwise empty
 };
 
 // Whether the relay takes UTF-8 before the @ (RFC 6531), by its last greeting.
@@ -45,10 +46,10 @@ enum class utf8_support { unknown, no, yes };
 
 enum class verdict {
   sent,
-  retry,           // not now: again later
-  refused,         // the relay does not want this message, ever
-  bounced,         // the relay does not know this recipient
-  relay_trouble,   // the relay or our settings are wrong: it says nothing about this message
+  retry,  // not now: again later
+  refused,  // the relay does not want this message, ever
+  bounced,  // the relay does not know this recipient
+  relay_trouble,  // the relay or our settings are wrong: it says nothing about this message
 };
 
 // There was no connection to the relay.

@@ -16,46 +16,89 @@ constexpr std::string_view sender_limit_codes[] = {"5.4.5", "5.5.3", "5.1.90", "
 constexpr std::string_view size_codes[] = {"5.2.2", "5.2.3", "5.3.4"};
 
 // The following are the beginnings of words, or phrases, in the form that words_of() returns. A blank at the end: the whole word.
-constexpr std::string_view later_wording[] = {
-    "throttl",         "rate limit",     "ratelimit",         "too quickly",      "too fast",        "too frequent",    "at a rate that",
-    "unusual rate",    "unusual sending", "too many messages", "too many emails",  "too many mails",  "too many recipients",
-    "too many connections", "sent too many", "sending quota",  "sending limit",    "daily quota",     "daily limit",     "hourly quota",
-    "hourly limit",    "message limit",  "submission quota",  "storedrv submission", "sending suspended", "sending paused", "sending disabled",
-    "suspended from sending", "bad outbound sender", "temporar", "again later",   "try later",       "later time",      "try after"};
+constexpr std::string_view later_wording[] = {"throttl",
+                                              "rate limit",
+                                              "ratelimit",
+                                              "too quickly",
+                                              "too fast",
+                                              "too frequent",
+                                              "at a rate that",
+                                              "unusual rate",
+                                              "unusual sending",
+                                              "too many messages",
+                                              "too many emails",
+                                              "too many mails",
+                                              "too many recipients",
+                                              "too many connections",
+                                              "sent too many",
+                                              "sending quota",
+                                              "sending limit",
+                                              "daily quota",
+                                              "daily limit",
+                                              "hourly quota",
+                                              "hourly limit",
+                                              "message limit",
+                                              "submission quota",
+                                              "storedrv submission",
+                                              "sending suspended",
+                                              "sending paused",
+                                              "sending disabled",
+                                              "suspended from sending",
+                                              "bad outbound sender",
+                                              "temporar",
+                                              "again later",
+                                              "try later",
+                                              "later time",
+                                              "try after"};
 
-constexpr std::string_view limits[] = {"quota", "limit", "rate ", "rates ", "maximum", "max ", "threshold", "credits", "allowance", "allotment"};
+constexpr std::string_view limits[] = {"quota", "limit",     "rate ",   "rates ",    "maximum",
+                                       "max ",  "threshold", "credits", "allowance", "allotment"};
 constexpr std::string_view exceeded[] = {"exceed", "reached", "over quota", "over limit", "over the limit", "surpass"};
 // Limits that are not about how much is sent.
-constexpr std::string_view of_size[] = {"size",  "too large", "larger", "too big", "hop ",    "hops ",   "line ", "lines ",
-                                        "header", "attachment", "nesting", "length", "storage", "disk "};
+constexpr std::string_view of_size[] = {"size",   "too large", "larger",     "too big", "hop ",   "hops ",   "line ",
+                                        "lines ", "header",    "attachment", "nesting", "length", "storage", "disk "};
 constexpr std::string_view of_mailbox[] = {"mailbox", "inbox", "user is over", "account is over", "recipient is over"};
-constexpr std::string_view of_sending[] = {"send", "sent ", "submission", "outgoing", "outbound", "relay",   "daily", "day ",
-                                           "hour", "minute", "messages",  "emails",   "rate ",    "recipients"};
+constexpr std::string_view of_sending[] = {"send",     "sent ",  "submission", "outgoing",  "outbound",
+                                           "relay",    "daily",  "day ",       "hour",      "minute",
+                                           "messages", "emails", "rate ",      "recipients"};
 
 // The relay refuses the sender. An "unknown user" beside these is the sender's address.
-constexpr std::string_view about_sender[] = {"sender",     "sending",     "from address", "return path", "mail from", "envelope from", "originat",
-                                             "your account", "your ip",   "your server",  "your host",   "your domain", "spf ",        "dkim ",
-                                             "dmarc "};
+constexpr std::string_view about_sender[] = {
+    "sender",  "sending",     "from address", "return path", "mail from", "envelope from", "originat", "your account",
+    "your ip", "your server", "your host",    "your domain", "spf ",      "dkim ",         "dmarc "};
 
 // Reasons that lie with the relay or a rule: the mailbox may well exist.
 constexpr std::string_view elsewhere[] = {
-    "relaying",  "relay not",  "relay access", "relay denied",  "to relay",    "open relay", "spam",       "unsolicited", "virus",       "polic",
-    "prohibit",  "black",      "block",        "reputation",    "not permitted", "not allowed", "authenti", "authori",     "denied",      "quota",
-    "full ",     "over limit", "greylist",     "graylist",      "reverse dns", "rdns",       "dnsbl",      "rbl ",        "content",     "complain",
-    "abus",      "suppress",   "not verified"};
+    "relaying",      "relay not",   "relay access", "relay denied", "to relay",    "open relay", "spam",
+    "unsolicited",   "virus",       "polic",        "prohibit",     "black",       "block",      "reputation",
+    "not permitted", "not allowed", "authenti",     "authori",      "denied",      "quota",      "full ",
+    "over limit",    "greylist",    "graylist",     "reverse dns",  "rdns",        "dnsbl",      "rbl ",
+    "content",       "complain",    "abus",         "suppress",     "not verified"};
 
-constexpr std::string_view mailbox_names[] = {"user", "recipient", "mailbox", "account", "address", "addressee", "alias"};
-constexpr std::string_view missing_before[] = {"no such ", "unknown ", "invalid ", "nonexistent ", "non existent ", "unknown or illegal "};
-constexpr std::string_view missing_after[] = {" unknown ",       " is unknown ",     " not found ",      " was not found ",  " could not be found ",
-                                              " does not exist ", " doesnt exist ",  " not exist ",      " no longer exists ", " is not known ",
-                                              " is disabled ",   " disabled ",       " has been disabled ", " is inactive ", " has been deactivated "};
-constexpr std::string_view missing_otherwise[] = {"not a known user",   "no mailbox here",   "no mailbox by",        "not a valid mailbox", "unrouteable address",
-                                                  "unroutable address", "user doesnt have a", "not have an account here", "deactivated mailbox",
-                                                  "tried to reach does not exist", "not our customer", "no user record"};
+constexpr std::string_view mailbox_names[] = {"user",    "recipient", "mailbox", "account",
+                                              "address", "addressee", "alias"};
+constexpr std::string_view missing_before[] = {"no such ",     "unknown ",      "invalid ",
+                                               "nonexistent ", "non existent ", "unknown or illegal "};
+constexpr std::string_view missing_after[] = {
+    " unknown ",        " is unknown ",   " not found ",         " was not found ",    " could not be found ",
+    " does not exist ", " doesnt exist ", " not exist ",         " no longer exists ", " is not known ",
+    " is disabled ",    " disabled ",     " has been disabled ", " is inactive ",      " has been deactivated "};
+constexpr std::string_view missing_otherwise[] = {"not a known user",    "no mailbox here",
+                                                  "no mailbox by",       "not a valid mailbox",
+                                                  "unrouteable address", "unroutable address",
+                                                  "user doesnt have a",  "not have an account here",
+                                                  "deactivated mailbox", "tried to reach does not exist",
+                                                  "not our customer",    "no user record"};
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+bool is_lower(char c) noexcept {
+  return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) noexcept {
+  return c >= 'A' && c <= 'Z';
+}
 
 // "mx.example.org", but neither "5.1.1" nor "STOREDRV.Submission.Exception".
 bool is_host_name(std::string_view s) noexcept {
@@ -165,7 +208,8 @@ refusal classify(std::string_view reply) {
   // The code and the wording agree: other words only name a table or a server.
   if (is_any(code, recipient_codes)) return missing || !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
   const bool of_recipient = reply.starts_with("55") || reply.starts_with("511");
-  return of_recipient && is_any(code, vague_codes) && missing && !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
+  return of_recipient && is_any(code, vague_codes) && missing && !has_any(words, elsewhere) ? refusal::recipient
+                                                                                            : refusal::other;
 }
 
 }  // namespace mail

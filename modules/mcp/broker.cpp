@@ -60,7 +60,8 @@ std::string structured_mismatch(const json::value& result, const json::value& sc
   return schema_mismatch(schema, *structured);
 }
 
-ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments, const call_options& options) {
+ry::task<json::value> perform(client& c, operation what, std::string tool, json::object arguments,
+                              const call_options& options) {
   if (what == operation::call_tool) {
     co_return co_await c.call_tool(std::move(tool), std::move(arguments), options);
   }
@@ -68,7 +69,8 @@ ry::task<json::value> perform(client& c, operation what, std::string tool, json:
   resource_query query;
   query.filter = text_of(arguments, "filter");
   const auto* offset = arguments.if_contains("offset");
-  if (offset != nullptr && offset->is_int64()) query.offset = static_cast<std::size_t>(std::max<std::int64_t>(offset->get_int64(), 0));
+  if (offset != nullptr && offset->is_int64())
+    query.offset = static_cast<std::size_t>(std::max<std::int64_t>(offset->get_int64(), 0));
   co_return co_await c.list_resources(std::move(query));
 }
 
@@ -87,7 +89,8 @@ ry::task<tool_list> broker::fetch(server_ptr s) {
   // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
   // servers send them in every session.
   const auto now = parts_.ctx.now_unix_us();
-  if (parts_.eras.look_up(s->key, now) == era::modern && !memory_.look_up(s->key, now).tools) parts_.eras.forget(s->key);
+  if (parts_.eras.look_up(s->key, now) == era::modern && !memory_.look_up(s->key, now).tools)
+    parts_.eras.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
     auto c = client_of(s, exec);
@@ -160,26 +163,24 @@ tool_list_ptr broker::keep(const server& s, tool_list got, std::uint64_t aged) {
   got.bytes += got.instructions.size() + got.server_name.size();
   const auto list = std::make_shared<const tool_list>(std::move(got));
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
-  const auto life =
-      std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
+  const auto life = std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
   for (const auto& why : list->left_out) {
     parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
   }
   const auto change = memory_.store(s.key, s.account_id, list, life, parts_.ctx.now_unix_us(), aged);
   if (change.none()) return list;
-  parts_.ctx.warn("an MCP server describes its tools otherwise than before",
-                  {{"server", s.name},
-                   {"account", s.account_id},
-                   {"changed", joined(change.changed)},
-                   {"added", joined(change.added)},
-                   {"removed", joined(change.removed)}});
+  parts_.ctx.warn("an MCP server describes its tools otherwise than before", {{"server", s.name},
+                                                                              {"account", s.account_id},
+                                                                              {"changed", joined(change.changed)},
+                                                                              {"added", joined(change.added)},
+                                                                              {"removed", joined(change.removed)}});
   return list;
 }
 
 ry::task<tool_list_ptr> broker::discover(server_ptr s, freshness wanted) {
-  const auto late = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-                                 "the discovery took longer than " +
-                                     std::to_string(settings_.discovery_ms / 1000) + " seconds");
+  const auto late =
+      trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+                   "the discovery took longer than " + std::to_string(settings_.discovery_ms / 1000) + " seconds");
   const auto begun = parts_.ctx.mono_us();
   ry::error why(RY_OK);
   tool_list_ptr list;
@@ -292,9 +293,11 @@ ry::task<json::value> broker::invoke(server_ptr s, call_request request, call_ho
       over = e;
     }
     if (!over) continue;
-    const bool ended = over->status() == RY_CANCELLED || over->is("mcp.rpc") || over->is("mcp.task_lost") || over->is("mcp.task_cancelled");
+    const bool ended = over->status() == RY_CANCELLED || over->is("mcp.rpc") || over->is("mcp.task_lost") ||
+                       over->is("mcp.task_cancelled");
     // A task that waits for input would wait forever; one whose server is unreachable may still be cancelled later.
-    if (!task.empty() && !ended) give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_WHY_DEADLINE : 0);
+    if (!task.empty() && !ended)
+      give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_WHY_DEADLINE : 0);
     throw *over;
   }
 }
@@ -335,7 +338,8 @@ ry::task<void> broker::cancel_task(server_ptr s, std::string task) {
     ry_exec* const here = co_await ry::this_exec();
     if (home != nullptr && home != here) co_await parts_.ctx.switch_to(home);
     auto c = client_of(s, home != nullptr ? home : here);
-    co_await within(parts_.ctx, cancel_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
+    co_await within(parts_.ctx, cancel_ms,
+                    ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
                     c->cancel_task(std::move(task)));
     done_with(std::move(c));
   } catch (const ry::error& e) {
@@ -404,11 +408,13 @@ ry::task<std::string> broker::call_in_session(server_ptr s, call_request request
   const bool moves = home != nullptr && home != here;
   if (moves) {
     // Callbacks must run on the caller's executor, in order and before the result.
-    request.on_progress_line = [this, here, to = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line))](std::string_view line) {
-      parts_.ctx.post(here, [to, text = std::string(line)] {
-        if (*to) (*to)(text);
-      });
-    };
+    request.on_progress_line =
+        [this, here,
+         to = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line))](std::string_view line) {
+          parts_.ctx.post(here, [to, text = std::string(line)] {
+            if (*to) (*to)(text);
+          });
+        };
     co_await parts_.ctx.switch_to(home);
   }
   std::string result;
@@ -470,8 +476,8 @@ ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
   std::string text;
   bool waits = false;
   try {
-    text = co_await within(parts_.ctx, patience_ms, late,
-                           result_of(s, std::move(request), std::move(hooks), waits), clock);
+    text = co_await within(parts_.ctx, patience_ms, late, result_of(s, std::move(request), std::move(hooks), waits),
+                           clock);
   } catch (const ry::error& e) {
     why = e;
   }
@@ -482,11 +488,12 @@ ry::task<std::string> broker::timed_call(server_ptr s, call_request request) {
   } else if (over) {
     const bool spoke = clock->last_us != begun;
     const bool at_most = clock->last_us + clock->patience_us >= begun + clock->most_us;
-    why = trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
-                       "the call of " + name +
-                           (spoke && !at_most ? " reported no progress for " + std::to_string(patience_ms / 1000)
-                                              : " took longer than " + std::to_string((spoke ? most_ms : patience_ms) / 1000)) +
-                           " seconds");
+    why = trouble_with(
+        *s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
+        "the call of " + name +
+            (spoke && !at_most ? " reported no progress for " + std::to_string(patience_ms / 1000)
+                               : " took longer than " + std::to_string((spoke ? most_ms : patience_ms) / 1000)) +
+            " seconds");
   }
   note(figures::operation::call, *s, why, begun);
   if (why.status() != RY_OK) throw why;

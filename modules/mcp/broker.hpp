@@ -32,7 +32,9 @@ class broker {
         places_(parts.ctx, s.max_at_once),
         turns_(parts.ctx, 1),
         tasks_(parts.ctx) {
-    parts_.tools_changed = [this](const server& from) { memory_.age(from.key, from.account_id, parts_.ctx.now_unix_us()); };
+    parts_.tools_changed = [this](const server& from) {
+      memory_.age(from.key, from.account_id, parts_.ctx.now_unix_us());
+    };
   }
 
   // Throws the errors of `client`, and mcp.timeout after the time limit. Never falls back to a stale list.
@@ -44,7 +46,7 @@ class broker {
     std::string tool;
     json::object arguments;
     progress_line_fn on_progress_line;
-    call_id of;        // identifies the call within its run
+    call_id of;  // identifies the call within its run
     operation what = operation::call_tool;  // list_resources takes `filter` and `offset`, read_resource takes `uri`
     std::string task;  // follow this task, which an earlier worker's call became; empty: call the tool
   };

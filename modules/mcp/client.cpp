@@ -54,11 +54,12 @@ void session_book::note(const std::string& key, bool keeps) {
 client::client(client_parts& parts, server_ptr to, ry_exec* exec)
     : parts_(parts), to_(std::move(to)), exec_(exec), born_us_(parts.ctx.now_unix_us()) {}
 
-client::~client() { sessions_.add(-1); }
+client::~client() {
+  sessions_.add(-1);
+}
 
 bool client::usable() const {
-  return link_ && !link_->closed() && ready_ &&
-         parts_.transports.find(link_->driver()->name) == link_->driver();
+  return link_ && !link_->closed() && ready_ && parts_.transports.find(link_->driver()->name) == link_->driver();
 }
 
 void client::open(const std::string& driver) {
@@ -134,8 +135,7 @@ json::value client::result_of(reply r, std::string_view doing, bool for_model) c
                        "the server asks for input that an agent cannot give");
   }
   if (!type.empty() && type != "complete") {
-    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
-                       "the server sent a result of an unknown type");
+    throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the server sent a result of an unknown type");
   }
   return std::move(r.body);
 }
@@ -179,8 +179,7 @@ ry::task<void> client::probe_revision() {
   reply r;
   bool silent = false;
   try {
-    r = co_await within(parts_.ctx, parts_.probe_ms,
-                        ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+    r = co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
                         exchange("server/discover", {}, {}, {}, 0));
   } catch (const ry::error& e) {
     if (!e.is("mcp.silent")) throw;
@@ -264,7 +263,8 @@ ry::task<void> client::initialize() {
     if (older.answered || older.trouble.status() == RY_DEADLINE_EXCEEDED) r = std::move(older);
   }
   // The cached revision may be out of date.
-  const bool still_refused = r.http_status / 100 == 4 && r.http_status != 401 && r.http_status != 403 && r.http_status != 429;
+  const bool still_refused =
+      r.http_status / 100 == 4 && r.http_status != 401 && r.http_status != 403 && r.http_status != 429;
   if (able && from_book_ && !(r.answered && !r.failed) && (still_refused || r.answered)) {
     parts_.eras.forget(to_->key);
     if (link_->driver()->name != to_->driver || link_->closed()) open(to_->driver);
@@ -291,8 +291,9 @@ ry::task<void> client::initialize() {
   // The notification has no response, and some servers leave the exchange open. Then it is unknown whether there is a
   // session.
   try {
-    const auto flags = co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
-                                       link_->notify("notifications/initialized", {}, fields));
+    const auto flags =
+        co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+                        link_->notify("notifications/initialized", {}, fields));
     note_session((flags & RY_MCP_IN_SESSION) != 0);
   } catch (const ry::error& e) {
     if (!e.is("mcp.silent")) throw;
@@ -300,8 +301,8 @@ ry::task<void> client::initialize() {
   }
 }
 
-ry::task<reply> client::exchange(std::string method, json::object params, std::string name,
-                                 ry::headers fields, std::uint32_t bits) {
+ry::task<reply> client::exchange(std::string method, json::object params, std::string name, ry::headers fields,
+                                 std::uint32_t bits) {
   request_options o;
   o.fields = std::move(fields);
   o.bits = bits;
@@ -342,8 +343,8 @@ ry::task<reply> client::send(std::string method, json::object params, request_op
 }
 
 // Sends a request, and recovers from an outdated cached revision or an expired session.
-ry::task<reply> client::ask(std::string method, json::object params, std::string name,
-                            ry::headers fields, std::uint32_t bits) {
+ry::task<reply> client::ask(std::string method, json::object params, std::string name, ry::headers fields,
+                            std::uint32_t bits) {
   reply r = co_await exchange(method, params, name, fields, bits);
   if (era_ == era::modern) {
     if (r.answered && !r.failed) co_return r;
@@ -351,8 +352,8 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
     // After any other failure of a call, the server may have processed a part of it.
     const bool unknown_method = r.answered && code_of(r.body) == method_not_found;
     const bool not_done = r.http_status / 100 == 4 || unknown_method || method != "tools/call";
-    const bool disproved = (v.what == verdict::kind::legacy && not_done) ||
-                           (r.answered && code_of(r.body) == unsupported_revision);
+    const bool disproved =
+        (v.what == verdict::kind::legacy && not_done) || (r.answered && code_of(r.body) == unsupported_revision);
     if (disproved && !pinned()) parts_.eras.forget(to_->key);
     if (disproved && from_book_ && !pinned()) {
       try {
@@ -365,17 +366,15 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
     }
     co_return r;
   }
-  const bool expired =
-      (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
-      (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
+  const bool expired = (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
+                       (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
   if (!expired) co_return r;
   parts_.count.session.add();
   if (begun_anew_) begun_anew_();
   open(to_->driver);
   co_await initialize();
   ready_ = true;
-  reply again = co_await exchange(std::move(method), std::move(params), std::move(name),
-                                  std::move(fields), bits);
+  reply again = co_await exchange(std::move(method), std::move(params), std::move(name), std::move(fields), bits);
   co_return again;
 }
 

@@ -66,7 +66,7 @@ struct call_options {
   task_support as_task = task_support::forbidden;
   std::int64_t task_life_ms = 0;  // the ttl that the client requests for a task
   std::function<ry::task<void>(const remote_task&)> on_task;  // a task was created; the call continues with it
-  std::function<void(const remote_task&)> on_status;          // the server reported that the task is still running
+  std::function<void(const remote_task&)> on_status;  // the server reported that the task is still running
 };
 
 class client {
@@ -120,10 +120,10 @@ class client {
   std::string_view wanted_legacy() const;
   bool pinned() const noexcept { return !to_->revision.empty() && to_->revision != automatic_revision; }
   void introduce(const json::object& result);
-  ry::task<reply> ask(std::string method, json::object params, std::string name,
-                      ry::headers fields, std::uint32_t bits);
-  ry::task<reply> exchange(std::string method, json::object params, std::string name,
-                           ry::headers fields, std::uint32_t bits);
+  ry::task<reply> ask(std::string method, json::object params, std::string name, ry::headers fields,
+                      std::uint32_t bits);
+  ry::task<reply> exchange(std::string method, json::object params, std::string name, ry::headers fields,
+                           std::uint32_t bits);
   ry::task<void> collect_resources(resource_collector& to, resource_collector::list what);
   ry::task<json::value> result_of_task(std::string shown, remote_task t, const call_options& options);
   ry::task<void> answer_task(const remote_task& t, std::unordered_set<std::string>& answered);

@@ -9,8 +9,7 @@ constexpr std::size_t most_id_bytes = 256;
 constexpr std::size_t most_cause = 4096;
 }  // namespace
 
-ry::error trouble_with(const server& s, ry_status st, std::string_view reason,
-                       std::string_view what) {
+ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what) {
   return ry::error(st, std::string(reason),
                    "MCP server \"" + s.name + "\": " + without_hidden(clean(what, most_cause)));
 }
@@ -24,8 +23,7 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
               std::to_string(http_status);
   const bool oauth = authenticate.find("resource_metadata") != std::string_view::npos;
   if (oauth && !s.asked) what += " (it requires OAuth: create a profile with POST /mcp/profiles)";
-  return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized", what)
-      .with_detail(json::serialize(how));
+  return trouble_with(s, RY_UNAUTHENTICATED, "mcp.unauthorized", what).with_detail(json::serialize(how));
 }
 
 ry::error with_cause(ry::error e, std::string_view cause) {
@@ -81,10 +79,11 @@ connection::~connection() {
 }
 
 ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
-  const auto what = err != nullptr && err->message.len != 0 ? ry::view(err->message)
-                                                            : std::string_view(ry::status_name(st));
+  const auto what =
+      err != nullptr && err->message.len != 0 ? ry::view(err->message) : std::string_view(ry::status_name(st));
   json::value detail;
-  if (err != nullptr && err->detail_json.len != 0) (void)ry::guard([&] { detail = parse(mended(ry::view(err->detail_json))); });
+  if (err != nullptr && err->detail_json.len != 0)
+    (void)ry::guard([&] { detail = parse(mended(ry::view(err->detail_json))); });
   const auto* o = detail.if_object();
   if (st == RY_UNAUTHENTICATED && err != nullptr) {
     return unauthorized_by(*to_, err->http_status, o != nullptr ? text_of(*o, "authenticate") : "");
@@ -114,8 +113,7 @@ ry_status connection::send(std::uint32_t kind, std::uint64_t token, const std::s
   return driver_->table->send(driver_->self, session_, &m);
 }
 
-ry::task<reply> connection::request(std::string method, json::object params,
-                                    request_options options) {
+ry::task<reply> connection::request(std::string method, json::object params, request_options options) {
   const auto token = next_++;
   waiting w;
   if (options.on_progress) {
@@ -155,8 +153,7 @@ ry::task<std::uint32_t> connection::notify(std::string method, json::object para
   waiting w;
   w.is_request = false;
   waiting_.emplace(token, &w);
-  const auto st =
-      send(RY_MCP_NOTIFICATION, token, notification_text(method, std::move(params)), fields);
+  const auto st = send(RY_MCP_NOTIFICATION, token, notification_text(method, std::move(params)), fields);
   bool called_off = false;
   while (st == RY_OK && !w.over && !called_off) {
     const auto woken = co_await w.done.wait();
@@ -249,8 +246,8 @@ void connection::take_progress(const json::value& params) {
   if (w != nullptr && w->on_progress != nullptr) (*w->on_progress)(*o);
 }
 
-void connection::on_sent(void* self, std::uint64_t token, ry_status st,
-                         const ry_mcp_outcome* outcome, const ry_error_view* err) noexcept {
+void connection::on_sent(void* self, std::uint64_t token, ry_status st, const ry_mcp_outcome* outcome,
+                         const ry_error_view* err) noexcept {
   auto* c = static_cast<connection*>(self);
   const auto handled = ry::guard([&] { c->sent(token, st, *outcome, err); });
   if (handled == RY_OK) return;
@@ -260,8 +257,7 @@ void connection::on_sent(void* self, std::uint64_t token, ry_status st,
   }
 }
 
-void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o,
-                      const ry_error_view* err) {
+void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o, const ry_error_view* err) {
   auto* w = find(token);
   if (w == nullptr) return;
   w->out.http_status = o.http_status;
@@ -286,8 +282,7 @@ void connection::sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o
     return w->over ? void() : end(*w);
   }
   if ((capabilities() & RY_MCP_EXCHANGES) == 0) return;  // the response arrives on the shared channel
-  w->out.trouble = trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
-                                "the connection ended without an answer");
+  w->out.trouble = trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed", "the connection ended without an answer");
   end(*w);
 }
 
@@ -296,9 +291,8 @@ void connection::on_closed(void* self, ry_status st, const ry_error_view* err) n
   c->closed_ = true;
   (void)ry::guard([&] {
     c->end_ = st == RY_OK ? trouble_with(*c->to_, RY_UNAVAILABLE, "mcp.connect_failed",
-                                         err != nullptr && err->message.len != 0
-                                             ? ry::view(err->message)
-                                             : "the server closed the connection")
+                                         err != nullptr && err->message.len != 0 ? ry::view(err->message)
+                                                                                 : "the server closed the connection")
                           : c->trouble(st, err);
   });
   for (auto& [token, w] : c->waiting_) {

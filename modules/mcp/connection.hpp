@@ -21,27 +21,27 @@ using transport = ry::drivers<ry_mcp_transport_v1>::entry;
 
 // The server to connect to. Immutable once shared.
 struct server {
-  std::string name;    // from the configuration, for messages
-  std::string type;    // as configured; "prebuilt" and "composio" are synonyms
+  std::string name;  // from the configuration, for messages
+  std::string type;  // as configured; "prebuilt" and "composio" are synonyms
   std::string driver;  // name of the transport
   std::string config_json;  // secrets in plain text
   std::string account_id;
   std::uint32_t flags = 0;  // RY_MCP_OPERATOR
-  bool reuse = false;       // connections may be reused for later calls
-  std::string revision;     // protocol revision, as configured; empty: detected
+  bool reuse = false;  // connections may be reused for later calls
+  std::string revision;  // protocol revision, as configured; empty: detected
   // Scope of a session, as configured. automatic: `run` if the server keeps state between calls, else `call`.
   enum class session_scope { automatic, call, run, thread } scope = session_scope::automatic;
-  std::string session;      // id of the run or thread whose calls share a session; empty: one session per call
+  std::string session;  // id of the run or thread whose calls share a session; empty: one session per call
   bool taken_over = false;  // another worker of the run may have opened the session
-  bool tasks = true;        // calls may become tasks
+  bool tasks = true;  // calls may become tasks
   std::uint64_t call_ms = 0;  // configured limit of a call; 0: the default of the module
-  std::string key;     // cache key: hash over the members above, without credentials that are renewed
+  std::string key;  // cache key: hash over the members above, without credentials that are renewed
   std::string identity;  // connection key: hash over the members above
 
   // Only if a driver resolved another configuration, such as a profile, to this server:
   std::shared_ptr<const server> asked;  // that configuration
-  std::string named_json;               // the server as its driver resolved it
-  bool expired = false;                 // its credentials are known to have expired
+  std::string named_json;  // the server as its driver resolved it
+  bool expired = false;  // its credentials are known to have expired
 
   // The caller, for the log: asker_kind is "request_id" or "run_id", asker its value. Not part of the hashes.
   std::string asker_kind, asker;
@@ -74,7 +74,7 @@ void log_cause(const ry::context& ctx, const server& s, const ry::error& why);
 struct reply {
   bool answered = false;  // by a JSON-RPC result, or by an error if `failed`
   bool failed = false;
-  bool unsent = false;    // trouble before any byte of it was sent
+  bool unsent = false;  // trouble before any byte of it was sent
   json::value body;  // result or error object
   std::uint32_t http_status = 0, outcome_flags = 0;
   std::uint32_t retry_after_s = 0;
@@ -84,7 +84,7 @@ struct reply {
 
 struct request_options {
   ry::headers fields;
-  std::uint32_t bits = 0;            // RY_MCP_RESUMABLE, RY_MCP_LAST
+  std::uint32_t bits = 0;  // RY_MCP_RESUMABLE, RY_MCP_LAST
   enum class on_cancel { silent, notify } cancel = on_cancel::silent;
   // Called on the connection's executor for each progress notification; if set, the request carries a progress token.
   std::function<void(const json::object& params)> on_progress;
@@ -93,8 +93,7 @@ struct request_options {
 class connection {
  public:
   // Throws ry::error if the driver refuses to open the session.
-  connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec,
-             std::size_t max_message_bytes);
+  connection(const ry::context& ctx, transport driver, server_ptr to, ry_exec* exec, std::size_t max_message_bytes);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
@@ -134,8 +133,7 @@ class connection {
   void sent(std::uint64_t token, ry_status st, const ry_mcp_outcome& o, const ry_error_view* err);
   waiting* find(std::uint64_t token);
   static void end(waiting& w);
-  ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& text,
-                 const ry::headers& fields);
+  ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& text, const ry::headers& fields);
   ry::error trouble(ry_status st, const ry_error_view* err) const;
 
   const ry::context& ctx_;

@@ -10,8 +10,8 @@ namespace mcp {
 namespace {
 
 // 2024-10-07 has the same messages as 2024-11-05.
-constexpr std::array<std::string_view, 5> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26",
-                                                              "2024-11-05", "2024-10-07"};
+constexpr std::array<std::string_view, 5> legacy_revisions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05",
+                                                              "2024-10-07"};
 
 json::object client_info(std::string_view version) {
   return {{"name", "runyard"}, {"version", jv(version)}};
@@ -34,8 +34,7 @@ verdict by_offer(std::vector<std::string> offered) {
 }  // namespace
 
 bool is_legacy_revision(std::string_view revision) noexcept {
-  return std::find(legacy_revisions.begin(), legacy_revisions.end(), revision) !=
-         legacy_revisions.end();
+  return std::find(legacy_revisions.begin(), legacy_revisions.end(), revision) != legacy_revisions.end();
 }
 
 bool is_revision_setting(std::string_view text) noexcept {
@@ -96,9 +95,7 @@ json::object modern_meta(std::string_view version, bool tasks) {
 }
 
 json::object initialize_params(std::string_view version, std::string_view revision) {
-  return {{"protocolVersion", jv(revision)},
-          {"capabilities", json::object()},
-          {"clientInfo", client_info(version)}};
+  return {{"protocolVersion", jv(revision)}, {"capabilities", json::object()}, {"clientInfo", client_info(version)}};
 }
 
 }  // namespace mcp

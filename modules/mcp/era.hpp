@@ -37,8 +37,8 @@ inline constexpr std::int64_t internal_error = -32603;
 // The outcome of the first modern request to an unknown server.
 struct probe {
   bool answered = false;  // by a JSON-RPC result or error
-  bool failed = false;    // that was an error
-  json::value body;       // result or error object
+  bool failed = false;  // that was an error
+  json::value body;  // result or error object
   std::uint32_t http_status = 0;
 };
 

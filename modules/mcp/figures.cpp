@@ -5,7 +5,9 @@ namespace {
 
 using operation = figures::operation;
 
-const char* word(operation what) { return what == operation::call ? "call" : "list"; }
+const char* word(operation what) {
+  return what == operation::call ? "call" : "list";
+}
 
 // The label value: one of a fixed set of words.
 std::string_view outcome_of(const ry::error& why) {
@@ -20,7 +22,9 @@ std::string_view outcome_of(const ry::error& why) {
   return "error";
 }
 
-std::size_t number_of(operation what) { return static_cast<std::size_t>(what); }
+std::size_t number_of(operation what) {
+  return static_cast<std::size_t>(what);
+}
 
 }  // namespace
 
@@ -46,7 +50,8 @@ void figures::know(const std::string& transport) const {
 ry::metric figures::sessions(const std::string& transport) const {
   std::lock_guard lock(mutex_);
   auto& found = sessions_[transport];
-  if (!found) found = ctx_.metrics().gauge("sessions", "Sessions with MCP servers that are open", {{"transport", transport}});
+  if (!found)
+    found = ctx_.metrics().gauge("sessions", "Sessions with MCP servers that are open", {{"transport", transport}});
   return found;
 }
 

@@ -25,10 +25,10 @@ class figures {
   void ended(operation what, const std::string& transport, const ry::error& why, std::int64_t us) const;
 
   // Counters of retries, by reason:
-  ry::metric unsent;       // a pooled connection had been closed
-  ry::metric revision;     // the server changed its protocol revision
+  ry::metric unsent;  // a pooled connection had been closed
+  ry::metric revision;  // the server changed its protocol revision
   ry::metric credentials;  // the credentials were refused, and others are available
-  ry::metric session;      // the server no longer knows the session
+  ry::metric session;  // the server no longer knows the session
 
  private:
   ry::metric requests(operation what, const std::string& transport, std::string_view outcome) const;

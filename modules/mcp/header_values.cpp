@@ -55,8 +55,8 @@ class scanner {
     if (const auto* name = o->if_contains(jv(annotation))) take(*o, *name);
     for (const auto& [key, member] : *o) {
       if (!result.problem.empty()) return;
-      if (sv(key) == annotation || sv(key) == "default" || sv(key) == "const" ||
-          sv(key) == "enum" || sv(key) == "examples") {
+      if (sv(key) == annotation || sv(key) == "default" || sv(key) == "const" || sv(key) == "enum" ||
+          sv(key) == "examples") {
         continue;
       }
       if (sv(key) == "properties" && member.is_object()) {
@@ -67,8 +67,7 @@ class scanner {
           path_.pop_back();
         }
       } else if (names_it(member, 0)) {
-        refuse("a header annotation stands where the argument cannot be found: under \"" +
-               std::string(sv(key)) + "\"");
+        refuse("a header annotation stands where the argument cannot be found: under \"" + std::string(sv(key)) + "\"");
       }
     }
   }
@@ -95,13 +94,11 @@ class scanner {
   static bool names_it(const json::value& v, std::size_t depth) {
     if (depth > 128) return true;
     if (const auto* o = v.if_object()) {
-      return std::any_of(o->begin(), o->end(), [&](const auto& m) {
-        return sv(m.key()) == annotation || names_it(m.value(), depth + 1);
-      });
+      return std::any_of(o->begin(), o->end(),
+                         [&](const auto& m) { return sv(m.key()) == annotation || names_it(m.value(), depth + 1); });
     }
     if (const auto* a = v.if_array()) {
-      return std::any_of(a->begin(), a->end(),
-                         [&](const auto& each) { return names_it(each, depth + 1); });
+      return std::any_of(a->begin(), a->end(), [&](const auto& each) { return names_it(each, depth + 1); });
     }
     return false;
   }
@@ -144,8 +141,8 @@ header_scan scan_headers(const json::value& input_schema) {
   return std::move(s.result);
 }
 
-std::vector<std::pair<std::string, std::string>> mirror_arguments(
-    const std::vector<mirrored_argument>& mirrored, const json::object& arguments) {
+std::vector<std::pair<std::string, std::string>> mirror_arguments(const std::vector<mirrored_argument>& mirrored,
+                                                                  const json::object& arguments) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& m : mirrored) {
     const auto* v = at_path(arguments, m.path);

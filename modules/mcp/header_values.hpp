@@ -29,7 +29,7 @@ struct header_scan {
 header_scan scan_headers(const json::value& input_schema);
 
 // Null and missing arguments are left out.
-std::vector<std::pair<std::string, std::string>> mirror_arguments(
-    const std::vector<mirrored_argument>& mirrored, const json::object& arguments);
+std::vector<std::pair<std::string, std::string>> mirror_arguments(const std::vector<mirrored_argument>& mirrored,
+                                                                  const json::object& arguments);
 
 }  // namespace mcp

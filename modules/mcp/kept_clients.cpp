@@ -14,8 +14,7 @@ std::unique_ptr<client> kept_clients::take(const server& s, ry_exec* exec) {
       std::lock_guard lock(mutex_);
       for (auto it = waiting_.rbegin(); it != waiting_.rend() && timer == 0; ++it) {
         auto& e = **it;
-        if (e.leaving || e.c->executor() != exec || waiting_key(e.c->to()) != key || e.c->to().name != s.name)
-          continue;
+        if (e.leaving || e.c->executor() != exec || waiting_key(e.c->to()) != key || e.c->to().name != s.name) continue;
         found = std::move(e.c);
         timer = e.timer;
         waiting_.erase(std::next(it).base());
@@ -51,8 +50,8 @@ void kept_clients::give(std::unique_ptr<client> c) noexcept {
     std::lock_guard lock(mutex_);
     make_room(c->to().account_id);
     waiting_.push_back(e.get());
-    const auto st = ctx_.core().sleep_ms(ctx_.host(), c->executor(), idle_ms,
-                                         {&kept_clients::rang, e.get()}, &e->timer);
+    const auto st =
+        ctx_.core().sleep_ms(ctx_.host(), c->executor(), idle_ms, {&kept_clients::rang, e.get()}, &e->timer);
     if (st != RY_OK) {
       waiting_.pop_back();
       return;

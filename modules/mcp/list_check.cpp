@@ -23,8 +23,9 @@ ry::task<void> list_check::check(std::string account, std::string list) const {
       refused = e;
     }
     if (refused.status() == RY_OK) continue;
-    throw ry::http_error(422, RY_INVALID_ARGUMENT, "mcp.refused",
-                         "custom_mcps[" + std::to_string(i) + "].config: " + std::string(without_name(refused.message())));
+    throw ry::http_error(
+        422, RY_INVALID_ARGUMENT, "mcp.refused",
+        "custom_mcps[" + std::to_string(i) + "].config: " + std::string(without_name(refused.message())));
   }
 }
 
@@ -41,8 +42,7 @@ ry::task<void> list_check::run(std::string account, std::string list, ry_done do
 
 const ry_mcp_check_v1* list_check::table() noexcept {
   static constexpr ry_mcp_check_v1 table{
-      sizeof(ry_mcp_check_v1), 0,
-      [](void* self, ry_str account, ry_str list, ry_exec* exec, ry_done done) noexcept {
+      sizeof(ry_mcp_check_v1), 0, [](void* self, ry_str account, ry_str list, ry_exec* exec, ry_done done) noexcept {
         return ry::guard([&]() -> ry_status {
           const auto* me = static_cast<const list_check*>(self);
           // Posting ensures that the completion is not called from within this call.

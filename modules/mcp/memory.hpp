@@ -28,8 +28,8 @@ class tool_memory {
   remembered look_up(const std::string& key, std::int64_t now_us);
   // Returns what changed since the last list. A list that is larger than the cache is not stored. aged: the value when
   // the server was asked.
-  list_change store(const std::string& key, const std::string& account, tool_list_ptr tools, std::int64_t life_us, std::int64_t now_us,
-                    std::uint64_t aged = 0);
+  list_change store(const std::string& key, const std::string& account, tool_list_ptr tools, std::int64_t life_us,
+                    std::int64_t now_us, std::uint64_t aged = 0);
   void failed(const std::string& key, const std::string& account, std::int64_t now_us);
   // Invalidates the list, because the server says that it has changed. If the list then turns out unchanged, the next
   // invalidation takes effect after a pause that doubles each time, up to a minute.
@@ -46,7 +46,7 @@ class tool_memory {
     tool_list_ptr tools;
     std::int64_t fresh_until_us = 0, failed_until_us = 0, stored_us = 0;
     bool doubted = false;  // the server said that the list has changed
-    int vain = 0;          // how often in a row it was then unchanged
+    int vain = 0;  // how often in a row it was then unchanged
     std::uint64_t aged = 0;
     std::size_t bytes = 0;
   };

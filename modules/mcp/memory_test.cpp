@@ -135,8 +135,8 @@ TEST(Memory, ListsAreBoundedByWhatTheyTake) {
   const auto schema = R"({"type":"object","enum":)" + zeros + "]}";
   std::string page = R"({"tools":[)";
   for (int i = 0; i < 9; ++i) {
-    page += (i != 0 ? "," : "") + std::string(R"({"name":"t)") + std::to_string(i) + R"(","inputSchema":)" +
-            schema + "}";
+    page +=
+        (i != 0 ? "," : "") + std::string(R"({"name":"t)") + std::to_string(i) + R"(","inputSchema":)" + schema + "}";
   }
   (void)c.add_page(parse(page + "]}"));
   const auto list = c.finish();
@@ -149,7 +149,11 @@ TEST(Text, IsCutAtWholeCharactersAndMadeValid) {
   EXPECT_EQ(cut("a\xc3\xa9z", 2), "a");
   EXPECT_EQ(cut("a\xc3\xa9z", 3), "a\xc3\xa9");
   EXPECT_EQ(clean("a\xc3\xa9z", 2), "a");
-  EXPECT_EQ(clean("\xff" "a\xc3", 100), "\xef\xbf\xbd" "a\xef\xbf\xbd");
+  EXPECT_EQ(clean("\xff"
+                  "a\xc3",
+                  100),
+            "\xef\xbf\xbd"
+            "a\xef\xbf\xbd");
   EXPECT_EQ(clean("\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80", 100).find_first_not_of("\xef\xbf\xbd"), std::string::npos);
   const std::string good = "\xe2\x82\xac\xf0\x9f\x98\x80\x7f";
   EXPECT_EQ(clean(good, 100), good);
@@ -167,8 +171,9 @@ TEST(Text, OfJsonIsMendedWhereItHoldsNoCharacters) {
 }
 
 TEST(Results, TheNameOfAnImagesKindCountsAgainstTheLimit) {
-  const auto result = json::object{{"content", json::array{json::object{
-      {"type", "image"}, {"data", "AAAA"}, {"mimeType", std::string(5000, 'x')}}}}};
+  const auto result = json::object{
+      {"content",
+       json::array{json::object{{"type", "image"}, {"data", "AAAA"}, {"mimeType", std::string(5000, 'x')}}}}};
   const auto out = parse(result_json(result, 1000));
   EXPECT_TRUE(out.at("images").as_array().empty());
 }

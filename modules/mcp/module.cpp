@@ -13,15 +13,11 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx),
-        settings_(read_settings(ctx.settings())),
-        parts_{ctx, {}, {}},
-        broker_(parts_, settings_),
-        definitions_(ctx),
-        source_(ctx, broker_, settings_, agents_, definitions_),
-        routes_(ctx, broker_, settings_, accounts_, agents_, definitions_),
-        list_check_(ctx, broker_.servers(), settings_.enabled) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
+      settings_(read_settings(ctx.settings())), parts_{ctx, {}, {}}, broker_(parts_, settings_), definitions_(ctx),
+      source_(ctx, broker_, settings_, agents_, definitions_),
+      routes_(ctx, broker_, settings_, accounts_, agents_, definitions_),
+      list_check_(ctx, broker_.servers(), settings_.enabled) {
     parts_.max_message_bytes = settings_.max_message_bytes;
     parts_.limits.tools = settings_.max_tools;
     reg.migrations(ry_migrations::all);
@@ -63,9 +59,7 @@ class module {
     p.ctx = this;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_MCP_TRANSPORT_1);
   }
-  static std::int32_t enabled(void* self) noexcept {
-    return static_cast<module*>(self)->settings_.enabled ? 1 : 0;
-  }
+  static std::int32_t enabled(void* self) noexcept { return static_cast<module*>(self)->settings_.enabled ? 1 : 0; }
   static constexpr ry_mcp_v1 service_table{sizeof(ry_mcp_v1), 0, &module::enabled};
 
   ry::context& ctx_;
@@ -84,7 +78,8 @@ class module {
 }  // namespace mcp
 
 RY_MODULE(mcp::module, "mcp", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_EVENTS_1, RY_SECRETS_1, RY_SERVICES_1, RY_METRICS_1,
+                 RY_SVC_ACCOUNTS_1, RY_SVC_AGENTS_1)
               .wants(RY_AGENT_TOOLS_1, RY_AGENTS_MCP_CHECK_1)
               .provides(RY_MCP_TRANSPORT_1, RY_SVC_MCP_1)
               .settings(mcp::settings_schema));

@@ -14,8 +14,8 @@ constexpr std::size_t most_server = 24;
 std::string sanitised(std::string_view s) {
   std::string out;
   for (const char c : s) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-';
+    const bool good =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     // A run of other characters becomes a single underscore, so that a name in another script is not a row of
     // underscores.
     if (good) {
@@ -46,7 +46,8 @@ std::string tag_of(std::string_view server, std::string_view tool) {
 // becomes `otherwise`.
 std::string part_of(std::string_view given, std::string_view otherwise) {
   const auto name = sanitised(given);
-  const bool foreign = std::any_of(given.begin(), given.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  const bool foreign =
+      std::any_of(given.begin(), given.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
   if (!foreign) return name;
   const auto begin = name.find_first_not_of("_-");
   const auto end = name.find_last_not_of("_-");

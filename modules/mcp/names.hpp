@@ -13,8 +13,8 @@ namespace mcp {
 
 struct named_tool {
   std::size_t server;  // index in the configuration
-  std::string tool;    // the server's own name
-  std::string name;    // for the model
+  std::string tool;  // the server's own name
+  std::string name;  // for the model
 };
 
 struct enabled_tools {

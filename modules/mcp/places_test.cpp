@@ -19,7 +19,8 @@ TEST(Places, AreTakenInTurnHoweverLongThatTakes) {
   places of(host.ctx(), 1);
   int now = 0, done = 0;
   constexpr std::uint64_t hour_ms = 3'600'000;
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(host.ctx().spawn(hold(host.ctx(), of, 5 * hour_ms, now, done), host.ctx().pick_exec()));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(host.ctx().spawn(hold(host.ctx(), of, 5 * hour_ms, now, done), host.ctx().pick_exec()));
   for (int i = 1; i <= 3; ++i) {
     host.advance(5 * hour_ms - 1);
     EXPECT_EQ(now, 1);

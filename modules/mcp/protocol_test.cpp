@@ -60,9 +60,9 @@ TEST(Rpc, WhatIsReadCanBeWritten) {
 }
 
 TEST(Rpc, NumbersAreNotChanged) {
-  for (const char* text : {"147.36195413268715", "-147.36195413268715", "0.1", "1e23", "8.41e21", "2.2250738585072014e-308",
-                           "5e-324", "1.7976931348623157e308", "9007199254740993.0", "0.30000000000000004",
-                           "123456789012345678901234567890", "-0.0"}) {
+  for (const char* text : {"147.36195413268715", "-147.36195413268715", "0.1", "1e23", "8.41e21",
+                           "2.2250738585072014e-308", "5e-324", "1.7976931348623157e308", "9007199254740993.0",
+                           "0.30000000000000004", "123456789012345678901234567890", "-0.0"}) {
     const double exact = std::strtod(text, nullptr);
     const auto read = parse(text);
     ASSERT_TRUE(read.is_double()) << text;
@@ -126,10 +126,8 @@ TEST(Era, IsJudgedByTheFirstAnswer) {
   EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2026-07-28"]})", 200).what, k::modern);
   EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2025-11-25"]})", 200).what, k::legacy);
   EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2099-01-01"]})", 200).what, k::incompatible);
-  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2026-07-28"]}})", 400).what,
-            k::modern);
-  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).what,
-            k::incompatible);
+  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2026-07-28"]}})", 400).what, k::modern);
+  EXPECT_EQ(judged(true, true, R"({"code":-32022,"data":{"supported":["2027-01-01"]}})", 400).what, k::incompatible);
   EXPECT_EQ(judged(true, true, R"({"code":-32020})", 400).what, k::modern);
   EXPECT_EQ(judged(true, true, R"({"code":-32021})", 400).what, k::modern);
   EXPECT_EQ(judged(true, true, R"({"code":-32601})", 200).what, k::legacy);
@@ -159,11 +157,13 @@ TEST(Era, AnswersWithoutAModernErrorAreThoseOfALegacyServer) {
 }
 
 TEST(Era, TheRevisionSettingNamesKnownRevisions) {
-  for (const char* good : {"auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}) {
+  for (const char* good :
+       {"auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}) {
     EXPECT_TRUE(is_revision_setting(good)) << good;
     EXPECT_THAT(revision_settings(), HasSubstr(good));
   }
-  for (const char* bad : {"", "AUTO", "legacy", "2099-01-01", "2025-06-18 "}) EXPECT_FALSE(is_revision_setting(bad)) << bad;
+  for (const char* bad : {"", "AUTO", "legacy", "2099-01-01", "2025-06-18 "})
+    EXPECT_FALSE(is_revision_setting(bad)) << bad;
   EXPECT_EQ(text_of(initialize_params("1", "2025-03-26"), "protocolVersion"), "2025-03-26");
 }
 
@@ -182,8 +182,8 @@ TEST(Headers, AnnotationsAreMirroredAlongProperties) {
     "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},
     "flag":{"type":"boolean","x-mcp-header":"Flag"}, "none":{"type":"string","x-mcp-header":"None"}}})"));
   ASSERT_EQ(scan.problem, "");
-  const auto sent = mirror_arguments(
-      scan.mirrored, j(R"({"region":"eu","deep":{"n":42},"flag":false,"none":null})").get_object());
+  const auto sent =
+      mirror_arguments(scan.mirrored, j(R"({"region":"eu","deep":{"n":42},"flag":false,"none":null})").get_object());
   EXPECT_THAT(sent, ElementsAre(std::pair<std::string, std::string>("Mcp-Param-Region", "eu"),
                                 std::pair<std::string, std::string>("Mcp-Param-N", "42"),
                                 std::pair<std::string, std::string>("Mcp-Param-Flag", "false")));
@@ -204,16 +204,15 @@ TEST(Headers, OneToolHasSoManyAnnotations) {
 }
 
 TEST(Headers, BadAnnotationsAreFound) {
-  for (const char* schema : {
-           R"({"properties":{"a":{"type":"string","x-mcp-header":""}}})",
-           R"({"properties":{"a":{"type":"string","x-mcp-header":"a b"}}})",
-           R"({"properties":{"a":{"type":"string","x-mcp-header":7}}})",
-           R"({"properties":{"a":{"type":"object","x-mcp-header":"A"}}})",
-           R"({"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})",
-           R"({"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}})",
-           R"({"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]})",
-           R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})",
-           R"({"type":"object","x-mcp-header":"A"})"}) {
+  for (const char* schema :
+       {R"({"properties":{"a":{"type":"string","x-mcp-header":""}}})",
+        R"({"properties":{"a":{"type":"string","x-mcp-header":"a b"}}})",
+        R"({"properties":{"a":{"type":"string","x-mcp-header":7}}})",
+        R"({"properties":{"a":{"type":"object","x-mcp-header":"A"}}})",
+        R"({"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}})",
+        R"({"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}})",
+        R"({"anyOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]})",
+        R"({"properties":{"a":{"type":"number","x-mcp-header":"A"}}})", R"({"type":"object","x-mcp-header":"A"})"}) {
     EXPECT_NE(scan_headers(j(schema)).problem, "") << schema;
   }
   // A property may have this name.
@@ -226,9 +225,10 @@ TEST(Input, QuestionsAreDismissedAndStateGoesBackAsItCame) {
   ASSERT_TRUE(both);
   EXPECT_EQ(*both, j(R"({"inputResponses":{"q":{"action":"cancel"},"r":{"roots":[]}},"requestState":"{\"a\": 1}"})"));
   EXPECT_EQ(*answers_to(j(R"({"resultType":"input_required","requestState":"s"})")), j(R"({"requestState":"s"})"));
-  for (const char* none : {R"({"content":[]})", R"({"resultType":"complete","requestState":"s"})", R"({"resultType":"input_required"})",
-                           R"({"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage"}}})",
-                           R"({"resultType":"input_required","inputRequests":{"s":7}})", "7"}) {
+  for (const char* none :
+       {R"({"content":[]})", R"({"resultType":"complete","requestState":"s"})", R"({"resultType":"input_required"})",
+        R"({"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage"}}})",
+        R"({"resultType":"input_required","inputRequests":{"s":7}})", "7"}) {
     EXPECT_FALSE(answers_to(j(none))) << none;
   }
 }
@@ -295,11 +295,15 @@ TEST(tool_test, names_that_deceive_readers_are_left_out) {
   tool_collector c({});
   json::array tools;
   const auto add = [&](std::string_view name) {
-    tools.push_back(json::object{{"name", jv(name)}, {"inputSchema", json::object{}}, {"description", "a\u202Eb\U000E0041"}});
+    tools.push_back(
+        json::object{{"name", jv(name)}, {"inputSchema", json::object{}}, {"description", "a\u202Eb\U000E0041"}});
   };
-  const std::string_view good[] = {"plain", "a b", "\u0645\u0631\u062D\u0628\u0627", "\u65E5\u672C\u8A9E", "\u0646\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645"};
-  const std::string_view bad[] = {"\u202Egnp.exe", "a\u2066b", std::string_view("a\0b", 3), "a\u0085b", "a\u2028b",
-                                  "a\u200Bb", "\uFEFFa", "a\U000E0041", "a\u200Fb", "a\x7F"};
+  const std::string_view good[] = {"plain", "a b", "\u0645\u0631\u062D\u0628\u0627", "\u65E5\u672C\u8A9E",
+                                   "\u0646\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645"};
+  const std::string_view bad[] = {"\u202Egnp.exe", "a\u2066b",    std::string_view("a\0b", 3),
+                                  "a\u0085b",      "a\u2028b",    "a\u200Bb",
+                                  "\uFEFFa",       "a\U000E0041", "a\u200Fb",
+                                  "a\x7F"};
   for (const auto name : good) add(name);
   for (const auto name : bad) add(name);
   EXPECT_FALSE(c.add_page(json::object{{"tools", std::move(tools)}}).has_value());
@@ -393,8 +397,9 @@ TEST(Names, AreSafeShortAndDistinct) {
 }
 
 TEST(Names, OfOtherScriptsAreDistinctAndFollowFromTheirOwnName) {
-  const auto named = name_tools({{"\xe6\x97\xa5\xe5\x8e\x86", {"\xe5\x88\x97\xe5\x87\xba", "\xe5\x88\xa0\xe9\x99\xa4",
-                                                             "list \xe5\x88\x97", "\xe5\x88\x97 files 2"}}});
+  const auto named = name_tools(
+      {{"\xe6\x97\xa5\xe5\x8e\x86",
+        {"\xe5\x88\x97\xe5\x87\xba", "\xe5\x88\xa0\xe9\x99\xa4", "list \xe5\x88\x97", "\xe5\x88\x97 files 2"}}});
   ASSERT_EQ(named.size(), 4u);
   EXPECT_THAT(named[0].name, testing::MatchesRegex("server_[a-z0-9]{5}__tool_[a-z0-9]{5}"));
   EXPECT_NE(named[0].name, named[1].name);
@@ -442,9 +447,11 @@ std::string content_of(std::string_view result, std::size_t most = 1000) {
 TEST(Results, AModelIsGivenTextsOrStructuredContentAndNotBoth) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})", "2 rows"},
-      {R"({"content":[{"type":"text","text":"line one\n"}],"structuredContent":{"content":"line one\n"}})", "line one\n"},
+      {R"({"content":[{"type":"text","text":"line one\n"}],"structuredContent":{"content":"line one\n"}})",
+       "line one\n"},
       {R"({"content":[{"type":"text","text":"hello"}],"structuredContent":{"result":"hello"}})", "hello"},
-      {R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"result":["a","b"]}})", "a\nb"},
+      {R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"structuredContent":{"result":["a","b"]}})",
+       "a\nb"},
       {R"({"content":[{"type":"resource","resource":{"uri":"x:y","text":"inside"}}],"structuredContent":{"a":1}})",
        "[resource x:y]\ninside"},
       {R"({"content":[{"type":"text","text":"x"}],"structuredContent":null})", "x"},
@@ -479,18 +486,22 @@ TEST(Results, BytesAreNoText) {
   EXPECT_EQ(shown({{"structuredContent", json::object{{"data", data.substr(0, 200)}}}}), "{\"data\":\"[150 bytes]\"}");
   EXPECT_EQ(shown({{"structuredContent", json::object{{"id", data.substr(0, 200)}}}}),
             "{\"id\":\"" + data.substr(0, 200) + "\"}");
-  EXPECT_EQ(shown({{"content", json::array{picture, json::object{{"type", "text"}, {"text", "{\"data\":\"" + data + "\"}"}}}}}),
+  EXPECT_EQ(shown({{"content",
+                    json::array{picture, json::object{{"type", "text"}, {"text", "{\"data\":\"" + data + "\"}"}}}}}),
             line + "\n{\"data\":\"[6000 bytes]\"}");
-  EXPECT_EQ(shown({{"content", json::array{json::object{{"type", "text"}, {"text", "![x](data:image/png;base64," + data + ")"}}}}}),
+  EXPECT_EQ(shown({{"content", json::array{json::object{{"type", "text"},
+                                                        {"text", "![x](data:image/png;base64," + data + ")"}}}}}),
             "![x](data:image/png;base64,[6000 bytes])");
-  EXPECT_THAT(shown({{"content", json::array{json::object{{"type", "video"}, {"data", data}}}}}), HasSubstr("[6000 bytes]"));
+  EXPECT_THAT(shown({{"content", json::array{json::object{{"type", "video"}, {"data", data}}}}}),
+              HasSubstr("[6000 bytes]"));
 }
 
 TEST(Results, ABlobOfATextTypeIsShownAsItsText) {
   const auto shown = [](std::string_view type, std::string_view blob) {
-    return content_of(json::serialize(json::object{{"content", json::array{json::object{
-        {"type", "resource"},
-        {"resource", json::object{{"uri", "x:y"}, {"mimeType", jv(type)}, {"blob", jv(blob)}}}}}}}));
+    return content_of(json::serialize(json::object{
+        {"content", json::array{json::object{
+                        {"type", "resource"},
+                        {"resource", json::object{{"uri", "x:y"}, {"mimeType", jv(type)}, {"blob", jv(blob)}}}}}}}));
   };
   EXPECT_EQ(shown("text/csv", "YSxi"), "[resource x:y, text/csv]\na,b");
   EXPECT_EQ(shown("Text/CSV; charset=utf-8", "YQ"), "[resource x:y, Text/CSV; charset=utf-8]\na");

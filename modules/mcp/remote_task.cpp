@@ -76,8 +76,8 @@ std::optional<remote_task> read_task(const json::value& result) {
   t.message = clean(text_of(*o, "statusMessage"), most_message);
   t.ttl_ms = positive(*o, "ttlMs", "ttl");
   t.poll_ms = positive(*o, "pollIntervalMs", "pollInterval");
-  for (const auto& [key, to] : {std::pair{"result", &t.result}, std::pair{"error", &t.error},
-                                std::pair{"inputRequests", &t.input_requests}}) {
+  for (const auto& [key, to] :
+       {std::pair{"result", &t.result}, std::pair{"error", &t.error}, std::pair{"inputRequests", &t.input_requests}}) {
     if (const auto* v = o->if_contains(key)) *to = *v;
   }
   return t;

@@ -25,11 +25,11 @@ struct remote_task {
   enum class state { working, input_required, completed, failed, cancelled };
   std::string id;
   state status = state::working;
-  std::string message;               // statusMessage, for users
+  std::string message;  // statusMessage, for users
   std::optional<std::int64_t> ttl_ms;  // none: unlimited, or not stated
   std::optional<std::int64_t> poll_ms;  // as the server suggests
-  json::value result, error;         // of the extension, in final states
-  json::value input_requests;        // of the extension
+  json::value result, error;  // of the extension, in final states
+  json::value input_requests;  // of the extension
 
   bool over() const noexcept { return status != state::working && status != state::input_required; }
 };

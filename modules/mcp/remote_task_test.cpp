@@ -5,17 +5,21 @@
 namespace mcp {
 namespace {
 
-json::value j(std::string_view text) { return parse(text); }
+json::value j(std::string_view text) {
+  return parse(text);
+}
 
 TEST(RemoteTask, ReadsTheFormsOfBothRevisions) {
-  const auto legacy = read_task(j(R"({"task":{"taskId":"a","status":"working","ttl":60000,"pollInterval":5000,"statusMessage":"half"}})"));
+  const auto legacy = read_task(
+      j(R"({"task":{"taskId":"a","status":"working","ttl":60000,"pollInterval":5000,"statusMessage":"half"}})"));
   ASSERT_TRUE(legacy);
   EXPECT_EQ(legacy->id, "a");
   EXPECT_FALSE(legacy->over());
   EXPECT_EQ(legacy->ttl_ms, 60000);
   EXPECT_EQ(legacy->poll_ms, 5000);
   EXPECT_EQ(task_line(*legacy), "task working: half\n");
-  const auto modern = read_task(j(R"({"resultType":"complete","taskId":"b","status":"completed","ttlMs":null,"pollIntervalMs":10,"result":{"content":[]}})"));
+  const auto modern = read_task(j(
+      R"({"resultType":"complete","taskId":"b","status":"completed","ttlMs":null,"pollIntervalMs":10,"result":{"content":[]}})"));
   ASSERT_TRUE(modern);
   EXPECT_TRUE(modern->over());
   EXPECT_FALSE(modern->ttl_ms);
@@ -23,8 +27,9 @@ TEST(RemoteTask, ReadsTheFormsOfBothRevisions) {
 }
 
 TEST(RemoteTask, WhatIsNoTaskIsNone) {
-  for (const char* none : {"7", "{}", R"({"taskId":"a"})", R"({"taskId":"a","status":"asleep"})", R"({"taskId":"","status":"working"})",
-                           R"({"taskId":7,"status":"working"})", R"({"task":"a"})"}) {
+  for (const char* none :
+       {"7", "{}", R"({"taskId":"a"})", R"({"taskId":"a","status":"asleep"})", R"({"taskId":"","status":"working"})",
+        R"({"taskId":7,"status":"working"})", R"({"task":"a"})"}) {
     EXPECT_FALSE(read_task(j(none))) << none;
   }
   EXPECT_FALSE(read_task(j(R"({"taskId":")" + std::string(2000, 'x') + R"(","status":"working"})")));

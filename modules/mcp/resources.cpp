@@ -116,8 +116,8 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
     out = std::to_string(number) + (number == 1 ? " resource:\n" : " resources:\n") + lines;
   } else {
     const auto end = query.offset + shown;
-    out = "Resources " + std::to_string(query.offset + 1) + " to " + std::to_string(end) + " of " + std::to_string(number) +
-          ":\n" + lines;
+    out = "Resources " + std::to_string(query.offset + 1) + " to " + std::to_string(end) + " of " +
+          std::to_string(number) + ":\n" + lines;
     if (end < number) out += "[to list more: offset " + std::to_string(end) + ", or a filter]\n";
   }
   if (incomplete) out += "[the server has more resources than are read of one]\n";
@@ -149,24 +149,26 @@ json::array resource_tools(const std::vector<std::string>& servers) {
     if (servers.size() > 1) required.emplace_back("server");
     json::object parameters{{"type", "object"}, {"properties", std::move(properties)}};
     if (!required.empty()) parameters["required"] = std::move(required);
-    return json::object{{"name", jv(name)},       {"source", "mcp"},     {"description", description},
-                        {"parameters", std::move(parameters)}, {"read_only", true}, {"idempotent", true}};
+    return json::object{{"name", jv(name)},           {"source", "mcp"},
+                        {"description", description}, {"parameters", std::move(parameters)},
+                        {"read_only", true},          {"idempotent", true}};
   };
   json::array out;
-  out.push_back(tool(list_resources_tool,
-                     "Lists the resources of an MCP server: files, records and other data that it offers for reading. A line "
-                     "that begins with \"template\" is a URI template whose variables are to be filled in.",
-                     json::object{{"filter", json::object{{"type", "string"},
-                                                          {"description", "Only resources whose URI, name or description contains this"}}},
-                                  {"offset", json::object{{"type", "integer"},
-                                                          {"minimum", 0},
-                                                          {"description", "How many resources to skip"}}}},
-                     json::array()));
-  out.push_back(tool(read_resource_tool,
-                     "Reads a resource of an MCP server, for example one that list_resources or the result of a tool names. "
-                     "Binary contents are stored in the workspace.",
-                     json::object{{"uri", json::object{{"type", "string"}, {"description", "URI of the resource"}}}},
-                     json::array{"uri"}));
+  out.push_back(tool(
+      list_resources_tool,
+      "Lists the resources of an MCP server: files, records and other data that it offers for reading. A line "
+      "that begins with \"template\" is a URI template whose variables are to be filled in.",
+      json::object{
+          {"filter", json::object{{"type", "string"},
+                                  {"description", "Only resources whose URI, name or description contains this"}}},
+          {"offset", json::object{{"type", "integer"}, {"minimum", 0}, {"description", "How many resources to skip"}}}},
+      json::array()));
+  out.push_back(
+      tool(read_resource_tool,
+           "Reads a resource of an MCP server, for example one that list_resources or the result of a tool names. "
+           "Binary contents are stored in the workspace.",
+           json::object{{"uri", json::object{{"type", "string"}, {"description", "URI of the resource"}}}},
+           json::array{"uri"}));
   return out;
 }
 

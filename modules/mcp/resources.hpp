@@ -51,7 +51,7 @@ class resource_collector {
 
 // The arguments of a list_resources call.
 struct resource_query {
-  std::string filter;      // substring of the URI, name or description; ASCII case-insensitive
+  std::string filter;  // substring of the URI, name or description; ASCII case-insensitive
   std::size_t offset = 0;  // among the matching entries
 };
 // One line per entry, as many as fit, and how to get the rest.

@@ -21,16 +21,21 @@ resource_entry entry(std::string uri, std::string name = {}) {
 
 TEST(resources_test, pages_of_both_lists_are_collected) {
   resource_collector pages;
-  EXPECT_EQ(pages.add_page(parse(R"({"resources":[{"uri":"file:///a","name":"a","title":"The A","mimeType":"text/plain","size":7,
-      "description":"first\nsecond"},{"name":"no uri"},{"uri":"x:\u0007"},5],"nextCursor":""})"), list::resources), "");
+  EXPECT_EQ(pages.add_page(
+                parse(R"({"resources":[{"uri":"file:///a","name":"a","title":"The A","mimeType":"text/plain","size":7,
+      "description":"first\nsecond"},{"name":"no uri"},{"uri":"x:\u0007"},5],"nextCursor":""})"),
+                list::resources),
+            "");
   EXPECT_EQ(pages.add_page(parse(R"({"resources":[{"uri":"file:///b","name":"b"}]})"), list::resources), std::nullopt);
-  EXPECT_EQ(pages.add_page(parse(R"({"resourceTemplates":[{"uriTemplate":"row://{id}","name":"row"}]})"), list::templates),
-            std::nullopt);
+  EXPECT_EQ(
+      pages.add_page(parse(R"({"resourceTemplates":[{"uriTemplate":"row://{id}","name":"row"}]})"), list::templates),
+      std::nullopt);
   EXPECT_FALSE(pages.incomplete());
   const auto all = pages.take();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(resources_text(all, {}, false),
-            "3 resources:\nfile:///a (The A, text/plain, 7 bytes): first second\nfile:///b (b)\ntemplate row://{id} (row)");
+  EXPECT_EQ(
+      resources_text(all, {}, false),
+      "3 resources:\nfile:///a (The A, text/plain, 7 bytes): first second\nfile:///b (b)\ntemplate row://{id} (row)");
 }
 
 TEST(resources_test, characters_that_deceive_readers_are_not_shown) {
@@ -52,8 +57,9 @@ TEST(resources_test, lists_that_do_not_end_are_bounded) {
   resource_collector many({.pages = 100, .entries = 3, .bytes = 1 << 20});
   std::optional<std::string> cursor = "";
   for (int i = 0; cursor && i < 10; ++i) {
-    cursor = many.add_page(parse(R"({"resources":[{"uri":"a:b"},{"uri":"a:c"}],"nextCursor":")" + std::to_string(i) + "\"}"),
-                           list::resources);
+    cursor =
+        many.add_page(parse(R"({"resources":[{"uri":"a:b"},{"uri":"a:c"}],"nextCursor":")" + std::to_string(i) + "\"}"),
+                      list::resources);
   }
   EXPECT_TRUE(many.incomplete());
   EXPECT_THAT(resources_text(many.take(), {}, true), HasSubstr("more resources than are read"));
@@ -69,7 +75,8 @@ TEST(resources_test, long_lists_are_shown_in_parts) {
   const auto last = resources_text(all, {"", 1000}, false);
   EXPECT_THAT(last, HasSubstr("Resources 1001 to 1200 of 1200:\nitem://1000"));
   EXPECT_THAT(last, Not(HasSubstr("next ones")));
-  EXPECT_EQ(resources_text(all, {"ITEM 77", 9}, false), "Resources 10 to 11 of 11:\nitem://778 (Item 778)\nitem://779 (Item 779)");
+  EXPECT_EQ(resources_text(all, {"ITEM 77", 9}, false),
+            "Resources 10 to 11 of 11:\nitem://778 (Item 778)\nitem://779 (Item 779)");
   EXPECT_EQ(resources_text(all, {"nothing", 0}, false), "No resource matches the filter.");
   EXPECT_EQ(resources_text(all, {"", 5000}, false), "There are 1200 resources; the offset is beyond the last.");
   EXPECT_EQ(resources_text({}, {}, false), "The server has no resources.");

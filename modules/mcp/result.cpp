@@ -159,7 +159,8 @@ class binary_filter {
       const auto known = at->second;
       ++compared_;
       if (known.size() > text.size()) continue;
-      const auto alike = static_cast<std::size_t>(std::mismatch(known.begin(), known.end(), text.begin()).first - known.begin());
+      const auto alike =
+          static_cast<std::size_t>(std::mismatch(known.begin(), known.end(), text.begin()).first - known.begin());
       compared_ += alike;
       if (alike == known.size()) return alike;
     }
@@ -242,8 +243,8 @@ class writer {
   bool has_text() const { return has_text_; }
   std::string take() {
     if (total_ > out_.size()) {
-      out_ += "\n[cut: the result has " + std::to_string(total_) + " bytes, of which " +
-              std::to_string(out_.size()) + " are shown]";
+      out_ += "\n[cut: the result has " + std::to_string(total_) + " bytes, of which " + std::to_string(out_.size()) +
+              " are shown]";
     }
     return std::move(out_);
   }
@@ -255,9 +256,7 @@ class writer {
     has_text_ |= !blank(text);
     line(filter_.without_bytes(text));
   }
-  static std::string size_of(const std::string& base64) {
-    return std::to_string(base64.size() / 4 * 3) + " bytes";
-  }
+  static std::string size_of(const std::string& base64) { return std::to_string(base64.size() / 4 * 3) + " bytes"; }
   // Passes on binary data that is neither text nor an image for the model.
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t most = 100;
@@ -310,7 +309,8 @@ class writer {
 
 }  // namespace
 
-std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch, std::size_t max_files_bytes) {
+std::string result_json(const json::value& result, std::size_t max_bytes, std::string_view mismatch,
+                        std::size_t max_files_bytes) {
   json::object out;
   const auto* o = result.if_object();
   const auto* content = o != nullptr ? array_at(*o, "content") : nullptr;
@@ -322,8 +322,7 @@ std::string result_json(const json::value& result, std::size_t max_bytes, std::s
       for (const auto& each : *content) w.block(each);
     }
     if (const auto* e = o->if_contains("isError"); e != nullptr && e->is_bool()) failed = e->get_bool();
-    if (const auto* structured = o->if_contains("structuredContent");
-        structured != nullptr && !structured->is_null()) {
+    if (const auto* structured = o->if_contains("structuredContent"); structured != nullptr && !structured->is_null()) {
       // Servers often send structured content as text as well, in their own words; the model gets only one of the two.
       if (!w.has_text() && !repeats(*structured, content)) {
         w.line(json::serialize(filter.without_bytes(*structured)));

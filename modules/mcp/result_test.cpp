@@ -11,7 +11,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 json::object handed(const char* content, std::size_t max_bytes = 1000, std::size_t max_files = 1000) {
-  return parse(result_json(parse(std::string(R"({"content":)") + content + "}"), max_bytes, {}, max_files)).get_object();
+  return parse(result_json(parse(std::string(R"({"content":)") + content + "}"), max_bytes, {}, max_files))
+      .get_object();
 }
 
 TEST(result_test, sound_and_binary_resources_are_handed_on_as_files) {
@@ -19,9 +20,10 @@ TEST(result_test, sound_and_binary_resources_are_handed_on_as_files) {
       {"type":"resource","resource":{"uri":"file:///a/b/report.pdf?x#y","mimeType":"application/pdf","blob":"QUJD"}},
       {"type":"resource","resource":{"uri":"urn:uuid:7","blob":"/+8="}},
       {"type":"resource","resource":{"uri":"x:a.csv","mimeType":"text/csv","blob":"YSxi"}}])");
-  EXPECT_EQ(json::serialize(got.at("files")),
-            R"([{"name":"audio","media_type":"audio/wav","data":"QUJD"},)"
-            R"({"name":"report.pdf","media_type":"application/pdf","data":"QUJD"},{"name":"7","media_type":"","data":"/+8="}])");
+  EXPECT_EQ(
+      json::serialize(got.at("files")),
+      R"([{"name":"audio","media_type":"audio/wav","data":"QUJD"},)"
+      R"({"name":"report.pdf","media_type":"application/pdf","data":"QUJD"},{"name":"7","media_type":"","data":"/+8="}])");
   EXPECT_THAT(text_of(got, "content"), HasSubstr("[audio, audio/wav, 3 bytes]"));
   EXPECT_THAT(text_of(got, "content"), HasSubstr("a,b"));
   EXPECT_THAT(text_of(got, "content"), Not(HasSubstr("QUJD")));
@@ -29,8 +31,11 @@ TEST(result_test, sound_and_binary_resources_are_handed_on_as_files) {
 
 TEST(result_test, images_are_files_only_beyond_the_limit) {
   const std::string large(2000, 'A');
-  const auto got = handed((R"([{"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"image","mimeType":"image/png","data":")" + large +
-                           R"("}])").c_str(), 1000, 3000);
+  const auto got = handed(
+      (R"([{"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"image","mimeType":"image/png","data":")" +
+       large + R"("}])")
+          .c_str(),
+      1000, 3000);
   EXPECT_EQ(got.at("images").as_array().size(), 1u);
   ASSERT_EQ(got.at("files").as_array().size(), 1u);
   EXPECT_EQ(text_of(got.at("files").at(0).as_object(), "data"), large);
@@ -38,20 +43,23 @@ TEST(result_test, images_are_files_only_beyond_the_limit) {
 }
 
 TEST(result_test, files_are_bounded_together) {
-  const char* two = R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
+  const char* two =
+      R"([{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJDQUJD"}])";
   const auto got = handed(two, 1000, 15);
   EXPECT_EQ(got.at("files").as_array().size(), 1u);
   EXPECT_THAT(text_of(got, "content"), HasSubstr("[left out: too large]"));
   EXPECT_FALSE(handed(two, 1000, 0).contains("files"));
   EXPECT_FALSE(handed(R"([{"type":"audio","mimeType":"audio/wav","data":""}])").contains("files"));
   std::string many = "[";
-  for (int i = 0; i < 150; ++i) many += std::string(i == 0 ? "" : ",") + R"({"type":"audio","mimeType":"audio/wav","data":"QUJD"})";
+  for (int i = 0; i < 150; ++i)
+    many += std::string(i == 0 ? "" : ",") + R"({"type":"audio","mimeType":"audio/wav","data":"QUJD"})";
   EXPECT_EQ(handed((many + "]").c_str(), 100'000, 100'000).at("files").as_array().size(), 100u);
 }
 
 TEST(result_test, images_are_bounded_in_number) {
   std::string many = "[";
-  for (int i = 0; i < 150; ++i) many += std::string(i == 0 ? "" : ",") + R"({"type":"image","mimeType":"image/png","data":"QUJD"})";
+  for (int i = 0; i < 150; ++i)
+    many += std::string(i == 0 ? "" : ",") + R"({"type":"image","mimeType":"image/png","data":"QUJD"})";
   const auto got = handed((many + "]").c_str(), 100'000, 100'000);
   EXPECT_EQ(got.at("images").as_array().size(), 100u);
   EXPECT_FALSE(got.contains("files"));
@@ -75,7 +83,8 @@ TEST(result_test, data_of_blocks_is_found_wherever_a_text_has_it) {
   EXPECT_EQ(got("|" + a + "AA"), "[150 bytes]AA");
   EXPECT_EQ(got("|" + a.substr(1)), a.substr(1)) << "a part of the data is not the data";
   EXPECT_EQ(got("|" + c), c) << "what is short may well be a word";
-  EXPECT_EQ(got("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a + ";data:text/plain;base64," + c),
+  EXPECT_EQ(got("|data:image/png;base64," + a.substr(1) + "; data:audio/wav;x=y;base64," + a +
+                ";data:text/plain;base64," + c),
             "data:image/png;base64,[147 bytes]; data:audio/wav;x=y;base64,[150 bytes];data:text/plain;base64," + c);
   const std::string other(130, 'Z');
   EXPECT_EQ(got("|data:video/mp4;base64," + other + "data:image/gif;base64," + other),
@@ -95,7 +104,8 @@ TEST(result_test, filtering_bytes_takes_linear_time) {
     auto data = std::string(200, filler) + std::to_string(i);
     return json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", jv(data)}};
   };
-  json::array blocks{text(repeated("data:image/", 1'000'000)), text(repeated("data:image/png;base64," + std::string(128, 'A') + " ", 60'000))};
+  json::array blocks{text(repeated("data:image/", 1'000'000)),
+                     text(repeated("data:image/png;base64," + std::string(128, 'A') + " ", 60'000))};
   json::array strings;
   for (std::size_t i = 0; i < 30'000; ++i) {
     blocks.push_back(image(i, 'A'));
@@ -104,7 +114,8 @@ TEST(result_test, filtering_bytes_takes_linear_time) {
   blocks.push_back(text(std::string(8u << 20, 'A')));
   for (std::size_t i = 0; i < 20'000; ++i) blocks.push_back(text(std::string(190, 'A')));
   blocks.push_back(text(std::string(8u << 20, 'B')));
-  const json::object result{{"content", std::move(blocks)}, {"structuredContent", json::object{{"strings", std::move(strings)}}}};
+  const json::object result{{"content", std::move(blocks)},
+                            {"structuredContent", json::object{{"strings", std::move(strings)}}}};
   const auto got = result_json(result, 1u << 20, {}, 12u << 20);
   EXPECT_THAT(got.substr(got.size() - 500), HasSubstr("[cut: the result has "));
 }

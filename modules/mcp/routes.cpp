@@ -39,8 +39,7 @@ ry::error as_answer(const ry::error& e, reader by = reader::user) {
   if (e.is("mcp.timeout")) {
     status = 504;
     code = "MCP_TIMEOUT";
-  } else if (e.is("mcp.protocol_error") || e.is("mcp.rpc") || e.is("mcp.input_required") ||
-             e.is("mcp.malformed")) {
+  } else if (e.is("mcp.protocol_error") || e.is("mcp.rpc") || e.is("mcp.input_required") || e.is("mcp.malformed")) {
     code = "MCP_PROTOCOL_ERROR";
   } else if (!e.is("mcp.connect_failed") && !e.is("mcp.unauthorized") && !e.is("mcp.era_changed")) {
     return e;
@@ -101,15 +100,15 @@ json::object headers_to_store(const ry::request& r, const json::object& body) {
 }
 
 std::string type_of(std::string_view given) {
-  const std::string type = given.empty() ? "sse" : boost::algorithm::to_lower_copy(std::string(given), std::locale::classic());
+  const std::string type =
+      given.empty() ? "sse" : boost::algorithm::to_lower_copy(std::string(given), std::locale::classic());
   if (type != "http" && type != "sse" && type != "prebuilt" && type != "composio" && type != "json") {
     throw invalid("MCP type must be one of http, sse, prebuilt, json");
   }
   return type;
 }
 
-const configured* find(const std::vector<configured>& all, std::string_view type,
-                       std::string_view address) {
+const configured* find(const std::vector<configured>& all, std::string_view type, std::string_view address) {
   for (const auto& c : all) {
     if (canonical_type(c.type) != canonical_type(type)) continue;
     const auto own = address_of(c);
@@ -162,9 +161,8 @@ std::vector<std::string> texts(const json::value* v, const char* field) {
       if (std::find(out.begin(), out.end(), s) == out.end()) out.push_back(s);
     }
   }
-  const bool all = list && std::all_of(v->get_array().begin(), v->get_array().end(), [](const auto& e) {
-    return e.is_string() && !e.get_string().empty();
-  });
+  const bool all = list && std::all_of(v->get_array().begin(), v->get_array().end(),
+                                       [](const auto& e) { return e.is_string() && !e.get_string().empty(); });
   if (!all) throw invalid(std::string(field) + " must be a list of names");
   return out;
 }
@@ -238,8 +236,8 @@ ry::task<ry::response> routes::discover(ry::request r) {
     if (as_configured) {
       s = broker_.servers().of_agent(*own, account, agent_id);
     } else {
-      s = broker_.servers().loose(name_of_address(address), type, {},
-                                  config_for(type, address, std::move(headers)), account);
+      s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, std::move(headers)),
+                                  account);
     }
     broker_.servers().check(*s);
     s = server_maker::asked_by(std::move(s), "request_id", r.id());
@@ -258,12 +256,11 @@ ry::task<ry::response> routes::discover(ry::request r) {
   co_return ry::response::json(json::serialize(out));
 }
 
-ry::task<std::string> routes::store(std::string account, std::string agent, std::int32_t expected,
-                                    std::string list) {
+ry::task<std::string> routes::store(std::string account, std::string agent, std::int32_t expected, std::string list) {
   ry::result<std::string> got = co_await ry::call<std::string, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return agents_->put_custom_mcps(agents_.self(), ry::str(account), ry::str(agent), expected,
-                                        ry::str(list), exec, fn, ctx);
+        return agents_->put_custom_mcps(agents_.self(), ry::str(account), ry::str(agent), expected, ry::str(list), exec,
+                                        fn, ctx);
       },
       [](const ry_agent_view* v) { return ry::text(v->custom_mcps_json); });
   if (got) co_return std::move(*got);
@@ -288,7 +285,8 @@ ry::task<ry::response> routes::enable(ry::request r) {
   const auto type = type_of(text_of(body, "type"));
   const auto wanted = texts(either(body, "enabled_tools", "enabledTools"), "enabled_tools");
   const auto headers = headers_to_store(r, body);
-  if (!headers.empty() && type != "http" && type != "sse") throw invalid("headers: only http and sse servers have headers");
+  if (!headers.empty() && type != "http" && type != "sse")
+    throw invalid("headers: only http and sse servers have headers");
   for (int tries = 1;; ++tries) {
     const auto agent = co_await read_agent(agents_, account, agent_id, 0);
     const auto* own = find(agent.servers, type, address);
@@ -443,14 +441,16 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   const std::string agent_id(r.param("agent_id"));
   const auto body = body_of(r);
   // Clients may send a list entry back unchanged.
-  module_json::require_known_members(body, {"server", "tool", "fingerprint", "changed", "on_tool_change", "description", "parameters",
-                                           "read_only"});
+  module_json::require_known_members(
+      body, {"server", "tool", "fingerprint", "changed", "on_tool_change", "description", "parameters", "read_only"});
   const auto name = text_of(body, "server"), tool = text_of(body, "tool"), fingerprint = text_of(body, "fingerprint");
-  for (const auto& [field, value] : {std::pair{"server", &name}, std::pair{"tool", &tool}, std::pair{"fingerprint", &fingerprint}}) {
+  for (const auto& [field, value] :
+       {std::pair{"server", &name}, std::pair{"tool", &tool}, std::pair{"fingerprint", &fingerprint}}) {
     if (value->empty()) throw invalid(std::string(field) + " is required");
   }
   const auto agent = co_await read_agent(agents_, account, agent_id, 0);
-  const auto c = std::find_if(agent.servers.begin(), agent.servers.end(), [&](const auto& each) { return each.name == name; });
+  const auto c =
+      std::find_if(agent.servers.begin(), agent.servers.end(), [&](const auto& each) { return each.name == name; });
   if (c == agent.servers.end()) throw invalid("server: the agent has no MCP server of this name");
   tool_list_ptr list;
   try {
@@ -463,8 +463,9 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
   if (t == nullptr) throw invalid("tool: the server has no tool of this name");
   // Approve only the definition that the caller has seen.
   if (t->fingerprint != fingerprint) {
-    throw ry::http_error(409, RY_ABORTED, "mcp.tool_changed",
-                         "fingerprint does not match the current definition of the tool; request the list of changes again");
+    throw ry::http_error(
+        409, RY_ABORTED, "mcp.tool_changed",
+        "fingerprint does not match the current definition of the tool; request the list of changes again");
   }
   bool known = true;
   try {
@@ -478,8 +479,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
 }
 
 // A profile must belong to the operator's own account.
-ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name,
-                                         json::object config) {
+ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name, json::object config) {
   std::string account;
   if (canonical_type(type) == "prebuilt") account = co_await account_of(r);
   auto s = broker_.servers().loose(std::move(name), type, type, config, account);

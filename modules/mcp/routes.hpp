@@ -13,9 +13,8 @@ namespace mcp {
 class routes {
  public:
   // The services are set before the first request.
-  routes(const ry::context& ctx, broker& b, const settings& s,
-         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_agents_v1>& agents,
-         tool_definitions& definitions)
+  routes(const ry::context& ctx, broker& b, const settings& s, const ry::service<ry_accounts_v1>& accounts,
+         const ry::service<ry_agents_v1>& agents, tool_definitions& definitions)
       : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents), definitions_(definitions) {}
   void add_to(ry::registrar& reg);
 
@@ -31,8 +30,7 @@ class routes {
   ry::task<std::string> caller(ry::request r);
   ry::task<std::string> account_of(ry::request r);
   ry::task<server_ptr> asked_about(ry::request r, std::string type, std::string name, json::object config);
-  ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected,
-                              std::string list);
+  ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected, std::string list);
 
   const ry::context& ctx_;
   broker& broker_;

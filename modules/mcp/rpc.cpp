@@ -103,8 +103,7 @@ json::value parse_sent(std::string_view text) {
 // An invalid character in one description must not make a whole list unusable.
 json::value parse_mended(std::string_view text) {
   const auto better = mended(text);
-  if (better == text)
-    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
+  if (better == text) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
   return parse_sent(better);
 }
 
@@ -121,8 +120,7 @@ std::vector<incoming> read_messages(std::string_view text) {
   }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
-    if (batch->size() > most_in_batch)
-      throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
+    if (batch->size() > most_in_batch) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
     out.reserve(batch->size());
     for (auto& each : *batch) out.push_back(read_one(std::move(each)));
   } else {

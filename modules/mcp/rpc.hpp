@@ -42,7 +42,7 @@ struct incoming {
   enum class kind { result, failure, request, notification, nonsense };
   kind what = kind::nonsense;
   std::uint64_t id = 0;  // of the answered request; 0: unknown, or null
-  json::value peer_id;   // of a request from the server
+  json::value peer_id;  // of a request from the server
   std::string method;
   json::value body;  // result, error object, or params
 };

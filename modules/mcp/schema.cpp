@@ -15,13 +15,13 @@ constexpr int most_depth = 64;
 constexpr std::size_t most_report = 500;
 
 // Costs in nanoseconds on a slow machine.
-constexpr std::uint64_t a_visit = 25;           // one schema against one value
-constexpr std::uint64_t an_entry = 10;          // of a list that is scanned
-constexpr std::uint64_t a_schema = 300;         // parsing its keywords, once
-constexpr std::uint64_t a_member = 40;          // in addition, for each of the schema's first members
+constexpr std::uint64_t a_visit = 25;  // one schema against one value
+constexpr std::uint64_t an_entry = 10;  // of a list that is scanned
+constexpr std::uint64_t a_schema = 300;  // parsing its keywords, once
+constexpr std::uint64_t a_member = 40;  // in addition, for each of the schema's first members
 constexpr std::size_t most_members_searched = 18;  // larger objects have an index
-constexpr std::uint64_t a_ref_byte = 32;        // each name on the path is compared with up to 18 others
-constexpr std::uint64_t a_search = 20;          // looking up a name in an object
+constexpr std::uint64_t a_ref_byte = 32;  // each name on the path is compared with up to 18 others
+constexpr std::uint64_t a_search = 20;  // looking up a name in an object
 constexpr std::uint64_t a_name_byte = 2;
 
 // Bit flags for the kinds of values.
@@ -29,14 +29,21 @@ enum : unsigned { object = 1, array = 2, string = 4, boolean = 8, null = 16, num
 
 unsigned kinds_of(const json::value& v) {
   switch (v.kind()) {
-    case json::kind::object: return object;
-    case json::kind::array: return array;
-    case json::kind::string: return string;
-    case json::kind::bool_: return boolean;
-    case json::kind::null: return null;
+    case json::kind::object:
+      return object;
+    case json::kind::array:
+      return array;
+    case json::kind::string:
+      return string;
+    case json::kind::bool_:
+      return boolean;
+    case json::kind::null:
+      return null;
     case json::kind::int64:
-    case json::kind::uint64: return number | integer;
-    case json::kind::double_: break;
+    case json::kind::uint64:
+      return number | integer;
+    case json::kind::double_:
+      break;
   }
   return number | (std::trunc(v.get_double()) == v.get_double() ? integer : 0u);
 }

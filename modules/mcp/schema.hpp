@@ -12,8 +12,8 @@ namespace mcp {
 inline constexpr std::uint64_t most_schema_work = 20'000'000;
 
 struct schema_verdict {
-  std::string mismatch;    // where and how the value differs ("/rows/0/id: is not of the type integer"); empty: none
-  bool gave_up = false;    // too much work or too deep; mismatch is then empty
+  std::string mismatch;  // where and how the value differs ("/rows/0/id: is not of the type integer"); empty: none
+  bool gave_up = false;  // too much work or too deep; mismatch is then empty
   std::uint64_t work = 0;  // never exceeds most_schema_work
 };
 

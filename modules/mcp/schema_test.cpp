@@ -41,10 +41,11 @@ TEST(Schema, Combinations) {
 // Servers supply schemas: none of these may crash or hang the process, or reject unsupported keywords.
 TEST(Schema, HostileOnesDoNoHarm) {
   for (const char* schema :
-       {R"({"$ref":"#"})", R"({"allOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"$ref":"https://example.com/x"})", R"({"oneOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"not":{"$ref":"#"}})",
-        R"({"$ref":"#/no/such"})", R"({"$ref":"#/%"})", R"({"type":7,"enum":{},"required":"x","properties":[]})",
-        R"({"pattern":"(a+)+$","minimum":"x"})", R"({"patternProperties":{"^x":{}},"additionalProperties":false})",
-        "7", "null", "true"}) {
+       {R"({"$ref":"#"})", R"({"allOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"$ref":"https://example.com/x"})",
+        R"({"oneOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"not":{"$ref":"#"}})", R"({"$ref":"#/no/such"})",
+        R"({"$ref":"#/%"})", R"({"type":7,"enum":{},"required":"x","properties":[]})",
+        R"({"pattern":"(a+)+$","minimum":"x"})", R"({"patternProperties":{"^x":{}},"additionalProperties":false})", "7",
+        "null", "true"}) {
     EXPECT_EQ(mismatch(schema, R"({"a":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"})"), "") << schema;
   }
 }
@@ -71,17 +72,22 @@ TEST(Schema, WhatCostsTooMuchIsGivenUp) {
   const auto same_length = "\"" + std::string(999'999, 'x') + "y\"";
   const auto name = std::string(100'000, 'n');
   EXPECT_TRUE(verdict_on(R"({"items":{"enum":[)" + repeated("1", 30'000) + ",7]}}", numbers).gave_up);
-  EXPECT_TRUE(verdict_on(R"({"items":{"anyOf":[)" + repeated(R"({"type":"null"})", 30'000) + ",{}]}}", numbers).gave_up);
+  EXPECT_TRUE(
+      verdict_on(R"({"items":{"anyOf":[)" + repeated(R"({"type":"null"})", 30'000) + ",{}]}}", numbers).gave_up);
   EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated(R"({"minLength":1})", 80'000) + "]}", text).gave_up);
   EXPECT_TRUE(verdict_on(R"({"items":{"enum":[)" + repeated(same_length, 10) + "," + text + "]}}", texts).gave_up);
   EXPECT_TRUE(verdict_on(R"({"items":{"required":[)" + repeated(R"("a")", 30'000) + "]}}",
-                         "[" + repeated(R"({"a":1})", 50'000) + "]").gave_up);
-  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated(R"({"additionalProperties":{}})", 10'000) + "]}",
-                         "{\"" + name + "\":1}").gave_up);
-  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"type\":[" + repeated(R"("object")", 100) + "]}", 30'000) + "]}",
-                         "{}").gave_up);
-  EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"$ref\":\"#/" + std::string(10'000, 'a') + "\"}", 1'000) + "]}",
-                         "{}").gave_up);
+                         "[" + repeated(R"({"a":1})", 50'000) + "]")
+                  .gave_up);
+  EXPECT_TRUE(
+      verdict_on(R"({"allOf":[)" + repeated(R"({"additionalProperties":{}})", 10'000) + "]}", "{\"" + name + "\":1}")
+          .gave_up);
+  EXPECT_TRUE(
+      verdict_on(R"({"allOf":[)" + repeated("{\"type\":[" + repeated(R"("object")", 100) + "]}", 30'000) + "]}", "{}")
+          .gave_up);
+  EXPECT_TRUE(
+      verdict_on(R"({"allOf":[)" + repeated("{\"$ref\":\"#/" + std::string(10'000, 'a') + "\"}", 1'000) + "]}", "{}")
+          .gave_up);
   EXPECT_TRUE(verdict_on(R"({"allOf":[)" + repeated("{\"const\":" + numbers + "}", 100) + "]}", numbers).gave_up);
 }
 
@@ -118,8 +124,8 @@ TEST(Schema, LargeResultsAreChecked) {
 
 TEST(Schema, ReportsAreShort) {
   const auto name = std::string(100'000, 'n');
-  const auto path = mismatch(R"({"additionalProperties":{"additionalProperties":false}})",
-                             "{\"" + name + "\":{\"" + name + "\":1}}");
+  const auto path =
+      mismatch(R"({"additionalProperties":{"additionalProperties":false}})", "{\"" + name + "\":{\"" + name + "\":1}}");
   EXPECT_EQ(path, "/" + std::string(499, 'n'));
   EXPECT_EQ(mismatch(R"({"required":[")" + name + "\"]}", "{}").size(), 500u);
   EXPECT_EQ(mismatch(R"({"type":[)" + repeated(R"("null")", 1'000) + "]}", "{}").size(), 500u);

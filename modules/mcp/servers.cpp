@@ -10,8 +10,7 @@
 namespace mcp {
 namespace {
 
-std::string key_of(std::string_view driver, std::string_view config, std::string_view account,
-                   std::uint32_t flags) {
+std::string key_of(std::string_view driver, std::string_view config, std::string_view account, std::uint32_t flags) {
   crypto_generichash_state state;
   unsigned char digest[24];
   crypto_generichash_init(&state, nullptr, 0, sizeof digest);
@@ -50,8 +49,7 @@ struct naming {
     }
     return n;
   }
-  static void took(void* ctx, ry_status st, ry_str type, ry_str config_json,
-                   const ry_error_view* err) noexcept {
+  static void took(void* ctx, ry_status st, ry_str type, ry_str config_json, const ry_error_view* err) noexcept {
     const std::unique_ptr<std::shared_ptr<naming>> own(static_cast<std::shared_ptr<naming>*>(ctx));
     auto& n = **own;
     const auto kept = ry::guard([&] {
@@ -120,8 +118,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     if (type != "json") break;
     const auto key = sv(member.key());
     bool known = false;
-    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds", "instructions", "resources",
-                             "on_tool_change"}) {
+    for (const char* each : {"command", "args", "env", "reuse", "session", "revision", "tasks", "timeout_seconds",
+                             "instructions", "resources", "on_tool_change"}) {
       known |= key == each;
     }
     if (!known) return "config." + clean(key, 100) + " is not known";
@@ -142,7 +140,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     const auto* members = values->if_object();
     if (members == nullptr) return std::string("config.") + key + " must be an object";
     for (const auto& member : *members) {
-      if (!member.value().is_string()) return std::string("config.") + key + "." + clean(sv(member.key()), 100) + " must be a string";
+      if (!member.value().is_string())
+        return std::string("config.") + key + "." + clean(sv(member.key()), 100) + " must be a string";
     }
   }
   const auto* reuse = o->if_contains("reuse");
@@ -152,8 +151,9 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     return "config.revision must be one of " + revision_settings();
   }
   const auto* session = o->if_contains("session");
-  if (session != nullptr && !(session->is_string() && (session->get_string() == "call" || session->get_string() == "run" ||
-                                                       session->get_string() == "thread"))) {
+  if (session != nullptr &&
+      !(session->is_string() &&
+        (session->get_string() == "call" || session->get_string() == "run" || session->get_string() == "thread"))) {
     return "config.session must be \"call\", \"run\" or \"thread\"";
   }
   for (const char* key : {"instructions", "resources"}) {
@@ -161,8 +161,9 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
     if (on != nullptr && !on->is_bool()) return std::string("config.") + key + " must be true or false";
   }
   const auto* reaction = o->if_contains("on_tool_change");
-  if (reaction != nullptr && !(reaction->is_string() && (reaction->get_string() == "log" || reaction->get_string() == "ask" ||
-                                                         reaction->get_string() == "block"))) {
+  if (reaction != nullptr &&
+      !(reaction->is_string() &&
+        (reaction->get_string() == "log" || reaction->get_string() == "ask" || reaction->get_string() == "block"))) {
     return "config.on_tool_change must be \"log\", \"ask\" or \"block\"";
   }
   const auto* tasks = o->if_contains("tasks");
@@ -196,8 +197,10 @@ std::vector<configured> read_configured(std::string_view custom_mcps_json) {
         if (t.is_string()) c.enabled.emplace_back(sv(t.get_string()));
       }
     }
-    if (const auto* on = c.config.if_contains("instructions"); on != nullptr && on->is_bool()) c.instructions = on->get_bool();
-    if (const auto* on = c.config.if_contains("resources"); on != nullptr && on->is_bool()) c.resources = on->get_bool();
+    if (const auto* on = c.config.if_contains("instructions"); on != nullptr && on->is_bool())
+      c.instructions = on->get_bool();
+    if (const auto* on = c.config.if_contains("resources"); on != nullptr && on->is_bool())
+      c.resources = on->get_bool();
     const auto reaction = text_of(c.config, "on_tool_change");
     if (reaction == "ask") c.on_tool_change = configured::tool_change::ask;
     if (reaction == "block") c.on_tool_change = configured::tool_change::block;
@@ -243,8 +246,7 @@ std::string name_of_address(std::string_view address) {
 }
 
 server_ptr server_maker::loose(std::string name, std::string_view type, std::string_view custom_type,
-                               const json::object& config, std::string_view account_id,
-                               std::uint32_t flags) const {
+                               const json::object& config, std::string_view account_id, std::uint32_t flags) const {
   auto s = std::make_shared<server>();
   s->name = std::move(name);
   s->type = canonical_type(type);
@@ -274,8 +276,7 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
   return s;
 }
 
-server_ptr server_maker::of_agent(const configured& c, std::string_view account_id,
-                                  std::string_view agent_id) const {
+server_ptr server_maker::of_agent(const configured& c, std::string_view account_id, std::string_view agent_id) const {
   auto config = c.config;
   const auto place = "agents.mcp:" + std::string(agent_id);
   const auto secrets = parts_.ctx.secrets();
@@ -299,7 +300,8 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
   return loose(c.name, c.type, c.custom_type, config, account_id);
 }
 
-server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over) {
+server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id,
+                                    bool taken_over) {
   const bool of_run = s->scope == server::session_scope::run || s->scope == server::session_scope::automatic;
   const auto id = of_run ? run_id : s->scope == server::session_scope::thread ? thread_id : std::string_view();
   if (id.empty()) return s;
@@ -368,8 +370,7 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
   co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
 }
 
-server_ptr server_maker::standing_for(server_ptr asked, std::string type,
-                                      std::string config_json) const {
+server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::string config_json) const {
   auto made = std::make_shared<server>(*asked);
   made->driver = std::move(type);
   auto config = parse(config_json);

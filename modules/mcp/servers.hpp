@@ -10,7 +10,7 @@ struct configured {
   std::string name, type, custom_type;
   json::object config;  // secrets sealed
   std::vector<std::string> enabled;
-  bool instructions = true;       // pass the server's instructions to the system prompt
+  bool instructions = true;  // pass the server's instructions to the system prompt
   std::optional<bool> resources;  // nullopt: offered if a tool of the server is enabled
   enum class tool_change { log, ask, block } on_tool_change = tool_change::log;
 
@@ -47,12 +47,10 @@ class server_maker {
   explicit server_maker(client_parts& parts) : parts_(parts) {}
 
   // A server of an agent, with decrypted secrets. Throws ry::error; mcp.internal if they cannot be decrypted.
-  server_ptr of_agent(const configured& c, std::string_view account_id,
-                      std::string_view agent_id) const;
+  server_ptr of_agent(const configured& c, std::string_view account_id, std::string_view agent_id) const;
   // A server that is not configured in an agent.
-  server_ptr loose(std::string name, std::string_view type, std::string_view custom_type,
-                   const json::object& config, std::string_view account_id,
-                   std::uint32_t flags = 0) const;
+  server_ptr loose(std::string name, std::string_view type, std::string_view custom_type, const json::object& config,
+                   std::string_view account_id, std::uint32_t flags = 0) const;
   // The same server for a call of this run and thread, with their shared session if the configuration says so.
   // taken_over: another worker ran the run before.
   static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);

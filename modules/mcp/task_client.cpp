@@ -55,12 +55,13 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
     if (r.answered && r.failed && code_of(r.body) != internal_error) {
       throw trouble_with(*to_, RY_NOT_FOUND, "mcp.task_lost",
                          shown + " continued as a task that the server no longer knows; its outcome is unknown")
-            .with_detail(json::serialize(json::object{{"cause", jv(message_of(r.body).substr(0, 500))}}));
+          .with_detail(json::serialize(json::object{{"cause", jv(message_of(r.body).substr(0, 500))}}));
     }
     const auto said = result_of(std::move(r), "tasks/get");
     auto now = read_task(said);
     if (!now || now->id != t.id) {
-      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error", "the answer to tasks/get has no task or another one");
+      throw trouble_with(*to_, RY_DATA_LOSS, "mcp.protocol_error",
+                         "the answer to tasks/get has no task or another one");
     }
     t = std::move(*now);
     if (options.on_status) options.on_status(t);

@@ -64,13 +64,14 @@ ry::task<void> task_store::keep(call_id of, std::string task_id, std::int64_t li
   const auto sealed = ctx_.secrets().seal(sealed_for(of.run), task_id).value();
   note_stored(of.run);
   // Also deletes expired rows, whose runs ended on other nodes.
-  (co_await ctx_.db().query("with old as (delete from mcp.task where (run_id, tool_call_id) in (select run_id, tool_call_id"
-                            " from mcp.task where expires_at < now() order by expires_at limit 50 for update skip locked))"
-                            " insert into mcp.task (run_id, tool_call_id, call_hash, task_id, expires_at)"
-                            " values ($1, $2, $3, $4, now() + $5::bigint * interval '1 millisecond')"
-                            " on conflict (run_id, tool_call_id) do update set call_hash = excluded.call_hash,"
-                            " task_id = excluded.task_id, expires_at = excluded.expires_at",
-                            run, of.call, ry::bytes_view(of.hash), ry::bytes_view(sealed), life_ms))
+  (co_await ctx_.db().query(
+       "with old as (delete from mcp.task where (run_id, tool_call_id) in (select run_id, tool_call_id"
+       " from mcp.task where expires_at < now() order by expires_at limit 50 for update skip locked))"
+       " insert into mcp.task (run_id, tool_call_id, call_hash, task_id, expires_at)"
+       " values ($1, $2, $3, $4, now() + $5::bigint * interval '1 millisecond')"
+       " on conflict (run_id, tool_call_id) do update set call_hash = excluded.call_hash,"
+       " task_id = excluded.task_id, expires_at = excluded.expires_at",
+       run, of.call, ry::bytes_view(of.hash), ry::bytes_view(sealed), life_ms))
       .value();
 }
 

@@ -37,7 +37,8 @@ bool is_hidden(char32_t c) noexcept {
   static constexpr std::pair<char32_t, char32_t> ranges[] = {
       {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200b},
       {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
-  return std::any_of(std::begin(ranges), std::end(ranges), [c](const auto& r) { return c >= r.first && c <= r.second; });
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
 // Calls `take` for each character until it returns false.

@@ -66,8 +66,8 @@ bool hidden_from_models(const json::object& tool) {
 }  // namespace
 
 const tool* tool_list::find(std::string_view name) const noexcept {
-  const auto at = std::lower_bound(tools.begin(), tools.end(), name,
-                                   [](const tool& t, std::string_view n) { return t.name < n; });
+  const auto at =
+      std::lower_bound(tools.begin(), tools.end(), name, [](const tool& t, std::string_view n) { return t.name < n; });
   return at != tools.end() && at->name == name ? &*at : nullptr;
 }
 
@@ -89,8 +89,7 @@ std::optional<std::string> tool_collector::add_page(const json::value& result) {
   const auto* next = o->if_contains("nextCursor");
   if (next == nullptr || !next->is_string()) return std::nullopt;
   const std::string cursor(sv(next->get_string()));
-  if (++pages_ >= limits_.pages || full_ ||
-      std::find(cursors_.begin(), cursors_.end(), cursor) != cursors_.end()) {
+  if (++pages_ >= limits_.pages || full_ || std::find(cursors_.begin(), cursors_.end(), cursor) != cursors_.end()) {
     list_.left_out.push_back("further pages: the list does not end");
     return std::nullopt;
   }
@@ -142,8 +141,8 @@ void tool_collector::add(const json::value& v) {
   t.as_task = as_task;
   t.hash = std::move(hash);
   t.fingerprint = fingerprint_of(*o);
-  const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + t.fingerprint.size() + memory_of(*schema) +
-                     (output != nullptr ? memory_of(*output) : 0);
+  const auto bytes = sizeof t + name.size() + t.description.size() + t.hash.size() + t.fingerprint.size() +
+                     memory_of(*schema) + (output != nullptr ? memory_of(*output) : 0);
   if (list_.bytes + bytes > limits_.list_bytes) {
     full_ = true;
     return leave_out("the list is too large");

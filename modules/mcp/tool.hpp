@@ -14,9 +14,9 @@
 namespace mcp {
 
 struct tool {
-  std::string name;         // as the server names it
+  std::string name;  // as the server names it
   std::string description;  // the title if there is no description
-  json::value parameters;   // inputSchema, unchanged
+  json::value parameters;  // inputSchema, unchanged
   json::value output_schema;  // null: none
   bool read_only = false, idempotent = false;  // hints of the server
   task_support as_task = task_support::forbidden;  // of a legacy server
@@ -27,14 +27,14 @@ struct tool {
 
 // The tools that a server offered at one time. Immutable once shared.
 struct tool_list {
-  std::vector<tool> tools;                // sorted by name
-  std::vector<std::string> left_out;      // "name: reason"
-  std::optional<std::int64_t> ttl_ms;     // as the server sent it; none: not sent
+  std::vector<tool> tools;  // sorted by name
+  std::vector<std::string> left_out;  // "name: reason"
+  std::optional<std::int64_t> ttl_ms;  // as the server sent it; none: not sent
   std::string server_name;
-  std::string instructions;               // for the model, at most 16 KiB
-  bool has_resources = false;             // the server has the capability
-  bool introduced = false;                // the three members above come from initialize or server/discover
-  std::size_t bytes = 0;                  // approximate memory use
+  std::string instructions;  // for the model, at most 16 KiB
+  bool has_resources = false;  // the server has the capability
+  bool introduced = false;  // the three members above come from initialize or server/discover
+  std::size_t bytes = 0;  // approximate memory use
 
   const tool* find(std::string_view name) const noexcept;
 };
@@ -44,8 +44,8 @@ using tool_list_ptr = std::shared_ptr<const tool_list>;
 struct tool_limits {
   std::size_t tools = 1000;
   std::size_t pages = 100;
-  std::size_t tool_bytes = 256 * 1024;        // as text
-  std::size_t list_bytes = 8 * 1024 * 1024;   // of memory
+  std::size_t tool_bytes = 256 * 1024;  // as text
+  std::size_t list_bytes = 8 * 1024 * 1024;  // of memory
   bool task_calls = false;  // tools may be called as tasks; otherwise tools that require it are left out
 };
 

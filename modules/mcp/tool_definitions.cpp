@@ -38,9 +38,11 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
                                                                     tool_list_ptr list) const {
   const auto id = account_of(account);
   const auto key = definition_key(c);
-  const auto rows = (co_await ctx_.db().query(
-      "select tool, fingerprint from mcp.tool_definition where account_id = $1 and server = $2 and tool = any($3)",
-      id, key, c.enabled)).value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select tool, fingerprint from mcp.tool_definition where account_id = $1 and server = $2 and tool = any($3)",
+           id, key, c.enabled))
+          .value();
   std::map<std::string, std::string, std::less<>> accepted;
   for (const auto& row : rows) accepted.emplace(row.text("tool"), row.text("fingerprint"));
   std::vector<changed_definition> out;
@@ -80,10 +82,10 @@ ry::task<void> tool_definitions::forget(ry::uuid account) const {
 
 ry::task<void> tool_definitions::accept(const configured& c, std::string account, std::string tool,
                                         std::string fingerprint) const {
-  const auto done = (co_await ctx_.db().query(
-      "update mcp.tool_definition set fingerprint = $4, accepted_at = now()"
-      " where account_id = $1 and server = $2 and tool = $3 returning 1",
-      account_of(account), definition_key(c), tool, fingerprint)).value();
+  const auto done = (co_await ctx_.db().query("update mcp.tool_definition set fingerprint = $4, accepted_at = now()"
+                                              " where account_id = $1 and server = $2 and tool = $3 returning 1",
+                                              account_of(account), definition_key(c), tool, fingerprint))
+                        .value();
   if (done.empty()) throw ry::not_found("mcp.definition", "no definition of this tool was accepted before");
 }
 
@@ -92,8 +94,9 @@ ry::task<void> tool_definitions::log_changes(configured c, server_ptr s, tool_li
   try {
     const auto all = co_await changes(c, s->account_id, list);
     for (const auto& each : all) {
-      ctx_.warn("the definition of a tool of an MCP server has changed since it was last used",
-                {{"server", s->name}, {"account", s->account_id}, {"tool", each.tool}, {"changed", joined(each.parts)}});
+      ctx_.warn(
+          "the definition of a tool of an MCP server has changed since it was last used",
+          {{"server", s->name}, {"account", s->account_id}, {"tool", each.tool}, {"changed", joined(each.parts)}});
       co_await accept(c, s->account_id, each.tool, list->find(each.tool)->fingerprint);
     }
   } catch (...) {

@@ -27,8 +27,7 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
                                    std::string agent_id, std::int32_t version) {
   ry::result<agent_servers> got = co_await ry::call<agent_servers, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return agents->get(agents.self(), ry::str(account_id), ry::str(agent_id), version, exec, fn,
-                           ctx);
+        return agents->get(agents.self(), ry::str(account_id), ry::str(agent_id), version, exec, fn, ctx);
       },
       [](const ry_agent_view* v) {
         agent_servers a;
@@ -86,8 +85,7 @@ ry::task<tool_list_ptr> tool_source::known_tools(server_ptr s) {
   if (!ctx_.spawn(refresh(s, done), exec)) co_return known.tools;
   const auto wait = [](std::shared_ptr<ry::signal> d) -> ry::task<void> { (co_await d->wait()).value(); };
   try {
-    co_await within(ctx_, settings_.list_wait_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.wait", ""),
-                    wait(done));
+    co_await within(ctx_, settings_.list_wait_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.wait", ""), wait(done));
   } catch (const ry::error& e) {
     if (!e.is("mcp.wait")) throw;
   }
@@ -113,7 +111,8 @@ ry::task<void> tool_source::check_definition(configured c, server_ptr s, std::st
   auto list = broker_.memory().look_up(named->key, ctx_.now_unix_us()).tools;
   if (!list) list = co_await broker_.discover(s, freshness::remembered);
   if (list->find(tool) == nullptr) {
-    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed", "the tool " + tool + " is no longer in the server's list");
+    throw trouble_with(*s, RY_FAILED_PRECONDITION, "mcp.tool_changed",
+                       "the tool " + tool + " is no longer in the server's list");
   }
   const bool blocks = c.on_tool_change == configured::tool_change::block;
   const auto all = co_await definitions_.changes(c, s->account_id, list);
@@ -133,7 +132,8 @@ ry::task<std::string> tool_source::describe(scope of) {
   for (std::size_t i = 0; i < agent.servers.size(); ++i) {
     if (!agent.servers[i].in_use()) continue;
     try {
-      auto s = server_maker::asked_by(broker_.servers().of_agent(agent.servers[i], of.account, of.agent), "run_id", of.run);
+      auto s =
+          server_maker::asked_by(broker_.servers().of_agent(agent.servers[i], of.account, of.agent), "run_id", of.run);
       servers[i] = s;
       place[i] = asked.size();
       asked.push_back(known_tools(std::move(s)));
@@ -213,8 +213,8 @@ ry::task<void> tool_source::list(scope of, ry_tools_list_fn fn, void* ctx) {
 namespace {
 
 // The server of a list_resources or read_resource call. Throws errors that the model can correct.
-std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices, operation what,
-                                  const json::object& arguments) {
+std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices,
+                                  operation what, const json::object& arguments) {
   constexpr std::size_t most_uri = 8192;
   if (what == operation::read_resource) {
     const auto uri = text_of(arguments, "uri");
@@ -229,14 +229,17 @@ std::size_t server_with_resources(const std::vector<configured>& servers, const 
     names += (names.empty() ? "" : ", ") + servers[i].name;
   }
   if (names.empty()) throw ry::bad_request("mcp.arguments", "no MCP server of this agent has resources");
-  throw ry::bad_request("mcp.arguments", "the argument \"server\" " +
-                                             std::string(wanted.empty() ? "is missing; it must be one of: " : "must be one of: ") + names);
+  throw ry::bad_request("mcp.arguments",
+                        "the argument \"server\" " +
+                            std::string(wanted.empty() ? "is missing; it must be one of: " : "must be one of: ") +
+                            names);
 }
 
 }  // namespace
 
 // Servers without a cached list are included: the run may have started on another node.
-ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std::vector<configured>& servers, const scope& of) {
+ry::task<std::vector<std::size_t>> tool_source::servers_with_resources(const std::vector<configured>& servers,
+                                                                       const scope& of) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < servers.size(); ++i) {
     if (!servers[i].reads_resources()) continue;
@@ -344,9 +347,9 @@ ry_status tool_source::begin(asked what, ry_exec* exec, const ry_tool_sink& sink
 
 const ry_agent_tools_v1* tool_source::table() noexcept {
   static constexpr ry_agent_tools_v1 t{
-      sizeof(ry_agent_tools_v1), 0,
-      [](void* self, const ry_tools_scope* of, ry_exec* exec, ry_tools_list_fn fn,
-         void* ctx) noexcept {
+      sizeof(ry_agent_tools_v1),
+      0,
+      [](void* self, const ry_tools_scope* of, ry_exec* exec, ry_tools_list_fn fn, void* ctx) noexcept {
         auto* s = static_cast<tool_source*>(self);
         return ry::guard([&] {
           // Posting ensures that the completion is not called from within this call.
@@ -376,8 +379,8 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
       [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
         return ry::guard([&] {
-          return static_cast<tool_source*>(self)->begin({scope(*of), ry::text(id), ry::text(name), ry::text(arguments), true},
-                                                        exec, *sink, ctx, call);
+          return static_cast<tool_source*>(self)->begin(
+              {scope(*of), ry::text(id), ry::text(name), ry::text(arguments), true}, exec, *sink, ctx, call);
         });
       },
       [](void* self, const ry_tools_scope* of, std::int32_t finished) noexcept {

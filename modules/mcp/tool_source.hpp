@@ -31,8 +31,8 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
 
 class tool_source {
  public:
-  tool_source(const ry::context& ctx, broker& b, const settings& s,
-              const ry::service<ry_agents_v1>& agents, tool_definitions& definitions)
+  tool_source(const ry::context& ctx, broker& b, const settings& s, const ry::service<ry_agents_v1>& agents,
+              tool_definitions& definitions)
       : ctx_(ctx), broker_(b), settings_(s), agents_(agents), definitions_(definitions) {}
 
   // The table of agent.tools/1; its self is a tool_source.
@@ -41,8 +41,11 @@ class tool_source {
  private:
   struct scope {
     explicit scope(const ry_tools_scope& s)
-        : account(ry::text(s.account_id)), agent(ry::text(s.agent_id)), thread(ry::text(s.thread_id)),
-          run(ry::text(s.run_id)), version(s.agent_version),
+        : account(ry::text(s.account_id)),
+          agent(ry::text(s.agent_id)),
+          thread(ry::text(s.thread_id)),
+          run(ry::text(s.run_id)),
+          version(s.agent_version),
           taken_over(s.struct_size >= offsetof(ry_tools_scope, flags) + sizeof s.flags &&
                      (s.flags & RY_TOOLS_TAKEN_OVER) != 0) {}
     std::string account, agent, thread, run;

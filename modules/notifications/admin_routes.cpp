@@ -19,8 +19,8 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t longest_payload = 64 * 1024;
-constexpr std::array<std::string_view, 7> states{"queued", "gathered", "sent", "suppressed", "failed", "dead",
-                                                 "cancelled"};
+constexpr std::array<std::string_view, 7> states{"queued", "gathered", "sent",     "suppressed",
+                                                 "failed", "dead",     "cancelled"};
 
 bool is_instant(std::string_view text) {
   constexpr std::string_view form = "0000-00-00T00:00:00";
@@ -30,12 +30,17 @@ bool is_instant(std::string_view text) {
     if (form[i] == '0' ? !digit : text[i] != form[i]) return false;
   }
   const auto number = [&](std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
-  if (number(5) < 1 || number(5) > 12 || number(8) < 1 || number(8) > 31 || number(11) > 23 || number(14) > 59 || number(17) > 59) return false;
+  if (number(5) < 1 || number(5) > 12 || number(8) < 1 || number(8) > 31 || number(11) > 23 || number(14) > 59 ||
+      number(17) > 59)
+    return false;
   const auto rest = text.substr(form.size(), text.size() - form.size() - 1);
-  return rest.empty() || (rest.size() > 1 && rest.front() == '.' && std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; }));
+  return rest.empty() || (rest.size() > 1 && rest.front() == '.' &&
+                          std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-ry::error nothing_there() { return ry::not_found("notifications.not_found", "Notification not found"); }
+ry::error nothing_there() {
+  return ry::not_found("notifications.not_found", "Notification not found");
+}
 
 }  // namespace
 
@@ -51,8 +56,8 @@ void admin_routes::add_to(ry::registrar& reg) {
 ry::task<ry::response> admin_routes::trigger(ry::request r) {
   require_open(office_);
   const auto body = read_object(r.body());
-  module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email", "broadcast",
-                                           "dry_run", "test", "scheduled_at"});
+  module_json::require_known_members(body, {"workflow_id", "payload_template", "subscriber_id", "subscriber_email",
+                                            "broadcast", "dry_run", "test", "scheduled_at"});
   const auto workflow = text_in(body, "workflow_id", 64);
   if (!is_workflow_id(workflow)) throw invalid("workflow_id", "is not a valid workflow id");
   const auto* given = body.if_contains("payload_template");
@@ -105,7 +110,8 @@ ry::task<ry::response> admin_routes::notify_one(std::string actor, ry::uuid acco
 }
 
 // dry_run: counts only; test: to the caller alone; scheduled_at: later.
-ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::object body, std::string workflow, json::object pattern) {
+ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::object body, std::string workflow,
+                                                       json::object pattern) {
   const bool dry_run = boolean_in(body, "dry_run").value_or(false);
   const bool test = boolean_in(body, "test").value_or(false);
   if (dry_run && test) throw invalid("test", "cannot be combined with dry_run");
@@ -121,8 +127,11 @@ ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::obje
   example.email = "ann@example.org";
   example.name = "Ann Example";
   broadcasts_.require_title_for(workflow, pattern, sample.value_or(example));
-  if (dry_run) co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(example));
-  if (!test) co_return co_await broadcasts_.create(std::string(r.subject()), std::move(workflow), std::move(pattern), std::move(at));
+  if (dry_run)
+    co_return co_await broadcasts_.dry_run(std::move(workflow), std::move(pattern), sample.value_or(example));
+  if (!test)
+    co_return co_await broadcasts_.create(std::string(r.subject()), std::move(workflow), std::move(pattern),
+                                          std::move(at));
   if (!sample) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = occasion_from_template(std::move(workflow), pattern, *sample);
   co_return co_await notify_one(std::string(r.subject()), *me, std::move(what), *sample);

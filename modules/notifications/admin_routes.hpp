@@ -13,7 +13,8 @@ class admin_routes {
 
  private:
   ry::task<ry::response> trigger(ry::request r);
-  ry::task<ry::response> trigger_broadcast(ry::request r, boost::json::object body, std::string workflow, boost::json::object pattern);
+  ry::task<ry::response> trigger_broadcast(ry::request r, boost::json::object body, std::string workflow,
+                                           boost::json::object pattern);
   ry::task<ry::response> notify_one(std::string actor, ry::uuid account, occasion what, person who);
   ry::task<ry::response> list(ry::request r);
   ry::task<ry::response> show(ry::request r);

@@ -15,7 +15,9 @@ namespace {
 constexpr std::int64_t accounts_at_once = 200;
 constexpr std::uint64_t paused_ms = 15'000;
 
-ry::error nothing_there() { return ry::not_found("notifications.not_found", "Broadcast not found"); }
+ry::error nothing_there() {
+  return ry::not_found("notifications.not_found", "Broadcast not found");
+}
 
 // What the job was given: {workflow_id, broadcast_id, payload}.
 struct order {
@@ -30,7 +32,8 @@ std::optional<order> read_order(std::string_view args) {
   const auto* workflow = o ? o->if_contains("workflow_id") : nullptr;
   const auto* id = o ? o->if_contains("broadcast_id") : nullptr;
   const auto* pattern = o ? o->if_contains("payload") : nullptr;
-  if (!workflow || !workflow->is_string() || !id || !id->is_string() || !pattern || !pattern->is_object()) return std::nullopt;
+  if (!workflow || !workflow->is_string() || !id || !id->is_string() || !pattern || !pattern->is_object())
+    return std::nullopt;
   return order{std::string(workflow->get_string()), std::string(id->get_string()), pattern->get_object()};
 }
 
@@ -51,7 +54,8 @@ void broadcasts::add_to(ry::registrar& reg) {
   reg.job("notifications.broadcast", this, &broadcasts::write_all, o);
 }
 
-void broadcasts::require_title_for(const std::string& workflow, const json::object& pattern, const person& sample) const {
+void broadcasts::require_title_for(const std::string& workflow, const json::object& pattern,
+                                   const person& sample) const {
   const auto what = occasion_from_template(workflow, pattern, sample);
   require_title(office_.texts.write(workflow, what.payload, sample, office_.at));
 }
@@ -60,11 +64,17 @@ ry::task<ry::response> broadcasts::dry_run(std::string workflow, json::object pa
   const auto audience = co_await office_.repo.audience(workflow);
   const auto what = occasion_from_template(workflow, pattern, sample);
   const auto words = office_.texts.write(workflow, what.payload, sample, office_.at);
-  json::object shown{{"title", words.title}, {"body", words.body}, {"action_url", words.url}, {"mail_text", words.mail}, {"mail_html", words.html}};
-  co_return ry::response::json("{\"success\":true,\"dry_run\":true,\"audience\":" + audience + ",\"sample\":" + json::serialize(shown) + "}");
+  json::object shown{{"title", words.title},
+                     {"body", words.body},
+                     {"action_url", words.url},
+                     {"mail_text", words.mail},
+                     {"mail_html", words.html}};
+  co_return ry::response::json("{\"success\":true,\"dry_run\":true,\"audience\":" + audience +
+                               ",\"sample\":" + json::serialize(shown) + "}");
 }
 
-ry::task<ry::response> broadcasts::create(std::string actor, std::string workflow, json::object pattern, std::optional<std::string> at) const {
+ry::task<ry::response> broadcasts::create(std::string actor, std::string workflow, json::object pattern,
+                                          std::optional<std::string> at) const {
   const auto id = office_.ctx.new_uuid();
   const json::object detail{{"workflow_id", workflow}, {"event", id.to_string()}, {"broadcast", true}};
   act by{std::move(actor), "notification.trigger", json::serialize(detail)};
@@ -97,7 +107,8 @@ ry::task<ry::response> broadcasts::steer(ry::request r, const char* action) {
   const auto state = co_await office_.repo.steer_broadcast(std::string(r.subject()), id, action);
   if (!state) throw nothing_there();
   if (state->empty()) {
-    throw ry::conflict("notifications.broadcast_state", "The broadcast has ended, or its state does not allow this action");
+    throw ry::conflict("notifications.broadcast_state",
+                       "The broadcast has ended, or its state does not allow this action");
   }
   office_.ctx.jobs().poke("default");
   office_.ctx.jobs().poke("notifications");

@@ -15,7 +15,8 @@ class broadcasts {
   // How many accounts it would reach, and what the caller would receive. Nothing is written.
   ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;
   // at: an instant of the form 2026-11-26T09:00:00Z; empty = now.
-  ry::task<ry::response> create(std::string actor, std::string workflow, boost::json::object pattern, std::optional<std::string> at) const;
+  ry::task<ry::response> create(std::string actor, std::string workflow, boost::json::object pattern,
+                                std::optional<std::string> at) const;
 
  private:
   ry::task<ry::response> list(ry::request r);

@@ -67,7 +67,9 @@ std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all)
 }
 
 // An answer that another attempt does not change.
-bool is_final(const ry::error& e) { return e.status() == RY_INVALID_ARGUMENT; }
+bool is_final(const ry::error& e) {
+  return e.status() == RY_INVALID_ARGUMENT;
+}
 
 // Awaits a driver's function that completes by a ry_done.
 template <class Start>
@@ -79,8 +81,8 @@ ry::task<ry::result<void>> done_of(Start start) {
 
 courier::courier(const office& o) : office_(o) {
   const auto count = [&](const char* outcome) {
-    return o.ctx.metrics().counter("attempts_total",
-                                   "Attempts to hand a notification to the orchestrator", {{"outcome", outcome}});
+    return o.ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator",
+                                   {{"outcome", outcome}});
   };
   sent_ = count("sent");
   retried_ = count("retry");
@@ -96,7 +98,8 @@ courier::courier(const office& o) : office_(o) {
 
 void courier::count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const {
   if (!said) count_deliveries(office_.ctx, asked, "no_answer");
-  for (const auto& r : said ? *said : ry::notify::results()) count_deliveries(office_.ctx, asked & r.channels, state_name(r.outcome));
+  for (const auto& r : said ? *said : ry::notify::results())
+    count_deliveries(office_.ctx, asked & r.channels, state_name(r.outcome));
 }
 
 void courier::add_to(ry::registrar& reg) {
@@ -188,14 +191,16 @@ void courier::mark_devices(const device_list& devices, bool push, ry::notify::re
 }
 
 // By a driver that need not have all channels that are asked for.
-ry::task<ry::result<ry::notify::results>> courier::trigger_part(orchestrators::entry driver, turn t, ry::cancel_token off) const {
+ry::task<ry::result<ry::notify::results>> courier::trigger_part(orchestrators::entry driver, turn t,
+                                                                ry::cancel_token off) const {
   const std::uint32_t without = t.channels & ~driver->table->capabilities;
   t.channels &= driver->table->capabilities;
   ry::result<ry::notify::results> said = ry::notify::results();
   if (t.channels != 0) said = co_await trigger(driver, std::move(t), std::move(off));
   if (said && without != 0) {
     said->emplace_back(without, RY_NOTIFY_SKIPPED, driver->name);
-    said->back().detail = "the orchestrator cannot omit channels, and the driver " + driver->name + " does not support this channel";
+    said->back().detail =
+        "the orchestrator cannot omit channels, and the driver " + driver->name + " does not support this channel";
   }
   co_return said;
 }
@@ -271,8 +276,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
 }
 
 ry::task<ry::job_outcome> courier::settle(ry::uuid id, ry::uuid account, lease by, verdict v) {
-  const auto state =
-      co_await office_.repo.end_attempt(id, by, v);
+  const auto state = co_await office_.repo.end_attempt(id, by, v);
   if (v.unknown_subscriber) co_await office_.repo.tell(account);
   if (state == "sent") sent_.add();
   if (state == "failed") failed_.add();
@@ -310,9 +314,8 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
   const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
   if (s.gone && keeps) {
     const auto id = account->to_string();
-    auto forgotten = done_of([&](ry_exec* exec, ry_done done) {
-      return driver->table->forget(driver->self, ry::str(id), exec, done);
-    });
+    auto forgotten = done_of(
+        [&](ry_exec* exec, ry_done done) { return driver->table->forget(driver->self, ry::str(id), exec, done); });
     const auto done = co_await std::move(forgotten);
     if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
   }
@@ -322,9 +325,8 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
     if (keeps) {
       const auto who = subscriber_of(*account, s.who);
       const auto view = who.view();
-      auto put = done_of([&](ry_exec* exec, ry_done done) {
-        return table.put_subscriber(driver->self, &view, exec, done);
-      });
+      auto put =
+          done_of([&](ry_exec* exec, ry_done done) { return table.put_subscriber(driver->self, &view, exec, done); });
       const auto done = co_await std::move(put);
       if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
     }
@@ -343,8 +345,9 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
         if (done) continue;
         if (done.status() == RY_CANCELLED) throw done.error();
         if (is_final(done.error())) {
-          office_.ctx.warn("the orchestrator permanently rejects the devices of this provider: check that it has an integration for it",
-                           {{"provider", provider}, {"why", done.error().message()}});
+          office_.ctx.warn(
+              "the orchestrator permanently rejects the devices of this provider: check that it has an integration for it",
+              {{"provider", provider}, {"why", done.error().message()}});
         } else {
           failed = done.error();
         }

@@ -23,7 +23,8 @@ class courier {
 
   // One call of the driver, called off with the job.
   ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
-  ry::task<ry::result<ry::notify::results>> trigger_part(orchestrators::entry driver, turn t, ry::cancel_token off) const;
+  ry::task<ry::result<ry::notify::results>> trigger_part(orchestrators::entry driver, turn t,
+                                                         ry::cancel_token off) const;
   void mark_devices(const device_list& devices, bool push, ry::notify::results& said) const;
   std::uint64_t paused_ms() const noexcept;
   // What the driver said of each channel that was asked for.

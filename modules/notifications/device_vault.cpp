@@ -24,11 +24,15 @@ std::string device_place(std::string_view provider, std::string_view name_finger
   return out.append(provider).append(":").append(name_fingerprint);
 }
 
-json::string_view jv(std::string_view s) { return {s.data(), s.size()}; }
+json::string_view jv(std::string_view s) {
+  return {s.data(), s.size()};
+}
 
 }  // namespace
 
-device_vault::~device_vault() { sodium_memzero(key_.data(), key_.size()); }
+device_vault::~device_vault() {
+  sodium_memzero(key_.data(), key_.size());
+}
 
 ry::task<bool> device_vault::load_newest() {
   const auto rows = (co_await ctx_.db().query("select id, sealed from notifications.fingerprint_key"

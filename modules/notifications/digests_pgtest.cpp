@@ -22,25 +22,32 @@ class digests_sql : public notifications_test::notifications_sql {
   // The worker's attempt: what, and the names of all that goes out.
   std::string attempt(const std::string& key) {
     take(key);
-    return begin_now(key, "b.what, coalesce((select string_agg(i->>'task_name', ',') from jsonb_array_elements(b.items) i),"
-                          " b.payload->>'task_name')");
+    return begin_now(key,
+                     "b.what, coalesce((select string_agg(i->>'task_name', ',') from jsonb_array_elements(b.items) i),"
+                     " b.payload->>'task_name')");
   }
   // Of the job that may deliver it: "now", "later", or nothing.
   std::string job(const std::string& key) {
-    return sql("select string_agg(case when j.run_at <= now() then 'now' else 'later' end, ',') from core.job j join notifications.notification n"
-               " on j.args->>'id' = n.id::text and coalesce(n.job_id, j.id) = j.id and j.state <> 1 where n.key = '" + key + "'");
+    return sql(
+        "select string_agg(case when j.run_at <= now() then 'now' else 'later' end, ',') from core.job j join notifications.notification n"
+        " on j.args->>'id' = n.id::text and coalesce(n.job_id, j.id) = j.id and j.state <> 1 where n.key = '" +
+        key + "'");
   }
-  std::string accept(const std::string& key) { return end(key, "[" + result(1, "accepted") + "," + result(2, "skipped") + "]"); }
+  std::string accept(const std::string& key) {
+    return end(key, "[" + result(1, "accepted") + "," + result(2, "skipped") + "]");
+  }
   std::string cancel(const std::string& key) { return sql("select notifications.cancel('op', " + id_of(key) + ")"); }
   std::string expires(const std::string& key, const std::string& when) {
-    return sql("update notifications.notification set expires_at = now() + interval '" + when + "' where key = '" + key + "'");
+    return sql("update notifications.notification set expires_at = now() + interval '" + when + "' where key = '" +
+               key + "'");
   }
   void broadcast(const std::string& id, const std::string& state) {
-    sql("insert into notifications.broadcast (id, workflow, payload, state, created_by) values ('" + id + "', 'newsletter', '{}', '" + state +
-        "', 'op') on conflict (id) do update set state = excluded.state");
+    sql("insert into notifications.broadcast (id, workflow, payload, state, created_by) values ('" + id +
+        "', 'newsletter', '{}', '" + state + "', 'op') on conflict (id) do update set state = excluded.state");
   }
   std::string letter(const std::string& key, const std::string& broadcast = "null") {
-    return sql("select outcome from notifications.notify('" + key + "', " + ann_ + ", 'newsletter', '{\"task_name\": \"" + key +
+    return sql("select outcome from notifications.notify('" + key + "', " + ann_ +
+               ", 'newsletter', '{\"task_name\": \"" + key +
                "\"}', 3, null, false, '', 'T', 'B', '', 3600, 100, null, " + broadcast + ")");
   }
 };
@@ -113,7 +120,8 @@ TEST_F(digests_sql, entries_outlive_a_carrier_that_is_too_late) {
   expires("a1", "-1 second");
   expires("a2", "-1 second");
   EXPECT_EQ(attempt("a1"), "over");
-  EXPECT_EQ(state("a1") + " / " + state("a2"), "dead It could not be delivered in time / dead It could not be delivered in time");
+  EXPECT_EQ(state("a1") + " / " + state("a2"),
+            "dead It could not be delivered in time / dead It could not be delivered in time");
   EXPECT_EQ(attempt("a3"), "send a3");
   // Also by the hourly clean-up.
   EXPECT_EQ(notify("b1"), "queued");
@@ -140,7 +148,8 @@ TEST_F(digests_sql, entries_of_a_carrier_that_is_too_late_are_sent_on_pending_ch
   EXPECT_EQ(notify("b1", "null", "false", "task-completed", 3), "queued");
   take("b1");
   EXPECT_EQ(begin_now("b1"), "send");
-  EXPECT_EQ(end("b1", "[" + result(1, "retry") + "," + result(2, "accepted", "t") + "]", 1, "false, false, true"), "queued");
+  EXPECT_EQ(end("b1", "[" + result(1, "retry") + "," + result(2, "accepted", "t") + "]", 1, "false, false, true"),
+            "queued");
   EXPECT_EQ(notify("b2", "null", "false", "task-completed", 1), "queued");
   take("b2");
   EXPECT_EQ(begin_now("b2"), "send");
@@ -163,7 +172,10 @@ TEST_F(digests_sql, entries_end_with_a_carrier_that_is_too_late_and_may_have_arr
   EXPECT_EQ(notify("b1"), "queued");
   EXPECT_EQ(notify("b2"), "gathered");
   EXPECT_EQ(attempt("b1"), "send b1,b2");
-  EXPECT_EQ(end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]", 2), "queued");
+  EXPECT_EQ(
+      end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]",
+          2),
+      "queued");
   expires("b1", "-1 second");
   EXPECT_EQ(attempt("b1"), "over");
   EXPECT_EQ(state("b2"), "dead It could not be delivered in time") << "one of the devices has it";
@@ -181,7 +193,10 @@ TEST_F(digests_sql, entries_of_a_cancelled_carrier_are_sent_on_pending_channels_
   EXPECT_EQ(notify("b1"), "queued");
   EXPECT_EQ(notify("b2"), "gathered");
   EXPECT_EQ(attempt("b1"), "send b1,b2");
-  EXPECT_EQ(end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]", 2), "queued");
+  EXPECT_EQ(
+      end("b1", "[" + result(1, "skipped") + "," + result(2, "accepted", "t1") + "," + result(2, "retry", "t2") + "]",
+          2),
+      "queued");
   EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("b1") + ")"), "t");
   EXPECT_EQ(state("b2"), "cancelled Cancelled by an operator") << "one of the devices has it";
 }
@@ -211,8 +226,10 @@ TEST_F(digests_sql, after_quiet_hours_entries_have_the_time_of_their_carrier) {
 
 TEST_F(digests_sql, entries_gather_only_with_those_of_the_same_channels) {
   const auto task = [&](const std::string& key, int minutes) {
-    return sql("select outcome from notifications.notify('" + key + "', " + ann_ + ", 'task-completed', '{\"task_name\": \"" + key +
-               "\"}', 3, null, false, '', 'T', 'B', '', 3600, 100, jsonb_build_object('duration_ms', " + std::to_string(minutes * 60'000) + "), null)");
+    return sql("select outcome from notifications.notify('" + key + "', " + ann_ +
+               ", 'task-completed', '{\"task_name\": \"" + key +
+               "\"}', 3, null, false, '', 'T', 'B', '', 3600, 100, jsonb_build_object('duration_ms', " +
+               std::to_string(minutes * 60'000) + "), null)");
   };
   wants(R"({"task-completed": {"min_minutes": 5}})");
   EXPECT_EQ(task("short1", 1), "queued") << "push only";
@@ -238,7 +255,8 @@ TEST_F(digests_sql, a_throttled_email_joins_no_digest_that_also_has_push_message
   EXPECT_EQ(attempt("alone"), "send alone");
   wants(R"({"task-completed": {"digest_minutes": 30}})");
   EXPECT_EQ(notify("digest", "null", "false", "task-completed", 3), "queued");
-  EXPECT_EQ(end("alone", "[" + result(1, "retry") + "," + result(2, "accepted", "t") + "]", 1, "false, false, true"), "queued");
+  EXPECT_EQ(end("alone", "[" + result(1, "retry") + "," + result(2, "accepted", "t") + "]", 1, "false, false, true"),
+            "queued");
   EXPECT_EQ(attempt("digest"), "send digest") << "the other one's push message was delivered";
   EXPECT_EQ(attempt("alone"), "send alone");
 }
@@ -316,7 +334,8 @@ TEST_F(digests_sql, a_digest_that_was_taken_back_is_sent_without_the_one_that_is
   sql("select notifications.withdrawn('op', " + id_of("a1") + ")");
   EXPECT_EQ(state("a1"), "cancelled Cancelled by an operator");
   take("a2");
-  EXPECT_EQ(begin_now("a2", "b.what, b.channels, b.payload->>'task_name'"), "send 1 a2") << "the push message was delivered";
+  EXPECT_EQ(begin_now("a2", "b.what, b.channels, b.payload->>'task_name'"), "send 1 a2")
+      << "the push message was delivered";
 }
 
 TEST_F(digests_sql, entries_whose_carrier_was_removed_are_adopted) {
@@ -340,15 +359,19 @@ TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_firs
   const std::vector<std::string> threads{thread(), thread(), thread()};
   std::atomic<bool> over = false;
   const auto work = [&](const testing_sql::connection& db) {
-    const auto job = db("update core.job set state = 1, fence = fence + 1 where id = (select id from core.job where kind = 'notifications.deliver'"
-                        " and state in (0, 3) order by random() limit 1 for update skip locked) returning id || ', ' || fence");
+    const auto job = db(
+        "update core.job set state = 1, fence = fence + 1 where id = (select id from core.job where kind = 'notifications.deliver'"
+        " and state in (0, 3) order by random() limit 1 for update skip locked) returning id || ', ' || fence");
     if (job.empty()) return false;
     const auto id = "(select (args->>'id')::uuid from core.job where id = " + job.substr(0, job.find(',')) + ")";
-    const auto what = db("with b as (select * from notifications.begin_attempt(" + id + ", " + job + ", 1, true, true)), s as ("
-                         "insert into sent select i->>'task_name' from b, jsonb_array_elements(coalesce(b.items, jsonb_build_array(b.payload))) i"
-                         " where b.what = 'send') select what from b");
+    const auto what = db(
+        "with b as (select * from notifications.begin_attempt(" + id + ", " + job +
+        ", 1, true, true)), s as ("
+        "insert into sent select i->>'task_name' from b, jsonb_array_elements(coalesce(b.items, jsonb_build_array(b.payload))) i"
+        " where b.what = 'send') select what from b");
     if (what == "send") {
-      db("select notifications.end_attempt(" + id + ", " + job + ", '[" + result(1, "accepted") + "]', 0, false, true, false)");
+      db("select notifications.end_attempt(" + id + ", " + job + ", '[" + result(1, "accepted") +
+         "]', 0, false, true, false)");
     } else {
       db("delete from core.job where id = " + job.substr(0, job.find(',')));
     }
@@ -370,7 +393,8 @@ TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_firs
   });
   all.emplace_back([&] {
     const auto db = connect();
-    for (std::size_t i = 0; !over; ++i) db("select notifications.put_presence(" + ann_ + ", 's', " + threads[i % threads.size()] + ")");
+    for (std::size_t i = 0; !over; ++i)
+      db("select notifications.put_presence(" + ann_ + ", 's', " + threads[i % threads.size()] + ")");
   });
   std::vector<std::thread> writers;
   for (int w = 0; w < 2; ++w) {
@@ -378,8 +402,8 @@ TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_firs
       const auto db = connect();
       for (int i = 0; i < events; ++i) {
         const auto key = std::to_string(w) + "-" + std::to_string(i);
-        db("select notifications.notify('" + key + "', " + ann_ + ", 'task-completed', '{\"task_name\": \"" + key + "\"}', 1, " +
-           threads[static_cast<std::size_t>(i) % threads.size()] + ", false, '', 'T', 'B', '', 3600)");
+        db("select notifications.notify('" + key + "', " + ann_ + ", 'task-completed', '{\"task_name\": \"" + key +
+           "\"}', 1, " + threads[static_cast<std::size_t>(i) % threads.size()] + ", false, '', 'T', 'B', '', 3600)");
       }
     });
   }
@@ -390,13 +414,19 @@ TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_firs
   while (work(db)) {
   }
   EXPECT_EQ(sql("select count(*) from notifications.notification"), std::to_string(2 * events));
-  EXPECT_EQ(sql("select count(*) from notifications.notification where state not in ('sent', 'suppressed', 'cancelled')"), "0");
+  EXPECT_EQ(
+      sql("select count(*) from notifications.notification where state not in ('sent', 'suppressed', 'cancelled')"),
+      "0");
   EXPECT_NE(sql("select count(*) from sent"), "0");
-  EXPECT_EQ(sql("select count(*) from notifications.notification where state = 'cancelled'"),
-            sql("select count(*) from core.event where kind = 'admin.act' and payload->>'action' = 'notification.cancel'"))
+  EXPECT_EQ(
+      sql("select count(*) from notifications.notification where state = 'cancelled'"),
+      sql("select count(*) from core.event where kind = 'admin.act' and payload->>'action' = 'notification.cancel'"))
       << "only what the operator cancelled";
-  EXPECT_EQ(sql("select count(*) from sent"), sql("select count(*) from notifications.notification where state = 'sent'"));
-  EXPECT_EQ(sql("select count(*) from notifications.notification n where n.state = 'sent' and not exists (select from sent s where s.name = n.key)"), "0");
+  EXPECT_EQ(sql("select count(*) from sent"),
+            sql("select count(*) from notifications.notification where state = 'sent'"));
+  EXPECT_EQ(
+      sql("select count(*) from notifications.notification n where n.state = 'sent' and not exists (select from sent s where s.name = n.key)"),
+      "0");
 }
 
 TEST_F(digests_sql, unsubscribing_by_a_link_knows_every_workflow) {

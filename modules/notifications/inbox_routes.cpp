@@ -20,7 +20,9 @@ constexpr std::uint64_t poll_ms = 30'000;
 constexpr std::uint64_t token_ms = 24 * 3600 * 1000;
 constexpr std::int64_t most_at_once = 100;
 
-std::string count_json(std::int64_t unread) { return "\"unread_count\": " + std::to_string(unread); }
+std::string count_json(std::int64_t unread) {
+  return "\"unread_count\": " + std::to_string(unread);
+}
 
 // A number that Last-Event-ID or last_event_id names; nullopt: none was given.
 std::optional<std::int64_t> last_seen(const ry::request& r) {
@@ -125,8 +127,8 @@ ry::task<void> inbox_routes::stream(ry::request r) {
   std::int64_t version = -1;
   auto* const exec = co_await ry::this_exec();
   auto wake = std::make_shared<bell>();
-  const auto topic = office_.ctx.events().live_subscribe(
-      inbox_topic(me), exec, [wake](const ry::live_message&) { wake->rung.set(); });
+  const auto topic =
+      office_.ctx.events().live_subscribe(inbox_topic(me), exec, [wake](const ry::live_message&) { wake->rung.set(); });
   ry::sse out = r.open_sse();
   out.raw().keepalive(ping_ms, ping);
   ry::cancel_source clock(out.cancel());
@@ -143,8 +145,7 @@ ry::task<void> inbox_routes::stream(ry::request r) {
   out.close();
 }
 
-ry::task<bool> inbox_routes::catch_up(ry::sse& out, ry::uuid account, std::int64_t& seq,
-                                      std::int64_t& version) const {
+ry::task<bool> inbox_routes::catch_up(ry::sse& out, ry::uuid account, std::int64_t& seq, std::int64_t& version) const {
   for (;;) {
     const auto head = co_await office_.repo.inbox_head(account);
     if (head.version == version) co_return true;
@@ -156,9 +157,9 @@ ry::task<bool> inbox_routes::catch_up(ry::sse& out, ry::uuid account, std::int64
     const auto rows = co_await office_.repo.inbox_after(account, seq, most_at_once);
     for (const auto& row : rows) {
       seq = row.seq;
-      const auto sent = out.send("{\"type\": \"notification\", \"notification\": " + row.json + ", " +
-                                     count_json(head.unread) + "}",
-                                 std::to_string(row.seq));
+      const auto sent =
+          out.send("{\"type\": \"notification\", \"notification\": " + row.json + ", " + count_json(head.unread) + "}",
+                   std::to_string(row.seq));
       if (sent != RY_OK) co_return false;
     }
     if (rows.empty()) seq = head.last;  // pruned

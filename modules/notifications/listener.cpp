@@ -8,7 +8,8 @@ namespace notifications {
 namespace json = boost::json;
 
 void listener::add_to(ry::registrar& reg) {
-  reg.subscribe("workflows", "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
+  reg.subscribe("workflows",
+                "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
                 "referral.successful",
                 this, &listener::heard);
   reg.subscribe("subscriptions", "mail.subscription", this, &listener::subscription_changed);
@@ -33,8 +34,8 @@ ry::task<void> listener::heard(ry::event e) {
   const std::string workflow = what->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
   const auto out = co_await office_.notify(std::move(key), *account, *std::move(what), *who);
-  office_.ctx.debug("an event was heard", {{"kind", e.kind()}, {"workflow", workflow},
-                                           {"notification", out.id}, {"outcome", out.outcome}});
+  office_.ctx.debug("an event was heard",
+                    {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
 }
 
 // Of the event of the module mail: {address, category, subscribed}.
@@ -46,9 +47,11 @@ ry::task<void> listener::subscription_changed(ry::event e) {
   const auto* address = o ? o->if_contains("address") : nullptr;
   const auto* category = o ? o->if_contains("category") : nullptr;
   const auto* subscribed = o ? o->if_contains("subscribed") : nullptr;
-  if (!address || !address->is_string() || !category || !category->is_string() || !subscribed || !subscribed->is_bool()) co_return;
+  if (!address || !address->is_string() || !category || !category->is_string() || !subscribed || !subscribed->is_bool())
+    co_return;
   const auto account = co_await office_.repo.find_by_email(std::string(address->get_string()));
-  if (account) co_await office_.repo.follow_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
+  if (account)
+    co_await office_.repo.follow_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
 }
 
 }  // namespace notifications

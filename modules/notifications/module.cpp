@@ -38,19 +38,20 @@ site site_of(const ry::context& ctx, const settings& s) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : settings_(read_settings(ctx.settings(), faults_)),
-        vault_(ctx),
-        repo_(ctx, vault_),
-        office_{ctx, settings_, repo_, drivers_, {}, {}, {app_url(ctx, settings_), settings_.task_url}, site_of(ctx, settings_),
-                ry::account_limit(ctx, "devices"), ry::account_limit(ctx, "inbox_entries")},
-        listener_(office_),
-        courier_(office_),
-        routes_(office_),
-        inbox_(office_),
-        broadcasts_(office_),
-        admin_(office_, broadcasts_),
-        webhook_(office_) {
+  module(ry::context& ctx, ry::registrar& reg) :settings_(read_settings(ctx.settings(), faults_)), vault_(ctx),
+      repo_(ctx, vault_),
+      office_{ctx,
+              settings_,
+              repo_,
+              drivers_,
+              {},
+              {},
+              {app_url(ctx, settings_), settings_.task_url},
+              site_of(ctx, settings_),
+              ry::account_limit(ctx, "devices"),
+              ry::account_limit(ctx, "inbox_entries")},
+      listener_(office_), courier_(office_), routes_(office_), inbox_(office_), broadcasts_(office_),
+      admin_(office_, broadcasts_), webhook_(office_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
@@ -85,13 +86,15 @@ class module {
     if (!office_.open() || !driver || !office::sends_all(driver)) return;
     const auto& name = settings_.orchestrator;
     if (office_.stand_in())
-      office_.ctx.info("the orchestrator cannot omit channels: the driver builtin notifies accounts that turned one off, by e-mail "
-                       "and on devices of expo and web-push",
-                       {{"orchestrator", name}});
+      office_.ctx.info(
+          "the orchestrator cannot omit channels: the driver builtin notifies accounts that turned one off, by e-mail "
+          "and on devices of expo and web-push",
+          {{"orchestrator", name}});
     else
-      office_.ctx.warn("the orchestrator cannot omit channels: accounts that turned one off get neither e-mail nor push. Load "
-                       "notify_builtin, or configure the orchestrator to omit channels (Novu: notify_novu.step_conditions)",
-                       {{"orchestrator", name}});
+      office_.ctx.warn(
+          "the orchestrator cannot omit channels: accounts that turned one off get neither e-mail nor push. Load "
+          "notify_builtin, or configure the orchestrator to omit channels (Novu: notify_novu.step_conditions)",
+          {{"orchestrator", name}});
   }
 
   // In the background: many devices of the former release do not delay the start.

@@ -12,17 +12,22 @@ TEST_F(notifications_sql, a_notification_its_inbox_entry_and_its_job_come_togeth
   sql("begin");
   EXPECT_EQ(notify("k"), "queued");
   sql("rollback");
-  EXPECT_EQ(sql("select (select count(*) from notifications.notification) + (select count(*) from notifications.inbox) + (select count(*) from core.job)"), "0");
+  EXPECT_EQ(
+      sql("select (select count(*) from notifications.notification) + (select count(*) from notifications.inbox) + (select count(*) from core.job)"),
+      "0");
   std::vector<std::thread> all;
   for (int i = 0; i < 8; ++i) {
     all.emplace_back([this] {
       const auto db = connect();
-      db("select notifications.notify('k', " + ann_ + ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
+      db("select notifications.notify('k', " + ann_ +
+         ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
     });
   }
   for (auto& t : all) t.join();
   EXPECT_EQ(notify("k"), "duplicate");
-  EXPECT_EQ(sql("select (select count(*) from notifications.notification) || ' ' || (select count(*) from notifications.inbox) || ' ' || (select count(*) from core.job)"), "1 1 1");
+  EXPECT_EQ(
+      sql("select (select count(*) from notifications.notification) || ' ' || (select count(*) from notifications.inbox) || ' ' || (select count(*) from core.job)"),
+      "1 1 1");
   EXPECT_EQ(sql("select unread || ' ' || last_seq from notifications.inbox_head"), "1 1");
   EXPECT_EQ(sql("select tid = left(encode(sha256('k'), 'hex'), 32) from notifications.notification"), "t");
 }
@@ -32,7 +37,8 @@ TEST_F(notifications_sql, settings_win_over_preferences_and_mandatory_over_prefe
     return sql("select notifications.allowed(" + ann_ + ", '" + workflow + "', 7)");
   };
   EXPECT_EQ(allowed("task-completed"), "7");
-  sql("insert into notifications.preference (account_id, push_enabled, workflows) values (" + ann_ + ", false,"
+  sql("insert into notifications.preference (account_id, push_enabled, workflows) values (" + ann_ +
+      ", false,"
       " '{\"task-completed\": {\"email\": false}, \"payment-failed\": {\"email\": false, \"push\": true}}')");
   EXPECT_EQ(allowed("task-completed"), "4");
   EXPECT_EQ(allowed("task-failed"), "5");
@@ -50,7 +56,8 @@ TEST_F(notifications_sql, who_looks_at_the_thread_is_told_nothing) {
   const auto thread = "'" + sql("select gen_random_uuid()") + "'::uuid";
   EXPECT_EQ(notify("stream", thread, "true"), "suppressed User is actively viewing thread");
   EXPECT_EQ(notify("later", thread), "queued");
-  sql("insert into notifications.presence (account_id, session_id, thread_id) values (" + ann_ + ", 's', " + thread + ")");
+  sql("insert into notifications.presence (account_id, session_id, thread_id) values (" + ann_ + ", 's', " + thread +
+      ")");
   EXPECT_EQ(notify("tab", thread), "suppressed User is actively viewing thread");
   take("later");
   EXPECT_EQ(begin("later"), "over") << "looked at while it waited";
@@ -64,7 +71,8 @@ TEST_F(notifications_sql, who_looks_at_the_thread_is_told_nothing) {
 
 TEST_F(notifications_sql, quiet_hours_follow_the_clock_of_the_account) {
   const auto until = [&](const std::string& at) {
-    return sql("select coalesce(to_char(notifications.quiet_until(" + ann_ + ", '" + at + "') at time zone 'utc', 'MM-DD HH24:MI'), 'no')");
+    return sql("select coalesce(to_char(notifications.quiet_until(" + ann_ + ", '" + at +
+               "') at time zone 'utc', 'MM-DD HH24:MI'), 'no')");
   };
   sql("select notifications.put_preferences(" + ann_ + ", 'Europe/Berlin', true, '22:00', '07:00', '{}')");
   EXPECT_EQ(until("2026-01-10 20:59:59Z"), "no");
@@ -79,21 +87,25 @@ TEST_F(notifications_sql, quiet_hours_follow_the_clock_of_the_account) {
   EXPECT_EQ(until("2026-07-01 09:59Z"), "no");
   sql("select notifications.put_preferences(" + ann_ + ", null, true, '12:00', '12:00', '{}')");
   EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
-  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'Mars/Phobos', false, null, null, '{}')"), "time_zone");
+  EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'Mars/Phobos', false, null, null, '{}')"),
+            "time_zone");
   EXPECT_EQ(sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, null, null, '{}')"), "");
   EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
 }
 
 TEST_F(notifications_sql, quiet_hours_delay_mail_and_push_not_the_inbox_and_not_what_is_urgent) {
   sql("update notifications.setting set urgent = '{payment-failed}'");
-  sql("select notifications.put_preferences(" + ann_ + ", 'UTC', true, (now() at time zone 'utc' - interval '1 minute')::time,"
+  sql("select notifications.put_preferences(" + ann_ +
+      ", 'UTC', true, (now() at time zone 'utc' - interval '1 minute')::time,"
       " (now() at time zone 'utc' + interval '3 hours')::time, '{}')");
   EXPECT_EQ(notify("quiet"), "queued");
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1");
   take("quiet");
   EXPECT_EQ(begin("quiet", "b.what, (b.wait_ms between 10700000 and 10800001)"), "wait t");
   EXPECT_EQ(begin("quiet", "b.what"), "wait");
-  EXPECT_EQ(sql("select (expires_at between now() + interval '3 hours 55 minutes' and now() + interval '4 hours 1 minute') from notifications.notification"), "t")
+  EXPECT_EQ(
+      sql("select (expires_at between now() + interval '3 hours 55 minutes' and now() + interval '4 hours 1 minute') from notifications.notification"),
+      "t")
       << "its hour runs from the end of the quiet hours on, however often it is looked at";
   EXPECT_EQ(sql("select attempts from notifications.notification"), "0");
   EXPECT_EQ(notify("urgent", "null", "false", "payment-failed"), "queued");
@@ -102,15 +114,22 @@ TEST_F(notifications_sql, quiet_hours_delay_mail_and_push_not_the_inbox_and_not_
 }
 
 TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
-  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
+  sql("select notifications.put_preferences(" + ann_ +
+      ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
   EXPECT_EQ(notify("d1"), "queued");
   EXPECT_EQ(notify("d2"), "gathered");
   EXPECT_EQ(notify("d3"), "gathered");
   EXPECT_EQ(notify("f1", "null", "false", "task-failed"), "queued") << "another workflow";
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "4") << "the inbox does not wait";
-  EXPECT_EQ(sql("select (run_at > now() + interval '29 minutes') || ' ' || state from core.job where args->>'id' = " + id_of("d1") + "::text"), "true 3");
+  EXPECT_EQ(sql("select (run_at > now() + interval '29 minutes') || ' ' || state from core.job where args->>'id' = " +
+                id_of("d1") + "::text"),
+            "true 3");
   take("d1");
-  EXPECT_EQ(begin("d1", "b.what, b.payload->>'task_name', b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"), "send d1 d1 d2 3");
+  EXPECT_EQ(
+      begin(
+          "d1",
+          "b.what, b.payload->>'task_name', b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"),
+      "send d1 d1 d2 3");
   EXPECT_EQ(notify("d4"), "queued") << "too late for the first one";
   EXPECT_EQ(end("d1", "[" + result(1, "accepted") + "," + result(2, "skipped") + "]"), "sent");
   EXPECT_EQ(state("d2") + state("d3"), "sentsent");
@@ -118,20 +137,25 @@ TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
   for (int i = 0; i < 8; ++i) {
     all.emplace_back([this, i] {
       const auto db = connect();
-      db("select notifications.notify('many" + std::to_string(i) + "', " + ann_ + ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
+      db("select notifications.notify('many" + std::to_string(i) + "', " + ann_ +
+         ", 'task-completed', '{}', 7, null, false, '', 'T', 'B', '', 60)");
     });
   }
   for (auto& t : all) t.join();
-  EXPECT_EQ(sql("select count(*) from notifications.notification where gathering and workflow = 'task-completed'"), "1");
+  EXPECT_EQ(sql("select count(*) from notifications.notification where gathering and workflow = 'task-completed'"),
+            "1");
 }
 
 TEST_F(notifications_sql, a_digest_leaves_out_only_what_is_looked_at) {
-  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
+  sql("select notifications.put_preferences(" + ann_ +
+      ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
   const auto view = [&](const std::string& thread) {
     sql("select notifications.put_presence(" + ann_ + ", 's', " + thread + ")");
   };
-  const std::string one = "'" + sql("select gen_random_uuid()") + "'::uuid", two = "'" + sql("select gen_random_uuid()") + "'::uuid";
-  const auto columns = "b.what, b.payload->>'task_name', (select string_agg(i->>'task_name', ',') from jsonb_array_elements(b.items) i)";
+  const std::string one = "'" + sql("select gen_random_uuid()") + "'::uuid",
+                    two = "'" + sql("select gen_random_uuid()") + "'::uuid";
+  const auto columns =
+      "b.what, b.payload->>'task_name', (select string_agg(i->>'task_name', ',') from jsonb_array_elements(b.items) i)";
   EXPECT_EQ(notify("a1", one), "queued");
   EXPECT_EQ(notify("a2", two), "gathered");
   EXPECT_EQ(notify("a3", two), "gathered");
@@ -168,10 +192,15 @@ TEST_F(notifications_sql, what_was_accepted_is_not_tried_again) {
   take("k");
   EXPECT_EQ(begin("k", "b.what, b.channels, jsonb_array_length(b.tokens), b.attempt, b.epoch, b.email, b.name"),
             "send 3 3 1 0 Ann@Example.test Ann Lee");
-  EXPECT_EQ(end("k", "[" + result(1, "accepted") + "," + result(2, "accepted", "a") + "," + result(2, "gone", "b") + "," + result(2, "retry", "c") + "]", 2, "true, true"),
+  EXPECT_EQ(end("k",
+                "[" + result(1, "accepted") + "," + result(2, "accepted", "a") + "," + result(2, "gone", "b") + "," +
+                    result(2, "retry", "c") + "]",
+                2, "true, true"),
             "queued");
-  EXPECT_EQ(sql("select string_agg(token, ',' order by token) from notifications.device_token"), "a,c") << "the dead one is forgotten";
-  EXPECT_EQ(begin("k", "b.what, b.channels, b.tokens->0->>'token', jsonb_array_length(b.tokens), b.attempt, b.epoch"), "send 2 c 1 2 1");
+  EXPECT_EQ(sql("select string_agg(token, ',' order by token) from notifications.device_token"), "a,c")
+      << "the dead one is forgotten";
+  EXPECT_EQ(begin("k", "b.what, b.channels, b.tokens->0->>'token', jsonb_array_length(b.tokens), b.attempt, b.epoch"),
+            "send 2 c 1 2 1");
   EXPECT_EQ(end("k", "[" + result(2, "refused", "c") + "]"), "sent") << "one device has it";
   EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.deliver'"), "0");
   EXPECT_EQ(begin("k"), "");
@@ -182,8 +211,12 @@ TEST_F(notifications_sql, a_worker_that_lost_its_job_writes_nothing) {
   take("k");
   EXPECT_EQ(begin("k"), "send");
   take("k");
-  EXPECT_EQ(state_of("select notifications.begin_attempt((args->>'id')::uuid, id, fence - 1, 3) from core.job"), "RYF01");
-  EXPECT_EQ(state_of("select notifications.end_attempt((args->>'id')::uuid, id, fence - 1, '[]', 0, false, true) from core.job"), "RYF01");
+  EXPECT_EQ(state_of("select notifications.begin_attempt((args->>'id')::uuid, id, fence - 1, 3) from core.job"),
+            "RYF01");
+  EXPECT_EQ(
+      state_of(
+          "select notifications.end_attempt((args->>'id')::uuid, id, fence - 1, '[]', 0, false, true) from core.job"),
+      "RYF01");
   EXPECT_EQ(state("k"), "queued");
   EXPECT_EQ(begin("k"), "send");
   EXPECT_EQ(sql("select attempts || ' ' || maybe_duplicate from notifications.notification"), "2 true");
@@ -194,7 +227,8 @@ TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
   EXPECT_EQ(notify("k"), "queued");
   take("k");
   EXPECT_EQ(begin("k"), "send");
-  EXPECT_EQ(end("k", "[" + result(1, "retry") + "," + result(2, "skipped") + "]", 1, "false, false"), "queued") << "called off: not counted";
+  EXPECT_EQ(end("k", "[" + result(1, "retry") + "," + result(2, "skipped") + "]", 1, "false, false"), "queued")
+      << "called off: not counted";
   for (const char* expected : {"queued", "dead"}) {
     EXPECT_EQ(begin("k"), "send");
     EXPECT_EQ(end("k", "[" + result(1, "retry") + "]", 1), expected);
@@ -204,7 +238,8 @@ TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
   EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("k") + ")"), "t");
   EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("k") + ")"), "f") << "it is on its way already";
   EXPECT_EQ(sql("select unread from notifications.inbox_head"), "1") << "the inbox has it once";
-  EXPECT_EQ(sql("select string_agg(key || ' ' || (payload->>'action'), ',') from core.event where kind = 'admin.act'"), "op notification.requeue");
+  EXPECT_EQ(sql("select string_agg(key || ' ' || (payload->>'action'), ',') from core.event where kind = 'admin.act'"),
+            "op notification.requeue");
   take("k");
   EXPECT_EQ(begin("k", "b.what, b.channels"), "send 3") << "there may be a device by now";
   EXPECT_EQ(end("k", "[" + result(1, "accepted") + "]"), "sent");
@@ -235,10 +270,12 @@ TEST_F(notifications_sql, ends_by_what_its_channels_add_up_to) {
   EXPECT_EQ(with_inbox("i4", "[" + result(1, "accepted") + "," + result(2, "refused", "t") + "]"), "sent");
   EXPECT_EQ(sql("select notifications.requeue('op', " + id_of("i1") + ")"), "t");
   // What becomes known afterwards counts.
-  sql("update notifications.delivery set state = 'refused', detail = 'No such user' where notification_id = " + id_of("i4") + " and channel = 1");
+  sql("update notifications.delivery set state = 'refused', detail = 'No such user' where notification_id = " +
+      id_of("i4") + " and channel = 1");
   sql("select notifications.reconsider(" + id_of("i4") + ")");
   EXPECT_EQ(state("i4"), "failed d");
-  sql("update notifications.delivery set state = 'delivered' where notification_id = " + id_of("i4") + " and channel = 1");
+  sql("update notifications.delivery set state = 'delivered' where notification_id = " + id_of("i4") +
+      " and channel = 1");
   sql("select notifications.reconsider(" + id_of("i4") + ")");
   EXPECT_EQ(state("i4"), "sent");
   EXPECT_EQ(notify("e", "null", "false", "task-completed", 2), "queued");
@@ -263,10 +300,13 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
   EXPECT_EQ(sql("select notifications.cancel('op', " + id_of("going") + ")"), "f") << "it is being sent";
   EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");
   EXPECT_EQ(end("going", "[" + result(1, "accepted") + "," + result(2, "delivered") + "]"), "sent");
-  EXPECT_EQ(sql("select notifications.withdrawable(" + id_of("going") + ") = tid from notifications.notification where key = 'going'"), "t");
+  EXPECT_EQ(sql("select notifications.withdrawable(" + id_of("going") +
+                ") = tid from notifications.notification where key = 'going'"),
+            "t");
   sql("select notifications.withdrawn('op', " + id_of("going") + ")");
   EXPECT_EQ(state("going"), "cancelled Cancelled by an operator");
-  EXPECT_EQ(sql("select string_agg(state, ',' order by channel) from notifications.delivery where notification_id = " + id_of("going")),
+  EXPECT_EQ(sql("select string_agg(state, ',' order by channel) from notifications.delivery where notification_id = " +
+                id_of("going")),
             "withdrawn,delivered,delivered");
   EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");
 }
@@ -274,7 +314,9 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
 TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   const auto bob = account("bob@example.test");
   const auto devices = [&](const std::string& who) {
-    return sql("select coalesce(string_agg(provider || '/' || token, ',' order by token, provider), '') from notifications.device_token where account_id = " + who);
+    return sql(
+        "select coalesce(string_agg(provider || '/' || token, ',' order by token, provider), '') from notifications.device_token where account_id = " +
+        who);
   };
   const auto put = [&](const std::string& who, const std::string& provider, const std::string& token) {
     sql("select notifications.put_token(" + who + ", '" + provider + "', '" + token + "', '" + token + "', 'mobile')");
@@ -286,7 +328,8 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   put(bob, "expo", "t1");
   EXPECT_EQ(devices(ann_), "fcm/t1");
   EXPECT_EQ(devices(bob), "expo/t1");
-  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.subscriber'"), "2") << "the orchestrator is notified of both";
+  EXPECT_EQ(sql("select count(*) from core.job where kind = 'notifications.subscriber'"), "2")
+      << "the orchestrator is notified of both";
   sql("update notifications.setting set tokens_per_provider = 2");
   for (const char* t : {"x1", "x2", "x3"}) put(bob, "web-push", t);
   EXPECT_EQ(devices(bob), "expo/t1,web-push/x2,web-push/x3");
@@ -301,8 +344,10 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
 
 TEST_F(notifications_sql, an_account_that_is_no_more_leaves_nothing) {
   const auto bob = account("bob@example.test");
-  sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'a', 'mobile'), notifications.put_presence(" + ann_ + ", 's', gen_random_uuid()),"
-      " notifications.put_preferences(" + ann_ + ", 'Europe/Berlin', false, null, null, '{}'), notifications.tell(" + bob + ")");
+  sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'a', 'mobile'), notifications.put_presence(" + ann_ +
+      ", 's', gen_random_uuid()),"
+      " notifications.put_preferences(" +
+      ann_ + ", 'Europe/Berlin', false, null, null, '{}'), notifications.tell(" + bob + ")");
   EXPECT_EQ(notify("k"), "queued");
   EXPECT_EQ(notify("going"), "queued");
   take("going");
@@ -310,23 +355,31 @@ TEST_F(notifications_sql, an_account_that_is_no_more_leaves_nothing) {
   const auto job = sql("select id || ', ' || fence from core.job where args->>'id' = " + id_of("going") + "::text");
   const auto going = id_of("going");
   sql("select notifications.forget_account(" + ann_ + ")");
-  for (const char* table : {"device_token", "preference", "presence", "inbox_head", "inbox", "notification", "delivery"})
+  for (const char* table :
+       {"device_token", "preference", "presence", "inbox_head", "inbox", "notification", "delivery"})
     EXPECT_EQ(sql(std::string("select count(*) from notifications.") + table), "0") << table;
   EXPECT_EQ(sql("select gone from notifications.subscriber where account_id = " + ann_), "t");
-  EXPECT_EQ(sql("select notifications.end_attempt(" + going + ", " + job + ", '[" + result(1, "accepted") + "]', 0, false, true)"), "cancelled")
+  EXPECT_EQ(sql("select notifications.end_attempt(" + going + ", " + job + ", '[" + result(1, "accepted") +
+                "]', 0, false, true)"),
+            "cancelled")
       << "one was being sent";
   EXPECT_EQ(sql("select count(*) from notifications.delivery"), "0");
   EXPECT_EQ(sql("select gone from notifications.subscriber where account_id = " + bob), "f");
   sql("update core.job set state = 1, fence = 1 where kind = 'notifications.subscriber'");
-  EXPECT_EQ(sql("select notifications.told(" + ann_ + ", s.version, '[]', j.id, j.fence) from core.job j, notifications.subscriber s"
-                " where j.args->>'account_id' = " + ann_ + " and s.account_id = " + ann_), "t");
+  EXPECT_EQ(sql("select notifications.told(" + ann_ +
+                ", s.version, '[]', j.id, j.fence) from core.job j, notifications.subscriber s"
+                " where j.args->>'account_id' = " +
+                ann_ + " and s.account_id = " + ann_),
+            "t");
   EXPECT_EQ(sql("select count(*) from notifications.subscriber where account_id = " + ann_), "0");
 }
 
 TEST_F(notifications_sql, an_account_keeps_100_tabs) {
   for (int n = 0; n < 103; ++n)
     sql("select notifications.put_presence(" + ann_ + ", 's" + std::to_string(n) + "', gen_random_uuid())");
-  EXPECT_EQ(sql("select count(*) || ' ' || count(*) filter (where session_id in ('s0', 's1', 's2')) from notifications.presence"), "100 0");
+  EXPECT_EQ(
+      sql("select count(*) || ' ' || count(*) filter (where session_id in ('s0', 's1', 's2')) from notifications.presence"),
+      "100 0");
   sql("select notifications.put_presence(" + ann_ + ", 's9', null)");
   EXPECT_EQ(sql("select count(*) from notifications.presence"), "99");
 }
@@ -361,7 +414,8 @@ TEST_F(notifications_sql, numbers_of_the_inbox_have_no_holes_whoever_writes) {
   const auto first = sql("select id from notifications.inbox where seq = 1");
   EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", '" + first + "')"), "1 39");
   EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", '" + first + "')"), "0 39");
-  EXPECT_EQ(sql("select count(*) from notifications.inbox_read(" + account("x@y.test") + ", '" + first + "')"), "0") << "another account's";
+  EXPECT_EQ(sql("select count(*) from notifications.inbox_read(" + account("x@y.test") + ", '" + first + "')"), "0")
+      << "another account's";
   EXPECT_EQ(sql("select marked || ' ' || unread from notifications.inbox_read(" + ann_ + ", null)"), "39 0");
   EXPECT_EQ(sql("select unread || ' ' || (version > 41) from notifications.inbox_head"), "0 true");
 }
@@ -371,11 +425,13 @@ TEST_F(notifications_sql, preferences_are_merged_by_workflow) {
     sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '" + workflows + "')");
     return sql("select workflows from notifications.preference");
   };
-  EXPECT_EQ(put("{\"a\": {\"email\": false}, \"b\": {\"push\": false}}"), "{\"a\": {\"email\": false}, \"b\": {\"push\": false}}");
+  EXPECT_EQ(put("{\"a\": {\"email\": false}, \"b\": {\"push\": false}}"),
+            "{\"a\": {\"email\": false}, \"b\": {\"push\": false}}");
   EXPECT_EQ(put("{\"a\": {\"push\": true}, \"b\": null}"), "{\"a\": {\"push\": true, \"email\": false}}");
   EXPECT_EQ(put("{}"), "{\"a\": {\"push\": true, \"email\": false}}");
   const auto many = [&](const std::string& name, int n) {
-    return sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, (select jsonb_object_agg('" + name +
+    return sql("select notifications.put_preferences(" + ann_ +
+               ", null, false, null, null, (select jsonb_object_agg('" + name +
                "' || i, '{\"email\": false}'::jsonb) from generate_series(1, " + std::to_string(n) + ") i))");
   };
   EXPECT_EQ(many("x", 99), "");
@@ -385,32 +441,47 @@ TEST_F(notifications_sql, preferences_are_merged_by_workflow) {
 }
 
 // Fingerprints of the length that the table wants.
-std::string mark(char c) { return "fp:" + std::string(64, c); }
+std::string mark(char c) {
+  return "fp:" + std::string(64, c);
+}
 
 TEST_F(notifications_sql, a_sealed_device_is_left_to_workers_that_open_it) {
-  sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark('a') + "', '" + mark('b') + "', 'mobile', '\\x01', 1)");
+  sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark('a') + "', '" + mark('b') +
+      "', 'mobile', '\\x01', 1)");
   EXPECT_EQ(notify("k"), "queued");
   take("k");
   EXPECT_EQ(begin("k"), "wait");
-  EXPECT_EQ(sql("select attempts || ' ' || under_way || ' ' || state from notifications.notification"), "0 false queued");
+  EXPECT_EQ(sql("select attempts || ' ' || under_way || ' ' || state from notifications.notification"),
+            "0 false queued");
   EXPECT_EQ(begin("k", "b.what", 1), "send") << "no push messages, no devices";
   end("k", "[" + result(1, "accepted") + "]", 2);
-  const auto opening = "select b.what || ' ' || (b.tokens->0->>'sealed') || ' ' || (b.tokens->0->>'name') from core.job j, lateral"
-                       " notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 3, true) b where j.kind = 'notifications.deliver'";
+  const auto opening =
+      "select b.what || ' ' || (b.tokens->0->>'sealed') || ' ' || (b.tokens->0->>'name') from core.job j, lateral"
+      " notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence, 3, true) b where j.kind = 'notifications.deliver'";
   EXPECT_EQ(sql(opening), "send AQ== " + mark('a'));
 }
 
 TEST_F(notifications_sql, a_plain_device_is_sealed_in_place_and_its_log_follows) {
   sql("select notifications.put_token(" + ann_ + ", 'expo', 'plain', 'plain', 'mobile')");
   sql("insert into notifications.delivery (notification_id, account_id, channel, token, state) values"
-      " ('" + std::string("00000000-0000-0000-0000-000000000001") + "', " + ann_ + ", 2, 'plain', 'accepted'),"
-      " ('" + std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ + ", 2, 'plain', 'retry'),"
-      " ('" + std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ + ", 2, '" + mark('d') + "', 'accepted')");
-  const auto seal = "select notifications.seal_device('expo', 'plain', 'plain', '" + mark('a') + "', '" + mark('d') + "', '\\x01', 1)";
+      " ('" +
+      std::string("00000000-0000-0000-0000-000000000001") + "', " + ann_ +
+      ", 2, 'plain', 'accepted'),"
+      " ('" +
+      std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ +
+      ", 2, 'plain', 'retry'),"
+      " ('" +
+      std::string("00000000-0000-0000-0000-000000000002") + "', " + ann_ + ", 2, '" + mark('d') + "', 'accepted')");
+  const auto seal = "select notifications.seal_device('expo', 'plain', 'plain', '" + mark('a') + "', '" + mark('d') +
+                    "', '\\x01', 1)";
   sql(seal);
-  EXPECT_EQ(sql("select name || ' ' || token || ' ' || fingerprint_key from notifications.device_token"), mark('a') + " " + mark('d') + " 1");
-  EXPECT_EQ(sql("select string_agg(right(notification_id::text, 1) || ' ' || state, ',' order by notification_id) from notifications.delivery where token = '" + mark('d') + "'"),
-            "1 accepted,2 accepted") << "of two entries of one device the one that is settled stays";
+  EXPECT_EQ(sql("select name || ' ' || token || ' ' || fingerprint_key from notifications.device_token"),
+            mark('a') + " " + mark('d') + " 1");
+  EXPECT_EQ(
+      sql("select string_agg(right(notification_id::text, 1) || ' ' || state, ',' order by notification_id) from notifications.delivery where token = '" +
+          mark('d') + "'"),
+      "1 accepted,2 accepted")
+      << "of two entries of one device the one that is settled stays";
   EXPECT_EQ(sql("select count(*) from notifications.delivery"), "2");
   sql(seal);
   EXPECT_EQ(sql("select count(*) from notifications.device_token"), "1") << "done already";
@@ -419,14 +490,17 @@ TEST_F(notifications_sql, a_plain_device_is_sealed_in_place_and_its_log_follows)
   const auto bob = account("bob@example.test");
   sql("select notifications.put_token(" + bob + ", 'expo', 'plain', 'plain', 'mobile')");
   sql(seal);
-  EXPECT_EQ(sql("select count(*) || ' ' || min(account_id::text) from notifications.device_token"), "1 " + bob.substr(1, 36)) << "the newer one stays";
+  EXPECT_EQ(sql("select count(*) || ' ' || min(account_id::text) from notifications.device_token"),
+            "1 " + bob.substr(1, 36))
+      << "the newer one stays";
   EXPECT_EQ(state_of("update notifications.device_token set name = 'plain'"), "23514");
 }
 
 TEST_F(notifications_sql, putting_a_device_tells_how_many_it_evicted) {
   sql("update notifications.setting set tokens_per_provider = 1");
   const auto put = [&](char c) {
-    return sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark(c) + "', '" + mark(c) + "', 'mobile', '\\x01', 1)");
+    return sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark(c) + "', '" + mark(c) +
+               "', 'mobile', '\\x01', 1)");
   };
   EXPECT_EQ(put('a'), "0");
   EXPECT_EQ(put('a'), "0");
@@ -465,13 +539,16 @@ TEST_F(notifications_sql, throttled_mails_of_a_workflow_go_out_as_one) {
     return sql("select notifications.end_attempt((j.args->>'id')::uuid, j.id, j.fence, '[" + result(1, "retry") +
                "]', 1, false, false, true) from core.job j where j.args->>'id' = " + id_of(key) + "::text");
   };
-  for (const char* key : {"task-completed:1:x", "task-completed:2:x", "task-completed:3:x"}) EXPECT_EQ(notify(key, "null", "false", "task-completed", 1), "queued");
+  for (const char* key : {"task-completed:1:x", "task-completed:2:x", "task-completed:3:x"})
+    EXPECT_EQ(notify(key, "null", "false", "task-completed", 1), "queued");
   EXPECT_EQ(throttled("task-completed:2:x"), "queued") << "the others join it";
   EXPECT_EQ(throttled("task-completed:3:x"), "gathered");
   EXPECT_EQ(throttled("task-completed:1:x"), "gathered");
-  EXPECT_EQ(sql("select attempts from notifications.notification where key = 'task-completed:2:x'"), "0") << "waiting is no attempt";
+  EXPECT_EQ(sql("select attempts from notifications.notification where key = 'task-completed:2:x'"), "0")
+      << "waiting is no attempt";
   take("task-completed:2:x");
-  EXPECT_EQ(begin_now("task-completed:2:x", "b.what, b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"),
+  EXPECT_EQ(begin_now("task-completed:2:x",
+                      "b.what, b.items->0->>'task_name', b.items->1->>'task_name', jsonb_array_length(b.items)"),
             "send task-completed:1:x task-completed:2:x 3")
       << "in the order of the events";
   EXPECT_EQ(end("task-completed:2:x", "[" + result(1, "accepted") + "]"), "sent");
@@ -490,37 +567,47 @@ TEST_F(notifications_sql, preferences_release_what_waits) {
   put("false, null, null", R"({"task-completed": {"digest_minutes": 0}})");
   EXPECT_EQ(jobs(), "1");
   sql("update core.job set state = 1, fence = fence + 1");
-  EXPECT_EQ(sql("select string_agg(b.what, ',' order by b.what) from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id,"
-                " j.fence, 3, true, true) b"),
-            "over,send")
+  EXPECT_EQ(
+      sql("select string_agg(b.what, ',' order by b.what) from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id,"
+          " j.fence, 3, true, true) b"),
+      "over,send")
       << "the job that waited has nothing to do any more";
 }
 
 TEST_F(notifications_sql, unsubscribing_and_preferences_follow_each_other) {
   sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
-  EXPECT_EQ(sql("select workflows from notifications.preference"), R"({"task-completed": {"email": false, "unsubscribed": true}})");
+  EXPECT_EQ(sql("select workflows from notifications.preference"),
+            R"({"task-completed": {"email": false, "unsubscribed": true}})");
   EXPECT_EQ(notify("a", "null", "false", "task-completed", 1), "suppressed The account's settings do not want it");
-  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"email\": true}, \"welcome-email\": {\"push\": true}}')");
-  EXPECT_EQ(sql("select string_agg((payload->>'address') || ' ' || (payload->>'category'), ',') from core.event where kind = 'notifications.mail_preference'"),
-            "Ann@Example.test task_completed");
-  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"email\": false}}')");
+  sql("select notifications.put_preferences(" + ann_ +
+      ", null, false, null, null, '{\"task-completed\": {\"email\": true}, \"welcome-email\": {\"push\": true}}')");
+  EXPECT_EQ(
+      sql("select string_agg((payload->>'address') || ' ' || (payload->>'category'), ',') from core.event where kind = 'notifications.mail_preference'"),
+      "Ann@Example.test task_completed");
+  sql("select notifications.put_preferences(" + ann_ +
+      ", null, false, null, null, '{\"task-completed\": {\"email\": false}}')");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "1");
   sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": null}')");
-  EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "2") << "the default is to send";
+  EXPECT_EQ(sql("select count(*) from core.event where kind = 'notifications.mail_preference'"), "2")
+      << "the default is to send";
 }
 
 TEST_F(notifications_sql, only_the_link_or_the_verified_owner_undoes_an_unsubscription) {
   sql("update accounts.account set verified_at = null");
   const auto workflows = [&] { return sql("select workflows from notifications.preference"); };
   const auto put = [&](const std::string& preference) {
-    sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": " + preference + "}')");
+    sql("select notifications.put_preferences(" + ann_ +
+        ", null, false, null, null, '{\"task-completed\": " + preference + "}')");
     return workflows();
   };
-  const auto asked = [&] { return sql("select count(*) from core.event where kind = 'notifications.mail_preference'"); };
+  const auto asked = [&] {
+    return sql("select count(*) from core.event where kind = 'notifications.mail_preference'");
+  };
   EXPECT_EQ(put(R"({"email": false})"), R"({"task-completed": {"email": false}})");
   EXPECT_EQ(put(R"({"email": true})"), R"({"task-completed": {"email": true}})") << "the account's own decision";
   sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', false)");
-  EXPECT_EQ(put(R"({"email": true, "push": false})"), R"({"task-completed": {"push": false, "email": false, "unsubscribed": true}})");
+  EXPECT_EQ(put(R"({"email": true, "push": false})"),
+            R"({"task-completed": {"push": false, "email": false, "unsubscribed": true}})");
   EXPECT_EQ(put("null"), R"({"task-completed": {"email": false, "unsubscribed": true}})");
   EXPECT_EQ(asked(), "0");
   sql("select notifications.follow_subscription(" + ann_ + ", 'task_completed', true)");
@@ -534,30 +621,43 @@ TEST_F(notifications_sql, only_the_link_or_the_verified_owner_undoes_an_unsubscr
 
 TEST_F(notifications_sql, mails_about_short_tasks_can_be_left_out) {
   const auto notify_task = [&](const std::string& key, int minutes) {
-    return sql("select outcome from notifications.notify('" + key + "', " + ann_ + ", 'task-completed', '{}', 1, null, false, '', 'T', 'B', '', 60, 100,"
-               " jsonb_build_object('duration_ms', " + std::to_string(minutes * 60'000) + "), null)");
+    return sql("select outcome from notifications.notify('" + key + "', " + ann_ +
+               ", 'task-completed', '{}', 1, null, false, '', 'T', 'B', '', 60, 100,"
+               " jsonb_build_object('duration_ms', " +
+               std::to_string(minutes * 60'000) + "), null)");
   };
   EXPECT_EQ(notify_task("a", 0), "queued");
-  EXPECT_EQ(sql("select payload from notifications.notification where key = 'a'"), R"({"$details": {"duration_ms": 0}})");
+  EXPECT_EQ(sql("select payload from notifications.notification where key = 'a'"),
+            R"({"$details": {"duration_ms": 0}})");
   sql("update notifications.setting set task_email_minutes = 5");
   EXPECT_EQ(notify_task("b", 4), "suppressed");
   EXPECT_EQ(notify_task("c", 5), "queued");
-  sql("select notifications.put_preferences(" + ann_ + ", null, false, null, null, '{\"task-completed\": {\"min_minutes\": 0}}')");
+  sql("select notifications.put_preferences(" + ann_ +
+      ", null, false, null, null, '{\"task-completed\": {\"min_minutes\": 0}}')");
   EXPECT_EQ(notify_task("d", 0), "queued") << "the account decides";
 }
 
 TEST_F(notifications_sql, broadcasts_are_paused_resumed_and_cancelled) {
   const std::string id = "'0190b1e4-0000-7000-8000-00000000000b'";
-  sql("select notifications.create_broadcast('op', '{}', " + id + ", 'newsletter', '{\"title\": \"T\"}', now() + interval '1 hour')");
-  const auto steer = [&](const char* action) { return sql("select notifications.steer_broadcast('op', " + id + ", '" + action + "')"); };
-  const auto step = [&](const char* finished) { return sql("select notifications.broadcast_step(" + id + ", " + ann_ + ", 1, " + finished + ")"); };
-  EXPECT_EQ(sql("select state || ' ' || (select run_at > now() from core.job) from notifications.broadcast"), "scheduled true");
+  sql("select notifications.create_broadcast('op', '{}', " + id +
+      ", 'newsletter', '{\"title\": \"T\"}', now() + interval '1 hour')");
+  const auto steer = [&](const char* action) {
+    return sql("select notifications.steer_broadcast('op', " + id + ", '" + action + "')");
+  };
+  const auto step = [&](const char* finished) {
+    return sql("select notifications.broadcast_step(" + id + ", " + ann_ + ", 1, " + finished + ")");
+  };
+  EXPECT_EQ(sql("select state || ' ' || (select run_at > now() from core.job) from notifications.broadcast"),
+            "scheduled true");
   EXPECT_EQ(steer("resume"), "");
   EXPECT_EQ(steer("pause"), "paused");
   EXPECT_EQ(steer("resume"), "scheduled");
   EXPECT_EQ(step("false"), "running");
-  EXPECT_EQ(sql("select outcome from notifications.notify('k', " + ann_ + ", 'newsletter', '{}', 3, null, false, '', 'T', 'B', '', 60, 100, null, " + id + ")"), "queued");
-  EXPECT_EQ(sql("select priority from core.job where kind = 'notifications.deliver'"), "10") << "behind what accounts wait for";
+  EXPECT_EQ(sql("select outcome from notifications.notify('k', " + ann_ +
+                ", 'newsletter', '{}', 3, null, false, '', 'T', 'B', '', 60, 100, null, " + id + ")"),
+            "queued");
+  EXPECT_EQ(sql("select priority from core.job where kind = 'notifications.deliver'"), "10")
+      << "behind what accounts wait for";
   EXPECT_EQ(step("true"), "completed");
   EXPECT_EQ(steer("pause"), "paused") << "its messages";
   take("k");
@@ -570,9 +670,11 @@ TEST_F(notifications_sql, broadcasts_are_paused_resumed_and_cancelled) {
   EXPECT_EQ(state("k"), "cancelled The broadcast was cancelled");
   EXPECT_EQ(steer("cancel"), "");
   EXPECT_EQ(sql("select notifications.steer_broadcast('op', gen_random_uuid(), 'cancel') is null"), "t");
-  EXPECT_EQ(sql("select string_agg(payload->>'state', ',' order by id) from core.event where kind = 'notifications.broadcast'"),
-            "paused,released,paused,released,cancelled");
-  EXPECT_EQ(sql("select notifications.audience('newsletter', 7)"), R"({"push": 0, "email": 1, "in_app": 1, "accounts": 1})");
+  EXPECT_EQ(
+      sql("select string_agg(payload->>'state', ',' order by id) from core.event where kind = 'notifications.broadcast'"),
+      "paused,released,paused,released,cancelled");
+  EXPECT_EQ(sql("select notifications.audience('newsletter', 7)"),
+            R"({"push": 0, "email": 1, "in_app": 1, "accounts": 1})");
 }
 
 }  // namespace

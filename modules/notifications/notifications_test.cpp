@@ -32,12 +32,21 @@ TEST(notifications_name, first_word_else_the_address_else_user) {
   EXPECT_EQ(who("   ", "bob@x.test").first_name(), "bob");
   EXPECT_EQ(who("").first_name(), "User");
   EXPECT_EQ(who("", "@x.test").first_name(), "User");
-  EXPECT_EQ(who("O\xe2\x80\x99" "Brien-Smith, Pat").first_name(), "O\xe2\x80\x99" "Brien-Smith");
+  EXPECT_EQ(who("O\xe2\x80\x99"
+                "Brien-Smith, Pat")
+                .first_name(),
+            "O\xe2\x80\x99"
+            "Brien-Smith");
   EXPECT_EQ(who("Ann\xc2\xa0Lee").first_name(), "Ann") << "a no-break space";
-  EXPECT_EQ(who("\xe2\x80\x8b\xe2\x80\xae" "Ann").first_name(), "Ann") << "what cannot be seen, and what turns the direction";
+  EXPECT_EQ(who("\xe2\x80\x8b\xe2\x80\xae"
+                "Ann")
+                .first_name(),
+            "Ann")
+      << "what cannot be seen, and what turns the direction";
   EXPECT_EQ(who("\"Ann\" Lee").first_name(), "Ann");
   EXPECT_EQ(who("J.R. Ewing").first_name(), "J.R.");
-  for (const char* link : {"https://evil.example/phish Bob", "evil.example Bob", "www.evil Bob", "a@b.c Bob"}) EXPECT_EQ(who(link).first_name(), "Bob") << link;
+  for (const char* link : {"https://evil.example/phish Bob", "evil.example Bob", "www.evil Bob", "a@b.c Bob"})
+    EXPECT_EQ(who(link).first_name(), "Bob") << link;
   EXPECT_EQ(who("https://evil.example", "ann.lee@x.test").first_name(), "ann.lee");
   EXPECT_EQ(who(std::string(100, 'a') + " Bob").first_name(), "Bob");
 }
@@ -49,21 +58,27 @@ TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
   const auto done = occasion_of("run.completed", run, who("Ann Lee"), at);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->workflow, "task-completed");
-  EXPECT_EQ(json::serialize(done->payload),
-            R"({"first_name":"Ann","task_name":"Poem","task_url":"https://app.test/#/threads/0190b1e4-0000-7000-8000-000000000001"})");
-  EXPECT_EQ(json::serialize(done->details), R"({"charged_micro":7})") << "for the e-mail only, not a part of the payload";
+  EXPECT_EQ(
+      json::serialize(done->payload),
+      R"({"first_name":"Ann","task_name":"Poem","task_url":"https://app.test/#/threads/0190b1e4-0000-7000-8000-000000000001"})");
+  EXPECT_EQ(json::serialize(done->details), R"({"charged_micro":7})")
+      << "for the e-mail only, not a part of the payload";
   EXPECT_TRUE(done->viewed);
   EXPECT_EQ(done->thread_id, "0190b1e4-0000-7000-8000-000000000001");
   const auto failed = occasion_of("run.failed", run, who(""), at);
   EXPECT_EQ(failed->payload.at("failure_reason").as_string(), "it broke");
   EXPECT_EQ(failed->payload.at("first_name").as_string(), "User");
   EXPECT_EQ(failed->payload.size(), 4u);
-  const auto paid = occasion_of("payment.succeeded", R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})",
-                                who("x"), at);
+  const auto paid =
+      occasion_of("payment.succeeded",
+                  R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})", who("x"), at);
   EXPECT_EQ(json::serialize(paid->payload), R"({"account_id":"a","amount":1.25E1,"currency":"EUR","plan_name":"pro"})");
-  const auto unpaid = occasion_of("payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", who("x"), at);
-  EXPECT_EQ(json::serialize(unpaid->payload), R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
-  const auto low = occasion_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
+  const auto unpaid = occasion_of(
+      "payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", who("x"), at);
+  EXPECT_EQ(json::serialize(unpaid->payload),
+            R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
+  const auto low =
+      occasion_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
   EXPECT_EQ(json::serialize(low->payload), R"({"account_id":"a","remaining_credits":99,"threshold_percentage":20})");
   const auto absurd = occasion_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", who("x"), at);
   EXPECT_TRUE(absurd->payload.at("amount").is_null()) << "it could not be kept, and the event would come for ever";
@@ -82,8 +97,9 @@ TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_e
   auto p = who("{{email}} Lee", "ann@x.test");
   const auto pattern = json::parse(
       R"({"title":"Hi {{name}}, {{ first_name }}","list":["{{email}}",{"deep":"[{{phone}}{{avatar}}]"}],"n":7,"other":"{{who}} {{"})");
-  EXPECT_EQ(json::serialize(fill_template(pattern.as_object(), p)),
-            R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
+  EXPECT_EQ(
+      json::serialize(fill_template(pattern.as_object(), p)),
+      R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
 }
 
 TEST(notifications_template, what_could_not_be_kept_is_known_before) {
@@ -101,8 +117,12 @@ TEST(notifications_template, what_could_not_be_kept_is_known_before) {
 TEST(notifications_texts, write_amounts_as_people_do) {
   const auto all = texts::load("");
   const std::string euro = "\xe2\x82\xac";
-  for (const auto& [amount, text] : std::vector<std::pair<const char*, std::string>>{
-           {"12.5", euro + "12.50"}, {"1e-2", euro + "0.01"}, {"20", euro + "20.00"}, {"\"9.90\"", euro + "9.90"}, {"1234567.89", euro + "1,234,567.89"}}) {
+  for (const auto& [amount, text] :
+       std::vector<std::pair<const char*, std::string>>{{"12.5", euro + "12.50"},
+                                                        {"1e-2", euro + "0.01"},
+                                                        {"20", euro + "20.00"},
+                                                        {"\"9.90\"", euro + "9.90"},
+                                                        {"1234567.89", euro + "1,234,567.89"}}) {
     const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
     const auto paid = occasion_of("payment.succeeded", event, who("x"), at);
     // As it comes back from the database.
@@ -110,7 +130,9 @@ TEST(notifications_texts, write_amounts_as_people_do) {
     EXPECT_EQ(all.write("payment-succeeded", payload, who("x"), "").title, "Payment received: " + text) << amount;
   }
   EXPECT_EQ(price_text("19", "usd"), "$19.00");
-  EXPECT_EQ(price_text("1500", "JPY"), "\xc2\xa5" "1,500");
+  EXPECT_EQ(price_text("1500", "JPY"),
+            "\xc2\xa5"
+            "1,500");
   EXPECT_EQ(price_text("19.9", "XYZ"), "19.90 XYZ");
   EXPECT_EQ(price_text("-5", "EUR"), "-" + euro + "5.00");
   EXPECT_EQ(price_text("a lot", "EUR"), "a lot EUR");
@@ -131,11 +153,16 @@ TEST(notifications_texts, durations_and_beginnings_are_short) {
 
 TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_cost) {
   const auto all = texts::load("");
-  const json::object payload{{"task_name", "Poem"}, {"task_url", "https://x.test/1"},
-                             {"$details", {{"duration_ms", 252000}, {"charged_micro", 3'200'000}, {"result", "Roses <are> red\nViolets"}}}};
+  const json::object payload{
+      {"task_name", "Poem"},
+      {"task_url", "https://x.test/1"},
+      {"$details", {{"duration_ms", 252000}, {"charged_micro", 3'200'000}, {"result", "Roses <are> red\nViolets"}}}};
   const auto l = all.write("task-completed", payload, who("Ann"), "https://app.test");
   EXPECT_EQ(l.title, "Your task \"Poem\" is done");
-  EXPECT_NE(l.mail.find("Roses <are> red\nViolets\n\nTook 4 min 12 s, cost 3.20 credits.\n\nOpen the task: https://x.test/1\n"), l.mail.npos) << l.mail;
+  EXPECT_NE(l.mail.find(
+                "Roses <are> red\nViolets\n\nTook 4 min 12 s, cost 3.20 credits.\n\nOpen the task: https://x.test/1\n"),
+            l.mail.npos)
+      << l.mail;
   EXPECT_NE(l.html.find("<blockquote>Roses &lt;are&gt; red\nViolets</blockquote>"), l.html.npos);
   const auto bare = all.write("task-completed", {{"task_name", "Your task"}}, who("Ann"), "");
   EXPECT_EQ(bare.title, "Your task is done");
@@ -161,7 +188,8 @@ TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
 
 TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only) {
   const auto all = texts::load("");
-  const json::object evil{{"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
+  const json::object evil{
+      {"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
   const auto l = all.write("promotional", evil, who("x"), "");
   EXPECT_EQ(l.title, "A  Bcc: x ");
   EXPECT_EQ(l.url, "");
@@ -182,7 +210,8 @@ TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only
 
 TEST(notifications_texts, a_line_of_text_that_introduces_an_address_goes_with_it) {
   const auto all = texts::load("");
-  const json::object plain{{"title", "T"}, {"message", "M"}}, labelled{{"title", "T"}, {"message", "M"}, {"action_label", "Read on"}, {"action_url", ""}};
+  const json::object plain{{"title", "T"}, {"message", "M"}},
+      labelled{{"title", "T"}, {"message", "M"}, {"action_label", "Read on"}, {"action_url", ""}};
   for (const auto& payload : {plain, labelled}) {
     const auto l = all.write("promotional", payload, who("x"), "");
     EXPECT_EQ(l.mail.substr(0, l.mail.find("--")), "T\n\nM\n\n");
@@ -190,13 +219,17 @@ TEST(notifications_texts, a_line_of_text_that_introduces_an_address_goes_with_it
     EXPECT_NE(l.mail.find("Unsubscribe: {{unsubscribe_url}}"), l.mail.npos);
   }
   const json::object linked{{"title", "T"}, {"message", "M"}, {"action_url", "https://x.test/"}};
-  EXPECT_NE(all.write("promotional", linked, who("x"), "").mail.find("\nLearn more: https://x.test/\n"), std::string::npos);
+  EXPECT_NE(all.write("promotional", linked, who("x"), "").mail.find("\nLearn more: https://x.test/\n"),
+            std::string::npos);
   const json::object failed{{"task_name", "T"}};
   EXPECT_EQ(all.write("task-failed", failed, who("x"), "").mail.find("Open the task"), std::string::npos);
 }
 
 TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
-  const fields values{{"avatar", "javascript:alert(1)"}, {"link", "data:text/html,x"}, {"good", "https://x.test/a"}, {"app_url", "my-app://open"}};
+  const fields values{{"avatar", "javascript:alert(1)"},
+                      {"link", "data:text/html,x"},
+                      {"good", "https://x.test/a"},
+                      {"app_url", "my-app://open"}};
   const std::pair<const char*, const char*> rows[] = {
       {"<img src=\"{{avatar}}\">", "<img src=\"\">"},
       {"<a href='{{link}}'>{{link}}</a>", "<a href=''>data:text/html,x</a>"},
@@ -204,7 +237,8 @@ TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
       {"<a href={{link}}>", "<a href=>"},
       {"<a href=\"{{good}}\">", "<a href=\"https://x.test/a\">"},
       {"<a href=\"{{app_url}}/inbox\">", "<a href=\"my-app://open/inbox\">"},
-      {"<a href=\"mailto:{{link}}\" title=\"{{link}}\">", "<a href=\"mailto:data:text/html,x\" title=\"data:text/html,x\">"}};
+      {"<a href=\"mailto:{{link}}\" title=\"{{link}}\">",
+       "<a href=\"mailto:data:text/html,x\" title=\"data:text/html,x\">"}};
   for (const auto& [pattern, html] : rows) EXPECT_EQ(fill_html(pattern, values), html);
 }
 
@@ -215,8 +249,10 @@ TEST(notifications_texts, a_digest_tells_all_of_them) {
   const auto l = all.write_digest("task-completed", two, who("Ann"), "https://app.test");
   EXPECT_EQ(l.title, "2 tasks are done");
   EXPECT_NE(l.mail.find("- A< https://x.test/1\n- B https://x.test/2\n"), l.mail.npos);
-  EXPECT_NE(l.html.find("<li><a href=\"https://x.test/1\">A&lt;</a></li><li><a href=\"https://x.test/2\">B</a></li>"), l.html.npos);
-  const auto many = all.write_digest("payment-succeeded", std::vector<json::object>(60, {{"amount", 1}, {"currency", "EUR"}}), who("Ann"), "");
+  EXPECT_NE(l.html.find("<li><a href=\"https://x.test/1\">A&lt;</a></li><li><a href=\"https://x.test/2\">B</a></li>"),
+            l.html.npos);
+  const auto many = all.write_digest(
+      "payment-succeeded", std::vector<json::object>(60, {{"amount", 1}, {"currency", "EUR"}}), who("Ann"), "");
   EXPECT_EQ(many.title, "60 notifications");
   EXPECT_NE(many.mail.find("and 10 more\n"), many.mail.npos);
   EXPECT_NE(many.html.find("<li>and 10 more</li></ul>"), many.html.npos);
@@ -258,7 +294,10 @@ TEST(notifications_verdict, each_class_of_answer_has_its_consequence) {
   EXPECT_EQ(v.pending, 0u);
   EXPECT_EQ(json::parse(v.results_json).as_array().size(), 2u);
   EXPECT_EQ(json::parse(v.results_json).at(0).at("follow_s").as_int64(), 30);
-  EXPECT_FALSE(json::parse(judge(email, {said(email, RY_NOTIFY_ACCEPTED)}, 1, follow::no, 0).results_json).at(0).as_object().contains("follow_s"));
+  EXPECT_FALSE(json::parse(judge(email, {said(email, RY_NOTIFY_ACCEPTED)}, 1, follow::no, 0).results_json)
+                   .at(0)
+                   .as_object()
+                   .contains("follow_s"));
 
   v = judge(email | push, {said(email, RY_NOTIFY_ACCEPTED), said(push, RY_NOTIFY_RETRY, 77)}, 1, follow::yes, 0.5);
   EXPECT_EQ(v.pending, push) << "what was accepted is not sent again";
@@ -288,8 +327,10 @@ TEST(notifications_verdict, each_class_of_answer_has_its_consequence) {
   v = judge(email | push, {said(email, RY_NOTIFY_THROTTLED, 600), said(push, RY_NOTIFY_RETRY)}, 1, follow::yes, 0.5);
   EXPECT_FALSE(v.throttled) << "push is tried on its own account first";
 
-  v = judge(push, {said(push, RY_NOTIFY_ACCEPTED, 0, "a"), said(push, RY_NOTIFY_GONE, 0, "b"), said(push, RY_NOTIFY_RETRY, 0, "c")}, 1,
-            follow::yes, 0.5);
+  v = judge(
+      push,
+      {said(push, RY_NOTIFY_ACCEPTED, 0, "a"), said(push, RY_NOTIFY_GONE, 0, "b"), said(push, RY_NOTIFY_RETRY, 0, "c")},
+      1, follow::yes, 0.5);
   EXPECT_EQ(v.pending, push);
   EXPECT_FALSE(v.unknown_subscriber);
 
@@ -330,7 +371,8 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
   EXPECT_EQ(s.email, false);
   EXPECT_FALSE(s.push);
   EXPECT_FALSE(s.in_app);
-  EXPECT_EQ(refusal([] { read_settings_wish(R"({"email_enabled":"no"})"); }), "422 email_enabled must be true or false");
+  EXPECT_EQ(refusal([] { read_settings_wish(R"({"email_enabled":"no"})"); }),
+            "422 email_enabled must be true or false");
   EXPECT_NE(refusal([] { read_settings_wish("[1]"); }).find("JSON object"), std::string::npos);
 
   const auto p = read_preferences_wish(
@@ -338,7 +380,8 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
   EXPECT_TRUE(p.changes_quiet_hours);
   EXPECT_EQ(p.quiet_from, "22:30");
   EXPECT_EQ(p.workflows_json, R"({"task-completed":{"email":false,"digest_minutes":60},"x":null})");
-  EXPECT_EQ(read_preferences_wish(R"({"workflows":{"x":{"min_minutes":null}}})").workflows_json, R"({"x":{"min_minutes":null}})");
+  EXPECT_EQ(read_preferences_wish(R"({"workflows":{"x":{"min_minutes":null}}})").workflows_json,
+            R"({"x":{"min_minutes":null}})");
   EXPECT_FALSE(read_preferences_wish(R"({"quiet_hours":null})").quiet_from);
   EXPECT_FALSE(read_preferences_wish("{}").changes_quiet_hours);
   for (const auto& [body, field] : std::vector<std::pair<const char*, const char*>>{
@@ -359,9 +402,16 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
 
   const auto d = read_device_wish(R"({"device_token":"t","device_type":"mobile","provider":"expo"})");
   EXPECT_EQ(d.token + d.type + d.provider, "tmobileexpo");
-  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_type":"mobile","provider":"expo"})"); }), "422 device_token is required");
-  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_token":"","device_type":"m","provider":"e"})"); }).rfind("422 device_token", 0), 0u);
-  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_token":"a\nb","device_type":"m","provider":"e"})"); }).rfind("422 device_token", 0), 0u);
+  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_type":"mobile","provider":"expo"})"); }),
+            "422 device_token is required");
+  EXPECT_EQ(refusal([] {
+              read_device_wish(R"({"device_token":"","device_type":"m","provider":"e"})");
+            }).rfind("422 device_token", 0),
+            0u);
+  EXPECT_EQ(refusal([] {
+              read_device_wish(R"({"device_token":"a\nb","device_type":"m","provider":"e"})");
+            }).rfind("422 device_token", 0),
+            0u);
 }
 
 TEST(notifications_wishes, text_is_utf8) {

@@ -11,7 +11,8 @@ constexpr std::int64_t largest_page = 100;
 
 // Of those that end before there is an attempt.
 ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
-  return ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator", {{"outcome", outcome}});
+  return ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator",
+                               {{"outcome", outcome}});
 }
 
 }  // namespace
@@ -19,7 +20,10 @@ ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
 void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char* outcome, double n) {
   for (const auto& [bit, channel] : {std::pair(RY_NOTIFY_EMAIL, "email"), std::pair(RY_NOTIFY_PUSH, "push")}) {
     if ((channels & bit) == 0) continue;
-    ctx.metrics().counter("deliveries_total", "What the orchestrator said of messages, by channel", {{"channel", channel}, {"outcome", outcome}}).add(n);
+    ctx.metrics()
+        .counter("deliveries_total", "What the orchestrator said of messages, by channel",
+                 {{"channel", channel}, {"outcome", outcome}})
+        .add(n);
   }
 }
 
@@ -41,7 +45,9 @@ ry::task<ry::uuid> office::caller(ry::request r) const {
 ry::task<std::int64_t> office::inbox_entries_of(ry::uuid account) const {
   const ry_uuid id = account;
   const auto tier = co_await ry::call<std::string, const ry_account_view*>(
-      [this, &id](ry_exec* exec, ry_account_fn fn, void* p) { return accounts->find(accounts.self(), &id, exec, fn, p); },
+      [this, &id](ry_exec* exec, ry_account_fn fn, void* p) {
+        return accounts->find(accounts.self(), &id, exec, fn, p);
+      },
       [](const ry_account_view* v) { return ry::text(v->tier->name); });
   co_return config.inbox_entries_of(tier ? *tier : std::string());
 }
@@ -50,8 +56,8 @@ ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what,
                                std::optional<act> by) const {
   auto letter = texts.write(what.workflow, what.payload, who, at);
   const auto most = co_await inbox_entries_of(account);
-  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter),
-                                  config.ttl_seconds, most, std::move(by));
+  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter), config.ttl_seconds, most,
+                                  std::move(by));
   if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().poke("notifications");
@@ -64,7 +70,9 @@ void office::inbox_changed(const ry::uuid& account, std::int64_t version) const 
   (void)ctx.events().live_publish(inbox_topic(account), static_cast<std::uint64_t>(version), {});
 }
 
-std::string inbox_topic(const ry::uuid& account) { return "notifications.inbox." + account.to_string(); }
+std::string inbox_topic(const ry::uuid& account) {
+  return "notifications.inbox." + account.to_string();
+}
 
 std::int64_t limit_of(const ry::request& r) {
   return ry::query_integer(r, "limit", 1, largest_page).value_or(default_page);

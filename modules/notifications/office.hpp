@@ -19,7 +19,7 @@ struct office {
   const repository& repo;
   const orchestrators& drivers;
   ry::service<ry_accounts_v1> accounts;  // from the module's start on
-  notifications::texts texts;            // likewise
+  notifications::texts texts;  // likewise
   links where;
   site at;  // for texts
   // Limits of accounts that were reached.

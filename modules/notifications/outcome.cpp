@@ -37,9 +37,12 @@ std::string cut(std::string text) {
 }
 
 json::object row(std::uint32_t channel, const ry::notify::result& r, follow what) {
-  json::object o{{"channel", static_cast<std::int64_t>(channel)}, {"token", r.token},
-                 {"state", state_name(r.outcome)},                {"provider", r.provider},
-                 {"provider_id", r.provider_id},                  {"detail", cut(r.detail)}};
+  json::object o{{"channel", static_cast<std::int64_t>(channel)},
+                 {"token", r.token},
+                 {"state", state_name(r.outcome)},
+                 {"provider", r.provider},
+                 {"provider_id", r.provider_id},
+                 {"detail", cut(r.detail)}};
   if (r.outcome == RY_NOTIFY_ACCEPTED && what == follow::yes) o["follow_s"] = first_follow_s;
   return o;
 }
@@ -48,17 +51,22 @@ json::object row(std::uint32_t channel, const ry::notify::result& r, follow what
 
 const char* state_name(std::int32_t outcome) noexcept {
   switch (outcome) {
-    case RY_NOTIFY_ACCEPTED: return "accepted";
-    case RY_NOTIFY_DELIVERED: return "delivered";
-    case RY_NOTIFY_SKIPPED: return "skipped";
-    case RY_NOTIFY_REFUSED: return "refused";
-    case RY_NOTIFY_GONE: return "gone";
-    default: return "retry";
+    case RY_NOTIFY_ACCEPTED:
+      return "accepted";
+    case RY_NOTIFY_DELIVERED:
+      return "delivered";
+    case RY_NOTIFY_SKIPPED:
+      return "skipped";
+    case RY_NOTIFY_REFUSED:
+      return "refused";
+    case RY_NOTIFY_GONE:
+      return "gone";
+    default:
+      return "retry";
   }
 }
 
-verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_t attempt, follow what,
-              double jitter) {
+verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_t attempt, follow what, double jitter) {
   verdict out;
   json::array rows;
   std::uint32_t spoken = 0;
@@ -107,8 +115,8 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
 verdict judge_failure(std::uint32_t asked, const ry::error& why, std::uint32_t attempt, double jitter) {
   ry::notify::result r(asked, RY_NOTIFY_RETRY);
   r.retry_after_s = why.retry_after_s();
-  r.detail = why.message().empty() ? std::string("No answer: ") + ry::status_name(why.status())
-                                   : std::string(why.message());
+  r.detail =
+      why.message().empty() ? std::string("No answer: ") + ry::status_name(why.status()) : std::string(why.message());
   auto out = judge(asked, {std::move(r)}, attempt, follow::no, jitter);
   out.counts = why.status() != RY_CANCELLED;
   return out;

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::uint32_t read_only = RY_DB_READ_ONLY;
 
-json::value parsed(std::string_view text) { return json::parse(json::string_view(text.data(), text.size())); }
+json::value parsed(std::string_view text) {
+  return json::parse(json::string_view(text.data(), text.size()));
+}
 
 // What one report changes.
 void add_report(ry::batch& b, const ry::notify::report& what, const device_vault& vault) {
@@ -38,8 +40,7 @@ void add_report(ry::batch& b, const ry::notify::report& what, const device_vault
         "with gone as (delete from notifications.device_token t"
         "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
         "select notifications.tell(g.account_id) from gone g",
-        token,
-        ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
+        token, ry::uuid::parse(what.account_id) ? std::optional<std::string>(what.account_id) : std::nullopt);
   }
 }
 
@@ -53,16 +54,16 @@ ry::task<void> repository::configure(settings s) const {
   (co_await ctx_.db().query("update notifications.setting set max_attempts = $1::int, presence_seconds = $2::int,"
                             "  tokens_per_provider = $3::int, urgent = $4::text[], mandatory = $5::text[],"
                             "  task_email_minutes = $6::int",
-                            s.max_attempts, s.presence_seconds, s.tokens_per_provider, s.urgent, s.mandatory, s.task_email_minutes))
+                            s.max_attempts, s.presence_seconds, s.tokens_per_provider, s.urgent, s.mandatory,
+                            s.task_email_minutes))
       .value();
 }
 
 ry::task<std::optional<person>> repository::find_person(ry::uuid account) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {read_only},
-                         "select c.email, c.display_name, p.phone, p.avatar"
-                         "  from accounts.contact($1) c, accounts.profile($1) p",
-                         account))
+  const auto rows = (co_await ctx_.db().query_with({read_only},
+                                                   "select c.email, c.display_name, p.phone, p.avatar"
+                                                   "  from accounts.contact($1) c, accounts.profile($1) p",
+                                                   account))
                         .value();
   if (rows.empty()) co_return std::nullopt;
   person who;
@@ -75,8 +76,8 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
 
 // ---- the outbox -------------------------------------------------------------------------------
 
-ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion what, letter texts,
-                                   std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const {
+ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion what, letter texts, std::int64_t ttl_s,
+                                   std::int64_t inbox_most, std::optional<act> by) const {
   std::optional<std::string> thread;
   if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
   const auto payload = json::serialize(what.payload);
@@ -88,8 +89,8 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
   b.add(
       "select * from notifications.notify($1, $2, $3, $4::jsonb, $5::int, $6::uuid, $7, $8, $9, "
       "$10, $11, $12, $13, $14::jsonb, $15::uuid)",
-      key, account, what.workflow, payload, channels, thread, what.viewed, what.refused,
-      texts.title, texts.body, texts.url, ttl_s, inbox_most, details, what.broadcast);
+      key, account, what.workflow, payload, channels, thread, what.viewed, what.refused, texts.title, texts.body,
+      texts.url, ttl_s, inbox_most, details, what.broadcast);
   const auto done = (co_await ctx_.db().run(b)).value();
   const auto r = done.back().front();
   noted out;
@@ -102,9 +103,10 @@ ry::task<noted> repository::notify(std::string key, ry::uuid account, occasion w
 }
 
 ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t served) const {
-  const auto rows = (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true, true)", id,
-                                              by.job, by.fence, served))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query("select * from notifications.begin_attempt($1, $2, $3, $4::int, true, true)", id,
+                                by.job, by.fence, served))
+          .value();
   const auto r = rows.front();
   turn out;
   const auto what = r.text("what");
@@ -136,10 +138,10 @@ ry::task<turn> repository::begin_attempt(ry::uuid id, lease by, std::uint32_t se
 }
 
 ry::task<std::string> repository::end_attempt(ry::uuid id, lease by, verdict how) const {
-  const auto rows =
-      (co_await ctx_.db().query("select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7, $8)", id, by.job,
-                                by.fence, how.results_json, how.pending, how.new_epoch, how.counts, how.throttled))
-          .value();
+  const auto rows = (co_await ctx_.db().query(
+                         "select notifications.end_attempt($1, $2, $3, $4::jsonb, $5::int, $6, $7, $8)", id, by.job,
+                         by.fence, how.results_json, how.pending, how.new_epoch, how.counts, how.throttled))
+                        .value();
   co_return std::string(rows.front().text(0));
 }
 
@@ -244,14 +246,15 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
 // ---- accounts' own ----------------------------------------------------------------------------
 
 ry::task<std::string> repository::settings_json(ry::uuid account) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {read_only},
-                         "select json_build_object('account_id', a.id, 'email_enabled', coalesce(p.email_enabled, true),"
-                         "  'push_enabled', coalesce(p.push_enabled, true),"
-                         "  'in_app_enabled', coalesce(p.in_app_enabled, true))::text as doc"
-                         "  from (select $1::uuid as id) a left join notifications.preference p on p.account_id = a.id",
-                         account))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {read_only},
+           "select json_build_object('account_id', a.id, 'email_enabled', coalesce(p.email_enabled, true),"
+           "  'push_enabled', coalesce(p.push_enabled, true),"
+           "  'in_app_enabled', coalesce(p.in_app_enabled, true))::text as doc"
+           "  from (select $1::uuid as id) a left join notifications.preference p on p.account_id = a.id",
+           account))
+          .value();
   co_return std::string(rows.front().text("doc"));
 }
 
@@ -266,30 +269,29 @@ ry::task<void> repository::put_settings(ry::uuid account, settings_wish w) const
 }
 
 ry::task<std::string> repository::preferences_json(ry::uuid account) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {read_only},
-           "select json_build_object('time_zone', coalesce(p.time_zone, 'UTC'),"
-           "  'quiet_hours', case when p.quiet_from is not null then json_build_object("
-           "     'from', to_char(p.quiet_from, 'HH24:MI'), 'to', to_char(p.quiet_to, 'HH24:MI')) end,"
-           "  'workflows', coalesce(p.workflows, '{}'))::text as doc"
-           "  from (select $1::uuid as id) a left join notifications.preference p on p.account_id = a.id",
-           account))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {read_only},
+                         "select json_build_object('time_zone', coalesce(p.time_zone, 'UTC'),"
+                         "  'quiet_hours', case when p.quiet_from is not null then json_build_object("
+                         "     'from', to_char(p.quiet_from, 'HH24:MI'), 'to', to_char(p.quiet_to, 'HH24:MI')) end,"
+                         "  'workflows', coalesce(p.workflows, '{}'))::text as doc"
+                         "  from (select $1::uuid as id) a left join notifications.preference p on p.account_id = a.id",
+                         account))
+                        .value();
   co_return std::string(rows.front().text("doc"));
 }
 
 ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_wish w) const {
-  const auto rows =
-      (co_await ctx_.db().query("select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)",
-                                account, w.time_zone, w.changes_quiet_hours, w.quiet_from, w.quiet_to,
-                                w.workflows_json))
-          .value();
+  const auto rows = (co_await ctx_.db().query(
+                         "select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)", account,
+                         w.time_zone, w.changes_quiet_hours, w.quiet_from, w.quiet_to, w.workflows_json))
+                        .value();
   co_return std::string(rows.front().text(0));
 }
 
 ry::task<void> repository::follow_subscription(ry::uuid account, std::string category, bool subscribed) const {
-  (co_await ctx_.db().query("select notifications.follow_subscription($1, $2, $3)", account, category, subscribed)).value();
+  (co_await ctx_.db().query("select notifications.follow_subscription($1, $2, $3)", account, category, subscribed))
+      .value();
 }
 
 ry::task<void> repository::put_presence(ry::uuid account, std::string session, std::optional<ry::uuid> thread) const {
@@ -298,7 +300,7 @@ ry::task<void> repository::put_presence(ry::uuid account, std::string session, s
 
 // Texts of orchestrators, push services and the network are the operator's; users get a sentence in their place.
 ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optional<std::int64_t> before,
-                                              std::int64_t limit) const {
+                                                  std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
                          "select d.id, (notifications.delivery_json(d) ||"
@@ -352,8 +354,8 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
 
 ry::task<bool> repository::told(ry::uuid account, std::int64_t version, std::vector<std::string> providers,
                                 lease by) const {
-  const auto rows = (co_await ctx_.db().query("select notifications.told($1, $2, to_jsonb($3::text[]), $4, $5)", account,
-                                              version, providers, by.job, by.fence))
+  const auto rows = (co_await ctx_.db().query("select notifications.told($1, $2, to_jsonb($3::text[]), $4, $5)",
+                                              account, version, providers, by.job, by.fence))
                         .value();
   co_return rows.front().boolean(0);
 }
@@ -361,7 +363,7 @@ ry::task<bool> repository::told(ry::uuid account, std::int64_t version, std::vec
 // ---- the inbox --------------------------------------------------------------------------------
 
 ry::task<ry::page_of_rows> repository::inbox(ry::uuid account, bool only_unread, std::optional<std::int64_t> before,
-                                         std::int64_t limit) const {
+                                             std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(
                          {read_only},
                          "select i.seq as id, notifications.inbox_entry(i)::text as doc from notifications.inbox i"
@@ -373,10 +375,11 @@ ry::task<ry::page_of_rows> repository::inbox(ry::uuid account, bool only_unread,
 }
 
 ry::task<inbox_state> repository::inbox_head(ry::uuid account) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {read_only},
-                         "select unread, version, last_seq from notifications.inbox_head where account_id = $1", account))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {read_only}, "select unread, version, last_seq from notifications.inbox_head where account_id = $1",
+           account))
+          .value();
   inbox_state out;
   if (rows.empty()) co_return out;
   out.unread = rows.front().int64("unread");
@@ -411,27 +414,28 @@ ry::task<std::optional<repository::read_mark>> repository::mark_read(ry::uuid ac
 // ---- operators --------------------------------------------------------------------------------
 
 ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> account,
-                                        std::optional<ry::uuid> before, std::int64_t limit) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {read_only},
-                         "select n.id, notifications.notification_json(n)::text as doc"
-                         "  from notifications.notification n"
-                         " where ($1 = '' or n.state = $1) and ($2::uuid is null or n.account_id = $2)"
-                         "   and ($3::uuid is null or n.id < $3) order by n.id desc limit $4",
-                         state, account, before, limit + 1))
-                        .value();
+                                            std::optional<ry::uuid> before, std::int64_t limit) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({read_only},
+                                     "select n.id, notifications.notification_json(n)::text as doc"
+                                     "  from notifications.notification n"
+                                     " where ($1 = '' or n.state = $1) and ($2::uuid is null or n.account_id = $2)"
+                                     "   and ($3::uuid is null or n.id < $3) order by n.id desc limit $4",
+                                     state, account, before, limit + 1))
+          .value();
   co_return ry::read_page(rows, limit);
 }
 
 ry::task<std::optional<std::string>> repository::details(ry::uuid id) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {read_only},
-                         "select (notifications.notification_json(n) || jsonb_build_object('payload', n.payload - '$details',"
-                         "  'deliveries', coalesce((select jsonb_agg(notifications.delivery_json(d) order by d.id)"
-                         "     from notifications.delivery d where d.notification_id = n.id), '[]')))::text as doc"
-                         "  from notifications.notification n where n.id = $1",
-                         id))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with(
+           {read_only},
+           "select (notifications.notification_json(n) || jsonb_build_object('payload', n.payload - '$details',"
+           "  'deliveries', coalesce((select jsonb_agg(notifications.delivery_json(d) order by d.id)"
+           "     from notifications.delivery d where d.notification_id = n.id), '[]')))::text as doc"
+           "  from notifications.notification n where n.id = $1",
+           id))
+          .value();
   if (rows.empty()) co_return std::nullopt;
   co_return std::string(rows.front().text("doc"));
 }
@@ -447,8 +451,8 @@ ry::task<bool> repository::cancel(std::string actor, ry::uuid id) const {
 }
 
 ry::task<std::optional<std::string>> repository::withdrawable(ry::uuid id) const {
-  const auto rows = (co_await ctx_.db().query_with({read_only}, "select notifications.withdrawable($1) as tid", id))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with({read_only}, "select notifications.withdrawable($1) as tid", id)).value();
   const auto tid = rows.front().opt_text("tid");
   co_return tid ? std::optional<std::string>(*tid) : std::nullopt;
 }
@@ -464,9 +468,9 @@ ry::task<std::optional<ry::uuid>> repository::find_by_email(std::string email) c
 }
 
 ry::task<std::vector<ry::uuid>> repository::accounts_after(std::optional<ry::uuid> after, std::int64_t most) const {
-  const auto rows = (co_await ctx_.db().query_with({read_only}, "select id from accounts.ids_after($1, $2) as id", after,
-                                                   most))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with({read_only}, "select id from accounts.ids_after($1, $2) as id", after, most))
+          .value();
   std::vector<ry::uuid> out;
   for (const auto r : rows) out.push_back(r.uuid("id"));
   co_return out;

@@ -66,12 +66,12 @@ struct subscription_state {
   person who;
   device_list devices;
   std::vector<std::string> providers;  // it was told of
-  bool gone = false;                   // the account is no more
+  bool gone = false;  // the account is no more
 };
 
 struct to_follow {
   std::int64_t id = 0;
-  ry::notify::sent what;    // its token is empty if the device is gone or cannot be decrypted
+  ry::notify::sent what;  // its token is empty if the device is gone or cannot be decrypted
   std::string tokens_json;  // until it is decrypted
 };
 
@@ -98,8 +98,8 @@ class repository {
 
   // ---- the outbox ----
   // inbox_most: entries that the inbox keeps. by: the actor, for the audit log.
-  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts,
-                         std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const;
+  ry::task<noted> notify(std::string key, ry::uuid account, occasion what, letter texts, std::int64_t ttl_s,
+                         std::int64_t inbox_most, std::optional<act> by) const;
   // The worker's functions throw RY_ABORTED when the job is another worker's by now.
   ry::task<turn> begin_attempt(ry::uuid id, lease by, std::uint32_t served) const;
   // The notification's state.
@@ -144,7 +144,7 @@ class repository {
 
   // ---- the inbox ----
   ry::task<ry::page_of_rows> inbox(ry::uuid account, bool only_unread, std::optional<std::int64_t> before,
-                               std::int64_t limit) const;
+                                   std::int64_t limit) const;
   ry::task<inbox_state> inbox_head(ry::uuid account) const;
   ry::task<std::vector<inbox_row>> inbox_after(ry::uuid account, std::int64_t seq, std::int64_t most) const;
   struct read_mark {
@@ -155,7 +155,7 @@ class repository {
 
   // ---- operators ----
   ry::task<ry::page_of_rows> list(std::string state, std::optional<ry::uuid> account, std::optional<ry::uuid> before,
-                              std::int64_t limit) const;
+                                  std::int64_t limit) const;
   ry::task<std::optional<std::string>> details(ry::uuid id) const;
   ry::task<bool> requeue(std::string actor, ry::uuid id) const;
   ry::task<bool> cancel(std::string actor, ry::uuid id) const;
@@ -164,7 +164,8 @@ class repository {
   ry::task<void> withdrawn(std::string actor, ry::uuid id) const;
 
   // ---- broadcasts ----
-  ry::task<void> create_broadcast(act by, ry::uuid id, std::string workflow, std::string payload_json, std::optional<std::string> at) const;
+  ry::task<void> create_broadcast(act by, ry::uuid id, std::string workflow, std::string payload_json,
+                                  std::optional<std::string> at) const;
   // {"accounts", "email", "push", "in_app"}
   ry::task<std::string> audience(std::string workflow) const;
   ry::task<ry::page_of_rows> broadcasts(std::optional<ry::uuid> before, std::int64_t limit) const;
@@ -174,7 +175,8 @@ class repository {
   // The last account that was written for.
   ry::task<std::optional<ry::uuid>> broadcast_progress(ry::uuid id) const;
   // Notes the progress, and returns the state that decides how to go on.
-  ry::task<std::string> broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written, bool finished) const;
+  ry::task<std::string> broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written,
+                                       bool finished) const;
 
   ry::task<std::optional<ry::uuid>> find_by_email(std::string email) const;
   // In the order of their ids, after one.
@@ -183,7 +185,8 @@ class repository {
  private:
   // As device_json() of the database gives them; rows that are plain are sealed on the way.
   ry::task<device_list> opened(std::string tokens_json) const;
-  ry::task<void> seal_device(std::string provider, std::string was_name, std::string was_token, device_secret plain) const;
+  ry::task<void> seal_device(std::string provider, std::string was_name, std::string was_token,
+                             device_secret plain) const;
   ry::task<void> seal_deliveries() const;
 
   const ry::context& ctx_;

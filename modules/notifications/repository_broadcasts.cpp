@@ -4,15 +4,16 @@ namespace notifications {
 
 ry::task<void> repository::create_broadcast(act by, ry::uuid id, std::string workflow, std::string payload_json,
                                             std::optional<std::string> at) const {
-  (co_await ctx_.db().query("select notifications.create_broadcast($1, $2::jsonb, $3, $4, $5::jsonb, $6::timestamptz)", by.actor,
-                            by.detail_json, id, workflow, payload_json, at))
+  (co_await ctx_.db().query("select notifications.create_broadcast($1, $2::jsonb, $3, $4, $5::jsonb, $6::timestamptz)",
+                            by.actor, by.detail_json, id, workflow, payload_json, at))
       .value();
 }
 
 ry::task<std::string> repository::audience(std::string workflow) const {
   const auto asked = static_cast<std::int64_t>(channels_of(workflow));
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select notifications.audience($1, $2::int)::text", workflow, asked)).value();
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                                   "select notifications.audience($1, $2::int)::text", workflow, asked))
+                        .value();
   co_return std::string(rows.front().text(0));
 }
 
@@ -41,8 +42,11 @@ ry::task<std::optional<std::string>> repository::broadcast_details(ry::uuid id) 
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<std::optional<std::string>> repository::steer_broadcast(std::string actor, ry::uuid id, std::string action) const {
-  const auto rows = (co_await ctx_.db().query("select notifications.steer_broadcast($1, $2, $3) as state", actor, id, action)).value();
+ry::task<std::optional<std::string>> repository::steer_broadcast(std::string actor, ry::uuid id,
+                                                                 std::string action) const {
+  const auto rows =
+      (co_await ctx_.db().query("select notifications.steer_broadcast($1, $2, $3) as state", actor, id, action))
+          .value();
   const auto state = rows.front().opt_text("state");
   co_return state ? std::optional<std::string>(*state) : std::nullopt;
 }
@@ -53,9 +57,11 @@ ry::task<std::optional<ry::uuid>> repository::broadcast_progress(ry::uuid id) co
   co_return rows.front().opt_uuid("after");
 }
 
-ry::task<std::string> repository::broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written, bool finished) const {
-  const auto rows =
-      (co_await ctx_.db().query("select notifications.broadcast_step($1, $2::uuid, $3, $4)", id, after, written, finished)).value();
+ry::task<std::string> repository::broadcast_step(ry::uuid id, std::optional<ry::uuid> after, std::int64_t written,
+                                                 bool finished) const {
+  const auto rows = (co_await ctx_.db().query("select notifications.broadcast_step($1, $2::uuid, $3, $4)", id, after,
+                                              written, finished))
+                        .value();
   co_return std::string(rows.front().text(0));
 }
 

@@ -34,7 +34,8 @@ ry::task<device_list> repository::opened(std::string tokens_json) const {
   const auto list = json::parse(tokens_json);
   for (const auto& v : list.as_array()) {
     const auto& o = v.as_object();
-    const auto provider = module_json::text_of(o, "provider"), name = module_json::text_of(o, "name"), token = module_json::text_of(o, "token");
+    const auto provider = module_json::text_of(o, "provider"), name = module_json::text_of(o, "name"),
+               token = module_json::text_of(o, "token");
     const auto type = module_json::text_of(o, "device_type"), sealed = module_json::text_of(o, "sealed");
     device_secret plain{name, token};
     if (sealed.empty()) {
@@ -93,8 +94,8 @@ ry::task<void> repository::seal_device(std::string provider, std::string was_nam
                                        device_secret plain) const {
   const auto name = vault_.fingerprint(plain.name), token = vault_.fingerprint(plain.token);
   const auto sealed = vault_.seal(provider, name, plain);
-  (co_await ctx_.db().query("select notifications.seal_device($1, $2, $3, $4, $5, $6, $7)", provider, was_name, was_token,
-                            name, token, ry::bytes_view(sealed), vault_.fingerprint_key()))
+  (co_await ctx_.db().query("select notifications.seal_device($1, $2, $3, $4, $5, $6, $7)", provider, was_name,
+                            was_token, name, token, ry::bytes_view(sealed), vault_.fingerprint_key()))
       .value();
 }
 
@@ -102,12 +103,11 @@ ry::task<void> repository::seal_devices() const {
   std::string after_provider, after_name;
   for (;;) {
     const auto rows =
-        (co_await ctx_.db().query_with(
-             {RY_DB_READ_ONLY},
-             "select provider, name, token, sealed from notifications.device_token"
-             " where fingerprint_key is distinct from $1 and (provider, name) > ($2, $3)"
-             " order by provider, name limit $4",
-             vault_.fingerprint_key(), after_provider, after_name, most_at_once))
+        (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                       "select provider, name, token, sealed from notifications.device_token"
+                                       " where fingerprint_key is distinct from $1 and (provider, name) > ($2, $3)"
+                                       " order by provider, name limit $4",
+                                       vault_.fingerprint_key(), after_provider, after_name, most_at_once))
             .value();
     for (const auto r : rows) {
       after_provider = r.text("provider");

@@ -36,7 +36,8 @@ void require_open(const office& o) {
 
 void require_title(const letter& words) {
   if (!unicode::is_blank(words.title)) return;
-  throw invalid("payload_template", "produces an empty title: check that the field title is present and spelled correctly");
+  throw invalid("payload_template",
+                "produces an empty title: check that the field title is present and spelled correctly");
 }
 
 void routes::add_to(ry::registrar& reg) {
@@ -116,8 +117,8 @@ ry::task<ry::response> routes::put_preferences(ry::request r) {
   if (refused == "workflows") throw invalid(refused, "would have too many members");
   if (!refused.empty()) throw invalid(refused, "must be a name of the IANA time zone database, like Europe/Berlin");
   const auto doc = co_await shown_preferences(me);
-  co_return ry::response::json("{\"success\":true,\"message\":\"Notification preferences updated\",\"preferences\":" +
-                               doc + "}");
+  co_return ry::response::json(
+      "{\"success\":true,\"message\":\"Notification preferences updated\",\"preferences\":" + doc + "}");
 }
 
 ry::task<ry::response> routes::devices(ry::request r) {

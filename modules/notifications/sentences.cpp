@@ -22,15 +22,26 @@ struct currency_form {
   std::string_view code, sign;
   int decimals;
 };
-constexpr std::array<currency_form, 14> currencies{{{"EUR", "\xe2\x82\xac", 2}, {"USD", "$", 2}, {"GBP", "\xc2\xa3", 2}, {"JPY", "\xc2\xa5", 0},
-                                                    {"CNY", "CN\xc2\xa5", 2}, {"INR", "\xe2\x82\xb9", 2}, {"KRW", "\xe2\x82\xa9", 0},
-                                                    {"BRL", "R$", 2}, {"CAD", "CA$", 2}, {"AUD", "A$", 2}, {"NZD", "NZ$", 2},
-                                                    {"CHF", "CHF ", 2}, {"MXN", "MX$", 2}, {"ILS", "\xe2\x82\xaa", 2}}};
+constexpr std::array<currency_form, 14> currencies{{{"EUR", "\xe2\x82\xac", 2},
+                                                    {"USD", "$", 2},
+                                                    {"GBP", "\xc2\xa3", 2},
+                                                    {"JPY", "\xc2\xa5", 0},
+                                                    {"CNY", "CN\xc2\xa5", 2},
+                                                    {"INR", "\xe2\x82\xb9", 2},
+                                                    {"KRW", "\xe2\x82\xa9", 0},
+                                                    {"BRL", "R$", 2},
+                                                    {"CAD", "CA$", 2},
+                                                    {"AUD", "A$", 2},
+                                                    {"NZD", "NZ$", 2},
+                                                    {"CHF", "CHF ", 2},
+                                                    {"MXN", "MX$", 2},
+                                                    {"ILS", "\xe2\x82\xaa", 2}}};
 
 std::optional<double> number_in(std::string_view text) {
   double out = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (r.ec != std::errc() || r.ptr != text.data() + text.size() || !std::isfinite(out) || std::abs(out) >= 1e12) return std::nullopt;
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size() || !std::isfinite(out) || std::abs(out) >= 1e12)
+    return std::nullopt;
   return out;
 }
 
@@ -56,7 +67,8 @@ std::string cost_text(std::int64_t micro) {
 }
 
 std::string stats_text(const json::object& details) {
-  const auto ms = module_json::integer_at(details, "duration_ms", -1), micro = module_json::integer_at(details, "charged_micro", -1);
+  const auto ms = module_json::integer_at(details, "duration_ms", -1),
+             micro = module_json::integer_at(details, "charged_micro", -1);
   std::string out;
   if (ms >= 0) out = "Took " + duration_text(ms);
   if (micro > 0) out += (out.empty() ? "Cost " : ", cost ") + cost_text(micro);
@@ -73,7 +85,8 @@ std::string scalar_text(const json::value& v) {
 
 std::string price_text(std::string_view amount, std::string_view currency) {
   std::string code(currency);
-  std::transform(code.begin(), code.end(), code.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(code.begin(), code.end(), code.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   const auto value = number_in(amount);
   if (!value) return std::string(amount) + (amount.empty() || code.empty() ? "" : " ") + code;
   for (const auto& c : currencies) {
@@ -107,7 +120,8 @@ std::string first_lines(std::string_view text) {
   return out.size() < text.size() ? out + " \xe2\x80\xa6" : out;
 }
 
-void add_sentences(std::map<std::string, std::string, std::less<>>& values, const json::object& payload, const json::object& details) {
+void add_sentences(std::map<std::string, std::string, std::less<>>& values, const json::object& payload,
+                   const json::object& details) {
   const auto given = [&](std::string_view name) {
     const auto found = values.find(name);
     return found == values.end() ? std::string() : found->second;
@@ -115,7 +129,8 @@ void add_sentences(std::map<std::string, std::string, std::less<>>& values, cons
   const auto task = given("task_name");
   values["task_title"] = task.empty() || task == "Your task" ? "Your task" : "Your task \"" + task + "\"";
   const auto* result = details.if_contains("result");
-  values["result"] = result != nullptr && result->is_string() ? first_lines(std::string_view(result->get_string())) : std::string();
+  values["result"] =
+      result != nullptr && result->is_string() ? first_lines(std::string_view(result->get_string())) : std::string();
   values["stats"] = stats_text(details);
   values["price"] = price_text(given("amount"), given("currency"));
   const auto credits = module_json::integer_at(payload, "remaining_credits", -1);

@@ -85,7 +85,9 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
       if (as == escape::none)
         out += found->second;
       else
-        out += ry::escaped_html(name != "app_url" && name != "settings_url" && begins_link(out) ? web_address(found->second) : found->second);
+        out += ry::escaped_html(name != "app_url" && name != "settings_url" && begins_link(out)
+                                    ? web_address(found->second)
+                                    : found->second);
     } else if (how == unknown::kept || name == "unsubscribe_url") {
       out += pattern.substr(begin, end + 2 - begin);  // the latter is filled in by the module mail
     }
@@ -139,7 +141,9 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-bool is_address_field(std::string_view name) { return name.size() >= 4 && name.substr(name.size() - 4) == "_url"; }
+bool is_address_field(std::string_view name) {
+  return name.size() >= 4 && name.substr(name.size() - 4) == "_url";
+}
 
 // Whether the line has fields and says nothing, because all that count are empty.
 bool says_nothing(std::string_view line, const fields& values, escape as) {
@@ -170,7 +174,8 @@ bool lacks_its_address(std::string_view line, const fields& values) {
   // The module mail fills in unsubscribe_url.
   if (!is_address_field(name) || name == "unsubscribe_url") return false;
   const auto found = values.find(name);
-  return (found == values.end() || found->second.empty()) && without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
+  return (found == values.end() || found->second.empty()) &&
+         without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
 }
 
 // At most one empty line between others, none at the ends.
@@ -306,8 +311,7 @@ texts texts::load(const std::string& dir) {
     }
   }
   if (bad) {
-    throw ry::bad_request("notifications.template",
-                          dir + " cannot be read: " + bad.message());
+    throw ry::bad_request("notifications.template", dir + " cannot be read: " + bad.message());
   }
   return out;
 }
@@ -330,8 +334,8 @@ letter texts::write(std::string_view workflow, const json::object& payload, cons
   return finish(std::move(l));
 }
 
-letter texts::write_digest(std::string_view workflow, const std::vector<json::object>& payloads,
-                           const person& who, const site& at) const {
+letter texts::write_digest(std::string_view workflow, const std::vector<json::object>& payloads, const person& who,
+                           const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(who);
   add_site(values, at);

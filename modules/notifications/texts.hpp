@@ -70,8 +70,8 @@ class texts {
 
   letter write(std::string_view workflow, const boost::json::object& payload, const person& who, const site& at) const;
   // Several notifications of one workflow in one letter, in order.
-  letter write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads,
-                      const person& who, const site& at) const;
+  letter write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads, const person& who,
+                      const site& at) const;
 
  private:
   const text_set& of(std::string_view workflow) const;

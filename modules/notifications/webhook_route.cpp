@@ -83,7 +83,8 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
     office_.ctx.jobs().poke("notifications");
   }
   for (const auto& t : told) {
-    const bool is_end = t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
+    const bool is_end =
+        t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
     if (id && is_end) count_deliveries(office_.ctx, t.channels, state_name(t.outcome));
     const auto level = t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
     office_.ctx.log(level, "the orchestrator tells of a notification",

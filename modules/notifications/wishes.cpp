@@ -49,7 +49,8 @@ json::object workflow_wish(const std::string& id, const json::value& v) {
       }
     } else if (name == "min_minutes") {
       // null: the server's default.
-      const bool is_number = m.value().is_int64() && m.value().get_int64() >= 0 && m.value().get_int64() <= longest_digest;
+      const bool is_number =
+          m.value().is_int64() && m.value().get_int64() >= 0 && m.value().get_int64() <= longest_digest;
       if (!is_number && !m.value().is_null()) {
         throw invalid(field + ".min_minutes", "must be a whole number from 0 to 1440, or null");
       }
@@ -66,8 +67,7 @@ json::object workflow_wish(const std::string& id, const json::value& v) {
 }  // namespace
 
 ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.invalid_value",
-                        std::string(field) + " " + what);
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "notifications.invalid_value", std::string(field) + " " + what);
 }
 
 bool is_text(std::string_view bytes) {

@@ -31,7 +31,7 @@ struct preferences_wish {
   std::optional<std::string> time_zone;
   bool changes_quiet_hours = false;
   std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both or none
-  std::string workflows_json = "{}";                // by workflow: an object to be merged, or null
+  std::string workflows_json = "{}";  // by workflow: an object to be merged, or null
 };
 preferences_wish read_preferences_wish(std::string_view body);
 

@@ -61,8 +61,10 @@ std::string first_word(std::string_view text, bool any = false) {
   while (!rest.empty()) {
     auto word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    while (!word.empty() && std::string_view(",;:!?\"()").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
-    while (!word.empty() && std::string_view(",;:!?\"()").find(word.front()) != std::string_view::npos) word.remove_prefix(1);
+    while (!word.empty() && std::string_view(",;:!?\"()").find(word.back()) != std::string_view::npos)
+      word.remove_suffix(1);
+    while (!word.empty() && std::string_view(",;:!?\"()").find(word.front()) != std::string_view::npos)
+      word.remove_prefix(1);
     if (word.empty() || word.size() > longest_first_name || (!any && looks_like_link(word))) continue;
     return std::string(word);
   }
@@ -99,7 +101,8 @@ occasion task_end(std::string_view kind, const json::object& event, const person
     out.payload["failure_reason"] = why;
   }
   for (const char* name : {"duration_ms", "charged_micro"}) {
-    if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0) out.details[name] = *v;
+    if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0)
+      out.details[name] = *v;
   }
   if (auto result = module_json::text_of(event, "result"); !result.empty()) out.details["result"] = std::move(result);
   out.thread_id = module_json::text_of(event, "thread_id");
@@ -122,9 +125,9 @@ void fill(json::value& v, const fields& values) {
 }  // namespace
 
 const std::vector<std::string_view>& known_workflows() {
-  static const std::vector<std::string_view> all{"welcome-email",  "task-completed", "task-failed",
-                                                 "payment-succeeded", "payment-failed", "credits-low", "referral-successful",
-                                                 "promotional"};
+  static const std::vector<std::string_view> all{"welcome-email",       "task-completed", "task-failed",
+                                                 "payment-succeeded",   "payment-failed", "credits-low",
+                                                 "referral-successful", "promotional"};
   return all;
 }
 
@@ -180,7 +183,8 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
   } else if (kind == "referral.successful") {
     // For the referrer. Who the friend is stays between the friend and this server.
     out.workflow = "referral-successful";
-    out.payload = {{"account_id", module_json::text_of(event, "referrer_id")}, {"credits_awarded", module_json::integer_at(event, "credits_awarded")}};
+    out.payload = {{"account_id", module_json::text_of(event, "referrer_id")},
+                   {"credits_awarded", module_json::integer_at(event, "credits_awarded")}};
   } else {
     return std::nullopt;
   }

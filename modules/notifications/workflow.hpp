@@ -37,13 +37,13 @@ struct occasion {
   boost::json::object details;  // of a task, for its e-mail only: duration_ms, charged_micro, result
   std::optional<std::string> broadcast;  // the id of the one that it is a part of
   std::string thread_id;  // of a task; else empty
-  bool viewed = false;    // somebody read the task's stream when it ended
-  std::string refused;    // why it cannot be told; else empty
+  bool viewed = false;  // somebody read the task's stream when it ended
+  std::string refused;  // why it cannot be told; else empty
 };
 
 // Where links to tasks lead.
 struct links {
-  std::string app_url;   // empty: nobody knows
+  std::string app_url;  // empty: nobody knows
   std::string task_url;  // pattern
 };
 

@@ -29,21 +29,24 @@ std::string harmless(std::string_view name) {
 
 }  // namespace
 
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both, std::string_view product) {
+letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both,
+                        std::string_view product) {
   const std::string name = harmless(inviter);
   const std::string first = name + " invited you to " + std::string(product) + ", where AI agents work on your tasks.";
-  const std::string offer = bonus > 0 ? std::string(both ? "Join and you both get " : "Join and you get ") + std::to_string(bonus) + " credits."
+  const std::string offer = bonus > 0 ? std::string(both ? "Join and you both get " : "Join and you get ") +
+                                            std::to_string(bonus) + " credits."
                                       : "Sign up to try it.";
   const std::string reason = "You received this e-mail because " + name + " entered your address.";
   letter l;
   l.subject = name + " invites you to " + std::string(product);
-  l.text = first + " " + offer + "\n\n" + std::string(link) + "\n\n" + reason + "\n" + "No more invitations: {{unsubscribe_url}}\n";
+  l.text = first + " " + offer + "\n\n" + std::string(link) + "\n\n" + reason + "\n" +
+           "No more invitations: {{unsubscribe_url}}\n";
   const std::string href = ry::escaped_html(link);
   // The module mail puts the frame around it.
-  l.html = "<preheader>" + offer + "</preheader><h1>" + ry::escaped_html(l.subject) + "</h1><p>" + ry::escaped_html(first) + " " + offer +
-           "</p><p><a class=\"button\" href=\"" + href +
-           "\">Accept the invitation</a></p><p><small>If the button does not work, open this address:<br><a href=\"" + href + "\">" + href +
-           "</a></small></p><footer>" + ry::escaped_html(reason) +
+  l.html = "<preheader>" + offer + "</preheader><h1>" + ry::escaped_html(l.subject) + "</h1><p>" +
+           ry::escaped_html(first) + " " + offer + "</p><p><a class=\"button\" href=\"" + href +
+           "\">Accept the invitation</a></p><p><small>If the button does not work, open this address:<br><a href=\"" +
+           href + "\">" + href + "</a></small></p><footer>" + ry::escaped_html(reason) +
            "<br>\n<a class=\"optional\" href=\"{{unsubscribe_url}}\">No more invitations</a></footer>\n";
   return l;
 }

@@ -22,13 +22,9 @@ std::string app_url(const ry::context& ctx, const settings& s) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx),
-        settings_(read_settings(ctx.settings())),
-        repo_(ctx),
-        metrics_(ctx, repo_),
-        settler_(ctx, repo_, settings_, metrics_),
-        routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_, metrics_) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings())), repo_(ctx),
+      metrics_(ctx, repo_), settler_(ctx, repo_, settings_, metrics_),
+      routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_, metrics_) {
     (void)ry::account_limit(ctx, "invitations");  // the series begins with 0
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
@@ -64,7 +60,6 @@ class module {
 }  // namespace referrals
 
 RY_MODULE(referrals::module, "referrals", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SERVICES_1,
-                 RY_METRICS_1, RY_SVC_ACCOUNTS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_SERVICES_1, RY_METRICS_1, RY_SVC_ACCOUNTS_1)
               .wants(RY_SVC_MAIL_1)
               .settings(referrals::settings_schema));

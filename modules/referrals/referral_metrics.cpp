@@ -10,12 +10,13 @@ constexpr std::int64_t shortest_pause_ms = 60'000;
 // The pause is this many times as long as the last count, so that counting takes at most 1 % of the time.
 constexpr std::int64_t pause_per_count = 100;
 
-constexpr const char* invitation_outcomes[] = {"sent", "queued", "failed", "own", "invited", "limit", "suppressed", "throttled"};
-constexpr const char* sign_up_outcomes[] = {"successful", "pending", "flagged", "cap_reached", "void", "unknown_code", "self",
-                                            "already_referred", "unknown_account"};
+constexpr const char* invitation_outcomes[] = {"sent",    "queued", "failed",     "own",
+                                               "invited", "limit",  "suppressed", "throttled"};
+constexpr const char* sign_up_outcomes[] = {"successful",   "pending", "flagged",          "cap_reached",    "void",
+                                            "unknown_code", "self",    "already_referred", "unknown_account"};
 constexpr const char* pending_reasons[] = {"not_qualified", "on_hold", "under_review", "code_suspended", "cap_reached"};
-constexpr const char* void_reasons[] = {"code_refreshed", "self_referral", "same_mailbox", "disposable_address", "account_deleted",
-                                        "revoked"};
+constexpr const char* void_reasons[] = {"code_refreshed",     "self_referral",   "same_mailbox",
+                                        "disposable_address", "account_deleted", "revoked"};
 
 ry::metric invitations(const ry::context& ctx, const std::string& outcome) {
   return ctx.metrics().counter("invitations_total", "Invitations that accounts asked for", {{"outcome", outcome}});
@@ -33,7 +34,9 @@ ry::metric voided(const ry::context& ctx, const std::string& reason) {
   return ctx.metrics().gauge("void", "Referrals that earn nothing", {{"reason", reason}});
 }
 
-ry::metric paid(const ry::context& ctx) { return ctx.metrics().gauge("paid", "Referrals that were paid and not revoked"); }
+ry::metric paid(const ry::context& ctx) {
+  return ctx.metrics().gauge("paid", "Referrals that were paid and not revoked");
+}
 
 ry::metric credits(const ry::context& ctx, const std::string& side) {
   return ctx.metrics().gauge("paid_credits", "Credits that were paid and not revoked", {{"side", side}});
@@ -48,11 +51,17 @@ referral_metrics::referral_metrics(const ry::context& ctx, const repository& rep
   show({});
 }
 
-void referral_metrics::start() { (void)ctx_.spawn(watch()); }
+void referral_metrics::start() {
+  (void)ctx_.spawn(watch());
+}
 
-void referral_metrics::invitation(const std::string& outcome) const { invitations(ctx_, outcome).add(); }
+void referral_metrics::invitation(const std::string& outcome) const {
+  invitations(ctx_, outcome).add();
+}
 
-void referral_metrics::sign_up(const std::string& outcome) const { sign_ups(ctx_, outcome).add(); }
+void referral_metrics::sign_up(const std::string& outcome) const {
+  sign_ups(ctx_, outcome).add();
+}
 
 void referral_metrics::show(const std::vector<tally>& all) const {
   std::map<std::string, double> waiting, refused;
@@ -80,7 +89,8 @@ ry::task<void> referral_metrics::watch() {
       show(all);
     } catch (const ry::error& e) {
       // An unreachable database has its own metrics and log lines.
-      if (e.status() != RY_UNAVAILABLE && e.status() != RY_CANCELLED) ctx_.complain("referrals could not be counted for the metrics", e);
+      if (e.status() != RY_UNAVAILABLE && e.status() != RY_CANCELLED)
+        ctx_.complain("referrals could not be counted for the metrics", e);
     }
     // Also after a failure: a count that was aborted by a time limit has read as much as a successful one.
     const auto pause_ms = std::max(shortest_pause_ms, (ctx_.mono_us() - begun) / 1000 * pause_per_count);

@@ -85,8 +85,10 @@ class referrals_sql : public testing_sql::database_test {
     return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");
   }
   std::string review(const std::string& who, const std::string& act) {
-    return state_of("select referrals.review('admin', (select id from referrals.referral where "
-                    "referred_account_id = " + who + "), '" + act + "', 'why')");
+    return state_of(
+        "select referrals.review('admin', (select id from referrals.referral where "
+        "referred_account_id = " +
+        who + "), '" + act + "', 'why')");
   }
   void no_violation() {
     EXPECT_EQ(sql("select count(*) from referrals.counter k where k.earned > k.cap or k.earned <> (select "
@@ -124,9 +126,11 @@ TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
   for (int i = 1; i <= 5; ++i) large.push_back(signals("m" + std::to_string(i) + "@gmail.com"));
   EXPECT_EQ(large, std::vector<std::string>(5)) << "a provider of mailboxes is no private domain";
   EXPECT_EQ(sql("select count(distinct d) from unnest(array['a@x.co.uk', 'b@mail.x.co.uk', 'c+1@X.CO.UK']) e,"
-                " referrals.domain_of(e) d"), "1");
+                " referrals.domain_of(e) d"),
+            "1");
   EXPECT_EQ(sql("select referrals.domain_of('a@x.co.uk') = referrals.domain_of('a@y.co.uk')"), "f");
-  EXPECT_EQ(sql("select count(referrals.domain_of(e)) from unnest(array['', 'x', '@', 'a@b', 'a@yahoo.co.jp']) e"), "0");
+  EXPECT_EQ(sql("select count(referrals.domain_of(e)) from unnest(array['', 'x', '@', 'a@b', 'a@yahoo.co.jp']) e"),
+            "0");
 }
 
 TEST_F(referrals_sql, both_sides_get_their_credits_once) {
@@ -237,17 +241,26 @@ TEST_F(referrals_sql, batches_at_once_never_wait_in_a_circle) {
       for (std::size_t i = 0; i < 12; ++i) list += (i ? "," : "") + mine[i];
       std::string text;
       switch (random() % 5) {
-        case 0: text = "select referrals.refresh(" + owners[1 + random() % 3] + ", " + candidates() + ")"; break;
-        case 1: text = "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " +
-                       mine[0] + "), '" + (random() % 2 ? "flag" : "revoke") + "', '')"; break;
-        case 2: text = "select accounts.ledger_add(" + owners[random() % 4] + ", 1000000, 'grant', gen_random_uuid()::text)"; break;
-        default: text = "select referrals.award(array[" + list + "]::uuid[])";
+        case 0:
+          text = "select referrals.refresh(" + owners[1 + random() % 3] + ", " + candidates() + ")";
+          break;
+        case 1:
+          text = "select referrals.review('admin', (select id from referrals.referral where referred_account_id = " +
+                 mine[0] + "), '" + (random() % 2 ? "flag" : "revoke") + "', '')";
+          break;
+        case 2:
+          text = "select accounts.ledger_add(" + owners[random() % 4] + ", 1000000, 'grant', gen_random_uuid()::text)";
+          break;
+        default:
+          text = "select referrals.award(array[" + list + "]::uuid[])";
       }
       try {
         db(text);
       } catch (const testing_sql::sql_error& e) {
-        if (e.state == "40P01") ++deadlocks;
-        else if (e.state != "RY409") ADD_FAILURE() << e.what();
+        if (e.state == "40P01")
+          ++deadlocks;
+        else if (e.state != "RY409")
+          ADD_FAILURE() << e.what();
       }
     }
   };
@@ -373,9 +386,9 @@ TEST_F(referrals_sql, many_refreshes_at_once_leave_one_code) {
     all.emplace_back([this] { connect()("select referrals.refresh(" + ann_ + ", " + candidates() + ")"); });
   }
   for (auto& t : all) t.join();
-  EXPECT_EQ(sql("select count(*) filter (where is_active) || ' ' || count(*) from referrals.code where account_id = " +
-                ann_),
-            "1 7");
+  EXPECT_EQ(
+      sql("select count(*) filter (where is_active) || ' ' || count(*) from referrals.code where account_id = " + ann_),
+      "1 7");
 }
 
 TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
@@ -386,7 +399,8 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   EXPECT_EQ(db("select referrals.attach(" + bob + ", '" + code_ + "', null)"), "successful");
   std::thread other([this] { connect()("select referrals.refresh(" + ann_ + ", " + candidates() + ")"); });
   for (int i = 0; i < 200 && sql("select count(*) from pg_stat_activity where datname = current_database() and "
-                                 "wait_event_type = 'Lock'") == "0"; ++i) {
+                                 "wait_event_type = 'Lock'") == "0";
+       ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   db("commit");
@@ -401,7 +415,8 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   std::string outcome;
   std::thread late([&] { outcome = connect()("select referrals.attach(" + cat + ", '" + now + "', null)"); });
   for (int i = 0; i < 200 && sql("select count(*) from pg_stat_activity where datname = current_database() and "
-                                 "wait_event_type = 'Lock'") == "0"; ++i) {
+                                 "wait_event_type = 'Lock'") == "0";
+       ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   db("commit");
@@ -423,8 +438,9 @@ TEST_F(referrals_sql, whoever_is_first_of_an_award_and_a_refresh_or_a_revocation
     std::string waiting = "0";
     for (int i = 0; i < 1000 && waiting == "0"; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      waiting = sql("select count(*) from pg_stat_activity where datname = current_database() and "
-                    "wait_event_type = 'Lock'");
+      waiting =
+          sql("select count(*) from pg_stat_activity where datname = current_database() and "
+              "wait_event_type = 'Lock'");
     }
     EXPECT_EQ(waiting, "1") << second;
     db("commit");
@@ -476,7 +492,8 @@ TEST_F(referrals_sql, what_does_not_add_up_is_found) {
   friend_of(code_);
   EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0") << "also after a revocation";
   sql("update referrals.counter set earned = earned - 100, revoked = 0");
-  EXPECT_EQ(sql("select earned || ' ' || awarded || ' ' || paid_micro from referrals.unbalanced()"), "100 200 200000000");
+  EXPECT_EQ(sql("select earned || ' ' || awarded || ' ' || paid_micro from referrals.unbalanced()"),
+            "100 200 200000000");
   sql("update referrals.counter set earned = earned + 100");
   EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
   sql("update referrals.referral set credits_awarded = 0 where referred_account_id = " + bob);
@@ -512,7 +529,8 @@ TEST_F(referrals_sql, what_is_flagged_waits_for_its_review) {
 
 TEST_F(referrals_sql, signals_weigh_and_do_not_block) {
   EXPECT_EQ(attach(account("a+b@example.test"), code_), "successful") << "a tag alone is no reason";
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(attach(account("n" + std::to_string(i) + "@example.test"), code_, "'192.0.2.1'"), "successful");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(attach(account("n" + std::to_string(i) + "@example.test"), code_, "'192.0.2.1'"), "successful");
   EXPECT_EQ(attach(account("n2@example.test"), code_, "'192.0.2.200'"), "successful") << "an office";
   EXPECT_EQ(attach(account("n+3@example.test"), code_, "'192.0.2.9'"), "flagged") << "both";
   EXPECT_EQ(sql("select signals from referrals.referral where review = 'flagged'"),
@@ -534,8 +552,10 @@ TEST_F(referrals_sql, sign_ups_at_once_are_signals_for_each_other) {
     outcome = connect()("select referrals.attach(" + cat + ", '" + code_ + "', '192.0.2.3')");
     done = true;
   });
-  for (int i = 0; i < 1000 && !done && sql("select count(*) from pg_stat_activity where datname = current_database() and "
-                                           "wait_event_type = 'Lock'") == "0"; ++i) {
+  for (int i = 0; i < 1000 && !done &&
+                  sql("select count(*) from pg_stat_activity where datname = current_database() and "
+                      "wait_event_type = 'Lock'") == "0";
+       ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_FALSE(done) << "it waits for the sign-up before it";
@@ -594,9 +614,8 @@ TEST_F(referrals_sql, two_referrers_claim_one_referee) {
     const auto bob = account("b" + std::to_string(round) + "@example.test");
     std::vector<std::thread> all;
     for (int i = 0; i < 8; ++i) {
-      all.emplace_back([&, i] {
-        connect()("select referrals.attach(" + bob + ", '" + (i % 2 ? code_ : other) + "', null)");
-      });
+      all.emplace_back(
+          [&, i] { connect()("select referrals.attach(" + bob + ", '" + (i % 2 ? code_ : other) + "', null)"); });
     }
     for (auto& t : all) t.join();
     EXPECT_EQ(balance(bob), "100");
@@ -606,7 +625,8 @@ TEST_F(referrals_sql, two_referrers_claim_one_referee) {
 }
 
 TEST_F(referrals_sql, a_mailbox_is_paid_for_once) {
-  const auto first = account("farm@gmail.com"), second = account("f.arm+2@googlemail.com"), late = account("late@example.test", verified::no);
+  const auto first = account("farm@gmail.com"), second = account("f.arm+2@googlemail.com"),
+             late = account("late@example.test", verified::no);
   EXPECT_EQ(attach(first, code_), "successful");
   EXPECT_EQ(attach(second, code_), "void");
   EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + second), "same_mailbox");
@@ -623,13 +643,15 @@ TEST_F(referrals_sql, who_cannot_confirm_an_address_qualifies_at_the_sign_up) {
     sql("update referrals.setting set qualify = '" + std::string(rule) + "'");
     const auto here = account("here." + std::string(rule) + "@example.test", verified::no);
     const auto there = account("there." + std::string(rule) + "@example.test", verified::no);
-    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + here + ", '" + rule + "', '" + rule + "', 'x')");
+    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + here + ", '" + rule +
+        "', '" + rule + "', 'x')");
     sql("update accounts.setting set verifies = false");
     EXPECT_EQ(attach(here, code_), "successful") << rule;
     EXPECT_EQ(attach(there, code_), "pending") << "the provider of its identity can confirm it";
     sql("update accounts.setting set verifies = true");
     const auto later = account("later." + std::string(rule) + "@example.test", verified::no);
-    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + later + ", 'l', 'l" + rule + "', 'x')");
+    sql("insert into accounts.login (account_id, email, email_key, password_hash) values (" + later + ", 'l', 'l" +
+        rule + "', 'x')");
     EXPECT_EQ(attach(later, code_), "pending");
   }
 }
@@ -662,7 +684,8 @@ TEST_F(referrals_sql, a_deleted_account_leaves_nothing_that_earns) {
   sql("insert into referrals.origin values (" + ann_ + ", 'x')");
   sql("select referrals.forget(" + ann_ + ")");
   EXPECT_EQ(sql("select void_reason from referrals.referral where referred_account_id = " + bob), "account_deleted");
-  EXPECT_EQ(sql("select status from referrals.referral where referred_account_id = " + cid), "successful") << "what was paid stays";
+  EXPECT_EQ(sql("select status from referrals.referral where referred_account_id = " + cid), "successful")
+      << "what was paid stays";
   EXPECT_EQ(attach(account("new@example.test"), code_), "unknown_code");
   EXPECT_EQ(sql("select count(*) from referrals.origin"), "0");
   EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
@@ -677,11 +700,13 @@ TEST_F(referrals_sql, invitations_keep_to_the_limits) {
   };
   EXPECT_EQ(invite("'a@x.test', 'ANN+1@example.test', 'A@x.test'"), "queued own invited");
   EXPECT_EQ(invite("'b@x.test', 'c@x.test', 'd@x.test'"), "queued queued limit");
-  EXPECT_EQ(sql("select wait_s between 3590 and 3600 from referrals.invite(" + ann_ + ", array['d@x.test'], 's', 't', 'h')"),
-            "t");
+  EXPECT_EQ(
+      sql("select wait_s between 3590 and 3600 from referrals.invite(" + ann_ + ", array['d@x.test'], 's', 't', 'h')"),
+      "t");
   sql("update referrals.invitation set at = at - interval '61 minutes'");
   EXPECT_EQ(invite("'d@x.test', 'e@x.test'"), "queued limit");
-  EXPECT_EQ(sql("select wait_s > 23 * 3600 - 120 from referrals.invite(" + ann_ + ", array['e@x.test'], 's', 't', 'h')"), "t")
+  EXPECT_EQ(
+      sql("select wait_s > 23 * 3600 - 120 from referrals.invite(" + ann_ + ", array['e@x.test'], 's', 't', 'h')"), "t")
       << "the day's limit now";
   sql("select referrals.uninvite((select array_agg(mail_id) from referrals.invitation where address = 'd@x.test'))");
   EXPECT_EQ(invite("'e@x.test'"), "queued");

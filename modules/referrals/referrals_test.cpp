@@ -35,7 +35,8 @@ TEST(referral_code, has_no_case_beyond_ascii) {
 }
 
 TEST(referral_invitation, holds_no_more_than_a_name) {
-  const auto l = write_invitation("Eve <b>\r\nhttp://evil.test/x {{unsubscribe_url}}", "https://app.test/auth?ref=A&b=\"", 100);
+  const auto l =
+      write_invitation("Eve <b>\r\nhttp://evil.test/x {{unsubscribe_url}}", "https://app.test/auth?ref=A&b=\"", 100);
   EXPECT_EQ(l.subject.find_first_of("\r\n<>"), std::string::npos);
   for (const auto& text : {l.text, l.html}) {
     EXPECT_EQ(text.find("http://evil"), std::string::npos);

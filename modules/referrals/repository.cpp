@@ -11,34 +11,29 @@ ry::task<void> repository::configure(settings s) const {
       "update referrals.setting set bonus = $1, qualify = $2, hold = make_interval(hours => $3::int),"
       "  flag_score = $4, velocity = $5, disposable = $6, refreshes = $7, invites_hour = $8,"
       "  invites_day = $9, reinvite = make_interval(days => $10::int)",
-      s.bonus, s.qualify, s.hold_hours, s.flag_score, s.velocity, s.disposable, s.refreshes,
-      s.invites_hour, s.invites_day, s.reinvite_days);
+      s.bonus, s.qualify, s.hold_hours, s.flag_score, s.velocity, s.disposable, s.refreshes, s.invites_hour,
+      s.invites_day, s.reinvite_days);
   (co_await ctx_.db().run(b)).value();
 }
 
 ry::task<std::string> repository::code_of(ry::uuid account) const {
   const auto candidates = make_candidates();
-  const auto rows =
-      (co_await ctx_.db().query("select referrals.ensure_code($1, $2)", account, candidates)).value();
+  const auto rows = (co_await ctx_.db().query("select referrals.ensure_code($1, $2)", account, candidates)).value();
   co_return std::string(rows.front().text(0));
 }
 
 ry::task<refreshed> repository::refresh(ry::uuid account) const {
   const auto candidates = make_candidates();
-  const auto rows = (co_await ctx_.db().query("select * from referrals.refresh($1, $2)", account,
-                                              candidates))
-                        .value();
-  co_return refreshed{std::string(rows.front().text("old_code")),
-                      std::string(rows.front().text("new_code"))};
+  const auto rows = (co_await ctx_.db().query("select * from referrals.refresh($1, $2)", account, candidates)).value();
+  co_return refreshed{std::string(rows.front().text("old_code")), std::string(rows.front().text("new_code"))};
 }
 
 ry::task<std::optional<repository::code_owner>> repository::owner_of(std::string code) const {
   const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select account_id, id from referrals.code where code = $1 and is_active"
-           "   and suspended_at is null and coalesce(expires_at > now(), true)",
-           code))
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select account_id, id from referrals.code where code = $1 and is_active"
+                                     "   and suspended_at is null and coalesce(expires_at > now(), true)",
+                                     code))
           .value();
   if (rows.empty()) co_return std::nullopt;
   const auto row = rows.front();
@@ -53,10 +48,8 @@ ry::task<void> repository::came_from(ry::uuid account, std::string network) cons
       .value();
 }
 
-ry::task<std::string> repository::attach(ry::uuid account, std::string code,
-                                         std::optional<std::string> network) const {
-  const auto rows =
-      (co_await ctx_.db().query("select referrals.attach($1, $2, $3)", account, code, network)).value();
+ry::task<std::string> repository::attach(ry::uuid account, std::string code, std::optional<std::string> network) const {
+  const auto rows = (co_await ctx_.db().query("select referrals.attach($1, $2, $3)", account, code, network)).value();
   co_return std::string(rows.front().text(0));
 }
 
@@ -65,27 +58,23 @@ ry::task<void> repository::award(std::vector<std::string> accounts) const {
 }
 
 ry::task<bool> repository::qualify(std::vector<std::string> accounts) const {
-  const auto rows =
-      (co_await ctx_.db().query("select referrals.qualify($1::text[]::uuid[])", accounts)).value();
+  const auto rows = (co_await ctx_.db().query("select referrals.qualify($1::text[]::uuid[])", accounts)).value();
   co_return rows.front().int64(0) > 0;
 }
 
 ry::task<void> repository::finished_run(ry::uuid account) const {
-  (co_await ctx_.db().query(
-       "insert into referrals.first_run (account_id) values ($1) on conflict do nothing", account))
+  (co_await ctx_.db().query("insert into referrals.first_run (account_id) values ($1) on conflict do nothing", account))
       .value();
 }
 
 ry::task<std::size_t> repository::settle(std::vector<std::string> ids) const {
   const auto rows =
-      (co_await ctx_.db().query("select count(*) from referrals.settle($1::text[]::uuid[])", ids))
-          .value();
+      (co_await ctx_.db().query("select count(*) from referrals.settle($1::text[]::uuid[])", ids)).value();
   co_return static_cast<std::size_t>(rows.front().int64(0));
 }
 
 ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
-  const auto rows =
-      (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", most)).value();
+  const auto rows = (co_await ctx_.db().query("select id::text from unnest(referrals.due($1::int)) id", most)).value();
   std::vector<std::string> ids;
   for (const auto r : rows) ids.emplace_back(r.text(0));
   if (ids.empty()) co_return std::size_t{0};
@@ -117,16 +106,14 @@ ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
 }
 
 ry::task<std::string> repository::stats(ry::uuid account) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrals.stats($1)", account)).value();
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrals.stats($1)", account)).value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::string> repository::history(ry::uuid account, std::int64_t limit,
-                                          std::int64_t offset) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY}, "select referrals.history($1, $2, $3)", account, limit, offset))
-                        .value();
+ry::task<std::string> repository::history(ry::uuid account, std::int64_t limit, std::int64_t offset) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrals.history($1, $2, $3)", account, limit, offset))
+          .value();
   co_return std::string(rows.front().text(0));
 }
 
@@ -138,7 +125,9 @@ ry::task<std::string> repository::received(ry::uuid account) const {
 
 ry::task<repository::offer> repository::offer_of(ry::uuid account) const {
   const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, "select referrer::bigint, referee::bigint from referrals.offer($1)", account)).value();
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select referrer::bigint, referee::bigint from referrals.offer($1)", account))
+          .value();
   co_return offer{rows.front().int64(0), rows.front().int64(1)};
 }
 
@@ -159,13 +148,11 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
   co_return person{std::string(r.text(0)), std::string(r.text(1)), r.boolean(2)};
 }
 
-ry::task<std::vector<invited>> repository::invite(ry::uuid account,
-                                                  std::vector<std::string> addresses,
+ry::task<std::vector<invited>> repository::invite(ry::uuid account, std::vector<std::string> addresses,
                                                   std::string subject, std::string bodies) const {
-  const auto rows =
-      (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, null)", account,
-                                addresses, subject, bodies))
-          .value();
+  const auto rows = (co_await ctx_.db().query("select * from referrals.invite($1, $2, $3, $4, null)", account,
+                                              addresses, subject, bodies))
+                        .value();
   std::vector<invited> out;
   for (const auto r : rows) {
     invited i;
@@ -183,11 +170,9 @@ ry::task<void> repository::uninvite(std::vector<std::string> mails) const {
 }
 
 ry::task<std::vector<std::string>> repository::unbalanced(std::int64_t most) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select to_json(u)::text from referrals.unbalanced() u limit $1",
-                                     most))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select to_json(u)::text from referrals.unbalanced() u limit $1", most))
+                        .value();
   std::vector<std::string> out;
   for (const auto r : rows) out.emplace_back(r.text(0));
   co_return out;
@@ -207,7 +192,8 @@ ry::task<std::vector<tally>> repository::tallies() const {
           .value();
   std::vector<tally> out;
   for (const auto r : rows) {
-    out.push_back({std::string(r.text("state")), std::string(r.text("reason")), r.int64("n"), r.int64("referrer"), r.int64("referee")});
+    out.push_back({std::string(r.text("state")), std::string(r.text("reason")), r.int64("n"), r.int64("referrer"),
+                   r.int64("referee")});
   }
   co_return out;
 }
@@ -218,17 +204,12 @@ ry::task<void> repository::forget_invitations() const {
       .value();
 }
 
-ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string act,
-                                  std::string reason) const {
-  (co_await ctx_.db().query("select referrals.review($1, $2, $3, $4)", actor, referral, act, reason))
-      .value();
+ry::task<void> repository::review(std::string actor, ry::uuid referral, std::string act, std::string reason) const {
+  (co_await ctx_.db().query("select referrals.review($1, $2, $3, $4)", actor, referral, act, reason)).value();
 }
 
-ry::task<void> repository::suspend(std::string actor, std::string code, std::string act,
-                                   std::string reason) const {
-  (co_await ctx_.db().query("select referrals.suspend($1, $2, $3 = 'suspend', $4)", actor, code, act,
-                            reason))
-      .value();
+ry::task<void> repository::suspend(std::string actor, std::string code, std::string act, std::string reason) const {
+  (co_await ctx_.db().query("select referrals.suspend($1, $2, $3 = 'suspend', $4)", actor, code, act, reason)).value();
 }
 
 ry::task<ry::page_of_rows> repository::flagged(std::optional<ry::uuid> before, std::int64_t limit) const {

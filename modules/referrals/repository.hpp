@@ -30,7 +30,7 @@ struct person {
 
 // The number of referrals in one state, for the metrics.
 struct tally {
-  std::string state;   // pending, paid, void
+  std::string state;  // pending, paid, void
   std::string reason;  // as in the history; empty: paid
   std::int64_t referrals = 0, referrer_credits = 0, referee_credits = 0;
 };
@@ -54,8 +54,7 @@ class repository {
   ry::task<void> came_from(ry::uuid account, std::string network) const;
 
   // See referrals.attach() for the outcome.
-  ry::task<std::string> attach(ry::uuid account, std::string code,
-                               std::optional<std::string> network) const;
+  ry::task<std::string> attach(ry::uuid account, std::string code, std::optional<std::string> network) const;
   // These referees qualified: what is due for it is paid, in one transaction.
   ry::task<void> award(std::vector<std::string> accounts) const;
   // These referees qualified. True: there is a referral that may be due now.
@@ -78,8 +77,8 @@ class repository {
   ry::task<void> forget(ry::uuid account) const;
 
   ry::task<std::optional<person>> find_person(ry::uuid account) const;
-  ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses,
-                                        std::string subject, std::string bodies) const;
+  ry::task<std::vector<invited>> invite(ry::uuid account, std::vector<std::string> addresses, std::string subject,
+                                        std::string bodies) const;
   ry::task<void> uninvite(std::vector<std::string> mails) const;
   // Referrers whose counter, referrals and ledger do not agree, each as a JSON object; at most `most`.
   ry::task<std::vector<std::string>> unbalanced(std::int64_t most) const;
@@ -88,10 +87,8 @@ class repository {
   // Those that count for no limit any more.
   ry::task<void> forget_invitations() const;
 
-  ry::task<void> review(std::string actor, ry::uuid referral, std::string act,
-                        std::string reason) const;
-  ry::task<void> suspend(std::string actor, std::string code, std::string act,
-                         std::string reason) const;
+  ry::task<void> review(std::string actor, ry::uuid referral, std::string act, std::string reason) const;
+  ry::task<void> suspend(std::string actor, std::string code, std::string act, std::string reason) const;
   ry::task<ry::page_of_rows> flagged(std::optional<ry::uuid> before, std::int64_t limit) const;
 
  private:

@@ -25,8 +25,7 @@ constexpr std::int64_t largest_page = 100;
 constexpr const char* not_sent = "Failed to send email";
 
 ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "referrals.invalid_value",
-                        std::string(field) + " " + what);
+  return ry::http_error(422, RY_INVALID_ARGUMENT, "referrals.invalid_value", std::string(field) + " " + what);
 }
 
 json::object read_body(const ry::request& r) {
@@ -169,8 +168,7 @@ ry::task<ry::response> routes::received(ry::request r) {
 ry::task<ry::response> routes::validate(ry::request r) {
   const auto body = read_body(r);
   const auto typed = text_in(body, "code", 64);
-  const std::string who =
-      r.principal() != nullptr ? std::string(r.subject()) : caller_of(r.remote_address());
+  const std::string who = r.principal() != nullptr ? std::string(r.subject()) : caller_of(r.remote_address());
   if (const auto wait = validations_.take(who, ctx_.mono_us()); wait != 0) {
     throw too_many("Too many codes were tried", wait);
   }
@@ -198,7 +196,8 @@ std::string routes::address_fault(const std::string& address) const {
   const auto& mail = neighbours_.mail;
   const auto st = mail ? mail->check_address(mail.self(), ry::str(address)) : RY_OK;
   if (st == RY_OK) return {};
-  return st == RY_FAILED_PRECONDITION ? "has a domain that cannot receive e-mail from the internet" : "is not a valid e-mail address";
+  return st == RY_FAILED_PRECONDITION ? "has a domain that cannot receive e-mail from the internet"
+                                      : "is not a valid e-mail address";
 }
 
 ry::task<ry::response> routes::send(ry::request r) {
@@ -257,8 +256,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   for (const auto& v : verdicts) {
     good += v.success ? 1 : 0;
     queued += v.queued ? 1 : 0;
-    results.push_back(
-        json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
+    results.push_back(json::object{{"email", v.address}, {"success", v.success}, {"message", v.message}});
   }
   auto message = "Sent " + std::to_string(good - queued) + " of " + std::to_string(verdicts.size()) + " invitations";
   if (queued > 0) message += ", queued " + std::to_string(queued);
@@ -269,8 +267,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
                     {"total_count", verdicts.size()}});
 }
 
-ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
-                                                      std::vector<std::string> addresses) const {
+ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vector<std::string> addresses) const {
   std::vector<verdict> out(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     out[i].address = addresses[i];
@@ -293,8 +290,9 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account,
   const auto mine = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
   const auto product = ctx_.fact("brand.name");
-  const auto letter = write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
-                                       product.empty() ? std::string_view("Runyard") : product);
+  const auto letter =
+      write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
+                       product.empty() ? std::string_view("Runyard") : product);
   auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
                                        ry::seal_mail_bodies(mail, letter.text, letter.html));
   mail->poke(mail.self());
@@ -323,11 +321,9 @@ ry::task<void> routes::learn(std::vector<invited> written, std::vector<verdict>*
   }
   if (ids.empty()) co_return;
   const auto& mail = neighbours_.mail;
-  auto asked = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t,
-                                 std::size_t>(
+  auto asked = co_await ry::call<std::vector<std::int32_t>, const ry_mail_outcome*, std::size_t, std::size_t>(
       [&](ry_exec* exec, ry_mail_outcome_fn fn, void* ctx) {
-        return mail->outcomes(mail.self(), ids.data(), ids.size(), settings_.send_wait_ms, exec, fn,
-                              ctx);
+        return mail->outcomes(mail.self(), ids.data(), ids.size(), settings_.send_wait_ms, exec, fn, ctx);
       },
       [](const ry_mail_outcome* first, std::size_t n, std::size_t stride) {
         std::vector<std::int32_t> states;

@@ -20,8 +20,8 @@ struct neighbours {
 class routes {
  public:
   // `app_url`: empty when nobody configured how this server is reached.
-  routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url,
-         const neighbours& n, const referral_metrics& counted)
+  routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url, const neighbours& n,
+         const referral_metrics& counted)
       : ctx_(ctx),
         repo_(repo),
         settings_(s),

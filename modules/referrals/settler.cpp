@@ -92,8 +92,7 @@ ry::task<void> settler::work() {
     } catch (...) {
       failed = ry::current_error();
     }
-    const bool spoiled =
-        failed && failed->status() != RY_UNAVAILABLE && failed->status() != RY_CANCELLED;
+    const bool spoiled = failed && failed->status() != RY_UNAVAILABLE && failed->status() != RY_CANCELLED;
     if (spoiled) {
       // One of them spoils the batch: all are written down, and paid one by one.
       ctx_.complain("a batch of referrals could not be awarded", *failed);

@@ -119,7 +119,8 @@ TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_
     entry one{somewhere};
     const std::vector<entry*> all(waiting, &one);
     ry_exec* look_on = nullptr;
-    const auto batch = pace.begin(all, now, [&] { return can_take ? all : std::vector<entry*>(); }, look_on);
+    const auto batch = pace.begin(
+        all, now, [&] { return can_take ? all : std::vector<entry*>(); }, look_on);
     EXPECT_TRUE(look_on == nullptr || (look_on == somewhere && batch.empty()));
     return !batch.empty() ? 'B' : look_on != nullptr ? 'L' : '-';
   };

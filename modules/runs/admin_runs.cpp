@@ -46,8 +46,8 @@ ry::task<ry::response> admin_runs::list(ry::request request) {
   const std::string list = only.text();
   const std::optional<ry::uuid> before = ry::query_uuid_cursor(request, list);
   ry::result<ry::rows> found = co_await db_.query_with(
-      {RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1, only.wanted_status(), only.account, only.thread,
-      only.agent, only.model, only.reason, only.error_code, only.from, only.to);
+      {RY_DB_READ_ONLY | RY_DB_NO_PREPARE, 0}, list_sql, before, limit + 1, only.wanted_status(), only.account,
+      only.thread, only.agent, only.model, only.reason, only.error_code, only.from, only.to);
   const ry::page_of_rows page = ry::read_page(found.value(), limit);
   co_return ry::response::json(200, ry::page_json("runs", list, page));
 }

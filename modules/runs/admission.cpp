@@ -37,8 +37,7 @@ ry::task<void> admission::admit(std::string account) {
   std::string tier;
   std::int64_t slots = 0;
   for (;;) {
-    const std::optional<std::string> other =
-        (co_await parts_.repo.admit_by_plan(account, tier, slots)).value();
+    const std::optional<std::string> other = (co_await parts_.repo.admit_by_plan(account, tier, slots)).value();
     if (!other) break;
     tier = *other;
     slots = parts_.accounts->tier(parts_.accounts.self(), ry::str(tier))->concurrent_runs;

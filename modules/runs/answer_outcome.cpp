@@ -6,12 +6,18 @@ namespace runs {
 
 std::string_view finish_name(std::int32_t finish, bool has_calls) {
   switch (finish) {
-    case RY_LLM_FINISH_LENGTH: return "length";
-    case RY_LLM_FINISH_FILTER: return "content_filter";
-    case RY_LLM_FINISH_REFUSAL: return "refusal";
-    case RY_LLM_FINISH_PAUSE: return has_calls ? "tool_calls" : "pause";
-    case RY_LLM_FINISH_ERROR: return "error";
-    default: return has_calls ? "tool_calls" : "stop";
+    case RY_LLM_FINISH_LENGTH:
+      return "length";
+    case RY_LLM_FINISH_FILTER:
+      return "content_filter";
+    case RY_LLM_FINISH_REFUSAL:
+      return "refusal";
+    case RY_LLM_FINISH_PAUSE:
+      return has_calls ? "tool_calls" : "pause";
+    case RY_LLM_FINISH_ERROR:
+      return "error";
+    default:
+      return has_calls ? "tool_calls" : "stop";
   }
 }
 
@@ -35,10 +41,13 @@ outcome judge_answer(const answer_facts& facts) {
 
 bool is_charged(outcome how, bool has_text) {
   switch (how) {
-    case outcome::empty: return false;
+    case outcome::empty:
+      return false;
     case outcome::filtered:
-    case outcome::refused: return has_text;
-    default: return true;
+    case outcome::refused:
+      return has_text;
+    default:
+      return true;
   }
 }
 

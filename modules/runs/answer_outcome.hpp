@@ -14,16 +14,16 @@ std::int32_t status_of_answer(std::int32_t finish, bool has_calls);
 
 enum class outcome {
   complete,  // the model finished; its text ends the run
-  calls,     // the model requests tool calls
-  cut,       // truncated at the output limit; can be continued
-  paused,    // the provider paused the turn
+  calls,  // the model requests tool calls
+  cut,  // truncated at the output limit; can be continued
+  paused,  // the provider paused the turn
   filtered,  // withheld by the provider's content filter
-  refused,   // the model declined
-  empty,     // no text and no calls
+  refused,  // the model declined
+  empty,  // no text and no calls
 };
 struct answer_facts {
   std::int32_t finish = 0;
-  bool has_text = false;   // other than white space
+  bool has_text = false;  // other than white space
   bool has_calls = false;
   bool continues = false;  // the request ended with a truncated or paused part of the same answer
 };

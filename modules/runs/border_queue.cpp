@@ -8,7 +8,9 @@
 namespace runs {
 namespace {
 
-ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
+ry::error stopping() {
+  return ry::unavailable("runs.stopping", "the server is stopping");
+}
 
 }  // namespace
 
@@ -35,7 +37,8 @@ void border_queue::pump() {
     ry_exec* look_on = nullptr;
     {
       std::lock_guard lock(mutex_);
-      batch = pace_.begin(waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
+      batch = pace_.begin(
+          waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
     }
     if (look_on != nullptr) look_again_.ask(look_on);
     if (batch.empty()) return;
@@ -109,8 +112,8 @@ ry::task<void> border_queue::write_batch(std::vector<entry_ptr> batch) {
   std::vector<ry::result<step_result>> outcomes;  // of these
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // If one step fails, the statement fails: retry each step alone. Without a database, all wait.
-    const bool alone = out ? (*out)[i].how == step_result::outcome::alone
-                           : batch.size() > 1 && !is_transient(out.error());
+    const bool alone =
+        out ? (*out)[i].how == step_result::outcome::alone : batch.size() > 1 && !is_transient(out.error());
     if (alone) {
       const ry::trace_switch during(ctx_, batch[i]->trace);
       if (spawn(write_alone(batch[i]), batch[i]->exec)) continue;

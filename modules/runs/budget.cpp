@@ -4,9 +4,12 @@ namespace runs {
 
 std::string_view name_of(budget_policy policy) {
   switch (policy) {
-    case budget_policy::soft: return "soft";
-    case budget_policy::finish_turn: return "finish_turn";
-    case budget_policy::hard: break;
+    case budget_policy::soft:
+      return "soft";
+    case budget_policy::finish_turn:
+      return "finish_turn";
+    case budget_policy::hard:
+      break;
   }
   return "hard";
 }
@@ -21,17 +24,18 @@ money_says may_spend(const money& m, spending_step step) {
   if (m.priced && m.balance_micro && *m.balance_micro <= 0) return money_says::no_credits;
   if (!m.spending.set() || m.charged_micro < m.spending.micro) return money_says::go_on;
   switch (m.spending.policy) {
-    case budget_policy::hard: return money_says::over_budget;
+    case budget_policy::hard:
+      return money_says::over_budget;
     case budget_policy::finish_turn:
       return step == spending_step::ask_model ? money_says::over_budget : money_says::go_on;
-    case budget_policy::soft: break;
+    case budget_policy::soft:
+      break;
   }
   return money_says::go_on;
 }
 
 bool warns(const budget& b, std::int64_t charged_after, std::int64_t charge) {
-  return b.set() && b.policy == budget_policy::soft && charged_after >= b.micro &&
-         charged_after - charge < b.micro;
+  return b.set() && b.policy == budget_policy::soft && charged_after >= b.micro && charged_after - charge < b.micro;
 }
 
 }  // namespace runs

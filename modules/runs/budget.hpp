@@ -21,8 +21,8 @@ struct budget {
 
 struct money {
   std::optional<std::int64_t> balance_micro;  // of the account, as last read
-  bool priced = false;                        // the next model has a price
-  std::int64_t charged_micro = 0;             // for the run so far
+  bool priced = false;  // the next model has a price
+  std::int64_t charged_micro = 0;  // for the run so far
   budget spending;
 };
 

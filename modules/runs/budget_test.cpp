@@ -57,7 +57,8 @@ TEST(budget_test, credits_as_text) {
   EXPECT_EQ(micro_of_credits("0.000001"), 1);
   EXPECT_EQ(micro_of_credits("7"), 7000000);
   EXPECT_EQ(micro_of_credits("1000000000"), 1000000000000000);
-  for (const char* bad : {"", ".", "1.", ".5", "-1", "+1", "1e3", "0.0000001", "1000000000.1", "12345678901", "1,5", " 1"})
+  for (const char* bad :
+       {"", ".", "1.", ".5", "-1", "+1", "1e3", "0.0000001", "1000000000.1", "12345678901", "1,5", " 1"})
     EXPECT_FALSE(micro_of_credits(bad)) << bad;
 }
 

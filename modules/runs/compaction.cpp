@@ -19,17 +19,15 @@ constexpr std::int64_t summary_tries = 2;
 struct summary {
   bool interrupted = false;
   std::string text;  // empty: the model could not be asked, or returned no text
-  token_usage usage;    // of all attempts
+  token_usage usage;  // of all attempts
   token_usage charged;  // of the attempt that returned text or was interrupted
 };
 
 // Uses the model that will continue the run.
-ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
-                            std::string text) {
+ry::task<summary> summarise(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by, std::string text) {
   summary out;
   const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
-  const std::string request =
-      build_request({by.model, summary_instruction, {}, summary_tokens}, question);
+  const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
   for (std::int64_t tries = 1;; ++tries) {
     model_call call(p, run, by.provider, model_call::audience::nobody);
     const ry_status begun = call.start(request);
@@ -117,8 +115,8 @@ ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const mode
     record.messages.push_back(std::move(message));
     record.covers_to = covers_to;
     record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);
-    record.charge_note = "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" +
-                         json_string(by.name) + ",\"summary\":true}";
+    record.charge_note =
+        "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(by.name) + ",\"summary\":true}";
     run->messages_known = false;
     const stored kept = co_await persist(p, run, std::move(record));
     if (kept == stored::not_ours) {

@@ -8,8 +8,8 @@
 namespace runs {
 
 struct model_choice_in_use {
-  std::string name;    // as configured
-  std::string model;   // the provider's own name
+  std::string name;  // as configured
+  std::string model;  // the provider's own name
   provider_set::handle provider;
 };
 
@@ -19,7 +19,6 @@ struct fitted {
 };
 
 // room: tokens available for messages.
-ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
-                             std::int64_t room);
+ry::task<fitted> fit_history(parts& p, std::shared_ptr<live_run> run, const model_choice_in_use& by, std::int64_t room);
 
 }  // namespace runs

@@ -89,12 +89,12 @@ std::int64_t estimate_tokens(const std::vector<chat_message>& messages) {
   return sum;
 }
 
-std::int64_t room_for_messages(std::int64_t window_tokens, std::int64_t max_output_tokens,
-                               std::string_view system, std::string_view tools_json) {
+std::int64_t room_for_messages(std::int64_t window_tokens, std::int64_t max_output_tokens, std::string_view system,
+                               std::string_view tools_json) {
   const std::int64_t output =
       std::min(max_output_tokens > 0 ? max_output_tokens : std::int64_t{8192}, window_tokens / 4);
-  const std::int64_t rest = window_tokens - window_tokens / 10 - output - estimate_tokens(system) -
-                            estimate_tokens(tools_json);
+  const std::int64_t rest =
+      window_tokens - window_tokens / 10 - output - estimate_tokens(system) - estimate_tokens(tools_json);
   return std::max<std::int64_t>(rest, window_tokens / 10);
 }
 
@@ -171,8 +171,8 @@ std::string transcript(const std::vector<chat_message>& messages, std::size_t co
   return shorten(out, static_cast<std::size_t>(std::max<std::int64_t>(room, 256)) * 3);
 }
 
-std::string summary_body(std::string_view text, const std::vector<chat_message>& messages,
-                         std::size_t count, std::int64_t room) {
+std::string summary_body(std::string_view text, const std::vector<chat_message>& messages, std::size_t count,
+                         std::int64_t room) {
   std::string out;
   if (text.empty())
     out = "[" + std::to_string(count) + " earlier messages were left out because they do not fit.]";

@@ -18,8 +18,8 @@ std::int64_t estimate_tokens(std::string_view text);
 std::int64_t estimate_tokens(const std::vector<chat_message>& messages);
 
 // The tokens that remain for messages in a window of this size.
-std::int64_t room_for_messages(std::int64_t window_tokens, std::int64_t max_output_tokens,
-                               std::string_view system, std::string_view tools_json);
+std::int64_t room_for_messages(std::int64_t window_tokens, std::int64_t max_output_tokens, std::string_view system,
+                               std::string_view tools_json);
 
 // Shortens tool results that the model has already seen and leaves out images of earlier turns, oldest first, until at
 // most three quarters of the room are used. Changes nothing if all messages fit. Returns the new estimate.
@@ -46,7 +46,7 @@ inline constexpr std::string_view summary_instruction =
     "pleasantries and what was superseded. Write plain text, at most 600 words.";
 // The body of the summary's message. It contains the request that this run works on verbatim if that is among the
 // summarised messages. An empty text: no model was available, and the messages are left out.
-std::string summary_body(std::string_view text, const std::vector<chat_message>& messages,
-                         std::size_t count, std::int64_t room);
+std::string summary_body(std::string_view text, const std::vector<chat_message>& messages, std::size_t count,
+                         std::int64_t room);
 
 }  // namespace runs

@@ -10,9 +10,15 @@ namespace {
 
 const tool_call call{"c1", "shell", R"({"command":"ls"})", false};
 
-chat_message user(std::string text, belongs run = belongs::to_this_run) { return {"user", user_body(text), run, 0}; }
-chat_message says(std::string text) { return {"assistant", assistant_body(text, {}), belongs::to_this_run, 0}; }
-chat_message calls() { return {"assistant", assistant_body("", {call}), belongs::to_this_run, 0}; }
+chat_message user(std::string text, belongs run = belongs::to_this_run) {
+  return {"user", user_body(text), run, 0};
+}
+chat_message says(std::string text) {
+  return {"assistant", assistant_body(text, {}), belongs::to_this_run, 0};
+}
+chat_message calls() {
+  return {"assistant", assistant_body("", {call}), belongs::to_this_run, 0};
+}
 chat_message result(std::string text) {
   return {"tool", tool_body(call, {std::move(text), false, {}}), belongs::to_this_run, 0};
 }
@@ -20,8 +26,9 @@ chat_message result(std::string text) {
 TEST(context_test, estimates_scripts_and_images) {
   EXPECT_EQ(estimate_tokens("abcd efg"), 2);
   EXPECT_EQ(estimate_tokens("\xE4\xBD\xA0\xE5\xA5\xBD"), 2) << "two characters of Chinese";
-  const std::string image = R"({"role":"user","content":[{"type":"text","text":"see"},{"type":"image","media_type":"image/png","data":")" +
-                            std::string(400'000, 'A') + "\"}]}";
+  const std::string image =
+      R"({"role":"user","content":[{"type":"text","text":"see"},{"type":"image","media_type":"image/png","data":")" +
+      std::string(400'000, 'A') + "\"}]}";
   const std::int64_t tokens = estimate_tokens(std::vector<chat_message>{{"user", image, belongs::to_this_run, 0}});
   EXPECT_GT(tokens, 1600);
   EXPECT_LT(tokens, 1700) << "an image is not its bytes";
@@ -58,16 +65,18 @@ TEST(context_test, old_results_are_shortened_first_and_the_latest_is_kept) {
 }
 
 TEST(context_test, images_of_earlier_turns_go_those_of_this_one_stay) {
-  const std::string image = R"({"role":"user","content":[{"type":"text","text":"see"},{"type":"image","media_type":"image/png","data":"AAAA"}]})";
-  std::vector<chat_message> m = {{"user", image, belongs::to_an_earlier_run, 0}, says("ok"),
-                                 {"user", image, belongs::to_this_run, 0}};
+  const std::string image =
+      R"({"role":"user","content":[{"type":"text","text":"see"},{"type":"image","media_type":"image/png","data":"AAAA"}]})";
+  std::vector<chat_message> m = {
+      {"user", image, belongs::to_an_earlier_run, 0}, says("ok"), {"user", image, belongs::to_this_run, 0}};
   shorten_old(m, 1700);
   EXPECT_EQ(content_of(m[0].body), "see\n[an image was left out]");
   EXPECT_EQ(m[2].body, image);
 }
 
 TEST(context_test, a_model_that_takes_no_images_gets_the_text_of_results) {
-  const std::string body = tool_body(call, {"a chart", false, R"({"type":"image","media_type":"image/png","data":"AAAA"})"});
+  const std::string body =
+      tool_body(call, {"a chart", false, R"({"type":"image","media_type":"image/png","data":"AAAA"})"});
   std::vector<chat_message> m = {user("go"), calls(), {"tool", body, belongs::to_this_run, 0}};
   EXPECT_TRUE(leave_out_images_of_tools(m));
   EXPECT_EQ(content_of(m[2].body), "a chart\n[an image was left out]");
@@ -76,11 +85,13 @@ TEST(context_test, a_model_that_takes_no_images_gets_the_text_of_results) {
 }
 
 TEST(context_test, reasoning_of_earlier_answers_goes) {
-  std::vector<chat_message> m = {user("go"), {"assistant", with_reasoning(assistant_body("", {call}),
-                                                                          "[{\"signature\":\"" + std::string(8000, 's') + "\"}]"),
-                                              belongs::to_this_run, 0},
-                                 result("x"), {"assistant", with_reasoning(assistant_body("", {call}), "[{\"signature\":\"t\"}]"), belongs::to_this_run, 0},
-                                 result("y")};
+  std::vector<chat_message> m = {
+      user("go"),
+      {"assistant", with_reasoning(assistant_body("", {call}), "[{\"signature\":\"" + std::string(8000, 's') + "\"}]"),
+       belongs::to_this_run, 0},
+      result("x"),
+      {"assistant", with_reasoning(assistant_body("", {call}), "[{\"signature\":\"t\"}]"), belongs::to_this_run, 0},
+      result("y")};
   shorten_old(m, 1000);
   EXPECT_EQ(m[1].body.find("signature"), std::string::npos);
   EXPECT_EQ(calls_of(m[1].body).size(), 1u);
@@ -120,7 +131,8 @@ TEST(context_test, there_may_be_nothing_to_summarise) {
 }
 
 TEST(context_test, the_request_in_progress_is_kept_word_by_word) {
-  std::vector<chat_message> m = {user("old question", belongs::to_an_earlier_run), says("old answer"), user("the task \"now\""), calls(), result("x")};
+  std::vector<chat_message> m = {user("old question", belongs::to_an_earlier_run), says("old answer"),
+                                 user("the task \"now\""), calls(), result("x")};
   const std::string text = transcript(m, 3, 1000);
   EXPECT_NE(text.find("USER:\nold question"), std::string::npos);
   EXPECT_NE(text.find("ASSISTANT:\nold answer"), std::string::npos);

@@ -36,7 +36,9 @@ constexpr std::string_view finish_length = "length", finish_pause = "pause";
 
 // Quotes inside a string would be escaped. For bodies of tool and summary messages only; arguments of calls may contain
 // such a member.
-bool holds_loaded_tools(std::string_view body) { return body.find("\"loaded_tools\":") != std::string_view::npos; }
+bool holds_loaded_tools(std::string_view body) {
+  return body.find("\"loaded_tools\":") != std::string_view::npos;
+}
 
 std::string without_loaded_tools(const std::string& body) {
   if (!holds_loaded_tools(body)) return body;
@@ -46,7 +48,9 @@ std::string without_loaded_tools(const std::string& body) {
 }
 
 // Quotes inside a string would be escaped.
-bool holds_finish(std::string_view body) { return body.find("\"finish\":") != std::string_view::npos; }
+bool holds_finish(std::string_view body) {
+  return body.find("\"finish\":") != std::string_view::npos;
+}
 
 // The reason why an answer is unfinished: length or pause. Empty for all other messages.
 std::string_view cause_of_end(const chat_message& m) {
@@ -170,17 +174,19 @@ std::vector<tool_call> calls_of(std::string_view body) {
   return out;
 }
 
-bool is_unfinished(const chat_message& m) { return !cause_of_end(m).empty(); }
+bool is_unfinished(const chat_message& m) {
+  return !cause_of_end(m).empty();
+}
 
 std::string answered_id(const chat_message& m) {
   return m.role == "tool" ? module_json::text_of(parse_object(m.body), "tool_call_id") : std::string();
 }
 
-
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before) {
   name = name.substr(0, most_name_bytes);
-  tool_call out{std::string(id.substr(0, most_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}", false};
+  tool_call out{std::string(id.substr(0, most_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}",
+                false};
   const auto taken = [&](const std::string& wish) {
     return wish.empty() || wish.size() > most_id_bytes ||
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == wish; });
@@ -277,7 +283,8 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     for (const tool_call& call : calls) {
       std::size_t at = i + 1;
       while (at < end && answered_id(messages[at]) != call.id) ++at;
-      add(at < end ? without_loaded_tools(messages[at].body) : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
+      add(at < end ? without_loaded_tools(messages[at].body)
+                   : tool_body(call, tool_outcome{std::string(no_result), true, {}}));
     }
   }
   // A start without a prompt continues the thread; providers require a user message at the end.
@@ -288,8 +295,7 @@ std::string build_request(const request_parts& parts, const std::vector<chat_mes
     out += ",\"tools\":";
     out += parts.tools_json;
   }
-  if (parts.max_output_tokens > 0)
-    out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
+  if (parts.max_output_tokens > 0) out += ",\"max_output_tokens\":" + std::to_string(parts.max_output_tokens);
   if (!parts.parameters.empty()) out.append(",").append(parts.parameters);
   return out + "}";
 }

@@ -19,8 +19,7 @@ namespace {
 chat_message user(std::string_view text, belongs run = belongs::to_this_run) {
   return {"user", user_body(text), run};
 }
-chat_message assistant(std::string_view text, std::vector<tool_call> calls = {},
-                       belongs run = belongs::to_this_run) {
+chat_message assistant(std::string_view text, std::vector<tool_call> calls = {}, belongs run = belongs::to_this_run) {
   return {"assistant", assistant_body(text, calls), run};
 }
 chat_message result(const tool_call& call, std::string_view text, belongs run = belongs::to_this_run) {
@@ -42,7 +41,8 @@ std::vector<std::string> roles(const std::string& request) {
 }
 
 TEST(bodies_test, content_may_have_parts) {
-  const std::string body = tool_body(first, {"seen \"it\"", false, R"({"type":"image","media_type":"image/png","data":"AA=="})"});
+  const std::string body =
+      tool_body(first, {"seen \"it\"", false, R"({"type":"image","media_type":"image/png","data":"AA=="})"});
   EXPECT_EQ(json::parse(body).at("content").as_array().size(), 2u);
   EXPECT_EQ(content_of(body), "seen \"it\"");
   EXPECT_EQ(content_of(user_body("plain")), "plain");
@@ -83,23 +83,18 @@ TEST(decide_test, a_run_step_by_step) {
 }
 
 TEST(decide_test, what_earlier_runs_left_is_not_done_again) {
-  EXPECT_EQ(decide({user("a", belongs::to_an_earlier_run),
-                    assistant("b", {}, belongs::to_an_earlier_run)})
-                .kind,
+  EXPECT_EQ(decide({user("a", belongs::to_an_earlier_run), assistant("b", {}, belongs::to_an_earlier_run)}).kind,
             next_kind::call_model)
       << "a start without a prompt";
-  EXPECT_EQ(decide({assistant("", {first}, belongs::to_an_earlier_run), user("new")}).kind,
-            next_kind::call_model);
+  EXPECT_EQ(decide({assistant("", {first}, belongs::to_an_earlier_run), user("new")}).kind, next_kind::call_model);
   EXPECT_EQ(decide({}).kind, next_kind::call_model);
 }
 
 TEST(build_request_test, results_follow_their_answer_in_the_order_of_the_calls) {
-  const std::string request =
-      build_request({"m", "be kind", R"([{"name":"shell"}])", 100},
-                    {user("go"), assistant("", {first, second}), result(second, "2"), result(first, "1"),
-                     assistant("ok"), user("more")});
-  EXPECT_EQ(roles(request),
-            (std::vector<std::string>{"user", "assistant", "tool:c1", "tool:c2", "assistant", "user"}));
+  const std::string request = build_request({"m", "be kind", R"([{"name":"shell"}])", 100},
+                                            {user("go"), assistant("", {first, second}), result(second, "2"),
+                                             result(first, "1"), assistant("ok"), user("more")});
+  EXPECT_EQ(roles(request), (std::vector<std::string>{"user", "assistant", "tool:c1", "tool:c2", "assistant", "user"}));
   const json::value v = json::parse(request);
   EXPECT_EQ(v.at("system").as_string(), "be kind");
   EXPECT_EQ(v.at("max_output_tokens").as_int64(), 100);
@@ -107,9 +102,9 @@ TEST(build_request_test, results_follow_their_answer_in_the_order_of_the_calls) 
 }
 
 TEST(build_request_test, calls_without_a_result_are_answered) {
-  const std::string request = build_request(
-      {"m", "", "[]", 0}, {assistant("", {first, second}, belongs::to_an_earlier_run),
-                           result(first, "1", belongs::to_an_earlier_run), user("next")});
+  const std::string request =
+      build_request({"m", "", "[]", 0}, {assistant("", {first, second}, belongs::to_an_earlier_run),
+                                         result(first, "1", belongs::to_an_earlier_run), user("next")});
   EXPECT_EQ(roles(request), (std::vector<std::string>{"assistant", "tool:c1", "tool:c2", "user"}));
   EXPECT_TRUE(json::parse(request).at("messages").at(2).at("is_error").as_bool());
   EXPECT_FALSE(json::parse(request).as_object().contains("tools"));
@@ -128,7 +123,8 @@ chat_message part(std::string_view text, std::string_view finish, belongs run = 
 TEST(unfinished_test, only_text_that_was_cut_or_paused_goes_on) {
   EXPECT_TRUE(is_unfinished(part("a", "length")));
   EXPECT_TRUE(is_unfinished(part("a", "pause")));
-  for (const char* finish : {"", "content_filter", "refusal", "stop"}) EXPECT_FALSE(is_unfinished(part("a", finish))) << finish;
+  for (const char* finish : {"", "content_filter", "refusal", "stop"})
+    EXPECT_FALSE(is_unfinished(part("a", finish))) << finish;
   EXPECT_FALSE(is_unfinished(assistant(R"(it says "finish":"length")")));
   EXPECT_FALSE(is_unfinished(user(R"("finish":"length")")));
   const tool_call tricky{"c1", "f", R"({"finish":"length"})", false};
@@ -159,16 +155,19 @@ TEST(build_request_test, parts_of_an_answer_are_one_message_and_the_rest_is_aske
   EXPECT_EQ(roles(one), (std::vector<std::string>{"user", "assistant", "user"}));
   const json::value first_request = json::parse(one);
   EXPECT_EQ(first_request.at("messages").at(1), json::parse(R"({"role":"assistant","content":"The steps are: fi"})"));
-  EXPECT_NE(first_request.at("messages").at(2).at("content").as_string().find("exactly where it stopped"), json::string::npos);
+  EXPECT_NE(first_request.at("messages").at(2).at("content").as_string().find("exactly where it stopped"),
+            json::string::npos);
 
   const std::string two =
       build_request({"m", "", "", 0}, {user("go"), part("The steps are: fi", "length"), part("rst, sec", "length")});
   EXPECT_EQ(roles(two), (std::vector<std::string>{"user", "assistant", "user"}));
   EXPECT_EQ(json::parse(two).at("messages").at(1).at("content").as_string(), "The steps are: first, sec");
 
-  const chat_message last{"assistant", with_reasoning(assistant_body("ond", {first}), R"([{"x":1}])"), belongs::to_this_run};
-  const std::string three = build_request({"m", "", "", 0}, {user("go"), part("first, ", "length"), part("sec", "pause"), last,
-                                                             result(first, "files"), user("next")});
+  const chat_message last{"assistant", with_reasoning(assistant_body("ond", {first}), R"([{"x":1}])"),
+                          belongs::to_this_run};
+  const std::string three = build_request(
+      {"m", "", "", 0},
+      {user("go"), part("first, ", "length"), part("sec", "pause"), last, result(first, "files"), user("next")});
   EXPECT_EQ(roles(three), (std::vector<std::string>{"user", "assistant", "tool:c1", "user"}));
   EXPECT_EQ(json::parse(three).at("messages").at(1),
             json::parse(R"({"role":"assistant","content":"first, second","reasoning":[{"x":1}],
@@ -179,9 +178,9 @@ TEST(build_request_test, parts_of_an_answer_are_one_message_and_the_rest_is_aske
 }
 
 TEST(build_request_test, how_an_earlier_answer_ended_is_not_sent) {
-  const json::value v = json::parse(build_request(
-      {"m", "", "", 0}, {user("a"), part("withheld", "content_filter", belongs::to_an_earlier_run), user("b"),
-                         part("cut", "length", belongs::to_an_earlier_run), user("c")}));
+  const json::value v = json::parse(
+      build_request({"m", "", "", 0}, {user("a"), part("withheld", "content_filter", belongs::to_an_earlier_run),
+                                       user("b"), part("cut", "length", belongs::to_an_earlier_run), user("c")}));
   for (const json::value& m : v.at("messages").as_array()) EXPECT_FALSE(m.as_object().contains("finish"));
   EXPECT_EQ(v.at("messages").at(3).at("content").as_string(), "cut");
   EXPECT_EQ(v.at("messages").as_array().size(), 5u);
@@ -285,7 +284,8 @@ TEST(read_tool_call_test, numbers_are_what_the_model_wrote) {
 
 TEST(read_listing_test, a_deep_tool_is_offered) {
   const auto got = read_listing(R"([{"name":"a","source":"mcp:x","read_only":true,"parameters":{"n":0.3}},)"
-                                R"({"name":"deep","parameters":)" + nested(60) + "}]");
+                                R"({"name":"deep","parameters":)" +
+                                nested(60) + "}]");
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->left_out.empty());
   ASSERT_EQ(got->tools.size(), 2u);
@@ -314,7 +314,8 @@ TEST(read_listing_test, a_tool_that_no_request_can_hold_is_left_out_alone) {
 }
 
 TEST(read_listing_test, what_is_no_list) {
-  for (const char* text : {"", " ", "[", "{}", "null", "[{]", "[}{]", "[\"]", "[\"\\\"]"}) EXPECT_FALSE(read_listing(text)) << text;
+  for (const char* text : {"", " ", "[", "{}", "null", "[{]", "[}{]", "[\"]", "[\"\\\"]"})
+    EXPECT_FALSE(read_listing(text)) << text;
   for (const char* text : {"[]", " [ ] "}) EXPECT_TRUE(read_listing(text)->tools.empty()) << text;
 }
 
@@ -330,8 +331,8 @@ TEST(read_result_test, deep_content_beside_the_text_loses_nothing) {
 TEST(read_result_test, images_that_are_too_large_for_the_message_are_files) {
   const std::string large = R"({"media_type":"image/png","data":")" + std::string(5u << 20, 'A') + "\"}";
   std::vector<result_file> files;
-  const tool_outcome got =
-      read_result(R"({"content":"shots","images":[)" + large + R"(,{"media_type":"image/png","data":"AA=="}]})", &files);
+  const tool_outcome got = read_result(
+      R"({"content":"shots","images":[)" + large + R"(,{"media_type":"image/png","data":"AA=="}]})", &files);
   EXPECT_EQ(got.content, "shots");
   EXPECT_NE(got.images.find("AA=="), std::string::npos) << "the others are kept";
   ASSERT_EQ(files.size(), 2u);

@@ -16,7 +16,9 @@ event_text::event_text(std::string& out, std::uint64_t sequence, std::string_vie
   out_.append("\", \"sequence\": ").append(number);
 }
 
-event_text::~event_text() { out_.append("}\n\n"); }
+event_text::~event_text() {
+  out_.append("}\n\n");
+}
 
 void event_text::key(std::string_view name) {
   out_.append(", \"").append(name).append("\": ");

@@ -43,8 +43,7 @@ std::uint64_t sequence_of(std::string_view wire);
 std::string_view text_from(std::string_view wire, std::uint64_t sequence);
 
 inline constexpr std::string_view ping_event = "data: {\"type\": \"ping\"}\n\n";
-inline constexpr std::string_view draining_event =
-    "retry: 1000\ndata: {\"type\": \"server_draining\"}\n\n";
+inline constexpr std::string_view draining_event = "retry: 1000\ndata: {\"type\": \"server_draining\"}\n\n";
 
 // True for the payload of a terminal status event.
 bool is_terminal(std::string_view payload);

@@ -21,8 +21,12 @@ constexpr std::int64_t most_pauses = 20;
 
 // The outcomes of a run. Named functions, because g++ 12 destroys braced arguments of an awaited call twice.
 using how_it_ended = executor::ending;
-how_it_ended completed() { return {"completed", "ok", "", ""}; }
-how_it_ended stopped() { return {"stopped", "user_stop", "", ""}; }
+how_it_ended completed() {
+  return {"completed", "ok", "", ""};
+}
+how_it_ended stopped() {
+  return {"stopped", "user_stop", "", ""};
+}
 how_it_ended timed_out() {
   return {"failed", "timeout", "The run took longer than allowed", "RUN_TIMEOUT"};
 }
@@ -36,7 +40,8 @@ std::string causes_json(const live_run& run) {
   std::string out = "[";
   for (const live_run::failure_cause& c : run.causes) {
     if (out.size() > 1) out += ',';
-    out += "{\"at_us\":" + std::to_string(c.at_us) + ",\"step\":" + std::to_string(c.step) + ",\"text\":" + json_string(c.text) + '}';
+    out += "{\"at_us\":" + std::to_string(c.at_us) + ",\"step\":" + std::to_string(c.step) +
+           ",\"text\":" + json_string(c.text) + '}';
   }
   return out + ']';
 }
@@ -78,8 +83,7 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   co_return co_await execute(run, job.crashes());
 }
 
-ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
-                                           std::optional<ry::job_outcome>& otherwise) {
+ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise) {
   ry::result<std::optional<taken_run>> taken =
       co_await parts_.repo.take_over(id, job.id(), job.fence(), reserve_window);
   if (!taken) {
@@ -127,8 +131,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id,
   run->balance_micro = t.balance_micro;
   run->loops_known = false;
   run->uploads_waiting = t.uploads_waiting;
-  if (t.last_seq > t.border_seq)
-    run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
+  if (t.last_seq > t.border_seq) run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
   if (t.stop_requested) run->interrupt(RY_WHY_USER);
   // A run that only waited in the queue had no worker before.
   if (job.crashes() != 0)
@@ -183,11 +186,12 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
 void executor::log_error(live_run& run, std::string_view what, const ry::error& why) const {
   const std::string detail = why.detail_json().empty() ? std::string() : " " + std::string(why.detail_json());
   run.note_cause(std::string(what) + ": " + std::string(why.reason()) + ": " + std::string(why.message()) + detail);
-  parts_.ctx.log(RY_LOG_ERROR, what, {{"run", run.who.run.to_string()},
-                                   {"account", run.who.account.to_string()},
-                                   {"reason", why.reason()},
-                                   {"error", why.message()},
-                                   {"detail", why.detail_json()}});
+  parts_.ctx.log(RY_LOG_ERROR, what,
+                 {{"run", run.who.run.to_string()},
+                  {"account", run.who.account.to_string()},
+                  {"reason", why.reason()},
+                  {"error", why.message()},
+                  {"detail", why.detail_json()}});
 }
 
 ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
@@ -226,10 +230,17 @@ ry::task<ry::job_outcome> executor::conclude(run_ptr run, course& c) {
 
 void executor::course::interrupted(std::int32_t why, answer_is a) {
   switch (why) {
-    case RY_WHY_LEASE_LOST: next = to::not_ours; break;
-    case RY_WHY_USER: ends(stopped(), a); break;
-    case RY_WHY_DEADLINE: ends(timed_out(), a); break;
-    default: next = to::hand_over;
+    case RY_WHY_LEASE_LOST:
+      next = to::not_ours;
+      break;
+    case RY_WHY_USER:
+      ends(stopped(), a);
+      break;
+    case RY_WHY_DEADLINE:
+      ends(timed_out(), a);
+      break;
+    default:
+      next = to::hand_over;
   }
 }
 
@@ -281,14 +292,19 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
   turn& t = c.answer;
   c.next = course::to::go_on;
   switch (t.how) {
-    case turn::end::lost: c.next = course::to::not_ours; co_return;
-    case turn::end::interrupted: co_return c.interrupted(run->why(), course::answer_is::part_of_the_end);
-    case turn::end::failed: co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
+    case turn::end::lost:
+      c.next = course::to::not_ours;
+      co_return;
+    case turn::end::interrupted:
+      co_return c.interrupted(run->why(), course::answer_is::part_of_the_end);
+    case turn::end::failed:
+      co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
     case turn::end::unaffordable: {
       std::optional<ending> refused = out_of_money(*run, spending_step::ask_model);
       co_return c.ends(refused ? std::move(*refused) : failed("llm_error", t.error, "LLM_ERROR"));
     }
-    case turn::end::answered: break;
+    case turn::end::answered:
+      break;
   }
   std::optional<ending> over = end_by_answer(c);
   if (over) co_return c.ends(std::move(*over), course::answer_is::part_of_the_end);
@@ -334,8 +350,10 @@ ry::task<void> executor::take_in(run_ptr run, catalog_ptr catalog, course& c) {
 std::optional<executor::ending> executor::end_by_answer(const course& c) const {
   const turn& t = c.answer;
   switch (t.means) {
-    case outcome::calls: return std::nullopt;
-    case outcome::complete: return completed();
+    case outcome::calls:
+      return std::nullopt;
+    case outcome::complete:
+      return completed();
     case outcome::cut:
       if (c.so_far.cut < parts_.config.max_continuations) return std::nullopt;
       return failed("length", "The answer was cut off at the model's output limit", "LLM_OUTPUT_TRUNCATED");
@@ -344,8 +362,10 @@ std::optional<executor::ending> executor::end_by_answer(const course& c) const {
       return failed("no_answer", "The provider paused the answer too often", "LLM_NO_ANSWER");
     case outcome::filtered:
       return failed("content_filter", "The provider's content filter withheld the answer", "LLM_CONTENT_FILTERED");
-    case outcome::refused: return failed("refusal", "The model refused to answer", "LLM_REFUSED");
-    case outcome::empty: break;
+    case outcome::refused:
+      return failed("refusal", "The model refused to answer", "LLM_REFUSED");
+    case outcome::empty:
+      break;
   }
   if (t.finish == RY_LLM_FINISH_LENGTH)
     return failed("length", "The model reached its output limit before it gave an answer", "LLM_OUTPUT_TRUNCATED");
@@ -362,19 +382,20 @@ ry::task<void> executor::keep_part(run_ptr run, course& c) {
 
 std::optional<executor::ending> executor::out_of_money(const live_run& run, spending_step step) const {
   switch (may_spend(parts_, run, step)) {
-    case money_says::no_credits: return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
-    case money_says::over_budget: return failed("budget", "The run's budget is used up", "BUDGET_EXCEEDED");
-    case money_says::go_on: break;
+    case money_says::no_credits:
+      return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
+    case money_says::over_budget:
+      return failed("budget", "The run's budget is used up", "BUDGET_EXCEEDED");
+    case money_says::go_on:
+      break;
   }
   return std::nullopt;
 }
 
-std::optional<executor::ending> executor::out_of_ideas(const live_run& run,
-                                                       const std::vector<tool_call>& calls) const {
+std::optional<executor::ending> executor::out_of_ideas(const live_run& run, const std::vector<tool_call>& calls) const {
   for (const tool_call& call : calls)
     if (run.loops.judge(call, parts_.config.repeat_limit) == loop_guard::verdict::hopeless)
-      return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name,
-                    "TOOL_LOOP");
+      return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name, "TOOL_LOOP");
   return std::nullopt;
 }
 
@@ -387,8 +408,8 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   run.attempt_base = 0;
   const std::string id = run.who.run.to_string();
   record.charge_ref = id + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
-  record.charge_note = "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.step) +
-                       ",\"model\":" + json_string(t.model) + "}";
+  record.charge_note =
+      "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.step) + ",\"model\":" + json_string(t.model) + "}";
   const bool whole = t.how == turn::end::answered;
   const std::string finish(whole ? finish_name(t.finish, !t.calls.empty()) : std::string_view());
   {
@@ -462,8 +483,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   for (;;) {
     const bool go_on = !run->must_break() && kept == stored::yes && !refused;
     if (go_on) {
-      auto running = std::count_if(jobs.begin(), jobs.end(),
-                                   [](const job& j) { return j.begun && !j.finished; });
+      auto running = std::count_if(jobs.begin(), jobs.end(), [](const job& j) { return j.begun && !j.finished; });
       for (job& j : jobs) {
         if (j.begun || running >= parts_.config.max_parallel_tools) continue;
         j.begun = true;
@@ -489,9 +509,8 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
       continue;
     }
-    const bool waiting = std::any_of(jobs.begin(), jobs.end(), [&](const job& j) {
-      return !j.finished && (j.begun || go_on);
-    });
+    const bool waiting =
+        std::any_of(jobs.begin(), jobs.end(), [&](const job& j) { return !j.finished && (j.begun || go_on); });
     if (!waiting) break;
     (void)co_await changed.wait();
   }
@@ -533,12 +552,12 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   if (!how.error.empty()) record.error = how.error;
   if (!how.error_code.empty()) record.error_code = how.error_code;
   std::string& event = record.event_json.emplace("{\"run_id\":\"");
-  event += run->who.run.to_string() + "\",\"thread_id\":\"" + run->who.thread.to_string() +
-           "\",\"project_id\":\"" + run->who.project.to_string() + "\",\"account_id\":\"" +
-           run->who.account.to_string() + "\",\"agent_id\":\"" + run->who.agent.to_string() +
-           "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
+  event += run->who.run.to_string() + "\",\"thread_id\":\"" + run->who.thread.to_string() + "\",\"project_id\":\"" +
+           run->who.project.to_string() + "\",\"account_id\":\"" + run->who.account.to_string() + "\",\"agent_id\":\"" +
+           run->who.agent.to_string() + "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
-           ",\"charged_micro\":" + std::to_string(run->charged_micro) + ",\"duration_ms\":" + std::to_string(duration_ms) +
+           ",\"charged_micro\":" + std::to_string(run->charged_micro) +
+           ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"result\":" + json_string(beginning_of_result(run->messages)) +
            ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
   const bool tells = !record.webhooks.empty();
@@ -561,8 +580,7 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
     (void)co_await run->log_moved.wait();
     mine.enter();
   }
-  (void)co_await parts_.repo.hand_over(run->who.run, run->who.fence,
-                                       static_cast<std::int64_t>(run->feed.last()));
+  (void)co_await parts_.repo.hand_over(run->who.run, run->who.fence, static_cast<std::int64_t>(run->feed.last()));
   parts_.figures.left.add("handed_over");
   run->end(live_run::ending::left);
   parts_.live.remove(*run);

@@ -33,7 +33,7 @@ class executor {
   struct course {
     enum class to { go_on, ask, end, not_ours, hand_over } next = to::go_on;
     enum class answer_is { past, part_of_the_end } last = answer_is::past;
-    ending how;   // end
+    ending how;  // end
     turn answer;  // the model's last answer
     unfinished_parts so_far;  // of the answer that is being requested
 

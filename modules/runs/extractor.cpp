@@ -37,9 +37,8 @@ struct program_run : abortable {
 ry::task<void> write_input(program_run& state, std::string_view input) {
   for (std::size_t at = 0; at < input.size() && state.call != nullptr; at += written_at_once) {
     const std::string_view piece = input.substr(at, written_at_once);
-    ry::result<void> wrote = co_await ry::call_done([&](ry_exec*, ry_done d) {
-      return state.table->write(state.self, state.call, ry::raw(piece), d);
-    });
+    ry::result<void> wrote = co_await ry::call_done(
+        [&](ry_exec*, ry_done d) { return state.table->write(state.self, state.call, ry::raw(piece), d); });
     if (!wrote) co_return;  // the program has ended
   }
   if (state.call != nullptr) state.table->close_stdin(state.self, state.call);
@@ -75,8 +74,8 @@ ry::task<extractor_result> run_extractor(parts& p, std::shared_ptr<live_run> run
   sink.on_exit = &program_run::on_exit;
   const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
   command.account = ry::str(account);
-  const ry_status st = driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state,
-                                          &state.call);
+  const ry_status st =
+      driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state, &state.call);
   if (st != RY_OK) {
     out.how = st == RY_UNAVAILABLE ? extractor_result::end::unavailable : extractor_result::end::not_started;
     co_return out;

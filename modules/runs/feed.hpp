@@ -21,7 +21,7 @@ class event_feed {
  public:
   struct range {
     std::uint64_t from = 0, to = 0;  // to < from: empty
-    std::string_view wire;           // valid until the next non-const call
+    std::string_view wire;  // valid until the next non-const call
     bool empty() const { return to < from; }
   };
 
@@ -79,7 +79,7 @@ class event_feed {
   std::uint64_t next_, reserved_, durable_, taken_, tail_from_;
   std::uint64_t held_from_ = 0;
   std::uint64_t flush_size_ = 0;  // most events taken at once so far
-  std::string tail_;              // wire form of [tail_from_, next_)
+  std::string tail_;  // wire form of [tail_from_, next_)
   // Offsets of two events that were requested recently: one by delivery, one by the log writer.
   struct hint {
     std::uint64_t sequence = 0;

@@ -15,8 +15,7 @@ void chunk(event_feed& feed, std::size_t size = 20) {
 
 std::vector<std::uint64_t> sequences(std::string_view wire) {
   std::vector<std::uint64_t> out;
-  for (event_view e = runs::next_event(wire); e.sequence != 0; e = runs::next_event(wire))
-    out.push_back(e.sequence);
+  for (event_view e = runs::next_event(wire); e.sequence != 0; e = runs::next_event(wire)) out.push_back(e.sequence);
   return out;
 }
 
@@ -175,7 +174,9 @@ TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
     for (int i = 0; i < 400; ++i) {
       switch (random() % 7) {
         case 0:
-        case 1: chunk(feed, random() % 400); break;
+        case 1:
+          chunk(feed, random() % 400);
+          break;
         case 2: {
           const event_feed::range r = held ? feed.take_free() : feed.take();
           if (!r.empty()) flights.emplace_back(r.from, r.to);
@@ -199,7 +200,8 @@ TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
             feed.hold();
           held = !held;
           break;
-        default: read();
+        default:
+          read();
       }
     }
     if (held) feed.release();

@@ -7,7 +7,8 @@
 namespace runs {
 namespace {
 
-const std::vector<double> wait_bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800};
+const std::vector<double> wait_bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+                                         1,     2.5,   5,    10,    30,   60,  300,  1800};
 const std::vector<double> answer_bounds = {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600};
 const std::vector<double> run_bounds = {0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600};
 const std::vector<double> tool_bounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600};
@@ -19,18 +20,27 @@ constexpr const char* tool_seconds_help = "From a call of a tool to its result";
 
 const char* provider_figures::outcome_of(ry_status st) {
   switch (st) {
-    case RY_OK: return "ok";
-    case RY_RESOURCE_EXHAUSTED: return "rate_limited";
-    case RY_DEADLINE_EXCEEDED: return "timeout";
-    case RY_UNAVAILABLE: return "unavailable";
-    case RY_OUT_OF_RANGE: return "too_long";
-    case RY_DATA_LOSS: return "malformed";
-    case RY_CANCELLED: return "interrupted";
+    case RY_OK:
+      return "ok";
+    case RY_RESOURCE_EXHAUSTED:
+      return "rate_limited";
+    case RY_DEADLINE_EXCEEDED:
+      return "timeout";
+    case RY_UNAVAILABLE:
+      return "unavailable";
+    case RY_OUT_OF_RANGE:
+      return "too_long";
+    case RY_DATA_LOSS:
+      return "malformed";
+    case RY_CANCELLED:
+      return "interrupted";
     case RY_UNAUTHENTICATED:
     case RY_PERMISSION_DENIED:
     case RY_INVALID_ARGUMENT:
-    case RY_NOT_FOUND: return "refused";
-    default: return "error";
+    case RY_NOT_FOUND:
+      return "refused";
+    default:
+      return "error";
   }
 }
 
@@ -40,8 +50,10 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   const ry::metrics m = ctx.metrics();
   live = m.gauge("live", "Runs that this node works on");
   queued = m.gauge("queued", "Runs that wait for a place on any node");
-  queue_wait = m.histogram("queue_wait_seconds", "From the start of a run to the beginning of its work", {}, wait_bounds);
-  first_token = m.histogram("first_token_seconds", "From the start of a run to the first piece of an answer", {}, answer_bounds);
+  queue_wait =
+      m.histogram("queue_wait_seconds", "From the start of a run to the beginning of its work", {}, wait_bounds);
+  first_token =
+      m.histogram("first_token_seconds", "From the start of a run to the first piece of an answer", {}, answer_bounds);
   duration = m.histogram("duration_seconds", "From the start of a run to its end", {}, run_bounds);
   starts = counters({"here", "queued", "waiting", "replayed", "no_account", "prompt_required", "key_reused",
                      "thread_not_found", "project_not_found", "agent_not_found", "model_denied", "no_credits",
@@ -71,13 +83,14 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   for (const provider_settings& p : s.providers) {
     provider_figures& f = providers_[p.name];
     const ry::headers of{{"provider", p.name}};
-    f.requests = counters({"ok", "rate_limited", "timeout", "unavailable", "too_long", "malformed", "interrupted",
-                           "refused", "error"},
-                          [&](const char* outcome) {
-                            return m.counter("model_requests_total", "Requests of models that ended",
-                                             {{"provider", p.name}, {"outcome", outcome}});
-                          });
-    f.seconds = m.histogram("model_request_seconds", "From a request of a model to the end of its answer", of, answer_bounds);
+    f.requests = counters(
+        {"ok", "rate_limited", "timeout", "unavailable", "too_long", "malformed", "interrupted", "refused", "error"},
+        [&](const char* outcome) {
+          return m.counter("model_requests_total", "Requests of models that ended",
+                           {{"provider", p.name}, {"outcome", outcome}});
+        });
+    f.seconds =
+        m.histogram("model_request_seconds", "From a request of a model to the end of its answer", of, answer_bounds);
     const auto retries = [&](const char* next) {
       return m.counter("model_retries_total", "Attempts at an answer that failed and had a successor",
                        {{"provider", p.name}, {"next", next}});

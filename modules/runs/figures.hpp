@@ -34,10 +34,10 @@ class counters {
 
 // Metrics of one configured model provider.
 struct provider_figures {
-  counters requests;                     // by outcome_of()
-  ry::metric seconds;                    // from the request to the end of the answer
-  ry::metric same_again, next_model;     // failed attempts that another one followed
-  ry::metric input, output, cached;      // tokens
+  counters requests;  // by outcome_of()
+  ry::metric seconds;  // from the request to the end of the answer
+  ry::metric same_again, next_model;  // failed attempts that another one followed
+  ry::metric input, output, cached;  // tokens
 
   // The label value for the end of a request.
   static const char* outcome_of(ry_status st);
@@ -47,14 +47,14 @@ class figures {
  public:
   figures(const ry::context& ctx, const settings& s);
 
-  ry::metric live;                                // runs that this node executes
-  ry::metric queued;                              // runs that wait for a slot on any node
-  ry::metric queue_wait, first_token, duration;   // seconds since the start of a run
-  counters starts;                                // by outcome
-  counters ended;                                 // by reason, each with its status
-  counters stops;                                 // by how the run ended
-  counters taken_over;                            // by why the previous worker left the run
-  counters left;                                  // by why this worker left the run
+  ry::metric live;  // runs that this node executes
+  ry::metric queued;  // runs that wait for a slot on any node
+  ry::metric queue_wait, first_token, duration;  // seconds since the start of a run
+  counters starts;  // by outcome
+  counters ended;  // by reason, each with its status
+  counters stops;  // by how the run ended
+  counters taken_over;  // by why the previous worker left the run
+  counters left;  // by why this worker left the run
   ry::metric streams, stream_events, stream_gaps;
 
   // For a name that is not configured: metrics that count nothing.

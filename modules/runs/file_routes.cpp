@@ -59,16 +59,20 @@ void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t 
 [[noreturn]] void refuse_file(const ry::error& e) {
   switch (e.status()) {
     case RY_NOT_FOUND:
-    case RY_PERMISSION_DENIED: throw refusal(404, "File not found");
+    case RY_PERMISSION_DENIED:
+      throw refusal(404, "File not found");
     case RY_FAILED_PRECONDITION:
-    case RY_INVALID_ARGUMENT: throw refusal(400, std::string(e.message()));
-    default: throw e;
+    case RY_INVALID_ARGUMENT:
+      throw refusal(400, std::string(e.message()));
+    default:
+      throw e;
   }
 }
 
 void refuse_too_large(bool whole, std::uint64_t total) {
   if (whole && total > most_bytes)
-    throw refusal(413, "The file is larger than " + size_text(most_bytes) + ": request parts of it with offset and limit");
+    throw refusal(413,
+                  "The file is larger than " + size_text(most_bytes) + ": request parts of it with offset and limit");
 }
 
 }  // namespace
@@ -77,8 +81,7 @@ ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
   place out;
   out.project = uuid_param(request.param("id"));
   const caller who = co_await caller_of(parts_, request);
-  ry::result<std::optional<std::int64_t>> version =
-      co_await parts_.repo.project_version(who.id, out.project);
+  ry::result<std::optional<std::int64_t>> version = co_await parts_.repo.project_version(who.id, out.project);
   if (!version.value()) throw refusal(404, "Project not found");
   out.kept = **version != 0;
   const auto driver = parts_.sandbox();
@@ -101,7 +104,8 @@ directory_lister file_routes::lister(const place& at) {
       const directory_lister local = lister_of(from.driver, from.project);
       entries = co_await local(path);
     }
-    if (entries.status() == RY_NOT_FOUND && from.kept) entries = co_await list_kept(self->parts_.keeper.rows(), from.project, path);
+    if (entries.status() == RY_NOT_FOUND && from.kept)
+      entries = co_await list_kept(self->parts_.keeper.rows(), from.project, path);
     co_return entries;
   };
 }
@@ -181,9 +185,8 @@ ry::task<bool> file_routes::send_local(const ry::request& request, const place& 
   if (!file) refuse_file(file.error());
   refuse_too_large(want.whole, file->size());
   const std::uint64_t offset = std::min(want.offset, file->size());
-  const ry_status sent = co_await parts_.ctx.run_blocking([&] {
-    return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit);
-  });
+  const ry_status sent = co_await parts_.ctx.run_blocking(
+      [&] { return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit); });
   // The file was truncated while it was read.
   if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file was changed while it was read");
   if (sent == RY_NOT_FOUND) co_return co_await send_read(request, at, want);
@@ -202,7 +205,9 @@ ry::task<bool> file_routes::send_read(const ry::request& request, const place& a
         return at.driver->table->read_file(at.driver->self, ry::str(at.project), ry::str(want.path), want.offset,
                                            want.limit, exec, fn, ctx);
       },
-      [](ry_bytes bytes, std::uint64_t total) { return read_part{ry::text(bytes), total}; });
+      [](ry_bytes bytes, std::uint64_t total) {
+        return read_part{ry::text(bytes), total};
+      });
   if (got.status() == RY_NOT_FOUND) co_return false;
   if (!got) refuse_file(got.error());
   refuse_too_large(want.whole, got->total);

@@ -13,8 +13,8 @@ namespace runs {
 
 struct scaled_picture {
   std::string media_type, data;  // base64; empty if `problem` is set
-  bool first_frame = false;      // of an animation
-  std::string problem;           // "is damaged", for a sentence about the image
+  bool first_frame = false;  // of an animation
+  std::string problem;  // "is damaged", for a sentence about the image
 };
 using scaled_ptr = std::shared_ptr<const scaled_picture>;
 

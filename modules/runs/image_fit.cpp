@@ -27,7 +27,9 @@ std::string_view payload(std::string_view data) {
 // An image part with data, or nullptr.
 const json::object* image_part(const json::value& part) {
   const json::object* o = part.if_object();
-  return o != nullptr && module_json::text_at(*o, "type") == "image" && !module_json::text_at(*o, "data").empty() ? o : nullptr;
+  return o != nullptr && module_json::text_at(*o, "type") == "image" && !module_json::text_at(*o, "data").empty()
+             ? o
+             : nullptr;
 }
 
 json::value parse_body(const chat_message& m) {
@@ -76,8 +78,7 @@ image_target target_for(const ry_llm_limits& limits) {
   image_target out{scaled_side, scaled_bytes};
   if (limits.image_side > 0) out.side = std::min(out.side, limits.image_side);
   if (limits.many_images > 0 && limits.image_side_of_many > 0) out.side = std::min(out.side, limits.image_side_of_many);
-  if (limits.image_bytes > 0)
-    out.bytes = std::min(out.bytes, static_cast<std::size_t>(limits.image_bytes / 4 * 3));
+  if (limits.image_bytes > 0) out.bytes = std::min(out.bytes, static_cast<std::size_t>(limits.image_bytes / 4 * 3));
   return out;
 }
 

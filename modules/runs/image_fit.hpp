@@ -24,7 +24,8 @@ struct image_misfit {
   std::string bytes;
 };
 // Images in user messages and tool results, by their bytes. Leaves out what cannot be read as an image.
-std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages, const ry_llm_limits& limits);
+std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages,
+                                                 const ry_llm_limits& limits);
 // Whether the body contains the bytes of an image.
 bool holds_image_data(const chat_message& m);
 

@@ -20,7 +20,8 @@ std::string image_json(const std::string& bytes, const std::string& prefix = "")
 }
 
 chat_message user_with(const std::string& images) {
-  return {"user", R"({"role":"user","content":[{"type":"text","text":"see"},)" + images + "]}", belongs::to_this_run, 1};
+  return {"user", R"({"role":"user","content":[{"type":"text","text":"see"},)" + images + "]}", belongs::to_this_run,
+          1};
 }
 
 chat_message result_with(const std::string& images) {

@@ -46,9 +46,12 @@ scaled_ptr read_output(std::string_view output) {
 std::string_view problem_of(extractor_result::end how) {
   switch (how) {
     case extractor_result::end::no_sandbox:
-    case extractor_result::end::unavailable: return "could not be scaled down: this server has no sandbox for that";
-    case extractor_result::end::too_long: return "could not be scaled down in time";
-    default: return "could not be scaled down";
+    case extractor_result::end::unavailable:
+      return "could not be scaled down: this server has no sandbox for that";
+    case extractor_result::end::too_long:
+      return "could not be scaled down in time";
+    default:
+      return "could not be scaled down";
   }
 }
 

@@ -48,8 +48,8 @@ ry::task<ry::result<std::string>> list_kept(const workspace_rows& rows, std::str
     append_json_string(out, name);
     out += ",\"kind\":\"";
     out += e.kind == RY_SANDBOX_FILE ? "file" : e.kind == RY_SANDBOX_DIR ? "dir" : "link";
-    out += "\",\"size\":" + std::to_string(e.size) +
-           ",\"modified_unix_us\":" + std::to_string(e.modified_ns / 1000) + "}";
+    out +=
+        "\",\"size\":" + std::to_string(e.size) + ",\"modified_unix_us\":" + std::to_string(e.modified_ns / 1000) + "}";
   }
   co_return out + "]";
 }

@@ -9,7 +9,7 @@ namespace runs {
 
 struct model_abilities {
   std::int64_t context_tokens = 0;  // input and output together
-  bool vision = false;              // accepts images
+  bool vision = false;  // accepts images
 };
 
 // `model`: the provider's name, in any case, also with a vendor prefix ("openai/gpt-4o" of a gateway), a tag or a

@@ -14,11 +14,16 @@ constexpr std::size_t most_ahead = 200 * 1024;
 
 int strength(std::int32_t why) {
   switch (why) {
-    case 0: return 0;
-    case RY_WHY_LEASE_LOST: return 4;
-    case RY_WHY_USER: return 3;
-    case RY_WHY_DEADLINE: return 2;
-    default: return 1;
+    case 0:
+      return 0;
+    case RY_WHY_LEASE_LOST:
+      return 4;
+    case RY_WHY_USER:
+      return 3;
+    case RY_WHY_DEADLINE:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -144,6 +149,8 @@ live_run::working::working(live_run& run, abortable& what) : run_(run), what_(wh
   if (run_.must_break()) what_.abort();
 }
 
-live_run::working::~working() { std::erase(run_.active_, &what_); }
+live_run::working::~working() {
+  std::erase(run_.active_, &what_);
+}
 
 }  // namespace runs

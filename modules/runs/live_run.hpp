@@ -57,8 +57,7 @@ struct run_identity {
 
 class live_run : public std::enable_shared_from_this<live_run> {
  public:
-  live_run(const ry::context& ctx, run_identity who, ry_exec* exec, std::uint64_t durable,
-           std::uint64_t reserved)
+  live_run(const ry::context& ctx, run_identity who, ry_exec* exec, std::uint64_t durable, std::uint64_t reserved)
       : who(std::move(who)), exec(exec), feed(durable, reserved), ctx_(ctx), sent_(durable) {}
 
   run_identity who;  // job and fence change only when the run is claimed again
@@ -68,35 +67,35 @@ class live_run : public std::enable_shared_from_this<live_run> {
   // ---- only for the executor ----
   std::vector<chat_message> messages;  // empty: not loaded
   bool messages_known = false;
-  std::int32_t step = 0;               // committed model answers
-  std::int64_t attempt_base = 0;       // attempts of this step that a crashed worker may have shown
-  token_usage usage;                   // all usage, charged or not
+  std::int32_t step = 0;  // committed model answers
+  std::int64_t attempt_base = 0;  // attempts of this step that a crashed worker may have shown
+  token_usage usage;  // all usage, charged or not
   std::int64_t charged_micro = 0;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start
   bool text_shown = false;  // clients have seen model text; if first_token_ms is empty, an earlier worker sent it at an
-                            // unknown time
+      // unknown time
   // Milliseconds since the start.
   std::int64_t age_ms() const { return std::max<std::int64_t>(ctx_.mono_us() - who.started_us, 0) / 1000; }
-  struct {                             // since the last checkpoint
+  struct {  // since the last checkpoint
     token_usage usage;
     std::int64_t micro = 0;
   } unbilled;
   budget spending;
   std::optional<std::int64_t> balance_micro;  // of the account at the last checkpoint
-  std::size_t answering = 0;           // index in the fallback chain of the model that was asked last
-  std::int64_t narrowed_window = 0;    // window that the model turned out to have, in tokens; 0: as configured
+  std::size_t answering = 0;  // index in the fallback chain of the model that was asked last
+  std::int64_t narrowed_window = 0;  // window that the model turned out to have, in tokens; 0: as configured
   loop_guard loops;
-  bool loops_known = true;             // false: to be rebuilt from the messages
-  bool dirty = false;                  // listed in the log writer
+  bool loops_known = true;  // false: to be rebuilt from the messages
+  bool dirty = false;  // listed in the log writer
   std::shared_ptr<class workspace> files;  // set when a tool needs it or the start came with files; kept until the end
-  bool uploads_waiting = false;        // the start's files were not read yet
+  bool uploads_waiting = false;  // the start's files were not read yet
   std::vector<std::string> sources_missing;  // tool sources that could not be listed; the clients know it
-  std::set<std::string> images_told;   // keys of images that cannot be scaled; the clients know it
+  std::set<std::string> images_told;  // keys of images that cannot be scaled; the clients know it
   bool workspace_withheld_told = false;  // the clients know that the run may not use the workspace
-  bool tool_search_told = false;       // the clients know that requests carry only some of the tools
-  bool taken_over = false;             // no step was begun here yet; another worker may have begun calls
-  bool had_worker = false;             // another worker executed the run before; its memory is lost
-  struct {                             // an answer that another worker left open; to == 0: none
+  bool tool_search_told = false;  // the clients know that requests carry only some of the tools
+  bool taken_over = false;  // no step was begun here yet; another worker may have begun calls
+  bool had_worker = false;  // another worker executed the run before; its memory is lost
+  struct {  // an answer that another worker left open; to == 0: none
     std::uint64_t from = 0, to = 0;
     std::int64_t attempt = 0;
   } open_turn;
@@ -147,7 +146,7 @@ class live_run : public std::enable_shared_from_this<live_run> {
   };
 
   ry::signal log_moved;  // an event became durable, or waiting for it is pointless
-  ry::signal over;       // end() was called
+  ry::signal over;  // end() was called
 
  private:
   void abort_all();

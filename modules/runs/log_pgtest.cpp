@@ -43,7 +43,8 @@ TEST_F(runs_sql, the_view_of_the_log_tells_the_events_of_a_line_of_texts_apart) 
   ASSERT_EQ(rows.size(), 1u);
   ASSERT_NE(rows.texts[0], wire);
   sql("insert into runs.events (run_id, seq, last_seq, wire) values (" + q(run) + ", 2, 6, " + q(rows.texts[0]) + ")");
-  std::string told = sql("select string_agg(runs.event_wire(seq, payload), '' order by seq) from runs.event where seq > 1");
+  std::string told =
+      sql("select string_agg(runs.event_wire(seq, payload), '' order by seq) from runs.event where seq > 1");
   EXPECT_EQ(told, wire);
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "6 1 6");
 }
@@ -57,15 +58,17 @@ class log_partitions : public runs_sql {
     if (IsSkipped()) return;
     for (int day = 0; day < 3; ++day) {
       const std::string part = "runs.events_day" + std::to_string(day);
-      sql("create table " + part + " (like runs.events including defaults including storage including compression including indexes)");
+      sql("create table " + part +
+          " (like runs.events including defaults including storage including compression including indexes)");
       sql("do $$ begin execute format('alter table runs.events attach partition " + part +
           " for values from (%L) to (%L)', core.uuid_floor(" + week_ago + " + interval '" + std::to_string(day) +
           " days'), core.uuid_floor(" + week_ago + " + interval '" + std::to_string(day + 1) + " days')); end $$");
     }
   }
   std::string run_of(int day, int hour) const {
-    return sql("select overlay(core.uuid_floor(" + std::string(week_ago) + " + interval '" + std::to_string(day * 24 + hour) +
-               " hours')::text placing '7000-8000-00000000000" + std::to_string(day) + "' from 15)");
+    return sql("select overlay(core.uuid_floor(" + std::string(week_ago) + " + interval '" +
+               std::to_string(day * 24 + hour) + " hours')::text placing '7000-8000-00000000000" + std::to_string(day) +
+               "' from 15)");
   }
   std::string place_of(const std::string& run) const {
     return sql("select string_agg(distinct tableoid::regclass::text, ',') from runs.events where run_id = " + q(run));
@@ -113,7 +116,8 @@ TEST_F(log_partitions, how_a_run_ended_is_told_without_its_log) {
   start({.run = failed, .max_runs = 9});
   sql("update runs.runs set status = 'failed', completed_at = started_at + interval '2 seconds', border_seq = 7, "
       "reason = 'error', error = E'it \"broke\"\n', error_code = 'LLM', charged_micro = 1500000, queue_wait_ms = 3, "
-      "input_tokens = 4, output_tokens = 5 where id = " + q(failed));
+      "input_tokens = 4, output_tokens = 5 where id = " +
+      q(failed));
   EXPECT_EQ(trim("'infinity'"), "partition");
   EXPECT_EQ(trim("'infinity'"), "partition");
   EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(run) + ")"), told);
@@ -149,24 +153,32 @@ TEST_F(runs_sql, partitions_are_made_ahead_of_their_time) {
   EXPECT_EQ(make("interval '1 day'"), "t");
   EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3");
   EXPECT_EQ(sql("select bool_and(lower_at = date_trunc('day', lower_at at time zone 'utc') at time zone 'utc' "
-                "and upper_at = lower_at + interval '1 day') from core.partitions_of('runs.events')"), "t");
+                "and upper_at = lower_at + interval '1 day') from core.partitions_of('runs.events')"),
+            "t");
   EXPECT_EQ(make("interval '1 day'"), "t");
   EXPECT_EQ(sql("select count(*) from core.partitions_of('runs.events')"), "3") << "there is nothing to do";
   // They have the storage options of the default partition.
-  EXPECT_EQ(sql("select count(distinct c.reloptions) || ' ' || count(distinct a.attstorage) || ' ' || bool_and(a.attstorage = 'm')"
-                " || ' ' || count(distinct a.attcompression)"
-                "  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_attribute a on a.attrelid = c.oid "
-                "   and a.attname = 'wire' where i.inhparent = 'runs.events'::regclass"), "1 1 true 1");
+  EXPECT_EQ(
+      sql("select count(distinct c.reloptions) || ' ' || count(distinct a.attstorage) || ' ' || bool_and(a.attstorage = 'm')"
+          " || ' ' || count(distinct a.attcompression)"
+          "  from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_attribute a on a.attrelid = c.oid "
+          "   and a.attname = 'wire' where i.inhparent = 'runs.events'::regclass"),
+      "1 1 true 1");
   start({});
   EXPECT_EQ(sql("select count(*) from runs.events_default"), "0");
   EXPECT_EQ(sql("select tableoid::regclass = (select part from core.partitions_of('runs.events') "
-                "where now() >= lower_at and now() < upper_at) from runs.events"), "t");
+                "where now() >= lower_at and now() < upper_at) from runs.events"),
+            "t");
   sql("insert into runs.events select id, 2, 40, repeat(E'id: 2\\ndata: {\"type\": \"status\"}\\n\\n', 100) from runs.runs");
-  EXPECT_EQ(sql("select pg_column_compression(wire) || ' ' || (pg_column_size(wire) < 300) from runs.events where seq = 2"), "lz4 true");
+  EXPECT_EQ(
+      sql("select pg_column_compression(wire) || ' ' || (pg_column_size(wire) < 300) from runs.events where seq = 2"),
+      "lz4 true");
   // After a change of the width, the new partitions begin where the last old one ends.
   EXPECT_EQ(make("interval '2 days'"), "t");
-  EXPECT_EQ(sql("select bool_and(upper_at = next) from (select upper_at, lead(lower_at) over (order by lower_at) as next "
-                "from core.partitions_of('runs.events')) x where next is not null"), "t");
+  EXPECT_EQ(
+      sql("select bool_and(upper_at = next) from (select upper_at, lead(lower_at) over (order by lower_at) as next "
+          "from core.partitions_of('runs.events')) x where next is not null"),
+      "t");
 }
 
 TEST_F(runs_sql, where_the_default_partition_holds_rows_a_partition_begins_behind_them) {
@@ -194,26 +206,30 @@ TEST_F(runs_sql, the_width_of_partitions_follows_the_retention) {
 TEST_F(log_partitions, the_log_of_a_run_is_read_by_the_index_of_one_partition) {
   const std::string run = run_of(1, 1);
   start({.run = run, .max_runs = 9});
-  sql("insert into runs.events select core.uuid_floor(" + std::string(week_ago) + " + n * interval '1 minute'), 1, 1, 'x' "
+  sql("insert into runs.events select core.uuid_floor(" + std::string(week_ago) +
+      " + n * interval '1 minute'), 1, 1, 'x' "
       "from generate_series(1, 3000) n");
   sql("analyze runs.events");
-  for (const std::string query :
-       {"select e.last_seq from runs.events e where e.run_id = $1 order by e.seq desc limit 1",
-        "select * from runs.events where run_id = $1 and last_seq >= $2 and seq >= coalesce((select seq from runs.events "
-        "where run_id = $1 and seq <= $2 order by seq desc limit 1), 0) order by seq limit 100",
-        "select * from runs.event where run_id = $1 and $2 >= 0",
-        "select coalesce(max(last_seq), 0) from runs.events where run_id = $1 and seq > $2",
-        "delete from runs.events where run_id = any (array[$1]) and $2 >= 0"}) {
+  for (
+      const std::string query :
+      {"select e.last_seq from runs.events e where e.run_id = $1 order by e.seq desc limit 1",
+       "select * from runs.events where run_id = $1 and last_seq >= $2 and seq >= coalesce((select seq from runs.events "
+       "where run_id = $1 and seq <= $2 order by seq desc limit 1), 0) order by seq limit 100",
+       "select * from runs.event where run_id = $1 and $2 >= 0",
+       "select coalesce(max(last_seq), 0) from runs.events where run_id = $1 and seq > $2",
+       "delete from runs.events where run_id = any (array[$1]) and $2 >= 0"}) {
     for (const std::string mode : {"force_generic_plan", "force_custom_plan"}) {
       sql("set plan_cache_mode = " + mode);
       sql("prepare q (uuid, bigint) as " + query);
-      const std::string plan = sql("select * from pg_temp.plan_of('explain (analyze, costs off, timing off) execute q (''" + run + "'', 2)')");
+      const std::string plan = sql(
+          "select * from pg_temp.plan_of('explain (analyze, costs off, timing off) execute q (''" + run + "'', 2)')");
       sql("deallocate q");
       EXPECT_EQ(plan.find("Seq Scan on"), std::string::npos) << mode << plan;
       EXPECT_NE(plan.find("events_day1"), std::string::npos) << mode << plan;
       std::istringstream lines(plan);
       for (std::string line; std::getline(lines, line);) {
-        const bool elsewhere = line.find("Scan") != std::string::npos && line.find(" on events_") != std::string::npos &&
+        const bool elsewhere = line.find("Scan") != std::string::npos &&
+                               line.find(" on events_") != std::string::npos &&
                                line.find("events_day1") == std::string::npos;
         if (elsewhere) {
           EXPECT_NE(line.find("never executed"), std::string::npos) << mode << line << "\n" << plan;

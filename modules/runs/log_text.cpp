@@ -10,9 +10,9 @@ namespace runs {
 namespace {
 
 constexpr std::array<std::string_view, 2> text_types{"llm_response_chunk", "reasoning_chunk"};
-constexpr std::string_view id = "id: ", data = "\ndata: {\"type\": \"", sequence = "\", \"sequence\": ",
-                           content = ", \"content\": ", end_of_event = "}\n\n", end_of_block = "\n\n",
-                           end_of_list = "]\n\n";
+constexpr std::string_view id = "id: ", data = "\ndata: {\"type\": \"",
+                           sequence = "\", \"sequence\": ", content = ", \"content\": ", end_of_event = "}\n\n",
+                           end_of_block = "\n\n", end_of_list = "]\n\n";
 
 bool skip(std::string_view& text, std::string_view expected) {
   if (!text.starts_with(expected)) return false;
@@ -77,7 +77,7 @@ class heading {
 
 struct piece {
   std::string_view type;
-  std::string_view text;   // the JSON string
+  std::string_view text;  // the JSON string
   std::size_t wire_bytes;  // of the whole event
 };
 

@@ -50,7 +50,8 @@ TEST(log_rows, are_of_bounded_size_and_nothing_is_lost_between_them) {
         const std::string wire = events(first, first + count - 1, content, type);
         const log_rows rows = rows_of(wire, first, first + count - 1);
         expect_whole(rows, wire, first);
-        EXPECT_LE(rows.size(), wire.size() / (log_rows::most_bytes / 2) + 1 + count * (content > log_rows::most_bytes / 2 - 50));
+        EXPECT_LE(rows.size(),
+                  wire.size() / (log_rows::most_bytes / 2) + 1 + count * (content > log_rows::most_bytes / 2 - 50));
       }
     }
   }
@@ -87,23 +88,24 @@ TEST(log_rows, have_texts_that_follow_each_other_in_one_line) {
   event_text(wire, 13, "llm_response_chunk").text("content", "!");
   const log_rows rows = rows_of(wire, 7, 13);
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows.texts[0],
-            "id: 7\ndata: {\"type\": \"llm_response_start\", \"sequence\": 7, \"step\": 1}\n\n"
-            "reasoning_chunk 8 [\"so \\\"what\\\"\\n\\n\"]\n\n"
-            "llm_response_chunk 9 [\"Hello\",\"\",\" world\\\\\"]\n\n"
-            "id: 12\ndata: {\"type\": \"tool_output_chunk\", \"sequence\": 12, \"tool_call_id\": \"a\", \"content\": \"ok\"}\n\n"
-            "llm_response_chunk 13 [\"!\"]\n\n");
+  EXPECT_EQ(
+      rows.texts[0],
+      "id: 7\ndata: {\"type\": \"llm_response_start\", \"sequence\": 7, \"step\": 1}\n\n"
+      "reasoning_chunk 8 [\"so \\\"what\\\"\\n\\n\"]\n\n"
+      "llm_response_chunk 9 [\"Hello\",\"\",\" world\\\\\"]\n\n"
+      "id: 12\ndata: {\"type\": \"tool_output_chunk\", \"sequence\": 12, \"tool_call_id\": \"a\", \"content\": \"ok\"}\n\n"
+      "llm_response_chunk 13 [\"!\"]\n\n");
   expect_whole(rows, wire, 7);
 }
 
 TEST(log_rows, keep_what_would_not_come_back_as_it_was) {
-  for (const std::string_view odd : {
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\", \"more\": \"b\"}\n\n",
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 6, \"content\": \"a\"}\n\n",
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5,  \"content\": \"a\"}\n\n",
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\\\"}\n\n",
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": null}\n\n",
-           "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\"}\n"}) {
+  for (const std::string_view odd :
+       {"id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\", \"more\": \"b\"}\n\n",
+        "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 6, \"content\": \"a\"}\n\n",
+        "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5,  \"content\": \"a\"}\n\n",
+        "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\\\"}\n\n",
+        "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": null}\n\n",
+        "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\"}\n"}) {
     const log_rows rows = rows_of(odd, 5, 5);
     ASSERT_EQ(rows.size(), 1u);
     EXPECT_EQ(rows.texts[0], odd);
@@ -130,9 +132,10 @@ TEST(log_rows, give_back_every_text) {
 
 TEST(unfold, leaves_out_what_is_malformed_and_does_not_count_it) {
   const std::string good = events(3, 3, 2);
-  for (const std::string_view bad : {"llm_response_chunk\n\n", "llm_response_chunk x [\"a\"]\n\n", "llm_response_chunk 3\n\n",
-                                     "llm_response_chunk 3 [a]\n\n", "llm_response_chunk 3 []\n\n", "other 3 [\"a\"]\n\n",
-                                     "llm_response_chunk 99999999999999999999 [\"a\"]\n\n", "\n\n"}) {
+  for (const std::string_view bad :
+       {"llm_response_chunk\n\n", "llm_response_chunk x [\"a\"]\n\n", "llm_response_chunk 3\n\n",
+        "llm_response_chunk 3 [a]\n\n", "llm_response_chunk 3 []\n\n", "other 3 [\"a\"]\n\n",
+        "llm_response_chunk 99999999999999999999 [\"a\"]\n\n", "\n\n"}) {
     const unfolded out = unfold(std::string(bad) + good);
     EXPECT_EQ(out.wire, good) << bad;
     EXPECT_EQ(out.count, 1u) << bad;

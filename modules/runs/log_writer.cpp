@@ -11,7 +11,9 @@ constexpr std::uint64_t rest_for_work = 3;
 constexpr std::uint64_t watch_ms = 1000;
 }  // namespace
 
-std::string topic_of(const ry::uuid& run) { return "runs." + run.to_string(); }
+std::string topic_of(const ry::uuid& run) {
+  return "runs." + run.to_string();
+}
 
 bool log_writer::spawn(ry::task<void> t) {
   // Uses its own cancel token: the log is written completely even while the module stops. The writer serves all runs,
@@ -105,9 +107,8 @@ ry::task<bool> log_writer::write_once() {
       for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
       co_return true;
     }
-    const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
-      return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended();
-    });
+    const bool wanted = std::any_of(parts.begin(), parts.end(),
+                                    [](const part& p) { return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended(); });
     if (!wanted) co_return true;
     (void)co_await ctx_.sleep(pause);
   }

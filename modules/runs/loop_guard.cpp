@@ -51,8 +51,7 @@ void loop_guard::read(const std::vector<chat_message>& messages) {
         asked.insert_or_assign(std::move(id), std::move(call));
       }
     } else if (m.role == "tool") {
-      if (const auto call = asked.find(answered_id(m)); call != asked.end())
-        note(call->second, content_of(m.body));
+      if (const auto call = asked.find(answered_id(m)); call != asked.end()) note(call->second, content_of(m.body));
     }
   }
 }

@@ -19,16 +19,14 @@ constexpr std::size_t most_pieces = 500'000;
 // Time for a driver to end a cancelled answer.
 constexpr std::uint64_t grace_ms = 10'000;
 
-ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) { (void)co_await ctx.sleep(ms); }
+ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) {
+  (void)co_await ctx.sleep(ms);
+}
 
 }  // namespace
 
 model_call::model_call(parts& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who)
-    : parts_(p),
-      run_(std::move(run)),
-      provider_(std::move(provider)),
-      writer_(p.writers.of(run_->exec)),
-      who_(who) {}
+    : parts_(p), run_(std::move(run)), provider_(std::move(provider)), writer_(p.writers.of(run_->exec)), who_(who) {}
 
 ry_status model_call::start(std::string_view request_json) {
   ry_llm_sink sink{};
@@ -50,8 +48,7 @@ ry_status model_call::start(std::string_view request_json) {
     auto* self = static_cast<model_call*>(ctx);
     if (!self->fits(id.len + name.len + arguments.len)) return;
     (void)ry::guard([&] {
-      self->calls_.push_back(
-          read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
+      self->calls_.push_back(read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
     });
   };
   sink.on_reasoning_block = [](void* ctx, ry_str block) noexcept {
@@ -84,9 +81,10 @@ ry_status model_call::start(std::string_view request_json) {
     }
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
-      (void)ry::guard([&] { 
-        self->message_ = "The model's answer " + (self->pieces_ > most_pieces ? "has more than " + std::to_string(most_pieces) + " pieces"
-                                                                              : "is longer than " + size_text(most_bytes));
+      (void)ry::guard([&] {
+        self->message_ = "The model's answer " + (self->pieces_ > most_pieces
+                                                      ? "has more than " + std::to_string(most_pieces) + " pieces"
+                                                      : "is longer than " + size_text(most_bytes));
       });
     }
     self->count(self->status_);
@@ -101,8 +99,8 @@ ry_status model_call::start(std::string_view request_json) {
   };
   begun_us_ = parts_.ctx.mono_us();
   sink_ = parts_.sinks.open(provider_, run_->exec, sink, this);
-  const ry_status begun = provider_->of->table->complete(provider_->of->self, provider_->instance, ry::str(request_json),
-                                                         run_->exec, &sink_guards::sink(), sink_, &call_);
+  const ry_status begun = provider_->of->table->complete(
+      provider_->of->self, provider_->instance, ry::str(request_json), run_->exec, &sink_guards::sink(), sink_, &call_);
   parts_.sinks.returned(sink_, begun);
   if (begun != RY_OK && !ended_) count(begun);
   return begun;
@@ -214,8 +212,7 @@ struct sleep_guard : abortable {
 
 }  // namespace
 
-ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run,
-                                   std::uint64_t ms) {
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms) {
   sleep_guard guard;
   live_run::working busy(*run, guard);
   co_await ry::with_cancel(guard.source.token(), plain_sleep(ctx, ms));

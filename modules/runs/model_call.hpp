@@ -62,12 +62,11 @@ class model_call : abortable {
   std::int32_t finish_ = 0;
   std::uint32_t retry_after_s_ = 0;
   std::int64_t begun_us_ = 0;
-  ry::signal done_;                         // ended or aborted
+  ry::signal done_;  // ended or aborted
   std::optional<ry::cancel_source> grace_;  // of the wait for a cancelled answer
 };
 
 // Sleeps; an interruption of the run ends the sleep early.
-ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run,
-                                   std::uint64_t ms);
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms);
 
 }  // namespace runs

@@ -18,8 +18,8 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t most_output = 2048;  // tokens; reasoning models need some before they answer
-constexpr std::int64_t short_output = 64;   // for the answer that is to be truncated
-constexpr std::int64_t most_wait_s = 20;    // before a retry
+constexpr std::int64_t short_output = 64;  // for the answer that is to be truncated
+constexpr std::int64_t most_wait_s = 20;  // before a retry
 constexpr std::int64_t prompt_cancel_ms = 2000;
 constexpr std::int64_t slow_answer_ms = 1000;  // an answer this slow should arrive in several chunks
 constexpr std::uint64_t answers_in_total = 5;  // default time limit of all checks, in multiples of that of one answer
@@ -353,8 +353,7 @@ class model_check::course {
       return_ok(r, "sees images");
     else
       set(r, check_state::unsupported,
-          "the model accepts an image but does not see it: it called a red square \"" +
-              beginning(a.text, 80) + "\"");
+          "the model accepts an image but does not see it: it called a red square \"" + beginning(a.text, 80) + "\"");
   }
 
   ry::task<void> output_limit(check_result& r) {
@@ -450,10 +449,9 @@ class model_check::course {
     };
     std::vector<remedy> remedies;
     if (report_.kind == "openai" && (holds(complaint, "max_tokens") || holds(complaint, "max_completion_tokens"))) {
+      remedies.push_back({"max_tokens_field", "max_tokens", "the provider accepts only this name of the output limit"});
       remedies.push_back(
-          {"max_tokens_field", "max_tokens", "the provider accepts only this name of the output limit"});
-      remedies.push_back({"max_tokens_field", "max_completion_tokens",
-                          "the provider accepts only this name of the output limit"});
+          {"max_tokens_field", "max_completion_tokens", "the provider accepts only this name of the output limit"});
     }
     if (report_.kind == "openai" && holds(complaint, "stream_options"))
       remedies.push_back({"stream_usage", false, "the provider rejects stream_options"});

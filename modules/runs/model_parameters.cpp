@@ -48,7 +48,9 @@ std::string tool_of(std::string_view text) {
 
 }  // namespace
 
-bool is_model_parameter(std::string_view name) { return is_one_of(names, name); }
+bool is_model_parameter(std::string_view name) {
+  return is_one_of(names, name);
+}
 
 std::string set_parameter(model_parameters& to, std::string_view name, std::string_view text) {
   if (name == "temperature") {
@@ -121,6 +123,8 @@ bool demands_call(const model_parameters& p) {
   return !p.tool_choice.empty() && p.tool_choice != "\"auto\"" && p.tool_choice != "\"none\"";
 }
 
-std::string named_tool(const model_parameters& p) { return tool_of(p.tool_choice); }
+std::string named_tool(const model_parameters& p) {
+  return tool_of(p.tool_choice);
+}
 
 }  // namespace runs

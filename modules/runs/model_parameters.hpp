@@ -11,7 +11,7 @@ struct model_parameters {
   std::optional<double> temperature, top_p;
   std::optional<std::int64_t> max_output_tokens;
   std::string reasoning_effort;  // empty: not given
-  std::string tool_choice;       // JSON text: a string or {"name":"..."}; empty: not given
+  std::string tool_choice;  // JSON text: a string or {"name":"..."}; empty: not given
 
   bool empty() const { return *this == model_parameters(); }
   bool operator==(const model_parameters&) const = default;

@@ -46,8 +46,11 @@ TEST(set_parameter_test, takes_what_is_in_range_and_names_what_is_not) {
 
 TEST(read_parameters_test, reads_what_was_written) {
   model_parameters p;
-  for (const auto& [name, text] : {std::pair{"temperature", "0.0001"}, {"top_p", "0.3"}, {"max_output_tokens", "7"},
-                                   {"reasoning_effort", "low"}, {"tool_choice", "{\"name\":\"a\\\"b\"}"}})
+  for (const auto& [name, text] : {std::pair{"temperature", "0.0001"},
+                                   {"top_p", "0.3"},
+                                   {"max_output_tokens", "7"},
+                                   {"reasoning_effort", "low"},
+                                   {"tool_choice", "{\"name\":\"a\\\"b\"}"}})
     ASSERT_EQ(set_parameter(p, name, text), "");
   EXPECT_EQ(read_parameters("{" + members_of(p) + "}"), p);
   EXPECT_TRUE(read_parameters("{}").empty());

@@ -162,7 +162,8 @@ token_usage read_usage(const ry_llm_usage& u) {
   return out;
 }
 
-provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json, std::string& why) {
+provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json,
+                                 std::string& why) {
   auto opened = std::make_shared<provider_set::provider>();
   opened->name = provider->name;
   char text[512];

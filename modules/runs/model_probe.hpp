@@ -16,7 +16,7 @@ namespace runs {
 struct probe_answer {
   ry_status status = RY_UNKNOWN;
   std::int32_t finish = 0;  // RY_LLM_FINISH_*
-  std::string error;        // a sentence, if the request failed
+  std::string error;  // a sentence, if the request failed
   std::uint32_t retry_after_s = 0;
   bool timed_out = false;
 
@@ -40,7 +40,8 @@ std::string cause_of(const ry_error_view& err);
 
 // Opens the same provider a second time with other settings; on failure returns an empty handle and sets `why`. May
 // block.
-provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json, std::string& why);
+provider_set::handle open_beside(const provider_set::handle& provider, const std::string& config_json,
+                                 std::string& why);
 
 enum class probe_cancel { never, at_first_piece };
 

@@ -24,8 +24,7 @@ ry::task<std::string> system_prompt(parts& p, run_ptr run) {
   const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
   ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return p.agents->get(p.agents.self(), ry::str(account), ry::str(agent), run->who.agent_version,
-                             exec, fn, ctx);
+        return p.agents->get(p.agents.self(), ry::str(account), ry::str(agent), run->who.agent_version, exec, fn, ctx);
       },
       [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
   // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error no model is
@@ -42,7 +41,9 @@ std::size_t most_instructions(std::int64_t window_tokens) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, most_bytes));
 }
 
-std::string unless_blank(std::string text) { return is_blank(text) ? std::string() : std::move(text); }
+std::string unless_blank(std::string text) {
+  return is_blank(text) ? std::string() : std::move(text);
+}
 
 std::uint32_t any_number(const ry::context& ctx) {
   const ry::uuid id = ctx.new_uuid();
@@ -130,10 +131,10 @@ ry::task<void> make_question(parts& p, run_ptr run, catalog_ptr catalog, const s
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
-  const std::optional<std::vector<chat_message>> shown_to_it = co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
+  const std::optional<std::vector<chat_message>> shown_to_it =
+      co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
   const auto build = [&] {
-    return build_request({by.model, prompt, tools.json, max_output, further},
-                         shown_to_it ? *shown_to_it : history);
+    return build_request({by.model, prompt, tools.json, max_output, further}, shown_to_it ? *shown_to_it : history);
   };
   std::uint64_t bytes = 0;
   if (shown_to_it)
@@ -154,7 +155,7 @@ ry::task<void> ask_model(parts& p, run_ptr run, catalog_ptr catalog, bool contin
   const std::vector<std::string> chain = p.config.chain(run->who.model);
   std::int64_t shown = 0, tries = 0;
   int narrowings = 0;
-  bool was_empty = false;         // an earlier answer was empty
+  bool was_empty = false;  // an earlier answer was empty
   std::size_t refused_bytes = 0;  // of a request that was too long
   // If a fallback model answered the previous steps, ask it first.
   run->answering = std::min(run->answering, chain.size() - 1);

@@ -8,10 +8,10 @@
 #include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
+#include "admin_runs.hpp"
 #include "admission.hpp"
 #include "deleted_accounts.hpp"
 #include "executor.hpp"
-#include "admin_runs.hpp"
 #include "model_check.hpp"
 #include "run_routes.hpp"
 #include "settings_schema.hpp"
@@ -42,21 +42,10 @@ std::string find_extractor(const settings& config) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg)
-      : parts_(ctx, read_settings(ctx, faults_)),
-        tools_(parts_),
-        executor_(parts_, tools_),
-        start_(parts_),
-        stream_(parts_),
-        runs_(parts_),
-        copies_(parts_),
-        threads_(parts_, runs_, copies_),
-        deleted_accounts_(parts_.ctx, threads_),
-        files_(parts_),
-        admin_runs_(ctx),
-        admission_(parts_, runs_),
-        webhooks_(parts_),
-        model_check_(ctx, parts_.config, parts_.providers) {
+  module(ry::context& ctx, ry::registrar& reg) :parts_(ctx, read_settings(ctx, faults_)), tools_(parts_),
+      executor_(parts_, tools_), start_(parts_), stream_(parts_), runs_(parts_), copies_(parts_),
+      threads_(parts_, runs_, copies_), deleted_accounts_(parts_.ctx, threads_), files_(parts_), admin_runs_(ctx),
+      admission_(parts_, runs_), webhooks_(parts_), model_check_(ctx, parts_.config, parts_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     parts_.providers.define(reg);
@@ -71,8 +60,7 @@ class module {
     upload.max_body = UINT64_MAX;  // the route's own limits answer with the errors of the API contract
     upload.timeout_ms = 10 * 60 * 1000;
     reg.route("POST", "/agent/start", RY_ROUTE_STREAM_BODY, &start_, &start_route::serve, upload);
-    reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_,
-              &stream_route::serve);
+    reg.route("GET", "/agent-run/{id}/stream", RY_ROUTE_QUERY_TOKEN | RY_ROUTE_LONG, &stream_, &stream_route::serve);
     reg.route("POST", "/agent-run/{id}/stream-token", 0, &stream_, &stream_route::token);
     for (const char* prefix : {"/agent-run/{id}", "/agent-runs/{id}"}) {
       const std::string base = prefix;
@@ -211,8 +199,8 @@ class module {
 }  // namespace runs
 
 RY_MODULE(runs::module, "runs", "0.1.0",
-          .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1",
-                 "ry.services/1", "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
+          .needs("ry.core/1", "ry.http/1", "ry.db/1", "ry.jobs/1", "ry.events/1", "ry.auth/1", "ry.services/1",
+                 "ry.metrics/1", "ry.http_client/1", "accounts/1", "agents/1")
               .wants(RY_SETTINGS_CHECK_1, RY_COMMAND_1)
               .provides("llm.provider/1", "agent.tools/1", "sandbox.driver/1")
               .settings(runs::settings_schema));

@@ -48,7 +48,8 @@ void output_stream::tell() {
 void output_stream::wait() {
   waiter_ = std::make_shared<waiter>();
   waiter_->of = this;
-  const bool waits = parts_.ctx.spawn(tell_later(parts_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
+  const bool waits =
+      parts_.ctx.spawn(tell_later(parts_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
   if (!waits) waiter_.reset();
 }
 
@@ -63,7 +64,9 @@ void output_stream::emit(std::string_view text) {
   sent_ += text.size();
   if (kind_ == kind::progress) {
     const std::string_view reports = text.substr(0, text.find_last_not_of('\n') + 1);
-    run_->feed.append("tool_progress").text("tool_call_id", id_).text("message", reports.substr(reports.rfind('\n') + 1));
+    run_->feed.append("tool_progress")
+        .text("tool_call_id", id_)
+        .text("message", reports.substr(reports.rfind('\n') + 1));
   }
   run_->feed.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
   run_->deliver_soon();

@@ -20,7 +20,8 @@ class progress_pace {
 
   // Takes a permit for one report; false if the rate is exceeded.
   bool take(std::int64_t now_us) {
-    if (last_us_ != 0) left_us_ = std::min(burst * interval_us, left_us_ + std::max<std::int64_t>(0, now_us - last_us_));
+    if (last_us_ != 0)
+      left_us_ = std::min(burst * interval_us, left_us_ + std::max<std::int64_t>(0, now_us - last_us_));
     last_us_ = now_us;
     if (left_us_ < interval_us) return false;
     left_us_ -= interval_us;

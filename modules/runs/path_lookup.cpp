@@ -21,7 +21,8 @@ std::vector<std::string> names_in(const std::string& entries) {
   const json::value parsed = json::parse(entries, bad);
   if (bad || !parsed.is_array()) return out;
   for (const json::value& v : parsed.as_array())
-    if (const auto* name = v.is_object() ? v.as_object().if_contains("name") : nullptr; name != nullptr && name->is_string())
+    if (const auto* name = v.is_object() ? v.as_object().if_contains("name") : nullptr;
+        name != nullptr && name->is_string())
       out.emplace_back(name->as_string());
   return out;
 }
@@ -45,17 +46,21 @@ std::string with_escapes(std::string_view name) {
 
 ry::error ambiguous(std::string_view typed, const std::vector<std::string>& found) {
   std::string message = "several files have names that look like \"" + std::string(typed) + "\":";
-  for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i) message += (i == 0 ? " " : ", ") + with_escapes(found[i]);
+  for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
+    message += (i == 0 ? " " : ", ") + with_escapes(found[i]);
   if (found.size() > most_named) message += " and others";
   return ry::error(RY_FAILED_PRECONDITION, "runs.file", message + "; give the exact name");
 }
 
-ry::error none(std::string_view path) { return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\""); }
+ry::error none(std::string_view path) {
+  return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\"");
+}
 
 }  // namespace
 
 directory_lister lister_of(ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string project) {
-  return [driver = std::move(driver), project = std::move(project)](std::string directory) -> ry::task<ry::result<std::string>> {
+  return [driver = std::move(driver),
+          project = std::move(project)](std::string directory) -> ry::task<ry::result<std::string>> {
     const auto held = driver;
     const std::string of = project, path = std::move(directory);
     co_return co_await ry::call<std::string, ry_str>(

@@ -16,7 +16,8 @@ namespace json = boost::json;
 namespace {
 
 bool is_picture(const json::value& part) {
-  return part.is_object() && module_json::text_of(part.as_object(), "type") == "image" && part.as_object().contains("path");
+  return part.is_object() && module_json::text_of(part.as_object(), "type") == "image" &&
+         part.as_object().contains("path");
 }
 
 // The content of a body that may contain images; null for all others.
@@ -47,10 +48,12 @@ ry::task<ry::result<file_beginning>> read_picture(parts& p, std::shared_ptr<live
   const std::string project = run->who.project.to_string();
   co_return co_await ry::call<file_beginning, ry_bytes, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
-        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, most_picture_bytes,
-                                        exec, fn, ctx);
+        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, most_picture_bytes, exec, fn,
+                                        ctx);
       },
-      [](ry_bytes content, std::uint64_t size) { return file_beginning{ry::text(content), size}; });
+      [](ry_bytes content, std::uint64_t size) {
+        return file_beginning{ry::text(content), size};
+      });
 }
 
 // The user's images of one request: the bytes read, and the notes that replace the others.
@@ -92,7 +95,8 @@ std::string user_body_with(std::string_view text, const std::vector<picture>& pi
   if (pictures.empty()) return user_body(text);
   std::string out = "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":" + json_string(text) + "}";
   for (const picture& i : pictures)
-    out += ",{\"type\":\"image\",\"media_type\":" + json_string(i.media_type) + ",\"path\":" + json_string(i.path) + "}";
+    out +=
+        ",{\"type\":\"image\",\"media_type\":" + json_string(i.media_type) + ",\"path\":" + json_string(i.path) + "}";
   return out + "]}";
 }
 
@@ -140,8 +144,7 @@ ry::task<std::optional<std::vector<chat_message>>> show_pictures(parts& p, std::
   std::optional<std::vector<chat_message>> out;
   bool any = false;
   for (const chat_message& m : messages)
-    any = any || (m.role == "user" ? !pictures_in(m.body).empty()
-                                   : !sees && m.role == "tool" && holds_images(m.body));
+    any = any || (m.role == "user" ? !pictures_in(m.body).empty() : !sees && m.role == "tool" && holds_images(m.body));
   if (any) out = messages;
   found_pictures found;
   if (!sees && any) leave_out_images_of_tools(*out);

@@ -16,8 +16,9 @@ TEST(pictures_test, images_are_shown_where_their_bytes_are_known) {
   EXPECT_EQ(content_of(body), "look");
   EXPECT_EQ(pictures_in(body), (std::vector<std::string>{"uploads/a.png", "uploads/b.gif"}));
   EXPECT_EQ(resolve_pictures(body, {}), R"({"role":"user","content":"look"})");
-  EXPECT_EQ(resolve_pictures(body, {{"uploads/b.gif", "QUJD"}}),
-            R"({"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/gif","data":"QUJD"}]})");
+  EXPECT_EQ(
+      resolve_pictures(body, {{"uploads/b.gif", "QUJD"}}),
+      R"({"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/gif","data":"QUJD"}]})");
 }
 
 TEST(pictures_test, a_note_stands_for_an_image_or_follows_it) {

@@ -106,8 +106,7 @@ void provider_set::removed(void* self, ry_str name, ry_done done) noexcept {
   static_cast<provider_set*>(self)->exchange(name, nullptr, done);
 }
 
-void provider_set::replaced(void* self, ry_str name, const void* table, void* driver_self,
-                            ry_done done) noexcept {
+void provider_set::replaced(void* self, ry_str name, const void* table, void* driver_self, ry_done done) noexcept {
   std::shared_ptr<driver> next;
   (void)ry::guard([&] { next = made(name, table, driver_self); });
   static_cast<provider_set*>(self)->exchange(name, std::move(next), done);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the limit of a stream's queue
-constexpr std::int64_t most_more_than_text = 90;     // most bytes of an event's wire form besides the text that its row
-                                                     // stores
+constexpr std::int64_t most_more_than_text = 90;  // most bytes of an event's wire form besides the text that its row
+    // stores
 
 // Limit for a page of messages, not counting its last message.
 constexpr std::int64_t messages_page_bytes = 4 * 1024 * 1024;
@@ -92,9 +92,8 @@ struct step_columns {
 
 }  // namespace
 
-ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_outcome& run,
-                                                      ry::uuid message, std::string body,
-                                                      std::vector<upload_record> files) const {
+ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
+                                                      std::string body, std::vector<upload_record> files) const {
   std::vector<std::string> names, types;
   std::vector<std::int64_t> sizes;
   for (upload_record& file : files) {
@@ -114,10 +113,10 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
                                                                    on_lock how) const {
   const step_columns c(steps);
   ry::result<ry::rows> rows = co_await db_.query(
-      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps,
-      c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
-      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles,
-      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
+      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps, c.inputs,
+      c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes, c.events,
+      c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles, c.bodies,
+      c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
   for (const ry::row row : *rows) {
@@ -132,8 +131,7 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   co_return out;
 }
 
-ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b,
-                                                                     attempt which) const {
+ry::task<ry::result<std::vector<std::string>>> repository::append(const append_batch& b, attempt which) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select * from runs.append_events($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], "
       "$6::bigint[], $7::bigint[], $8::boolean)",
@@ -179,12 +177,10 @@ ry::task<ry::result<bool>> repository::note_uploads(ry::uuid run, std::int64_t j
   co_return rows->front().boolean(0);
 }
 
-ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid run, std::int64_t job,
-                                                                     std::int64_t fence,
+ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid run, std::int64_t job, std::int64_t fence,
                                                                      std::int64_t reserve) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "select * from runs.take_over($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence,
-      reserve);
+      "select * from runs.take_over($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence, reserve);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<taken_run>();
   const ry::row r = rows->front();
@@ -222,10 +218,9 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   co_return std::optional<taken_run>(std::move(out));
 }
 
-ry::task<ry::result<void>> repository::hand_over(ry::uuid run, std::int64_t fence,
-                                                 std::int64_t last) const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "select runs.hand_over($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
+ry::task<ry::result<void>> repository::hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.hand_over($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }
@@ -305,8 +300,8 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
   co_return out;
 }
 
-ry::task<ry::result<std::optional<stop_answer>>> repository::request_stop(
-    std::string account, std::string run, std::vector<std::string> webhooks) const {
+ry::task<ry::result<std::optional<stop_answer>>> repository::request_stop(std::string account, std::string run,
+                                                                          std::vector<std::string> webhooks) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select status, ended from runs.request_stop($1::uuid, $2::uuid, $3::text[])", account, run, webhooks);
   if (!rows) co_return rows.error();
@@ -314,8 +309,7 @@ ry::task<ry::result<std::optional<stop_answer>>> repository::request_stop(
   co_return std::optional<stop_answer>(stop_answer{std::string(rows->front().text(0)), rows->front().boolean(1)});
 }
 
-ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::string thread,
-                                                                       std::string run) const {
+ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::string thread, std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select id from runs.runs where thread_id = $1::uuid and id <> $2::uuid and status = 'running' and "
@@ -328,8 +322,7 @@ ry::task<ry::result<std::vector<std::string>>> repository::runs_before(std::stri
   co_return out;
 }
 
-ry::task<ry::result<std::string>> repository::force_stop(std::string run,
-                                                             std::vector<std::string> webhooks) const {
+ry::task<ry::result<std::string>> repository::force_stop(std::string run, std::vector<std::string> webhooks) const {
   ry::result<ry::rows> rows = co_await db_.query("select runs.force_stop($1::uuid, $2::text[])", run, webhooks);
   if (!rows) co_return rows.error();
   co_return std::string(rows->front().opt_text(0).value_or(""));
@@ -347,41 +340,39 @@ ry::task<ry::result<void>> repository::put_causes(ry::uuid run, std::string caus
 }
 
 ry::task<ry::result<std::string>> repository::status_of(std::string run) const {
-  ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0}, "select status from runs.runs where id = $1::uuid", run);
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select status from runs.runs where id = $1::uuid", run);
   if (!rows) co_return rows.error();
   co_return rows->empty() ? std::string() : std::string(rows->front().text(0));
 }
 
-ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::string account, std::string thread) const {
+ry::task<ry::result<std::vector<std::string>>> repository::unfinished_runs(std::string account,
+                                                                           std::string thread) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select id from runs.runs where thread_id = $1::uuid and account_id = $2::uuid and status = 'running' order by id desc", thread,
-      account);
+      "select id from runs.runs where thread_id = $1::uuid and account_id = $2::uuid and status = 'running' order by id desc",
+      thread, account);
   if (!rows) co_return rows.error();
   std::vector<std::string> out;
   for (const ry::row row : *rows) out.emplace_back(row.text(0));
   co_return out;
 }
 
-ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account,
-                                                                      std::string run) const {
+ry::task<ry::result<std::optional<std::string>>> repository::run_json(std::string account, std::string run) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select runs.run_json(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run,
-      account);
+      "select runs.run_json(r) from runs.runs r where r.id = $1::uuid and r.account_id = $2::uuid", run, account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
 }
 
-ry::task<ry::result<repository::page>> repository::runs_page(std::string account,
-                                                             std::optional<std::string> status,
+ry::task<ry::result<repository::page>> repository::runs_page(std::string account, std::optional<std::string> status,
                                                              std::optional<std::string> before,
                                                              std::int64_t limit) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0}, "select items, n, last from runs.page_of($1::uuid, $4::text, $2::uuid, $3::bigint)", account,
-      before, limit, status);
+      {RY_DB_READ_ONLY, 0}, "select items, n, last from runs.page_of($1::uuid, $4::text, $2::uuid, $3::bigint)",
+      account, before, limit, status);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   page out{std::string(r.text(0)), {}, {}};
@@ -389,9 +380,9 @@ ry::task<ry::result<repository::page>> repository::runs_page(std::string account
   co_return out;
 }
 
-ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(
-    std::string account, std::string thread, std::optional<std::string> before,
-    std::int64_t limit) const {
+ry::task<ry::result<std::optional<repository::page>>> repository::thread_runs(std::string account, std::string thread,
+                                                                              std::optional<std::string> before,
+                                                                              std::int64_t limit) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
       "select p.items, p.n, p.last from runs.threads t, lateral (select "
@@ -442,28 +433,35 @@ ry::task<ry::result<std::optional<std::string>>> repository::thread_json(std::st
                                                                          std::string thread) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
       {RY_DB_READ_ONLY, 0},
-      "select runs.thread_json(t) from runs.threads t where t.id = $1::uuid and t.account_id = $2::uuid",
-      thread, account);
+      "select runs.thread_json(t) from runs.threads t where t.id = $1::uuid and t.account_id = $2::uuid", thread,
+      account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::string>();
   co_return std::optional<std::string>(rows->front().text(0));
 }
 
-ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
-    std::string account, std::string thread, order how, std::optional<std::int64_t> after,
-    std::int64_t limit) const {
+ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(std::string account, std::string thread,
+                                                                                order how,
+                                                                                std::optional<std::int64_t> after,
+                                                                                std::int64_t limit) const {
   const bool ascending = how == order::oldest_first;
   const std::string by = ascending ? "position" : "position desc";
   const std::string sql =
       "select m.items, m.more, m.last from runs.threads t, lateral (select '[' || coalesce(string_agg("
       "'{\"message_id\":\"' || x.id || '\",\"thread_id\":\"' || x.thread_id || '\",\"agent_run_id\":\"' || "
-      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." + by +
+      "x.run_id || '\",\"created_at\":\"' || runs.iso(x.created_at) || '\",' || substr(x.body, 2), ',' order by x." +
+      by +
       ") filter (where x.fits), '') || ']' as items, count(*) filter (where x.fits) < count(*) or count(*) = "
-      "$4::bigint as more, " + (ascending ? "max" : "min") + "(x.position) filter (where x.fits) as last from (select "
-      "*, coalesce(sum(octet_length(y.body)) over (order by y." + by + " rows between unbounded preceding and 1 "
+      "$4::bigint as more, " +
+      (ascending ? "max" : "min") +
+      "(x.position) filter (where x.fits) as last from (select "
+      "*, coalesce(sum(octet_length(y.body)) over (order by y." +
+      by +
+      " rows between unbounded preceding and 1 "
       "preceding), 0) < $5::bigint as fits from (select * from runs.messages z where z.thread_id = t.id and z.position " +
       (ascending ? "> coalesce($3::bigint, 0)" : "< coalesce($3::bigint, 9223372036854775807)") +
-      " and z.role <> 'summary' order by z." + by + " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
+      " and z.role <> 'summary' order by z." + by +
+      " limit $4::bigint) y) x) m where t.id = $1::uuid and t.account_id = $2::uuid";
   ry::result<ry::rows> rows =
       co_await db_.query_with({RY_DB_READ_ONLY, 0}, sql, thread, account, after, limit, messages_page_bytes);
   if (!rows) co_return rows.error();
@@ -474,10 +472,9 @@ ry::task<ry::result<std::optional<repository::page>>> repository::messages_page(
   co_return std::optional<page>(std::move(out));
 }
 
-ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string account,
-                                                                     std::string thread) const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "select outcome, project_id from runs.delete_thread($1::uuid, $2::uuid)", account, thread);
+ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string account, std::string thread) const {
+  ry::result<ry::rows> rows =
+      co_await db_.query("select outcome, project_id from runs.delete_thread($1::uuid, $2::uuid)", account, thread);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   co_return deletion{std::string(r.text(0)), std::string(r.opt_text(1).value_or(""))};
@@ -486,9 +483,8 @@ ry::task<ry::result<repository::deletion>> repository::delete_thread(std::string
 ry::task<ry::result<std::optional<std::int64_t>>> repository::project_version(std::string account,
                                                                               std::string project) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0},
-      "select workspace_version from runs.projects where id = $1::uuid and account_id = $2::uuid", project,
-      account);
+      {RY_DB_READ_ONLY, 0}, "select workspace_version from runs.projects where id = $1::uuid and account_id = $2::uuid",
+      project, account);
   if (!rows) co_return rows.error();
   if (rows->empty()) co_return std::optional<std::int64_t>();
   co_return std::optional<std::int64_t>(rows->front().int64(0));
@@ -504,16 +500,15 @@ ry::task<ry::result<std::int64_t>> repository::make_log_partition(std::int64_t k
 }
 
 ry::task<ry::result<log_trim>> repository::trim_log(std::int64_t keep_seconds) const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "select runs.trim_log(now() - make_interval(secs => $1::bigint), 1000)", keep_seconds);
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.trim_log(now() - make_interval(secs => $1::bigint), 1000)", keep_seconds);
   if (!rows) co_return rows.error();
   const std::string_view what = rows->front().text(0);
   co_return what == "none" ? log_trim::done : what == "locked" ? log_trim::locked : log_trim::more;
 }
 
 ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() const {
-  ry::result<ry::rows> rows =
-      co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.accounts_waiting()");
+  ry::result<ry::rows> rows = co_await db_.query_with({RY_DB_READ_ONLY, 0}, "select * from runs.accounts_waiting()");
   if (!rows) co_return rows.error();
   std::vector<std::string> out;
   for (const ry::row row : *rows) out.emplace_back(row.text(0));
@@ -552,18 +547,18 @@ ry::task<ry::result<std::string>> repository::first_place(std::string run) const
 }
 
 ry::task<ry::result<bool>> repository::has_key(std::string_view account, std::string_view key) const {
-  ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0},
-      "select 1 from runs.idempotency where account_id = $1::uuid and key = $2::text "
-      "and created_at > now() - interval '24 hours'",
-      account, key);
+  ry::result<ry::rows> rows =
+      co_await db_.query_with({RY_DB_READ_ONLY, 0},
+                              "select 1 from runs.idempotency where account_id = $1::uuid and key = $2::text "
+                              "and created_at > now() - interval '24 hours'",
+                              account, key);
   if (!rows) co_return rows.error();
   co_return !rows->empty();
 }
 
 ry::task<ry::result<void>> repository::prune_keys() const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "delete from runs.idempotency where created_at < now() - interval '24 hours'");
+  ry::result<ry::rows> rows =
+      co_await db_.query("delete from runs.idempotency where created_at < now() - interval '24 hours'");
   if (!rows) co_return rows.error();
   rows = co_await db_.query("delete from runs.watcher where until < now()");
   if (!rows) co_return rows.error();

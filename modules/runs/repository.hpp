@@ -26,7 +26,7 @@ struct start_arguments {
   std::optional<std::string> model;  // as granted; none: the agent's or the default
   std::optional<std::string> default_model;  // none: the tier may not use a default
   bool model_denied = false;
-  std::optional<std::string> body;   // of the user's message; none: it follows with the files, or is "continue"
+  std::optional<std::string> body;  // of the user's message; none: it follows with the files, or is "continue"
   std::string title;
   std::optional<std::string> sandbox;
   std::optional<std::string> key, hash;
@@ -34,7 +34,7 @@ struct start_arguments {
   std::int64_t timeout_seconds = 0;
   std::string first_event;
   std::int64_t reserve = 0;
-  std::int64_t max_waiting = 0;      // most waiting runs of an account
+  std::int64_t max_waiting = 0;  // most waiting runs of an account
 
   // The start refers to no existing object.
   bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
@@ -46,7 +46,7 @@ struct start_arguments {
 
 struct queue_state {
   std::int64_t queued = 0;  // runs that no node has begun
-  bool draining = false;    // this node must not begin further runs
+  bool draining = false;  // this node must not begin further runs
 };
 
 struct start_outcome {
@@ -82,7 +82,7 @@ struct step_record {
   std::int64_t charge_micro = 0;
   std::string charge_ref, charge_note = "{}";
   std::optional<std::int64_t> covers_to;  // of a summary among the messages
-  std::optional<std::string> reasoning;   // of an assistant message among them
+  std::optional<std::string> reasoning;  // of an assistant message among them
   std::optional<std::string> status, reason, error, error_code, event_json;
   std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start; a stored value is kept
   std::vector<std::string> webhooks;  // endpoints to notify of the end
@@ -134,8 +134,8 @@ struct append_batch {
 struct log_page {
   std::string wire;
   std::uint64_t first = 0, last = 0, count = 0;  // 0: empty
-  std::uint64_t ended_at = 0;                    // number of the terminal event; 0: the run continues
-  bool known = false;                            // the run exists
+  std::uint64_t ended_at = 0;  // number of the terminal event; 0: the run continues
+  bool known = false;  // the run exists
 };
 
 // more: rows were removed, and there may be more. locked: the remaining rows are in use; try again later.
@@ -160,31 +160,30 @@ class repository {
   // apply to all. One outcome each, in order. `starts` and the objects it points to outlive the task. wait: a single
   // start, which waits for the lock of its account.
   enum class on_lock { skip, wait };
-  ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts,
-                                                         on_lock how, ry::tx* in = nullptr) const;
+  ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts, on_lock how,
+                                                         ry::tx* in = nullptr) const;
   // Several plain starts, also of one account. Outcomes: ok; alone: another transaction locks the account; apart:
   // nothing was written, call start() for this one. wait: all starts are of one account.
   ry::task<ry::result<std::vector<start_outcome>>> start_together(std::span<const start_arguments* const> starts,
                                                                   on_lock how) const;
-  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
-                                            std::string body, std::vector<upload_record> files) const;
+  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message, std::string body,
+                                            std::vector<upload_record> files) const;
   // Files of a run that were not read yet, and the user's message that they belong to.
   ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;
   // Stores what was found in the files, and the message about it. False: the run belongs to another worker.
-  ry::task<ry::result<bool>> note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence,
-                                          std::string body, const std::vector<upload_finding>& found) const;
+  ry::task<ry::result<bool>> note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence, std::string body,
+                                          const std::vector<upload_finding>& found) const;
   ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
 
   // One result each, in order. The steps are ordered by run id. If one fails, all fail. `steps` and the objects it
   // points to outlive the task. wait: a single step, which waits for the lock of its account.
-  ry::task<ry::result<std::vector<step_result>>> persist(std::span<const border_step* const> steps,
-                                                         on_lock how) const;
+  ry::task<ry::result<std::vector<step_result>>> persist(std::span<const border_step* const> steps, on_lock how) const;
   // Returns the runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because some events exist
   // already; attempt::again adds only the missing ones.
   enum class attempt { first, again };
   ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch, attempt which) const;
-  ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job,
-                                                           std::int64_t fence, std::int64_t reserve) const;
+  ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                           std::int64_t reserve) const;
   ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;
   // role, body, run id, position of each message from the last summary on, oldest first; the summary is at the position
   // where it was written.
@@ -220,23 +219,20 @@ class repository {
   ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
                                        std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
-                                                        std::optional<std::string> before,
-                                                        std::int64_t limit) const;
+                                                        std::optional<std::string> before, std::int64_t limit) const;
   ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
                                           std::optional<std::string> before_id, std::int64_t limit) const;
   ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;
   enum class order { oldest_first, newest_first };
-  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread,
-                                                          order how, std::optional<std::int64_t> after,
-                                                          std::int64_t limit) const;
+  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread, order how,
+                                                          std::optional<std::int64_t> after, std::int64_t limit) const;
   struct deletion {
     std::string outcome;  // ok, not_found, busy
     std::string orphaned_project;
   };
   ry::task<ry::result<deletion>> delete_thread(std::string account, std::string thread) const;
   // The version of the project's workspace; nullopt: unknown, or of another account.
-  ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account,
-                                                                    std::string project) const;
+  ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account, std::string project) const;
 
   // Creates a further partition of the log for future runs if it is due. Returns the end of the last partition as a
   // Unix time; 0: none.

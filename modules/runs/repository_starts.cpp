@@ -27,7 +27,9 @@ constexpr std::string_view start_together_sql =
 
 using texts = std::vector<std::optional<std::string_view>>;
 
-std::string_view boolean_text(bool value) { return value ? "t" : "f"; }
+std::string_view boolean_text(bool value) {
+  return value ? "t" : "f";
+}
 
 std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
   return mode ? std::optional(name_of(*mode)) : std::nullopt;
@@ -35,8 +37,8 @@ std::optional<std::string_view> mode_text(std::optional<run_mode> mode) {
 
 // The starts as column arrays for the statement. Refers to the starts.
 struct start_columns {
-  texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies,
-      titles, modes, memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
+  texts accounts, tiers, threads, projects, optimistic, agents, models, default_models, denied, bodies, titles, modes,
+      memory, sandboxes, keys, hashes, prompted, policies, queue, behind;
   std::vector<std::optional<std::string>> budgets, parameters;
   std::vector<std::string> new_threads, new_projects, runs, messages;
   std::vector<std::int64_t> max_runs, max_threads;
@@ -141,10 +143,10 @@ ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const
     budget = f.budget.micro;
     policy = name_of(f.budget.policy);
   }
-  ry::result<ry::rows> rows = co_await db_.query(
-      start_plain_sql, a.account, a.tier, a.max_runs, a.max_threads, a.new_thread, a.new_project, a.run, a.message,
-      f.agent_id, a.model, a.default_model, *a.body, a.title, mode_text(f.mode), f.memory_enabled, budget, policy, *a.node,
-      a.timeout_seconds, a.first_event, a.reserve);
+  ry::result<ry::rows> rows =
+      co_await db_.query(start_plain_sql, a.account, a.tier, a.max_runs, a.max_threads, a.new_thread, a.new_project,
+                         a.run, a.message, f.agent_id, a.model, a.default_model, *a.body, a.title, mode_text(f.mode),
+                         f.memory_enabled, budget, policy, *a.node, a.timeout_seconds, a.first_event, a.reserve);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   if (r.is_null(3)) co_return std::optional<start_outcome>();
@@ -173,8 +175,8 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start_together(
   co_return all;
 }
 
-ry::task<ry::result<std::vector<start_outcome>>> repository::start(
-    std::span<const start_arguments* const> starts, on_lock how, ry::tx* in) const {
+ry::task<ry::result<std::vector<start_outcome>>> repository::start(std::span<const start_arguments* const> starts,
+                                                                   on_lock how, ry::tx* in) const {
   if (starts.size() == 1 && how == on_lock::skip && in == nullptr && starts.front()->is_plain()) {
     ry::result<std::optional<start_outcome>> made = co_await start_plain(*starts.front());
     if (!made) co_return made.error();
@@ -187,12 +189,11 @@ ry::task<ry::result<std::vector<start_outcome>>> repository::start(
   const start_columns c(starts);
   const start_arguments& any = *starts.front();
   const auto run = [&](auto& target) {
-    return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects,
-                        c.optimistic, c.new_threads, c.new_projects, c.runs, c.messages, c.agents,
-                        c.models, c.default_models, c.denied, c.bodies, c.titles, c.modes, c.memory,
-                        c.sandboxes, c.keys, c.hashes, c.prompted, c.budgets, c.policies, c.queue,
-                        c.behind, any.max_waiting, c.plain, how == on_lock::wait, any.node, any.timeout_seconds,
-                        any.first_event, any.reserve, c.parameters);
+    return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects, c.optimistic,
+                        c.new_threads, c.new_projects, c.runs, c.messages, c.agents, c.models, c.default_models,
+                        c.denied, c.bodies, c.titles, c.modes, c.memory, c.sandboxes, c.keys, c.hashes, c.prompted,
+                        c.budgets, c.policies, c.queue, c.behind, any.max_waiting, c.plain, how == on_lock::wait,
+                        any.node, any.timeout_seconds, any.first_event, any.reserve, c.parameters);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)

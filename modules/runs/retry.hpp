@@ -5,13 +5,13 @@
 namespace runs {
 
 struct failed_attempt {
-  std::int32_t status = 0;           // RY_* of on_end
-  std::uint32_t retry_after_s = 0;   // as the provider requested; 0: not given
-  std::int64_t tries = 1;            // with this model, this one included
+  std::int32_t status = 0;  // RY_* of on_end
+  std::uint32_t retry_after_s = 0;  // as the provider requested; 0: not given
+  std::int64_t tries = 1;  // with this model, this one included
   std::int64_t max_tries = 1;
-  bool has_fallback = false;         // another model can answer instead
-  std::int64_t remaining_ms = 0;     // of the run's time
-  std::uint32_t random = 0;          // any number
+  bool has_fallback = false;  // another model can answer instead
+  std::int64_t remaining_ms = 0;  // of the run's time
+  std::uint32_t random = 0;  // any number
 };
 
 struct next_try {

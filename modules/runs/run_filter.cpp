@@ -43,7 +43,7 @@ std::string read_status(const std::string&, const std::string& value) {
 
 struct parameter {
   const char* name;
-  std::optional<std::string> run_filter::* member;
+  std::optional<std::string> run_filter::*member;
   std::string (*read)(const std::string& name, const std::string& value);
 };
 constexpr std::array parameters = {
@@ -86,7 +86,8 @@ run_filter read_run_filter(const query_parameters& given) {
   run_filter out;
   for (const auto& [name, value] : given) {
     if (name == "limit" || name == "cursor") continue;
-    const auto known = std::find_if(parameters.begin(), parameters.end(), [&](const parameter& p) { return name == p.name; });
+    const auto known =
+        std::find_if(parameters.begin(), parameters.end(), [&](const parameter& p) { return name == p.name; });
     if (known == parameters.end()) refuse_unknown(name);
     std::optional<std::string>& to = out.*known->member;
     if (to) refuse(name + " is given twice");
@@ -96,8 +97,9 @@ run_filter read_run_filter(const query_parameters& given) {
 }
 
 std::optional<std::string> normal_time(std::string_view text) {
-  static const std::regex form(R"((\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?)",
-                               std::regex::icase);
+  static const std::regex form(
+      R"((\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?)?)",
+      std::regex::icase);
   const std::string all(text.substr(0, 41));
   std::smatch m;
   if (!std::regex_match(all, m, form)) return std::nullopt;

@@ -27,9 +27,10 @@ TEST(run_filter, without_one_the_unfinished_runs_are_listed_and_with_one_all_tha
 }
 
 TEST(run_filter, each_filter_is_checked_and_named) {
-  EXPECT_EQ(refusal_of({{"account", "x"}}),
-            "account is not a known parameter; the parameters are limit, cursor, status, account_id, thread_id, agent_id, model, reason, "
-            "error_code, from, to");
+  EXPECT_EQ(
+      refusal_of({{"account", "x"}}),
+      "account is not a known parameter; the parameters are limit, cursor, status, account_id, thread_id, agent_id, model, reason, "
+      "error_code, from, to");
   EXPECT_EQ(refusal_of({{"status", "broken"}}), "status must be all, running, completed, failed or stopped");
   EXPECT_EQ(refusal_of({{"account_id", "me"}}), "account_id must be a UUID");
   EXPECT_EQ(refusal_of({{"reason", ""}}), "reason must have 1 to 200 bytes");
@@ -42,8 +43,8 @@ TEST(run_filter, times_are_read_in_the_usual_forms) {
   EXPECT_EQ(normal_time("2026-11-20T09:30"), "2026-11-20T09:30Z");
   EXPECT_EQ(normal_time("2026-11-20T09:30:00.123Z"), "2026-11-20T09:30:00.123Z");
   EXPECT_EQ(normal_time("2026-11-20T09:30:00+02:00"), "2026-11-20T09:30:00+02:00");
-  for (const char* wrong : {"", "now", "2026-13-01", "2026-02-30", "2026-11-20T24:00", "2026-11-20T09:30:61Z", "0000-01-01",
-                            "2026-11-20T09:30:00+99:00", "2026-11-20'; --"})
+  for (const char* wrong : {"", "now", "2026-13-01", "2026-02-30", "2026-11-20T24:00", "2026-11-20T09:30:61Z",
+                            "0000-01-01", "2026-11-20T09:30:00+99:00", "2026-11-20'; --"})
     EXPECT_EQ(normal_time(wrong), std::nullopt) << wrong;
 }
 

@@ -6,7 +6,8 @@ namespace runs {
 namespace {
 
 TEST(RunMode, NamesAreReadInAnyCase) {
-  for (const run_mode mode : {run_mode::agent, run_mode::chat, run_mode::code}) EXPECT_EQ(run_mode_of(name_of(mode)), mode);
+  for (const run_mode mode : {run_mode::agent, run_mode::chat, run_mode::code})
+    EXPECT_EQ(run_mode_of(name_of(mode)), mode);
   EXPECT_EQ(run_mode_of("Chat"), run_mode::chat);
   EXPECT_EQ(run_mode_of("CODE"), run_mode::code);
   EXPECT_EQ(run_mode_of("slides"), std::nullopt);

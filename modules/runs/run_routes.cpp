@@ -49,7 +49,8 @@ std::optional<std::string> run_cursor(const ry::request& request, std::string_vi
 }
 
 std::string page_json(const char* name, const std::string& list, const repository::page& page) {
-  const std::string next = page.next_first.empty() ? "null" : json_string(encode_cursor(list, page.next_first, page.next_second));
+  const std::string next =
+      page.next_first.empty() ? "null" : json_string(encode_cursor(list, page.next_first, page.next_second));
   return "{\"" + std::string(name) + "\":" + page.items + ",\"next_cursor\":" + next + "}";
 }
 
@@ -138,8 +139,7 @@ ry::task<ry::response> run_routes::of_thread(ry::request request) {
   const std::string list = "runs:" + id;
   const std::optional<std::string> before = run_cursor(request, list);
   const caller who = co_await caller_of(parts_, request);
-  ry::result<std::optional<repository::page>> page =
-      co_await parts_.repo.thread_runs(who.id, id, before, limit);
+  ry::result<std::optional<repository::page>> page = co_await parts_.repo.thread_runs(who.id, id, before, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("agent_runs", list, **page));
 }

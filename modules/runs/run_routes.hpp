@@ -56,7 +56,7 @@ class file_routes {
   struct place {
     std::string project;
     workspace_keeper::driver driver;  // empty: this node has no copy, or an outdated one
-    bool kept = false;                // the database has files of the project
+    bool kept = false;  // the database has files of the project
   };
   ry::task<place> place_of(const ry::request& request);
   struct range {

@@ -44,7 +44,8 @@ ry::task<void> keep_files(parts& p, std::shared_ptr<live_run> run, std::string& 
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     const auto driver = p.sandbox();
     if (!driver) co_return;
-    ry::result<workspace_keeper::kept> kept = co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
+    ry::result<workspace_keeper::kept> kept =
+        co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
     if (kept) {
       if (!kept->ours) run->interrupt(RY_WHY_LEASE_LOST);
       note = kept->note;

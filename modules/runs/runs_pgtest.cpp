@@ -14,12 +14,13 @@ using namespace testing_runs;
 TEST_F(runs_sql, starts_that_are_decided_together_are_judged_each_by_itself) {
   EXPECT_EQ(start({.account = bob}), "ok");
   const std::string held = sql("select thread_id from runs.runs");
-  EXPECT_EQ(sql("select string_agg(x, ', ') from (" +
-                batch_sql({{.account = ann}, {.account = bob}}) + ") as all_of_them (x)"),
+  EXPECT_EQ(sql("select string_agg(x, ', ') from (" + batch_sql({{.account = ann}, {.account = bob}}) +
+                ") as all_of_them (x)"),
             "ok, run_limit [\"" + held + "\"]");
   EXPECT_EQ(counts(), "2 2 2 2 2 2");
   EXPECT_EQ(sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and "
-                "j.args->>'run_id' = r.id::text"), "2");
+                "j.args->>'run_id' = r.id::text"),
+            "2");
 }
 
 // The limit of waiting runs is 3 here.
@@ -42,15 +43,18 @@ TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_told_their_places) {
             R"({"type": "status", "sequence": 1, "status": "running"} )"
             R"({"type": "queued", "sequence": 2, "position": 3} {"type": "queued", "sequence": 3, "position": 2})");
   EXPECT_EQ(persist(first, 2, 2, end_step("completed")).substr(0, 2), "ok");
-  EXPECT_EQ(sql("select string_agg(status || ' ' || waiting || ' ' || coalesce(queue_place::text, '-'), ', ' order by id) "
-                "from runs.runs"),
-            "completed false -, running false 1, stopped false 2, running true 1");
+  EXPECT_EQ(
+      sql("select string_agg(status || ' ' || waiting || ' ' || coalesce(queue_place::text, '-'), ', ' order by id) "
+          "from runs.runs"),
+      "completed false -, running false 1, stopped false 2, running true 1");
   EXPECT_EQ(sql("select args->>'run_id' || ' ' || state from core.job"), second + " 0");
   EXPECT_EQ(sql("select count(*) from runs.messages where run_id = " + q(second)), "1");
   EXPECT_EQ(sql("select runs_bound from runs.account_usage"), "1");
   sql("update core.job set state = 1, fence = 1");
-  EXPECT_EQ(sql("select status || ' ' || last_seq from runs.take_over(" + q(second) +
-                ", (select id from core.job), 1, 64)"), "running 2") << "no gap after the place in the queue";
+  EXPECT_EQ(
+      sql("select status || ' ' || last_seq from runs.take_over(" + q(second) + ", (select id from core.job), 1, 64)"),
+      "running 2")
+      << "no gap after the place in the queue";
 }
 
 TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
@@ -63,7 +67,8 @@ TEST_F(runs_sql, a_run_behind_another_waits_for_its_thread_alone) {
   EXPECT_EQ(start({.thread = thread, .max_runs = 5, .behind = true}), "queued 2");
   EXPECT_EQ(start({.max_runs = 5}), "ok");
   EXPECT_EQ(sql("select runs.force_stop(" + q(first) + ")"), "stopped");
-  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2") << "the plan of the first has one slot, and it is taken";
+  EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2")
+      << "the plan of the first has one slot, and it is taken";
 }
 
 // The end of a run skips a waiting run that is being stopped; if that stop is rolled back, the sweep finds the run.
@@ -91,7 +96,8 @@ TEST_F(runs_sql, waiting_runs_are_admitted_by_the_plan_of_now) {
   EXPECT_EQ(sql("select runs.admit_by_plan(" + q(ann) + ", 'free', 9)"), "pro");
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "2");
   EXPECT_EQ(sql("select coalesce(runs.admit_by_plan(" + q(ann) + ", 'pro', 2), '-')"), "-");
-  EXPECT_EQ(sql("select count(*) || ' ' || min(queue_place) || ' ' || min(slot_limit) from runs.runs where waiting"), "1 1 2");
+  EXPECT_EQ(sql("select count(*) || ' ' || min(queue_place) || ' ' || min(slot_limit) from runs.runs where waiting"),
+            "1 1 2");
   EXPECT_EQ(sql("select runs.force_stop(" + q(going) + ")"), "stopped");
   EXPECT_EQ(sql("select count(*) from runs.runs where waiting"), "0") << "the new limit stays with the run";
 }
@@ -102,7 +108,8 @@ TEST_F(runs_sql, a_stopped_waiter_leaves_the_thread_busy_and_its_messages_alone)
   const std::string thread = sql("select thread_id from runs.runs");
   EXPECT_EQ(start({.thread = thread, .max_runs = 5, .behind = true}), "queued 1");
   EXPECT_EQ(sql("select runs.force_stop(" + q(last_run()) + ")"), "stopped");
-  EXPECT_EQ(sql("select count(*) from runs.messages"), "1") << "between the steps of the other run it would be answered";
+  EXPECT_EQ(sql("select count(*) from runs.messages"), "1")
+      << "between the steps of the other run it would be answered";
   EXPECT_EQ(start({.thread = thread, .max_runs = 5}), "thread_busy " + first);
 }
 
@@ -127,8 +134,8 @@ TEST_F(runs_sql, a_locked_account_does_not_hold_up_the_others) {
   const auto other = connect();
   other("begin");
   other("select * from accounts.lock_account(" + q(bob) + ")");
-  EXPECT_EQ(sql("select string_agg(x, ', ') from (" +
-                batch_sql({{.account = bob}, {.account = ann}}) + ") as all_of_them (x)"),
+  EXPECT_EQ(sql("select string_agg(x, ', ') from (" + batch_sql({{.account = bob}, {.account = ann}}) +
+                ") as all_of_them (x)"),
             "alone, ok");
   EXPECT_EQ(sql(batch_sql({{.account = bob}})), "alone") << "nor does one that comes by itself";
   other("commit");
@@ -140,8 +147,7 @@ TEST_F(runs_sql, a_start_writes_everything_once) {
   EXPECT_EQ(counts(), "1 1 1 1 1 1");
   EXPECT_EQ(sql("select node::text || ' ' || state || ' ' || fence from core.job"), node + " 1 1");
   EXPECT_EQ(sql("select args->>'run_id' = r.id::text from core.job, runs.runs r"), "t");
-  EXPECT_EQ(sql("select payload from runs.event"),
-            R"({"type": "status", "sequence": 1, "status": "running"})");
+  EXPECT_EQ(sql("select payload from runs.event"), R"({"type": "status", "sequence": 1, "status": "running"})");
 }
 
 TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
@@ -150,18 +156,26 @@ TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
   for (const std::string& id : {bob, eve}) sql("select agents.ensure_default(" + q(id) + ")");
   // All rows written for an account; of ids and times only whether they are set.
   const auto written = [&](const std::string& account) {
-    return sql("select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
-               "'^([0-9a-f]{8}-[0-9a-f-]{27}|.*T\\d\\d:\\d\\d:\\d\\d.*)$', '*'), ' ' order by e.key) "
-               "from jsonb_each_text(x - array['job_id', 'id', 'position', 'args', 'workspace_version'] || jsonb_build_object('named', "
-               "x->'args'->>'run_id' = (select r.id::text from runs.runs r where r.account_id = " + q(account) + "), "
-               "'mine', x->>'job_id' = (select j.id::text from core.job j where j.share = " + q(account) + "))) e), E'\n' order by t, x::text) "
-               "from (select 'projects' as t, to_jsonb(p) as x from runs.projects p where account_id = " + q(account) +
-               " union all select 'threads', to_jsonb(p) from runs.threads p where account_id = " + q(account) +
-               " union all select 'usage', to_jsonb(p) from runs.account_usage p where account_id = " + q(account) +
-               " union all select 'runs', to_jsonb(p) from runs.runs p where account_id = " + q(account) +
-               " union all select 'job', to_jsonb(p) from core.job p where share = " + q(account) +
-               " union all select 'messages', to_jsonb(p) from runs.messages p where run_id in (select id from runs.runs where account_id = " + q(account) + ")"
-               " union all select 'events', to_jsonb(p) from runs.events p where run_id in (select id from runs.runs where account_id = " + q(account) + ")) all_of_it");
+    return sql(
+        "select string_agg(t || ': ' || (select string_agg(e.key || '=' || regexp_replace(coalesce(e.value, 'null'), "
+        "'^([0-9a-f]{8}-[0-9a-f-]{27}|.*T\\d\\d:\\d\\d:\\d\\d.*)$', '*'), ' ' order by e.key) "
+        "from jsonb_each_text(x - array['job_id', 'id', 'position', 'args', 'workspace_version'] || jsonb_build_object('named', "
+        "x->'args'->>'run_id' = (select r.id::text from runs.runs r where r.account_id = " +
+        q(account) +
+        "), "
+        "'mine', x->>'job_id' = (select j.id::text from core.job j where j.share = " +
+        q(account) +
+        "))) e), E'\n' order by t, x::text) "
+        "from (select 'projects' as t, to_jsonb(p) as x from runs.projects p where account_id = " +
+        q(account) + " union all select 'threads', to_jsonb(p) from runs.threads p where account_id = " + q(account) +
+        " union all select 'usage', to_jsonb(p) from runs.account_usage p where account_id = " + q(account) +
+        " union all select 'runs', to_jsonb(p) from runs.runs p where account_id = " + q(account) +
+        " union all select 'job', to_jsonb(p) from core.job p where share = " + q(account) +
+        " union all select 'messages', to_jsonb(p) from runs.messages p where run_id in (select id from runs.runs where account_id = " +
+        q(account) +
+        ")"
+        " union all select 'events', to_jsonb(p) from runs.events p where run_id in (select id from runs.runs where account_id = " +
+        q(account) + ")) all_of_it");
   };
   for (const std::string budget : {"null", "5000"}) {
     SCOPED_TRACE(budget);
@@ -178,9 +192,11 @@ TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
       EXPECT_NE(written(bob).find("runs: "), std::string::npos);
     }
   }
-  EXPECT_EQ(sql("select distinct threads || ' ' || runs_bound from runs.account_usage"), "2 2") << "the second one counts, too";
+  EXPECT_EQ(sql("select distinct threads || ' ' || runs_bound from runs.account_usage"), "2 2")
+      << "the second one counts, too";
   EXPECT_EQ(sql("select count(*) || ' ' || count(distinct model || budget_micro || budget_policy) from runs.runs "
-                "where budget_micro = 5000"), "3 1");
+                "where budget_micro = 5000"),
+            "3 1");
   EXPECT_EQ(sql("select count(distinct agent_id) || ' ' || count(distinct job_id) from runs.runs"), "3 6");
 }
 
@@ -191,10 +207,16 @@ TEST_F(runs_sql, plain_starts_together_are_made_as_far_as_each_account_has_room)
             "made made made made apart apart");
   EXPECT_EQ(counts(), "4 4 4 4 4 4");
   EXPECT_EQ(sql("select string_agg(threads || ' ' || runs_bound, ', ') from runs.account_usage"), "2 2, 2 2");
-  EXPECT_EQ(sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and (j.args->>'run_id')::uuid = r.id "
-                "and j.share = r.account_id join runs.threads t on t.id = r.thread_id and t.account_id = r.account_id"), "4");
-  EXPECT_EQ(sql(plain_all_sql({few, {.account = bob, .agent = unknown, .max_runs = 9}, {.account = bob, .tier = "pro", .max_runs = 9},
-                               {.account = unknown}, many})), "apart apart apart locked made");
+  EXPECT_EQ(
+      sql("select count(*) from runs.runs r join core.job j on j.id = r.job_id and (j.args->>'run_id')::uuid = r.id "
+          "and j.share = r.account_id join runs.threads t on t.id = r.thread_id and t.account_id = r.account_id"),
+      "4");
+  EXPECT_EQ(sql(plain_all_sql({few,
+                               {.account = bob, .agent = unknown, .max_runs = 9},
+                               {.account = bob, .tier = "pro", .max_runs = 9},
+                               {.account = unknown},
+                               many})),
+            "apart apart apart locked made");
   sql("update agents.agent set model_name = 'own' where account_id = " + q(bob));
   wish named = many;
   named.model = "m";
@@ -212,7 +234,8 @@ TEST_F(runs_sql, plain_starts_together_leave_a_locked_account_alone_or_wait_for_
   EXPECT_EQ(sql(plain_all_sql({w, {}, w})), "locked made locked");
   std::string answer;
   std::thread waits([&] { answer = connect()(plain_all_sql({w, w, w}, true)); });
-  for (int i = 0; i < 500 && sql("select count(*) from pg_locks where not granted") == "0"; ++i) sql("select pg_sleep(0.01)");
+  for (int i = 0; i < 500 && sql("select count(*) from pg_locks where not granted") == "0"; ++i)
+    sql("select pg_sleep(0.01)");
   other("commit");
   waits.join();
   EXPECT_EQ(answer, "made made apart") << "what was made meanwhile counts";
@@ -277,7 +300,8 @@ TEST_F(runs_sql, refused_starts_leave_nothing) {
 
 TEST_F(runs_sql, an_agents_own_model_is_asked_about) {
   const std::string agent = sql("select agent_id from agents.resolve(" + q(ann) + ", null)");
-  sql("select agents.revise(" + q(ann) + ", " + q(agent) + ", 0, null, null, null, 'runyard/power', null, null, 100, 'free')");
+  sql("select agents.revise(" + q(ann) + ", " + q(agent) +
+      ", 0, null, null, null, 'runyard/power', null, null, 100, 'free')");
   EXPECT_EQ(start({}), "model runyard/power");
   EXPECT_EQ(start({.model = "runyard/basic"}), "ok");
   EXPECT_EQ(sql("select model from runs.runs"), "runyard/basic");
@@ -299,8 +323,7 @@ TEST_F(runs_sql, two_starts_at_the_limit_give_one_run) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::string> out(4);
     std::vector<std::thread> all;
-    for (std::size_t i = 0; i < out.size(); ++i)
-      all.emplace_back([&, i] { out[i] = connect()(start_sql({})); });
+    for (std::size_t i = 0; i < out.size(); ++i) all.emplace_back([&, i] { out[i] = connect()(start_sql({})); });
     for (std::thread& t : all) t.join();
     EXPECT_EQ(std::count(out.begin(), out.end(), "ok"), 1);
     EXPECT_EQ(sql("select count(*) from runs.runs where status = 'running'"), "1");
@@ -413,7 +436,8 @@ TEST_F(runs_sql, parameters_are_kept_with_their_run_also_while_it_waits) {
     sql("select pg_sleep(0.002)");
   };
   start_with({{}, {.account = bob}}, R"(array['{"top_p":1}', null])");
-  EXPECT_EQ(sql("select string_agg(coalesce(parameters, '-'), ' ' order by account_id) from runs.runs"), R"({"top_p":1} -)");
+  EXPECT_EQ(sql("select string_agg(coalesce(parameters, '-'), ' ' order by account_id) from runs.runs"),
+            R"({"top_p":1} -)");
   start_with({{.queue = true}}, R"(array['{"top_p":0.5}'])");
   EXPECT_EQ(sql("select parameters from runs.runs where waiting"), R"({"top_p":0.5})");
 }
@@ -423,7 +447,8 @@ TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_
   const std::string run = last_run();
   const auto persist_with = [&](int from, const std::string& cache_writes) {
     return sql("select outcome from runs.persist_steps(true, array[null]::uuid[], array[" + q(run) + "]::uuid[], " +
-               "array[(select job_id from runs.runs)], array[(select fence from runs.runs)], array[" + std::to_string(from) +
+               "array[(select job_id from runs.runs)], array[(select fence from runs.runs)], array[" +
+               std::to_string(from) +
                "]::bigint[], array[100]::bigint[], array[1]::bigint[], array[10]::bigint[], array[5]::bigint[], "
                "array[0]::bigint[], array[0]::bigint[], array[''], array['{}'], array[null], array[null], array[null], "
                "array[null], array[null], array[null]::bigint[], array[null]::bigint[], array[1]::bigint[], array[" +
@@ -435,9 +460,10 @@ TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_
   EXPECT_EQ(persist_with(3, ", array[7]::bigint[]"), "ok");
   EXPECT_EQ(persist_with(4, ", array[8]::bigint[]"), "ok");
   EXPECT_EQ(sql("select runs.run_json(r)->'usage'->>'cache_write_tokens' from runs.runs r"), "15");
-  EXPECT_EQ(sql("select runs.terminal_payload(r) like '%\"cached_tokens\":0,\"cache_write_tokens\":15}, \"tokens\"%' from "
-                "(select * from jsonb_populate_record((select r from runs.runs r), '{\"status\":\"completed\",\"reason\":\"ok\"}')) r"),
-            "t");
+  EXPECT_EQ(
+      sql("select runs.terminal_payload(r) like '%\"cached_tokens\":0,\"cache_write_tokens\":15}, \"tokens\"%' from "
+          "(select * from jsonb_populate_record((select r from runs.runs r), '{\"status\":\"completed\",\"reason\":\"ok\"}')) r"),
+      "t");
   sql("update runs.runs set parameters = '{\"top_p\":1}'");
   sql("update core.job set fence = 2");
   EXPECT_EQ(sql("select cache_write_tokens || ' ' || parameters from runs.take_over(" + q(run) +
@@ -449,12 +475,14 @@ TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
   start({});
   const std::string run = last_run();
   const std::string one = "array[gen_random_uuid()::text], array['";
-  const std::string rest = "'], array['{\"role\":\"x\",\"content\":\"c\"}'], 1, 0, 0, 0, 0, '', null, null, null, null, null, 4, 7, '{}'";
+  const std::string rest =
+      "'], array['{\"role\":\"x\",\"content\":\"c\"}'], 1, 0, 0, 0, 0, '', null, null, null, null, null, 4, 7, '{}'";
   persist(run, 2, 2, one + "assistant" + rest + ", 7, '[{\"signature\":\"s\"}]'");
   persist(run, 3, 3, one + "summary" + rest + ", 2, '[1]'");
-  EXPECT_EQ(sql("select string_agg(role || ' ' || coalesce(covers_to::text, '-') || ' ' || coalesce(reasoning, '-'), ',' "
-                "order by position) from runs.messages where role <> 'user'"),
-            "assistant - [{\"signature\":\"s\"}],summary 2 -");
+  EXPECT_EQ(
+      sql("select string_agg(role || ' ' || coalesce(covers_to::text, '-') || ' ' || coalesce(reasoning, '-'), ',' "
+          "order by position) from runs.messages where role <> 'user'"),
+      "assistant - [{\"signature\":\"s\"}],summary 2 -");
 }
 
 // Steps of several runs in one statement: a step that is refused or has to wait does not affect the others.
@@ -464,33 +492,44 @@ TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
   start({.account = bob});
   const std::string of_bob = last_run();
   const auto together = [&](const std::string& from, const std::string& fences, const std::string& wait) {
-    return sql("select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.persist_steps(" + wait +
-               ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(of_ann) + ", " + q(of_bob) +
-               "]::uuid[], (select array_agg(job_id order by id) from runs.runs), array[" + fences + "], array[" + from +
-               ", " + from + "], array[99, 99], array[1, 1], array[10, 20], array[1, 2], array[0, 0], array[1000, 2000], "
-               "array['a:' || " + from + ", 'b:' || " + from + "], array['{}', '{}'], array[null, 'completed'], array[null, 'ok'], "
-               "array[null, null]::text[], array[null, null]::text[], array[null, '{\"x\":1}'], array[1, 2], array[3, 4], "
-               "array[1, 2, 2], array[" + from + ", 2, " + from + "], array[" + from + ", 2, " + from + "], array['x', 'y', 'z'], "
-               "array[2, 1], array[gen_random_uuid(), gen_random_uuid()], array['assistant', 'assistant'], array['of bob', 'of ann'], "
-               "array[null, null]::bigint[], array[null, null]::text[], '{}', '{}')");
+    return sql(
+        "select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.persist_steps(" + wait +
+        ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(of_ann) + ", " + q(of_bob) +
+        "]::uuid[], (select array_agg(job_id order by id) from runs.runs), array[" + fences + "], array[" + from +
+        ", " + from +
+        "], array[99, 99], array[1, 1], array[10, 20], array[1, 2], array[0, 0], array[1000, 2000], "
+        "array['a:' || " +
+        from + ", 'b:' || " + from +
+        "], array['{}', '{}'], array[null, 'completed'], array[null, 'ok'], "
+        "array[null, null]::text[], array[null, null]::text[], array[null, '{\"x\":1}'], array[1, 2], array[3, 4], "
+        "array[1, 2, 2], array[" +
+        from + ", 2, " + from + "], array[" + from + ", 2, " + from +
+        "], array['x', 'y', 'z'], "
+        "array[2, 1], array[gen_random_uuid(), gen_random_uuid()], array['assistant', 'assistant'], array['of bob', 'of ann'], "
+        "array[null, null]::bigint[], array[null, null]::text[], '{}', '{}')");
   };
   const auto other = connect();
   other("begin");
   other("select * from accounts.lock_account(" + q(bob) + ")");
   EXPECT_EQ(together("3", "1, 1", "false"), "ok 4999000, alone");
-  EXPECT_EQ(sql("select string_agg(status || ' ' || border_seq, ', ' order by id) from runs.runs"), "running 3, running 1");
+  EXPECT_EQ(sql("select string_agg(status || ' ' || border_seq, ', ' order by id) from runs.runs"),
+            "running 3, running 1");
   other("commit");
   EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok 4998000");
   EXPECT_EQ(together("4", "7, 1", "false"), "gone, ok") << "once, however often it is tried";
-  EXPECT_EQ(sql("select string_agg(status || ' ' || border_seq || ' ' || input_tokens, ', ' order by id) from runs.runs"),
-            "running 3 10, completed 4 20");
-  EXPECT_EQ(sql("select string_agg(m.body, ', ' order by r.id, position) from runs.messages m join runs.runs r on r.id = m.run_id "
-                "where role = 'assistant'"),
-            "of ann, of bob");
-  EXPECT_EQ(sql("select string_agg(right(r.account_id::text, 1) || seq || wire, ' ' order by r.id, seq) from runs.events e "
-                "join runs.runs r on r.id = e.run_id where seq > 1"),
-            "13x 22y 24z");
-  EXPECT_EQ(sql("select string_agg(delta_micro::text, ' ' order by id) from accounts.ledger where kind = 'charge'"), "-1000 -2000");
+  EXPECT_EQ(
+      sql("select string_agg(status || ' ' || border_seq || ' ' || input_tokens, ', ' order by id) from runs.runs"),
+      "running 3 10, completed 4 20");
+  EXPECT_EQ(
+      sql("select string_agg(m.body, ', ' order by r.id, position) from runs.messages m join runs.runs r on r.id = m.run_id "
+          "where role = 'assistant'"),
+      "of ann, of bob");
+  EXPECT_EQ(
+      sql("select string_agg(right(r.account_id::text, 1) || seq || wire, ' ' order by r.id, seq) from runs.events e "
+          "join runs.runs r on r.id = e.run_id where seq > 1"),
+      "13x 22y 24z");
+  EXPECT_EQ(sql("select string_agg(delta_micro::text, ' ' order by id) from accounts.ledger where kind = 'charge'"),
+            "-1000 -2000");
   EXPECT_EQ(sql("select count(*) from core.job"), "1");
   EXPECT_EQ(sql("select key from core.event where kind = 'run.completed'"), bob);
 }
@@ -503,8 +542,8 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   sql("update core.job set fence = 2");
   EXPECT_THROW(persist(run, 5, 6, plain_step()), testing_sql::sql_error);
   const std::string job = sql("select job_id from runs.runs");
-  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || step from runs.take_over(" + q(run) + ", " +
-                job + ", 2, 64)"),
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || step from runs.take_over(" + q(run) + ", " + job +
+                ", 2, 64)"),
             "68 4 1");
   EXPECT_EQ(persist(run, 69, 69, plain_step(), "1"), "gone");
   EXPECT_EQ(persist(run, 69, 69, plain_step()), "ok 5000000");
@@ -520,8 +559,8 @@ TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
   sql(append_sql(run, log_row(2, 2, start_of_turn), none));
   sql(append_sql(run, log_row(5, 9, "{}"), none));
   sql("update core.job set fence = 2");
-  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || attempts from runs.take_over(" + q(run) +
-                ", " + job + ", 2, 64)"),
+  EXPECT_EQ(sql("select last_seq || ' ' || border_seq || ' ' || attempts from runs.take_over(" + q(run) + ", " + job +
+                ", 2, 64)"),
             "64 1 3");
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "64 1 64");
   EXPECT_EQ(sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq < 12"),
@@ -560,8 +599,10 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
     return sql("select attempts from runs.take_over(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
   };
   const auto told = [&](int number, int attempt) {
-    sql(append_sql(run, log_row(number, number, R"({"type": "llm_response_start", "sequence": )" + std::to_string(number) +
-                                                    R"(, "step": 1, "attempt": )" + std::to_string(attempt) + "}"),
+    sql(append_sql(run,
+                   log_row(number, number,
+                           R"({"type": "llm_response_start", "sequence": )" + std::to_string(number) +
+                               R"(, "step": 1, "attempt": )" + std::to_string(attempt) + "}"),
                    "'{}', '{}', '{}'"));
   };
   EXPECT_EQ(take_over(2), "1");
@@ -590,8 +631,9 @@ TEST_F(runs_sql, a_take_over_leaves_the_numbers_of_a_row_that_was_on_its_way) {
   taking.join();
   EXPECT_EQ(sql("select count(*) || ' ' || count(distinct seq) || ' ' || min(seq) || ' ' || max(seq) from runs.event"),
             "64 64 1 64");
-  EXPECT_EQ(sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq between 6 and 21"),
-            "6-6 7-20 21-21");
+  EXPECT_EQ(
+      sql("select string_agg(seq || '-' || last_seq, ' ' order by seq) from runs.events where seq between 6 and 21"),
+      "6-6 7-20 21-21");
 }
 
 TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
@@ -641,7 +683,9 @@ TEST_F(runs_sql, a_forced_stop_holds_against_its_worker) {
 TEST_F(runs_sql, a_page_of_runs_touches_few_rows) {
   sql("insert into runs.runs (id, account_id, project_id, thread_id, agent_id, agent_version, model, status, job_id, "
       "fence, seq_reserved, timeout_seconds) select (lpad(to_hex(n), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid, "
-      "case when n % 10 = 0 then " + q(ann) + "::uuid else md5((n % 1000)::text)::uuid end, md5('p')::uuid, md5('t')::uuid, "
+      "case when n % 10 = 0 then " +
+      q(ann) +
+      "::uuid else md5((n % 1000)::text)::uuid end, md5('p')::uuid, md5('t')::uuid, "
       "md5('a')::uuid, 1, 'm', 'completed', 0, 0, 9, 3000 from generate_series(1, 50000) n");
   sql("vacuum analyze runs.runs");
   for (const std::string status : {"null", "'running'", "'completed'"}) {
@@ -655,8 +699,8 @@ TEST_F(runs_sql, deleting_a_thread_removes_all_of_it_and_nothing_else) {
   start({.account = bob});
   const std::string thread = sql("select id from runs.threads where account_id = " + q(ann));
   const auto remove = [&](const std::string& account) {
-    return sql("select outcome || ' ' || (project_id is not null) from runs.delete_thread(" + q(account) +
-               ", " + q(thread) + ")");
+    return sql("select outcome || ' ' || (project_id is not null) from runs.delete_thread(" + q(account) + ", " +
+               q(thread) + ")");
   };
   EXPECT_EQ(remove(bob), "not_found false");
   EXPECT_EQ(remove(ann), "busy false");

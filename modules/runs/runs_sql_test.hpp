@@ -15,9 +15,12 @@ inline const std::string ann = "11111111-1111-4111-8111-111111111111";
 inline const std::string bob = "22222222-2222-4222-8222-222222222222";
 inline const std::string node = "99999999-9999-4999-8999-999999999999";
 
-inline const std::string first_event = R"(runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'))";
+inline const std::string first_event =
+    R"(runs.event_wire(1, '{"type": "status", "sequence": 1, "status": "running"}'))";
 
-inline std::string q(const std::string& text) { return text == "null" ? text : "'" + text + "'"; }
+inline std::string q(const std::string& text) {
+  return text == "null" ? text : "'" + text + "'";
+}
 
 class runs_sql : public testing_sql::database_test {
  protected:
@@ -70,9 +73,9 @@ class runs_sql : public testing_sql::database_test {
   }
 
   struct wish {
-    std::string account = ann, tier = "free", thread = "null", project = "null", agent = "null",
-                model = "null", body = R"({"role":"user","content":"hi"})", key = "null", hash = "null",
-                sandbox = "null", run = "null", budget = "null", policy = "null";
+    std::string account = ann, tier = "free", thread = "null", project = "null", agent = "null", model = "null",
+                body = R"({"role":"user","content":"hi"})", key = "null", hash = "null", sandbox = "null", run = "null",
+                budget = "null", policy = "null";
     int max_runs = 1, max_threads = 10;
     bool optimistic = false, denied = false, queue = false, behind = false;
   };
@@ -96,23 +99,25 @@ class runs_sql : public testing_sql::database_test {
            column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) +
            column("uuid", [](const wish& w) { return q(w.thread); }) +
            column("uuid", [](const wish& w) { return q(w.project); }) +
-           column("boolean", [](const wish& w) { return w.optimistic ? "true" : "false"; }) +
-           column("uuid", fresh) + column("uuid", fresh) +
+           column("boolean", [](const wish& w) { return w.optimistic ? "true" : "false"; }) + column("uuid", fresh) +
+           column("uuid", fresh) +
            column("uuid", [](const wish& w) { return w.run == "null" ? "accounts.new_id()" : q(w.run); }) +
            column("uuid", fresh) + column("uuid", [](const wish& w) { return q(w.agent); }) +
            column("text", [](const wish& w) { return q(w.model); }) +
            column("text", [](const wish&) { return "'runyard/basic'"; }) +
            column("boolean", [](const wish& w) { return w.denied ? "true" : "false"; }) +
            column("text", [](const wish& w) { return q(w.body); }) +
-           column("text", [](const wish&) { return "'title'"; }) + column("text", none) +
-           column("boolean", none) + column("uuid", [](const wish& w) { return q(w.sandbox); }) +
+           column("text", [](const wish&) { return "'title'"; }) + column("text", none) + column("boolean", none) +
+           column("uuid", [](const wish& w) { return q(w.sandbox); }) +
            column("text", [](const wish& w) { return q(w.key); }) +
            column("text", [](const wish& w) { return q(w.hash); }) +
-           column("boolean", [](const wish& w) { return w.body == "null" ? "false" : "true"; }) + column("bigint", [](const wish& w) { return w.budget; }) +
+           column("boolean", [](const wish& w) { return w.body == "null" ? "false" : "true"; }) +
+           column("bigint", [](const wish& w) { return w.budget; }) +
            column("text", [](const wish& w) { return q(w.policy); }) +
            column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
-           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " + (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) +
-           ", 3000, " + first_event + ", 64)";
+           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " +
+           (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) + ", 3000, " + first_event +
+           ", 64)";
   }
   static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
   static std::string plain_sql(const wish& w) {
@@ -128,13 +133,15 @@ class runs_sql : public testing_sql::database_test {
     const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
     const auto none = [](const wish&) { return "null"; };
     return "select string_agg(case when s.job_id is not null then 'made' when s.n is not null then 'locked' else 'apart' end, "
-           "' ' order by w.n) from generate_series(1, " + std::to_string(wishes.size()) + ") w (n) "
+           "' ' order by w.n) from generate_series(1, " +
+           std::to_string(wishes.size()) +
+           ") w (n) "
            "left join runs.start_plain_all(" +
            column("uuid", [](const wish& w) { return q(w.account); }) +
            column("text", [](const wish& w) { return q(w.tier); }) +
            column("bigint", [](const wish& w) { return std::to_string(w.max_runs); }) +
-           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) +
-           column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) +
+           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) + column("uuid", fresh) +
+           column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) +
            column("uuid", [](const wish& w) { return q(w.agent); }) +
            column("text", [](const wish& w) { return q(w.model); }) +
            column("text", [](const wish&) { return "'runyard/basic'"; }) +
@@ -148,7 +155,8 @@ class runs_sql : public testing_sql::database_test {
   template <class F>
   long rows_read(F what) const {
     const auto so_far = [&] {
-      return std::stol(sql("select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables"));
+      return std::stol(
+          sql("select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables"));
     };
     sql("begin");
     const long before = so_far();
@@ -164,9 +172,10 @@ class runs_sql : public testing_sql::database_test {
   }
   std::string last_run() const { return sql("select id from runs.runs order by id desc limit 1"); }
   std::string counts() const {
-    return sql("select (select count(*) from runs.projects) || ' ' || (select count(*) from runs.threads) || ' ' "
-               "|| (select count(*) from runs.messages) || ' ' || (select count(*) from runs.runs) || ' ' || "
-               "(select count(*) from runs.event) || ' ' || (select count(*) from core.job)");
+    return sql(
+        "select (select count(*) from runs.projects) || ' ' || (select count(*) from runs.threads) || ' ' "
+        "|| (select count(*) from runs.messages) || ' ' || (select count(*) from runs.runs) || ' ' || "
+        "(select count(*) from runs.event) || ' ' || (select count(*) from core.job)");
   }
   // Arguments for one row of the log.
   static std::string log_row(int from, int to, const std::string& payload) {
@@ -179,14 +188,12 @@ class runs_sql : public testing_sql::database_test {
     return "select count(*) from runs.append_events(array[" + q(run) + "], " + row + ", " + reservation +
            (again ? ", true)" : ", false)");
   }
-  std::string persist(const std::string& run, int from, int to, const std::string& rest,
-                      const std::string& fence = "",
+  std::string persist(const std::string& run, int from, int to, const std::string& rest, const std::string& fence = "",
                       const std::string& what = "outcome || coalesce(' ' || balance_micro, '')") const {
     return sql("select " + what + " from pg_temp.persist_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
-               (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) +
-               ", " + log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest +
-               ")");
+               (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) + ", " +
+               log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest + ")");
   }
   // ids, roles, bodies, step, usage, charge, ref, status, reason, error, code, event
   static std::string plain_step() {
@@ -194,7 +201,8 @@ class runs_sql : public testing_sql::database_test {
   }
   static std::string answer_step(const std::string& ref, int charge) {
     return "array[gen_random_uuid()::text], array['assistant'], array['{\"role\":\"assistant\"}'], 1, 10, "
-           "5, 0, " + std::to_string(charge) + ", " + q(ref) + ", null, null, null, null, null, 4, 7";
+           "5, 0, " +
+           std::to_string(charge) + ", " + q(ref) + ", null, null, null, null, null, 4, 7";
   }
   static std::string end_step(const std::string& status) {
     return "'{}', '{}', '{}', 2, 0, 0, 0, 0, '', " + q(status) + ", 'ok', null, null, '{\"x\":1}', 5, 8";

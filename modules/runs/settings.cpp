@@ -23,14 +23,18 @@ json::object object_at(const json::object& o, std::string_view key) {
   return v != nullptr && v->is_object() ? v->as_object() : json::object();
 }
 
-std::string in_quotes(std::string_view name) { return '"' + std::string(name) + '"'; }
+std::string in_quotes(std::string_view name) {
+  return '"' + std::string(name) + '"';
+}
 
 // A settings key: "models" and "a/b" yield models."a/b".
 std::string below(std::string_view table, std::string_view name) {
   return std::string(table) + (table.empty() ? "" : ".") + ry::settings_faults::quoted(name);
 }
 
-bool is_price_unit(std::int64_t v) { return v >= 0 && v <= 1'000'000'000'000'000; }
+bool is_price_unit(std::int64_t v) {
+  return v >= 0 && v <= 1'000'000'000'000'000;
+}
 
 // A number of seconds, or a number with a unit: 3000s, 50m, 2h, 30d. nullopt: neither.
 std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most) {
@@ -82,8 +86,8 @@ std::int64_t reader::whole(const json::object& o, std::string_view table, std::s
   return otherwise;
 }
 
-std::int64_t reader::seconds(const json::object& o, std::string_view key, std::int64_t otherwise,
-                             std::int64_t least, std::int64_t most) {
+std::int64_t reader::seconds(const json::object& o, std::string_view key, std::int64_t otherwise, std::int64_t least,
+                             std::int64_t most) {
   const json::value* v = o.if_contains(key);
   if (v == nullptr) return otherwise;
   std::optional<std::int64_t> given;
@@ -121,16 +125,14 @@ void reader::read_provider(settings& out, std::string_view name, json::object co
 void reader::read_models(settings& out, const json::object& o) {
   const json::object models = object_at(o, "models");
   for (const auto& item : models)
-    if (item.value().is_string())
-      out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
+    if (item.value().is_string()) out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
   out.models.emplace("runyard/basic", "offline/basic");
   out.models.emplace("runyard/power", out.models.at("runyard/basic"));
   for (const auto& [alias, full] : out.models)
     if (models.contains(alias) && !out.target(alias))
-      fault(below("models", alias),
-            "is " + in_quotes(full) +
-                ": it must be \"<provider>/<model>\" with a provider of runs.providers" +
-                did_you_mean(out, full));
+      fault(below("models", alias), "is " + in_quotes(full) +
+                                        ": it must be \"<provider>/<model>\" with a provider of runs.providers" +
+                                        did_you_mean(out, full));
 
   out.downgrades.emplace("runyard/power", "runyard/basic");
   const json::object downgrades = object_at(o, "downgrades");
@@ -139,11 +141,13 @@ void reader::read_models(settings& out, const json::object& o) {
       out.downgrades.insert_or_assign(std::string(item.key()), std::string(item.value().as_string()));
   out.default_model = module_json::text_of(o, "default_model", "runyard/basic");
   if (o.contains("default_model") && !out.models.contains(out.default_model) && !out.target(out.default_model))
-    fault("default_model", in_quotes(out.default_model) + " is not a known model" + did_you_mean(out, out.default_model));
+    fault("default_model",
+          in_quotes(out.default_model) + " is not a known model" + did_you_mean(out, out.default_model));
 
   for (const auto& item : downgrades)
     for (const std::string_view name : {std::string_view(item.key()), std::string_view(out.downgrades[item.key()])})
-      if (!out.target(name)) fault(below("downgrades", item.key()), in_quotes(name) + " is not a known model" + did_you_mean(out, name));
+      if (!out.target(name))
+        fault(below("downgrades", item.key()), in_quotes(name) + " is not a known model" + did_you_mean(out, name));
 
   const json::object windows = object_at(o, "context_tokens");
   for (const auto& item : windows) {
@@ -171,8 +175,10 @@ void reader::read_models(settings& out, const json::object& o) {
 
 void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
-    fault(below(table, name), "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
-                              "provider of runs.providers" + did_you_mean(s, name));
+    fault(below(table, name),
+          "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
+          "provider of runs.providers" +
+              did_you_mean(s, name));
 }
 
 void reader::read_model_options(settings& out, const json::object& all) {
@@ -256,8 +262,7 @@ std::int64_t charge_micro(const price& p, const token_usage& usage) {
   const std::int64_t cached = std::min(usage.cached, usage.input);
   const std::int64_t written = std::min(usage.cache_write, usage.input - cached);
   const __int128 sum = static_cast<__int128>(usage.input - cached - written) * p.input +
-                       static_cast<__int128>(cached) * p.cached_input +
-                       static_cast<__int128>(written) * p.cache_write +
+                       static_cast<__int128>(cached) * p.cached_input + static_cast<__int128>(written) * p.cache_write +
                        static_cast<__int128>(usage.output) * p.output;
   const __int128 micro = (sum + 500000) / 1000000;
   constexpr std::int64_t most = 1'000'000'000'000'000;
@@ -279,8 +284,7 @@ namespace {
 
 // The entry of the name itself, or of the model it is an alias of.
 template <class Value>
-const Value* known_of(const settings& s, const std::map<std::string, Value, std::less<>>& all,
-                      std::string_view name) {
+const Value* known_of(const settings& s, const std::map<std::string, Value, std::less<>>& all, std::string_view name) {
   if (const auto found = all.find(name); found != all.end()) return &found->second;
   if (const auto alias = s.models.find(name); alias != s.models.end())
     if (const auto found = all.find(alias->second); found != all.end()) return &found->second;
@@ -365,8 +369,7 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.sandbox_driver = module_json::text_of(o, "sandbox");
   out.system_prompt = module_json::text_of(o, "system_prompt");
   out.code_instructions = module_json::text_of(o, "code_instructions");
-  out.timeout_seconds =
-      whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
+  out.timeout_seconds = whole(o, "", "timeout_seconds", seconds(o, "run_timeout", out.timeout_seconds, 1, 7 * 86'400));
   out.max_steps = whole(o, "", "max_steps", out.max_steps);
   out.max_attempts = whole(o, "", "max_attempts", out.max_attempts);
   out.max_continuations = whole(o, "", "max_continuations", out.max_continuations);
@@ -378,8 +381,7 @@ void reader::read_limits(settings& out, const json::object& o) {
   out.tool_search_from = whole(o, "", "tool_search_from", out.tool_search_from);
   out.repeat_limit = whole(o, "", "repeat_limit", out.repeat_limit);
   out.drain_seconds = whole(o, "", "drain_seconds", out.drain_seconds);
-  out.event_retention_seconds =
-      seconds(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
+  out.event_retention_seconds = seconds(o, "event_retention", out.event_retention_seconds, 60, 36'500LL * 86'400);
   out.max_output_tokens = whole(o, "", "max_output_tokens", 0);
   out.upload_total_bytes = whole(o, "", "upload_total_bytes", 1 << 30);
   out.upload_text_bytes = whole(o, "", "upload_text_bytes", 2 << 20);
@@ -394,8 +396,10 @@ void reader::read_limits(settings& out, const json::object& o) {
     for (const auto& item : given) defaults[std::string(item.key())] = whole(given, name, item.key(), 0);
     return defaults;
   };
-  out.account_workspace_bytes = by_tier("account_workspace_bytes", {{"free", 4LL << 30}, {"pro", 32LL << 30}, {"enterprise", 256LL << 30}});
-  out.account_workspace_files = by_tier("account_workspace_files", {{"free", 100'000}, {"pro", 500'000}, {"enterprise", 2'000'000}});
+  out.account_workspace_bytes =
+      by_tier("account_workspace_bytes", {{"free", 4LL << 30}, {"pro", 32LL << 30}, {"enterprise", 256LL << 30}});
+  out.account_workspace_files =
+      by_tier("account_workspace_files", {{"free", 100'000}, {"pro", 500'000}, {"enterprise", 2'000'000}});
   out.max_live_runs = whole(o, "", "max_live_runs", out.max_live_runs);
   out.sandboxes = whole(o, "", "sandboxes", out.sandboxes);
   out.account_sandboxes = whole(o, "", "account_sandboxes", out.account_sandboxes);

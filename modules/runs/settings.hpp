@@ -48,19 +48,19 @@ struct model_target {
 
 // An endpoint that is notified of the end of runs.
 struct webhook_endpoint {
-  std::string name, url, key;         // key: the secret's bytes
+  std::string name, url, key;  // key: the secret's bytes
   std::vector<std::string> statuses;  // empty: all
 };
 
 struct settings {
   std::vector<provider_settings> providers;
-  std::map<std::string, std::string, std::less<>> models;      // alias -> "<provider>/<model>"
-  std::map<std::string, price, std::less<>> prices;            // by alias or "<provider>/<model>"
-  std::map<std::string, std::int64_t, std::less<>> context_tokens;          // the same keys
-  std::map<std::string, std::int64_t, std::less<>> max_tools;               // the same keys
+  std::map<std::string, std::string, std::less<>> models;  // alias -> "<provider>/<model>"
+  std::map<std::string, price, std::less<>> prices;  // by alias or "<provider>/<model>"
+  std::map<std::string, std::int64_t, std::less<>> context_tokens;  // the same keys
+  std::map<std::string, std::int64_t, std::less<>> max_tools;  // the same keys
   std::map<std::string, bool, std::less<>> vision;
-  std::map<std::string, model_parameters, std::less<>> model_options;       // the same keys
-  std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;   // the same keys
+  std::map<std::string, model_parameters, std::less<>> model_options;  // the same keys
+  std::map<std::string, std::vector<std::string>, std::less<>> fallbacks;  // the same keys
   std::map<std::string, std::string, std::less<>> downgrades;  // requested alias -> replacement
   std::string default_model;
   std::string sandbox_driver;  // empty: the driver that is loaded
@@ -73,19 +73,19 @@ struct settings {
   std::int64_t default_context_tokens = 128'000;
   std::int64_t max_parallel_tools = 8;  // of one answer
   std::int64_t tool_timeout_seconds = 600;
-  std::int64_t tool_search_from = 0;     // number of an agent's tools; 0: only above the provider's limit
+  std::int64_t tool_search_from = 0;  // number of an agent's tools; 0: only above the provider's limit
   std::int64_t repeat_limit = 5;  // same call, same result; 0: no limit
   std::int64_t drain_seconds = 10;
   std::int64_t event_retention_seconds = 30 * 86'400;
   std::int64_t max_output_tokens = 0;  // 0: the provider's default
   std::int64_t upload_total_bytes = 0;
-  std::int64_t upload_text_bytes = 0;     // of the text of one file
-  std::int64_t upload_read_seconds = 0;   // for looking at all files of one start
-  std::int64_t image_cache_bytes = 0;     // scaled images in memory
-  std::string extract_program;            // empty: next to the server's program
-  std::int64_t workspace_bytes = 0;       // of one project, as stored in the database
+  std::int64_t upload_text_bytes = 0;  // of the text of one file
+  std::int64_t upload_read_seconds = 0;  // for looking at all files of one start
+  std::int64_t image_cache_bytes = 0;  // scaled images in memory
+  std::string extract_program;  // empty: next to the server's program
+  std::int64_t workspace_bytes = 0;  // of one project, as stored in the database
   std::int64_t workspace_file_bytes = 0;  // of one file
-  std::int64_t workspace_files = 0;       // files, directories and links
+  std::int64_t workspace_files = 0;  // files, directories and links
   // By tier: of all projects of an account, on a node's disk and in the database.
   std::map<std::string, std::int64_t> account_workspace_bytes, account_workspace_files;
   std::int64_t max_live_runs = 20000;

@@ -56,14 +56,16 @@ TEST(settings_test, mistakes_are_told_with_their_keys_all_at_once) {
             "models.\"runyard/basic\" is \"openai/x\": it must be \"<provider>/<model>\" with a provider of "
             "runs.providers");
   EXPECT_EQ(faults_of(R"({"providers":{"x":{}}})"), "providers.x.kind is missing");
-  EXPECT_EQ(faults_of(R"({"default_model":"a/b","prices":{"offline/x":{"input":-1},"offline/y":{"output":"1"}},"timeout_seconds":"soon",
+  EXPECT_EQ(
+      faults_of(
+          R"({"default_model":"a/b","prices":{"offline/x":{"input":-1},"offline/y":{"output":"1"}},"timeout_seconds":"soon",
                           "webhooks":{"w":{"url":"x","secret":"y"}}})"),
-            "default_model \"a/b\" is not a known model\n"
-            "prices.\"offline/x\" is out of range\n"
-            "prices.\"offline/y\".output must be an integer\n"
-            "timeout_seconds must be an integer\n"
-            "webhooks.w.url must begin with https:// or http://\n"
-            "webhooks.w.secret must be \"whsec_\" and 24 to 64 bytes in Base64");
+      "default_model \"a/b\" is not a known model\n"
+      "prices.\"offline/x\" is out of range\n"
+      "prices.\"offline/y\".output must be an integer\n"
+      "timeout_seconds must be an integer\n"
+      "webhooks.w.url must begin with https:// or http://\n"
+      "webhooks.w.secret must be \"whsec_\" and 24 to 64 bytes in Base64");
   EXPECT_THAT(faults_of(R"({"providers":{"a/b":{"kind":"offline"}}})"), testing::StartsWith("providers.\"a/b\" must"));
 }
 
@@ -73,10 +75,12 @@ TEST(settings_test, tables_by_model_name_models_that_can_be_asked) {
       "runs.providers";
   const struct {
     const char *table, *value;
-  } tables[] = {{"prices", "{}"}, {"context_tokens", "4096"}, {"vision", "true"}, {"fallbacks", "[]"}, {"model_options", "{}"}};
+  } tables[] = {
+      {"prices", "{}"}, {"context_tokens", "4096"}, {"vision", "true"}, {"fallbacks", "[]"}, {"model_options", "{}"}};
   for (const auto& t : tables) {
     const auto with = [&](const std::string& name) {
-      return "{\"models\":{\"fast\":\"offline/basic\"},\"" + std::string(t.table) + "\":{\"" + name + "\":" + t.value + "}}";
+      return "{\"models\":{\"fast\":\"offline/basic\"},\"" + std::string(t.table) + "\":{\"" + name + "\":" + t.value +
+             "}}";
     };
     for (const char* known : {"fast", "runyard/basic", "runyard/power", "offline/anything"})
       EXPECT_EQ(faults_of(with(known)), "") << t.table << " " << known;
@@ -97,11 +101,13 @@ TEST(settings_test, options_of_models) {
   EXPECT_TRUE(settings_of("{}").options_of("runyard/basic").empty());
   EXPECT_EQ(s.max_continuations, 2);
   EXPECT_EQ(settings_of(R"({"max_continuations":0})").max_continuations, 0);
-  EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":{"temperature":3,"top_p":"high","tpo_p":1,"reasoning_effort":"max"}}})"),
-            "model_options.\"runyard/basic\".temperature must be a number from 0 to 2\n"
-            "model_options.\"runyard/basic\".top_p must be a number from 0 to 1\n"
-            "model_options.\"runyard/basic\".tpo_p is not a model parameter\n"
-            "model_options.\"runyard/basic\".reasoning_effort must be none, minimal, low, medium or high");
+  EXPECT_EQ(
+      faults_of(
+          R"({"model_options":{"runyard/basic":{"temperature":3,"top_p":"high","tpo_p":1,"reasoning_effort":"max"}}})"),
+      "model_options.\"runyard/basic\".temperature must be a number from 0 to 2\n"
+      "model_options.\"runyard/basic\".top_p must be a number from 0 to 1\n"
+      "model_options.\"runyard/basic\".tpo_p is not a model parameter\n"
+      "model_options.\"runyard/basic\".reasoning_effort must be none, minimal, low, medium or high");
   EXPECT_EQ(faults_of(R"({"model_options":{"runyard/basic":7}})"), "model_options.\"runyard/basic\" must be a table");
 }
 
@@ -115,11 +121,10 @@ TEST(settings_test, durations_have_units_or_are_seconds) {
   EXPECT_EQ(timeout(R"({"run_timeout":"3000s","timeout_seconds":5})"), 5);
   EXPECT_EQ(settings_of("{}").event_retention_seconds, 30 * 86'400);
   EXPECT_EQ(settings_of(R"({"event_retention":"45m"})").event_retention_seconds, 2700);
-  for (const char* bad :
-       {R"({"run_timeout":"soon"})", R"({"run_timeout":"8d"})", R"({"run_timeout":0})",
-        R"({"run_timeout":"5w"})", R"({"run_timeout":"-5s"})", R"({"run_timeout":""})",
-        R"({"run_timeout":"1.5h"})", R"({"run_timeout":"999999999999d"})",
-        R"({"run_timeout":"99999999999999999999s"})", R"({"run_timeout":true})"}) {
+  for (const char* bad : {R"({"run_timeout":"soon"})", R"({"run_timeout":"8d"})", R"({"run_timeout":0})",
+                          R"({"run_timeout":"5w"})", R"({"run_timeout":"-5s"})", R"({"run_timeout":""})",
+                          R"({"run_timeout":"1.5h"})", R"({"run_timeout":"999999999999d"})",
+                          R"({"run_timeout":"99999999999999999999s"})", R"({"run_timeout":true})"}) {
     EXPECT_THAT(faults_of(bad), testing::StartsWith("run_timeout must be")) << bad;
   }
   EXPECT_NE(faults_of(R"({"providers":{"or":{"kind":"offline","options":{"kind":"openai"}}}})"), "");
@@ -140,7 +145,8 @@ TEST(settings_test, prices_are_exact) {
   EXPECT_EQ(charge_micro(writes, {1000, 0, 300, 200}), 500 * 10 + 300 * 1 + 200 * 125 / 10);
   EXPECT_EQ(charge_micro(writes, {100, 0, 90, 50}), 90 * 1 + 10 * 125 / 10) << "both are part of the input";
   EXPECT_FALSE((price{0, 0, 0, 1}).free());
-  const settings s = settings_of(R"({"prices":{"offline/basic":{"input":5,"output":7},"offline/x":{"input":5,"cache_write":6}}})");
+  const settings s =
+      settings_of(R"({"prices":{"offline/basic":{"input":5,"output":7},"offline/x":{"input":5,"cache_write":6}}})");
   EXPECT_EQ(s.price_of("runyard/basic").cache_write, 5) << "the price of input unless given";
   EXPECT_EQ(s.price_of("offline/x").cache_write, 6);
   EXPECT_EQ(s.price_of("runyard/basic").output, 7) << "by what the alias stands for";

@@ -34,8 +34,8 @@ void* sink_guards::open(provider_set::handle provider, ry_exec* exec, const ry_l
   s->to_ctx = to_ctx;
   const std::uint32_t generation = ((s->word >> 8) + 1) & 0xffff;
   s->word.store(pack(generation, starting), std::memory_order_release);
-  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(s) |
-                                 static_cast<std::uintptr_t>(generation) << handle_bits);
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(s) | static_cast<std::uintptr_t>(generation)
+                                                                           << handle_bits);
 }
 
 void sink_guards::returned(void* handle, ry_status st) noexcept {

@@ -41,7 +41,7 @@ class sink_guards {
     std::atomic<std::uint32_t> reported{0};
     std::atomic<ry_exec*> exec{nullptr};
     provider_set::handle provider;  // empty after the end of the answer
-    std::string driver;             // the driver's name; kept after the end of the answer
+    std::string driver;  // the driver's name; kept after the end of the answer
     ry_llm_sink to{};
     void* to_ctx = nullptr;
   };

@@ -122,7 +122,8 @@ TEST_F(sink_guards_test, an_answer_that_was_let_go_keeps_its_provider_until_its_
   EXPECT_TRUE(alive.expired());
   EXPECT_EQ(text, "");
   EXPECT_TRUE(ends.empty());
-  EXPECT_EQ(host.driver_violations, std::vector<std::string>{"llm.provider/1 faulty: an answer that is not ended: too long"});
+  EXPECT_EQ(host.driver_violations,
+            std::vector<std::string>{"llm.provider/1 faulty: an answer that is not ended: too long"});
 }
 
 TEST_F(sink_guards_test, a_complete_that_fails_frees_its_handle) {

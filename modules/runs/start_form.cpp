@@ -14,9 +14,9 @@ std::optional<bool> boolean(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr std::string_view start_fields[] = {
-    "prompt",     "thread_id",      "project_id", "agent_id", "model_name",     "mode",
-    "optimistic", "memory_enabled", "queue",      "on_busy",  "budget_credits", "budget_policy"};
+constexpr std::string_view start_fields[] = {"prompt",     "thread_id", "project_id",     "agent_id",
+                                             "model_name", "mode",      "optimistic",     "memory_enabled",
+                                             "queue",      "on_busy",   "budget_credits", "budget_policy"};
 
 }  // namespace
 
@@ -32,8 +32,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
   std::vector<std::string_view> seen;
   for (const form_field& f : fields) {
     const std::string_view name = f.name;
-    if (name == "files" && !trim(f.value).empty())
-      return refuse("files must be file parts, each with a filename");
+    if (name == "files" && !trim(f.value).empty()) return refuse("files must be file parts, each with a filename");
     if (!is_start_field(name)) continue;
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return refuse(std::string(name) + " is given more than once");
@@ -67,7 +66,8 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       if (value.empty()) continue;
       const auto micro = micro_of_credits(value);
       if (!micro || *micro <= 0)
-        return refuse("budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
+        return refuse(
+            "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;
@@ -123,15 +123,14 @@ std::string without_invisible(std::string_view text) {
 
 std::string safe_file_name(std::string_view sent) {
   // Some browsers send the whole path, in the notation of their system.
-  if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos)
-    sent.remove_prefix(cut + 1);
+  if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos) sent.remove_prefix(cut + 1);
   std::string name;
   const std::string clean = is_utf8(sent) ? without_invisible(sent) : std::string();
   for (char c : is_utf8(sent) ? std::string_view(clean) : sent) {
     const auto u = static_cast<unsigned char>(c);
-    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' ||
-                      c == ',' || c == '@' || c == '=' || (u >= 0x80 && !clean.empty());
+    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                      c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' || c == ',' || c == '@' ||
+                      c == '=' || (u >= 0x80 && !clean.empty());
     name += keep ? c : '_';
   }
   name = trim(name);
@@ -164,8 +163,7 @@ std::string prompt_with_files(std::string_view prompt, const std::vector<attache
   std::string out(prompt);
   for (std::size_t i = 0; i < files.size(); ++i) {
     out += i == 0 ? (out.empty() ? "" : "\n\n") : "\n";
-    out += "[Attached: " + files[i].name + " (" + size_text(files[i].size) + ") -> uploads/" +
-           files[i].name + "]";
+    out += "[Attached: " + files[i].name + " (" + size_text(files[i].size) + ") -> uploads/" + files[i].name + "]";
   }
   return out;
 }

@@ -41,8 +41,7 @@ TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
   EXPECT_EQ(refused({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
   EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
   EXPECT_EQ(refused({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
-  EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}),
-            "files must be file parts, each with a filename");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}), "files must be file parts, each with a filename");
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
 }
 
@@ -63,7 +62,8 @@ TEST(parse_start_test, what_is_read) {
   EXPECT_FALSE(r.agent_id);
   EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
   EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";
-  EXPECT_FALSE(accepted({{"prompt", "x"}, {"model_name", "\xE2\x80\x8B \xC2\xA0"}}).model_name) << "blank means left out";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"model_name", "\xE2\x80\x8B \xC2\xA0"}}).model_name)
+      << "blank means left out";
 }
 
 TEST(parse_start_test, bad_values_name_their_field) {
@@ -99,10 +99,20 @@ TEST(safe_file_name_test, hostile_names) {
   EXPECT_EQ(safe_file_name("-rf.txt"), "rf.txt");
   EXPECT_EQ(safe_file_name(".bashrc"), "bashrc");
   EXPECT_EQ(safe_file_name("a\nb]\x01;rm *.txt"), "a_b___rm _.txt");
-  EXPECT_EQ(safe_file_name("\xC3\xBC" "ber.txt"), "\xC3\xBC" "ber.txt");
+  EXPECT_EQ(safe_file_name("\xC3\xBC"
+                           "ber.txt"),
+            "\xC3\xBC"
+            "ber.txt");
   EXPECT_EQ(safe_file_name("x\xFF.txt"), "x_.txt");
-  EXPECT_EQ(safe_file_name("invoice\xE2\x80\xAE" "fdp.exe"), "invoicefdp.exe") << "U+202E";
-  EXPECT_EQ(safe_file_name("\xEF\xBB\xBF" "a\xE2\x80\x8B" "b\xC2\xAD" "c\xE2\x81\xA6.txt"), "abc.txt");
+  EXPECT_EQ(safe_file_name("invoice\xE2\x80\xAE"
+                           "fdp.exe"),
+            "invoicefdp.exe")
+      << "U+202E";
+  EXPECT_EQ(safe_file_name("\xEF\xBB\xBF"
+                           "a\xE2\x80\x8B"
+                           "b\xC2\xAD"
+                           "c\xE2\x81\xA6.txt"),
+            "abc.txt");
   EXPECT_EQ(safe_file_name("\xF3\xA0\x81\x81.\xC2\x85"), "file");
   EXPECT_EQ(safe_file_name("\xF0\x9F\x93\x84 \xD9\x85.pdf"), "\xF0\x9F\x93\x84 \xD9\x85.pdf");
   const std::string longest = safe_file_name(std::string(500, 'a') + ".tar");
@@ -138,13 +148,20 @@ TEST(title_of_test, first_line_in_whole_characters) {
 }
 
 TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {
-  const start_request r = accepted({{"prompt", "x"}, {"temperature", "0.5"}, {"top_p", ""}, {"max_output_tokens", " 100 "},
-                                    {"reasoning_effort", "low"}, {"tool_choice", "required"}});
+  const start_request r = accepted({{"prompt", "x"},
+                                    {"temperature", "0.5"},
+                                    {"top_p", ""},
+                                    {"max_output_tokens", " 100 "},
+                                    {"reasoning_effort", "low"},
+                                    {"tool_choice", "required"}});
   EXPECT_EQ(members_of(r.parameters),
             R"("temperature":0.5,"max_output_tokens":100,"reasoning_effort":"low","tool_choice":"required")");
   EXPECT_TRUE(accepted({{"prompt", "x"}}).parameters.empty());
-  const std::pair<const char*, const char*> wrong[] = {{"temperature", "2.5"}, {"top_p", "x"}, {"max_output_tokens", "0"},
-                                                       {"reasoning_effort", "a lot"}, {"tool_choice", "{}"}};
+  const std::pair<const char*, const char*> wrong[] = {{"temperature", "2.5"},
+                                                       {"top_p", "x"},
+                                                       {"max_output_tokens", "0"},
+                                                       {"reasoning_effort", "a lot"},
+                                                       {"tool_choice", "{}"}};
   for (const auto& [name, value] : wrong) {
     const auto out = parse_start({{"prompt", "x"}, {name, value}});
     const auto* refusal = std::get_if<form_refusal>(&out);

@@ -9,11 +9,13 @@ namespace {
 
 // The statement had no effect, so its starts can be tried one by one.
 bool certainly_undone(const ry::error& e) {
-  return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT ||
-         e.status() == RY_ABORTED || e.status() == RY_OUT_OF_RANGE || e.status() == RY_INTERNAL;
+  return e.status() == RY_ALREADY_EXISTS || e.status() == RY_INVALID_ARGUMENT || e.status() == RY_ABORTED ||
+         e.status() == RY_OUT_OF_RANGE || e.status() == RY_INTERNAL;
 }
 
-ry::error stopping() { return ry::unavailable("runs.stopping", "the server is stopping"); }
+ry::error stopping() {
+  return ry::unavailable("runs.stopping", "the server is stopping");
+}
 
 }  // namespace
 
@@ -41,7 +43,8 @@ void start_queue::pump() {
     ry_exec* look_on = nullptr;
     {
       std::lock_guard lock(mutex_);
-      batch = pace_.begin(waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
+      batch = pace_.begin(
+          waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
     }
     if (look_on != nullptr) look_again_.ask(look_on);
     if (batch.empty()) return;
@@ -80,8 +83,8 @@ std::vector<start_queue::entry_ptr> start_queue::next_batch() {
   for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
     // All starts of a statement have a node, or none has.
-    const bool alike = batch.empty() || (together ? e->together()
-                                                  : batch.front()->args.node.has_value() == e->args.node.has_value());
+    const bool alike =
+        batch.empty() || (together ? e->together() : batch.front()->args.node.has_value() == e->args.node.has_value());
     // A separate statement number is refused if an earlier entry has the same account.
     const account_gate::statement by = e->together() && (batch.empty() || together) ? mine : gate_.next();
     if (alike && gate_.enter(e->account, by, account_gate::side::starts)) {
@@ -100,8 +103,8 @@ bool start_queue::together(const std::vector<entry_ptr>& batch) {
 }
 
 // Never throws: otherwise the waiting entries would never resume.
-ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(
-    const std::vector<entry_ptr>& entries, repository::on_lock how) const {
+ry::task<ry::result<std::vector<start_outcome>>> start_queue::put(const std::vector<entry_ptr>& entries,
+                                                                  repository::on_lock how) const {
   ry::result<std::vector<start_outcome>> out{ry::error(RY_UNKNOWN)};
   try {
     std::vector<const start_arguments*> starts;

@@ -39,18 +39,16 @@ enum class body_kind { none, some };
 [[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
                               body_kind body) {
   if (e.is("http.form_file_too_large")) {
-    const std::string sentence =
-        "A file is larger than your plan allows (" + size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
+    const std::string sentence = "A file is larger than your plan allows (" +
+                                 size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
     refuse_upload(tier.upload_file_bytes, sentence);
   }
   if (e.is("http.form_too_many_files")) {
-    const std::string sentence =
-        "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
+    const std::string sentence = "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
     refuse_upload(tier.upload_files, sentence);
   }
   if (e.is("http.form_too_many_parts"))
-    throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) +
-                           " are allowed");
+    throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) + " are allowed");
   if (e.is("http.form_too_large")) {
     boost::system::error_code bad;
     const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
@@ -72,13 +70,14 @@ enum class body_kind { none, some };
     if (body == body_kind::none) throw refusal(400, sentence);
     throw refusal(400, sentence + ": " + std::string(e.message()));
   }
-  if (e.status() == RY_INVALID_ARGUMENT && e.http_status() == 0)
-    throw refusal(400, std::string(e.message()));
+  if (e.status() == RY_INVALID_ARGUMENT && e.http_status() == 0) throw refusal(400, std::string(e.message()));
   throw e;
 }
 
 // The run exists, though it may have to wait.
-bool granted(const start_outcome& o) { return o.outcome == "ok" || o.outcome == "queued"; }
+bool granted(const start_outcome& o) {
+  return o.outcome == "ok" || o.outcome == "queued";
+}
 
 class form_hash {
  public:
@@ -97,8 +96,7 @@ class form_hash {
     if (fd < 0) return false;
     std::vector<char> buffer(128 * 1024);
     ssize_t n;
-    while ((n = ::read(fd, buffer.data(), buffer.size())) > 0)
-      raw({buffer.data(), static_cast<std::size_t>(n)});
+    while ((n = ::read(fd, buffer.data(), buffer.size())) > 0) raw({buffer.data(), static_cast<std::size_t>(n)});
     ::close(fd);
     return n == 0;
   }
@@ -126,8 +124,7 @@ ry::task<void> start_route::serve(ry::request request) {
     request.respond(out);
   } catch (const ry::error& e) {
     const ry_status st = e.status();
-    if (st == RY_CANCELLED && request.cancel().why() == RY_WHY_SHUTDOWN)
-      throw refusal(503, "The server is stopping");
+    if (st == RY_CANCELLED && request.cancel().why() == RY_WHY_SHUTDOWN) throw refusal(503, "The server is stopping");
     const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
                       st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
     if (e.http_status() != 0 || !ours) throw;
@@ -166,8 +163,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     refuse_total(parts_.config.upload_total_bytes);
   ry::result<ry::form> form = co_await request.read_form(limits);
   if (!form) {
-    const bool has_body = !request.header("Transfer-Encoding").empty() ||
-                          parse_int(request.header("Content-Length")).value_or(0) != 0;
+    const bool has_body =
+        !request.header("Transfer-Encoding").empty() || parse_int(request.header("Content-Length")).value_or(0) != 0;
     refuse_form(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
   }
 
@@ -234,7 +231,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       if (w.files.empty())
         run = co_await ry::shield(decide(w));  // a shutdown must not leave the outcome unknown
       else
-        run = co_await decide_with_files(w, intake.emplace(parts_, w.who.id, parts_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
+        run = co_await decide_with_files(
+            w, intake.emplace(parts_, w.who.id, parts_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
       // Two concurrent starts created the same client-chosen id: the second attempt sees its owner.
@@ -307,8 +305,8 @@ ry::task<start_outcome> start_route::decide(work& w) {
 // Part of the start's commit, so that it is carried out even if this node crashes.
 ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& run, ry::tx& in) {
   if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != "queued") co_return;
-  ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" +
-                                            run.thread_id + "\",\"run_id\":\"" + run.run_id + "\"}");
+  ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" + run.thread_id +
+                                            "\",\"run_id\":\"" + run.run_id + "\"}");
   job.queue("runs");
   ry::result<std::int64_t> noted = co_await parts_.ctx.jobs().enqueue(in, std::move(job));
   noted.value();
@@ -385,8 +383,7 @@ ry::task<start_outcome> start_route::decide_with_files(work& w, upload_intake& i
     }
     std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
     std::vector<attached_file> attached;
-    for (const upload_record& r : records)
-      attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
+    for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
     w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
     ry::result<void> noted =
         co_await parts_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
@@ -458,8 +455,8 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   // After a very slow commit the job may have been reclaimed, and claimed on this node.
   if (parts_.live.find(live->who.run)) return;
   parts_.live.put(live);
-  const ry_status st = parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence,
-                                               "{\"run_id\":\"" + run.run_id + "\"}");
+  const ry_status st =
+      parts_.ctx.jobs().adopt("runs.execute", run.job, run.fence, "{\"run_id\":\"" + run.run_id + "\"}");
   if (st != RY_OK) {
     // The job is durable: another worker claims it when the lease expires.
     parts_.live.remove(*live);
@@ -476,38 +473,36 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
   const std::string& o = run.outcome;
   if (o == "no_account") throw refusal(401, "Not authenticated");
   if (o == "prompt_required") throw refusal(400, "prompt required when creating new thread");
-  if (o == "key_reused")
-    throw refusal(409, "Idempotency-Key was used before with another body");
+  if (o == "key_reused") throw refusal(409, "Idempotency-Key was used before with another body");
   if (o == "thread_not_found") throw refusal(404, "Thread not found");
   if (o == "project_not_found") throw refusal(404, "Project not found");
   if (o == "agent_not_found") throw refusal(404, "Worker not found");
   if (o == "model_denied") {
-    const std::string sentence = "Your plan (" + tier + ") does not include the model " +
-                                 w.args.model.value_or(parts_.config.default_model);
-    throw refusal(402, sentence, "{\"message\":" + json_string(sentence) + ",\"tier_name\":" +
-                                     json_string(tier) + ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
+    const std::string sentence =
+        "Your plan (" + tier + ") does not include the model " + w.args.model.value_or(parts_.config.default_model);
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"tier_name\":" + json_string(tier) +
+                      ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
   }
   if (o == "no_credits")
     throw refusal(402, "Insufficient credits",
                   R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
   if (o == "thread_limit") {
     ry::account_limit(parts_.ctx, "threads").add();
-    const std::string sentence = "You have reached the limit of " +
-                                 std::to_string(w.args.max_threads) + " threads of your plan";
+    const std::string sentence =
+        "You have reached the limit of " + std::to_string(w.args.max_threads) + " threads of your plan";
     throw refusal(402, sentence,
-                  "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail +
-                      ",\"limit\":" + std::to_string(w.args.max_threads) +
-                      ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
+                  "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail + ",\"limit\":" +
+                      std::to_string(w.args.max_threads) + ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
   }
   if (o == "run_limit") {
     ry::account_limit(parts_.ctx, "agent_runs").add();
     const auto count = run.detail == "[]" ? 0 : 1 + std::count(run.detail.begin(), run.detail.end(), ',');
-    const std::string sentence = "You have reached the limit of " + std::to_string(w.args.max_runs) +
-                                 " concurrent runs of your plan";
+    const std::string sentence =
+        "You have reached the limit of " + std::to_string(w.args.max_runs) + " concurrent runs of your plan";
     throw refusal(402, sentence,
                   "{\"message\":" + json_string(sentence) + ",\"running_thread_ids\":" + run.detail +
-                      ",\"running_count\":" + std::to_string(count) +
-                      ",\"limit\":" + std::to_string(w.args.max_runs) +
+                      ",\"running_count\":" + std::to_string(count) + ",\"limit\":" + std::to_string(w.args.max_runs) +
                       ",\"error_code\":\"AGENT_RUN_LIMIT_EXCEEDED\"}");
   }
   if (o == "thread_busy")

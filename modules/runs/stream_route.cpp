@@ -36,8 +36,8 @@ void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
 // continues; after the run's end it was pruned.
 struct readable {
   std::string_view wire;  // of the page, if it is sent unchanged
-  std::string patched;    // otherwise
-  std::uint64_t last = 0; // 0: nothing
+  std::string patched;  // otherwise
+  std::uint64_t last = 0;  // 0: nothing
   std::uint64_t gaps = 0;
 };
 readable readable_of(const log_page& page, std::uint64_t next) {
@@ -106,10 +106,10 @@ struct stream_route::session {
   const counted here;
   outlet out;
   std::uint64_t merge_ms;
-  std::string id;                   // of the run
+  std::string id;  // of the run
   std::unique_ptr<snapshot> gathered;  // events to send as one snapshot
-  ry::uuid watcher;                    // while watched_us is set
-  std::int64_t watched_us = 0;         // when this reader was last announced to other nodes
+  ry::uuid watcher;  // while watched_us is set
+  std::int64_t watched_us = 0;  // when this reader was last announced to other nodes
 };
 
 // Wake-ups and events for one reader of a run on another node. Shared with the subscription, whose last callback may
@@ -118,8 +118,8 @@ struct stream_route::elsewhere {
   ry::signal woken;
   remote_tail tail;
   std::uint64_t durable = 0;  // the log has events up to here
-  bool heard = false;         // a wake-up arrived since the last check
-  bool look = true;           // the log may have events, regardless of wake-ups
+  bool heard = false;  // a wake-up arrived since the last check
+  bool look = true;  // the log may have events, regardless of wake-ups
   std::uint64_t patience_ms = first_wait_ms;
   std::uint64_t polled_at = 0;  // what the reader waited for when the log was polled without a wake-up; 0: it was not
 
@@ -185,7 +185,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   stream_wish wish = read_wish(request);
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
-  std::uint64_t here = 0;     // its last event, which may not be in the log yet
+  std::uint64_t here = 0;  // its last event, which may not be in the log yet
   std::uint64_t skipped = 0;  // the last event so far, for a reader with a number that no event has
   if (live) {
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
@@ -207,9 +207,8 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
       wish.next = skipped + 1;
     }
   }
-  const ry::headers fields = {{"Content-Type", "text/event-stream"},
-                              {"Cache-Control", "no-cache, no-transform"},
-                              {"X-Accel-Buffering", "no"}};
+  const ry::headers fields = {
+      {"Content-Type", "text/event-stream"}, {"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}};
   if (request.method() == "HEAD") {  // otherwise it would hold its connection as long as the run lasts
     ry::response out = ry::response::empty(200);
     for (const auto& [name, value] : fields) out.header(name, value);
@@ -345,8 +344,10 @@ ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run
   }
   switch (r.at) {
     case reader::state::finished:
-    case reader::state::gone: co_return outcome::over;
-    default: break;
+    case reader::state::gone:
+      co_return outcome::over;
+    default:
+      break;
   }
   // Backpressure: read nothing more before the connection has taken what was written.
   const bool there = co_await s.out.confirm();
@@ -388,7 +389,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   parts_.figures.stream_gaps.add(static_cast<double>(text.gaps));
   const bool there = co_await s.out.put_all(wire, text.last);
   if (!there) co_return lost(s);
-  co_return ended && text.last >= page->ended_at ? outcome::over : outcome::again;
+  co_return ended&& text.last >= page->ended_at ? outcome::over : outcome::again;
 }
 
 // Reads the log if it may have events, then the events from the bus. Without `far`: only the log.
@@ -447,8 +448,8 @@ ry::task<ry::response> stream_route::token(ry::request request) {
   }
   if (!mine) throw refusal(404, "Run not found");
   const std::uint64_t token_ms = static_cast<std::uint64_t>(parts_.config.timeout_seconds) * 1000 + token_slack_ms;
-  ry::result<std::string> token = parts_.ctx.auth().mint_query_token(
-      *request.principal(), "/agent-run/" + id + "/stream", token_ms);
+  ry::result<std::string> token =
+      parts_.ctx.auth().mint_query_token(*request.principal(), "/agent-run/" + id + "/stream", token_ms);
   co_return ry::response::json(
       200, "{\"token\":" + json_string(token.value()) + ",\"expires_in\":" + std::to_string(token_ms / 1000) + "}");
 }

@@ -166,8 +166,7 @@ bool snapshot::add(const event_view& event) {
              ",\"source\":" + text_at(o, "source");
   } else if (type == "tool_output_chunk") {
     const std::string content = text_at(o, "content");
-    if (content.size() > 2)
-      call_of(text_at(o, "tool_call_id")).output.append(content, 1, content.size() - 2);
+    if (content.size() > 2) call_of(text_at(o, "tool_call_id")).output.append(content, 1, content.size() - 2);
   } else if (type == "tool_result") {
     call& c = call_of(text_at(o, "tool_call_id"));
     if (c.head.empty()) c.head = "\"name\":" + text_at(o, "name");

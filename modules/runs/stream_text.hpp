@@ -14,7 +14,7 @@ namespace runs {
 // A chunk of an answer, of its reasoning or of a tool's output.
 struct chunk_view {
   std::string_view type;
-  std::string_view other;    // members between sequence and content, with the trailing comma
+  std::string_view other;  // members between sequence and content, with the trailing comma
   std::string_view content;  // JSON text without its quotes
 };
 // nullopt: the payload is another event, or has an unknown form.

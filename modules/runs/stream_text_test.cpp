@@ -76,7 +76,9 @@ TEST(chunk_merger, merges_neighbours_of_one_kind_and_keeps_the_order) {
             R"({"type": "llm_response_chunk", "sequence": 4, "from_sequence": 2, "content": "a\"b\"c\n"})");
   EXPECT_EQ(events[1].sequence, 4u);
   EXPECT_EQ(events[2].payload, R"({"type": "reasoning_chunk", "sequence": 5, "content": "hm"})");
-  EXPECT_EQ(events[4].payload, R"({"type": "tool_output_chunk", "sequence": 8, "from_sequence": 7, "tool_call_id": "2", "content": "yz"})");
+  EXPECT_EQ(
+      events[4].payload,
+      R"({"type": "tool_output_chunk", "sequence": 8, "from_sequence": 7, "tool_call_id": "2", "content": "yz"})");
   EXPECT_EQ(events[5].sequence, 9u);
 }
 
@@ -112,12 +114,20 @@ TEST(snapshot, holds_what_a_client_would_show) {
   s.say("one ");
   s.end(1);
   s.add("message").text("message_id", "m1").text("role", "assistant").text("content", "one ");
-  s.add("tool_call").text("tool_call_id", "c1").text("name", "shell").json("arguments", R"({"a":1})").text("source", "sandbox");
+  s.add("tool_call")
+      .text("tool_call_id", "c1")
+      .text("name", "shell")
+      .json("arguments", R"({"a":1})")
+      .text("source", "sandbox");
   s.add("tool_call").text("tool_call_id", "c2").text("name", "shell").json("arguments", "{}").text("source", "sandbox");
   s.add("tool_output_chunk").text("tool_call_id", "c1").text("content", "out");
   s.add("tool_output_chunk").text("tool_call_id", "c2").text("content", "still ");
   s.add("tool_output_chunk").text("tool_call_id", "c2").text("content", "\"going\"");
-  s.add("tool_result").text("tool_call_id", "c1").text("name", "shell").boolean("is_error", false).text("content", "out");
+  s.add("tool_result")
+      .text("tool_call_id", "c1")
+      .text("name", "shell")
+      .boolean("is_error", false)
+      .text("content", "out");
   s.add("error").text("message", "again").boolean("recoverable", true);
   s.start(2, 1);
   s.say("two");
@@ -128,9 +138,10 @@ TEST(snapshot, holds_what_a_client_would_show) {
   EXPECT_EQ(o.at("reasoning").as_string(), "think");
   EXPECT_EQ(json::serialize(o.at("open_turn")),
             R"({"step":2,"attempt":1,"from_sequence":14,"content":"two","reasoning":""})");
-  EXPECT_EQ(json::serialize(o.at("tool_calls")),
-            R"([{"tool_call_id":"c1","name":"shell","arguments":{"a":1},"source":"sandbox","is_error":false,"content":"out"},)"
-            R"({"tool_call_id":"c2","name":"shell","arguments":{},"source":"sandbox","output":"still \"going\""}])");
+  EXPECT_EQ(
+      json::serialize(o.at("tool_calls")),
+      R"([{"tool_call_id":"c1","name":"shell","arguments":{"a":1},"source":"sandbox","is_error":false,"content":"out"},)"
+      R"({"tool_call_id":"c2","name":"shell","arguments":{},"source":"sandbox","output":"still \"going\""}])");
   EXPECT_EQ(json::serialize(o.at("message_ids")), R"(["m1"])");
   EXPECT_EQ(o.at("events").as_array().size(), 1u);
   EXPECT_EQ(o.at("status").as_string(), "running");
@@ -162,8 +173,16 @@ TEST(snapshot, keeps_the_arguments_of_a_call_as_they_are) {
   std::string deep = "0.1";  // the maximum depth of arguments
   for (int i = 0; i < 31; ++i) deep = "[" + deep + "]";
   story s;
-  s.add("tool_call").text("tool_call_id", "c1").text("name", "t").json("arguments", "{\"a\":" + deep + "}").text("source", "x");
-  s.add("tool_call").text("tool_call_id", "c2").text("name", "t").json("arguments", R"({"a":55.27})").text("source", "x");
+  s.add("tool_call")
+      .text("tool_call_id", "c1")
+      .text("name", "t")
+      .json("arguments", "{\"a\":" + deep + "}")
+      .text("source", "x");
+  s.add("tool_call")
+      .text("tool_call_id", "c2")
+      .text("name", "t")
+      .json("arguments", R"({"a":55.27})")
+      .text("source", "x");
   const json::array calls = snapshot_of(s).at("tool_calls").as_array();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].at("name").as_string(), "t");

@@ -104,11 +104,21 @@ void append_json_string(std::string& out, std::string_view text) {
     } else {
       copy();
       switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
+        case '"':
+          out += "\\\"";
+          break;
+        case '\\':
+          out += "\\\\";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
         default:
           out += "\\u00";
           out += hex[c >> 4];
@@ -185,8 +195,8 @@ std::string shorten(std::string_view text, std::size_t max_bytes) {
   const std::size_t head = whole_characters(text.substr(0, max_bytes / 2));
   std::size_t tail = text.size() - max_bytes / 2;
   while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
-  return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) +
-         " bytes left out ...]\n" + std::string(text.substr(tail));
+  return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) + " bytes left out ...]\n" +
+         std::string(text.substr(tail));
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -228,8 +238,7 @@ std::optional<std::int64_t> micro_of_credits(std::string_view text) {
 
 std::string milliseconds_text(std::int64_t microseconds) {
   if (microseconds < 0) microseconds = 0;
-  return std::to_string(microseconds / 1000) + "." +
-         std::to_string(1000 + microseconds % 1000).substr(1);
+  return std::to_string(microseconds / 1000) + "." + std::to_string(1000 + microseconds % 1000).substr(1);
 }
 
 std::optional<std::int64_t> parse_int(std::string_view text) {

@@ -83,7 +83,11 @@ TEST(number_text_test, sizes_credits_milliseconds) {
 }
 
 TEST(text_test, no_reader_of_lines_finds_an_end_of_a_line_in_a_string) {
-  const std::string text = "a\xE2\x80\xA8" "b\xE2\x80\xA9" "c\xC2\x85" "d\xE2\x82\xAC\xC2\xA7";
+  const std::string text =
+      "a\xE2\x80\xA8"
+      "b\xE2\x80\xA9"
+      "c\xC2\x85"
+      "d\xE2\x82\xAC\xC2\xA7";
   const std::string escaped = "\"a\\u2028b\\u2029c\\u0085d\xE2\x82\xAC\xC2\xA7\"";
   EXPECT_EQ(json_string(text), escaped);
   EXPECT_EQ(escape_line_ends("\"" + text + "\""), escaped);
@@ -111,7 +115,11 @@ TEST(cursor_test, comes_back_and_refuses_rubbish) {
 
 TEST(event_text_test, has_the_form_that_clients_search_for) {
   std::string out;
-  event_text(out, 7, "status").text("status", "completed").integer("n", -1).json("usage", "{\"a\":1}").boolean("b", true);
+  event_text(out, 7, "status")
+      .text("status", "completed")
+      .integer("n", -1)
+      .json("usage", "{\"a\":1}")
+      .boolean("b", true);
   EXPECT_EQ(out,
             "id: 7\ndata: {\"type\": \"status\", \"sequence\": 7, \"status\": \"completed\", \"n\": -1, "
             "\"usage\": {\"a\":1}, \"b\": true}\n\n");
@@ -135,11 +143,12 @@ TEST(event_text_test, is_read_back_one_by_one) {
 }
 
 TEST(is_blank_test, by_what_can_be_seen) {
-  for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83", "\xE2\x80\x8B",
-                            "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0", "\xE3\x80\x80", "\xEF\xBB\xBF", "\xC2\xAD",
-                            "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
+  for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83",
+                            "\xE2\x80\x8B", "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0", "\xE3\x80\x80",
+                            "\xEF\xBB\xBF", "\xC2\xAD", "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
     EXPECT_TRUE(is_blank(blank)) << json_string(blank);
-  for (const char* seen : {"x", " . ", "0", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x99\x82", "\xFF", "\xE2\x80", "\xC0\x80"})
+  for (const char* seen :
+       {"x", " . ", "0", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x99\x82", "\xFF", "\xE2\x80", "\xC0\x80"})
     EXPECT_FALSE(is_blank(seen)) << json_string(seen);
 }
 

@@ -27,8 +27,7 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
       throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
-  ry::result<repository::page> page =
-      co_await parts_.repo.threads_page(who.id, before_us, before_id, limit);
+  ry::result<repository::page> page = co_await parts_.repo.threads_page(who.id, before_us, before_id, limit);
   co_return ry::response::json(200, page_json("threads", "threads", page.value()));
 }
 
@@ -53,16 +52,13 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
-  const auto how =
-      wish == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page =
-      co_await parts_.repo.messages_page(who.id, id, how, after, limit);
+  const auto how = wish == "asc" ? repository::order::oldest_first : repository::order::newest_first;
+  ry::result<std::optional<repository::page>> page = co_await parts_.repo.messages_page(who.id, id, how, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("messages", list, **page));
 }
 
-ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account,
-                                                                        std::string id) {
+ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account, std::string id) {
   const account_gate::pass here(parts_.gate, ry::uuid::parse(account).value_or(ry::uuid()));
   co_return co_await parts_.repo.delete_thread(account, id);
 }

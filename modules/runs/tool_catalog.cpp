@@ -53,8 +53,9 @@ ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_
   ry::result<bool> shared = co_await parts_.repo.is_shared(run->who.project);
   if (!shared.value()) co_return workspace_use::allowed;
   if (!std::exchange(run->workspace_withheld_told, true)) {
-    append_notice(*run, "workspace_withheld",
-                  "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
+    append_notice(
+        *run, "workspace_withheld",
+        "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
     run->deliver_soon();
     parts_.writers.of(run->exec).touch(run);
   }
@@ -139,7 +140,8 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
     std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
     for (tool_listing::tool& t : offered->tools) {
       if (!names.insert(t.name).second) continue;
-      made->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source}, one_line(std::move(t.for_model)));
+      made->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source},
+                one_line(std::move(t.for_model)));
     }
   }
   for (int n = 2; names.contains(made->search.name); ++n) made->search.name = "find_tools_" + std::to_string(n);

@@ -17,14 +17,14 @@ namespace runs {
 struct tool_catalog {
   struct tool {
     std::string name, source;  // source: "sandbox", "mcp:<server>"
-    bool repeatable = false;   // read-only or idempotent
+    bool repeatable = false;  // read-only or idempotent
     bool own_time_limit = false;  // its source limits the time of each call
     ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
     std::size_t begin = 0, length = 0;  // of its element in `json`
   };
-  std::vector<tool> tools;   // built-in tools come first
+  std::vector<tool> tools;  // built-in tools come first
   std::size_t built_in = 0;  // number of built-in tools
-  std::string json;          // array for model requests
+  std::string json;  // array for model requests
   std::vector<tool_instructions> instructions;  // of the sources
   // find_tools, under a name that no other tool has. It is called like other tools; tool_offer.hpp decides which
   // requests carry it.

@@ -8,8 +8,8 @@
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "pictures.hpp"
-#include "start_form.hpp"
 #include "run_workspace.hpp"
+#include "start_form.hpp"
 #include "text.hpp"
 #include "workspace_write.hpp"
 
@@ -20,9 +20,9 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result, in the message
-constexpr std::size_t most_files = 20;                     // of one result
-constexpr std::size_t most_stored_bytes = 32u << 20;       // of one result
-constexpr std::uint32_t most_image_side = 8000;            // pixels; no provider accepts more
+constexpr std::size_t most_files = 20;  // of one result
+constexpr std::size_t most_stored_bytes = 32u << 20;  // of one result
+constexpr std::uint32_t most_image_side = 8000;  // pixels; no provider accepts more
 constexpr std::string_view directory = "tool_results/";
 
 std::string_view extension_of(std::string_view media_type) {
@@ -89,7 +89,8 @@ std::vector<result_file> files_of_result(const json::object& result, std::string
     f.in_message = f.media_type.starts_with("image/") && message_parts.size() + f.data.size() <= most_image_bytes;
     if (!f.in_message) continue;
     if (!message_parts.empty()) message_parts += ',';
-    message_parts += "{\"type\":\"image\",\"media_type\":" + json_string(f.media_type) + ",\"data\":" + json_string(f.data) + "}";
+    message_parts +=
+        "{\"type\":\"image\",\"media_type\":" + json_string(f.media_type) + ",\"data\":" + json_string(f.data) + "}";
   }
   collect("files", result_file::purpose::file);
   return out;
@@ -99,14 +100,16 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
   files_to_store out;
   std::size_t total = 0, refused = 0;
   for (const result_file& f : all) {
-    if (f.is == result_file::purpose::image && f.in_message && sees == model_sees::images && is_usable_image(f)) continue;
+    if (f.is == result_file::purpose::image && f.in_message && sees == model_sees::images && is_usable_image(f))
+      continue;
     std::string type = plain_type(f.media_type);
     const auto refuse = [&](std::size_t size, const char* why) {
       if (++refused > most_files) return;
       out.notes += "\n[" + described(safe_file_name(f.name), type, size) + " was not stored: " + why + "]";
     };
     std::string_view data = f.data;
-    if (const std::size_t comma = data.find(','); f.as == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
+    if (const std::size_t comma = data.find(',');
+        f.as == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
       data.remove_prefix(comma + 1);
     if (out.files.size() == most_files || total + data.size() / 4 * 3 > most_stored_bytes) {
       refuse(data.size() / 4 * 3, "the result has too many files or bytes");
@@ -148,7 +151,8 @@ ry::task<void> store_result_files(parts& p, std::shared_ptr<live_run> run, std::
     for (const stored_file& f : chosen.files) {
       ry::result<void> done = ready;
       if (done) done = co_await write_workspace_file(p, run, f.path, f.bytes);
-      if (!done && done.status() != RY_UNAVAILABLE) p.ctx.complain("a file of a tool's result could not be stored", done.error());
+      if (!done && done.status() != RY_UNAVAILABLE)
+        p.ctx.complain("a file of a tool's result could not be stored", done.error());
       any = any || done.ok();
       const std::string what = described(f.path, f.media_type, f.bytes.size());
       outcome.content += done ? "\n[stored in the workspace: " + what + "]"

@@ -14,7 +14,9 @@ namespace json = boost::json;
 using form = result_file::form;
 using purpose = result_file::purpose;
 
-json::object object(std::string_view text) { return json::parse(text).as_object(); }
+json::object object(std::string_view text) {
+  return json::parse(text).as_object();
+}
 result_file file(std::string name, std::string media_type, std::string data) {
   result_file f;
   f.name = std::move(name);
@@ -26,11 +28,12 @@ result_file file(std::string name, std::string media_type, std::string data) {
 TEST(tool_files_test, images_become_parts_of_the_message_as_far_as_they_fit) {
   std::string parts;
   const std::string large(3u << 20, 'A');
-  const auto all = files_of_result(object(R"({"images":[{"media_type":"image/png","data":"AA=="},{"media_type":"image/png","data":")" +
-                                          large + R"("},{"media_type":"image/png","data":")" + large +
-                                          R"("},{"media_type":"text/plain","data":"AA=="},{"data":""},7],)"
-                                          R"("files":[{"name":"a.wav","media_type":"audio/wav","data":"AAAA"}]})"),
-                                   parts);
+  const auto all = files_of_result(
+      object(R"({"images":[{"media_type":"image/png","data":"AA=="},{"media_type":"image/png","data":")" + large +
+             R"("},{"media_type":"image/png","data":")" + large +
+             R"("},{"media_type":"text/plain","data":"AA=="},{"data":""},7],)"
+             R"("files":[{"name":"a.wav","media_type":"audio/wav","data":"AAAA"}]})"),
+      parts);
   ASSERT_EQ(all.size(), 5u);
   EXPECT_TRUE(all[0].in_message && all[1].in_message);
   EXPECT_FALSE(all[2].in_message || all[3].in_message || all[4].in_message);
@@ -55,7 +58,8 @@ TEST(tool_files_test, files_are_named_by_their_content) {
 }
 
 TEST(tool_files_test, names_do_not_leave_their_directory) {
-  for (const char* name : {"../../etc/passwd", "/etc/passwd", "..", "a\nb", "-rf", "\xE2\x80\xAEgpj.exe", "C:\\x\\y.txt"}) {
+  for (const char* name :
+       {"../../etc/passwd", "/etc/passwd", "..", "a\nb", "-rf", "\xE2\x80\xAEgpj.exe", "C:\\x\\y.txt"}) {
     const auto got = choose_files({file(name, "weird\ntype", "QUJD")}, model_sees::no_images);
     ASSERT_EQ(got.files.size(), 1u);
     const std::string rest = got.files[0].path.substr(std::string("tool_results/").size());
@@ -87,8 +91,11 @@ TEST(tool_files_test, what_is_too_much_or_unreadable_is_told) {
   const std::vector<result_file> many(25, file("a.bin", "a/b", "QUJD"));
   const auto got = choose_files(many, model_sees::no_images);
   EXPECT_EQ(got.files.size(), 20u);
-  EXPECT_NE(got.notes.find("\n[a.bin (a/b, 3 B) was not stored: the result has too many files or bytes]"), std::string::npos) << got.notes;
-  const auto broken = choose_files({file("a.bin", "a/b", "not base64!"), file("b.bin", "a/b", "data:a/b;base64,QUJD")}, model_sees::images);
+  EXPECT_NE(got.notes.find("\n[a.bin (a/b, 3 B) was not stored: the result has too many files or bytes]"),
+            std::string::npos)
+      << got.notes;
+  const auto broken = choose_files({file("a.bin", "a/b", "not base64!"), file("b.bin", "a/b", "data:a/b;base64,QUJD")},
+                                   model_sees::images);
   ASSERT_EQ(broken.files.size(), 1u);
   EXPECT_EQ(broken.files[0].bytes, "ABC");
   EXPECT_NE(broken.notes.find("its data is not base64"), std::string::npos);

@@ -19,8 +19,7 @@ class time_limit {
       : state_(std::make_shared<state>()) {
     state_->what = &what;
     // If the timer cannot be started, the call runs without a limit.
-    (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec,
-                    state_->source.token());
+    (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec, state_->source.token());
   }
   time_limit(const time_limit&) = delete;
   ~time_limit() {
@@ -86,8 +85,8 @@ struct foreign_run : abortable {
 
 }  // namespace
 
-ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
-                                   const tool_catalog::tool& tool, tool_call call, call_kind how, bool& unknown) {
+ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,
+                                   tool_call call, call_kind how, bool& unknown) {
   const auto driver = tool.driver;
   const scope_texts scope(*run);
   output_stream out(p, run, call.id, output_stream::kind::progress);
@@ -101,18 +100,17 @@ ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run,
   sink.on_result = &foreign_run::on_result;
   state.resumed = how == call_kind::resumed;
   const auto begin = state.resumed ? driver->table->resume : driver->table->call;
-  const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name),
-                             ry::str(call.arguments), run->exec, &sink, &state, &state.call);
-  if (st != RY_OK)
-    co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
+  const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name), ry::str(call.arguments),
+                             run->exec, &sink, &state, &state.call);
+  if (st != RY_OK) co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
   {
     live_run::working busy(*run, state);
     std::optional<time_limit> limit;
     if (!tool.own_time_limit) limit.emplace(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
     if (limit && limit->reached()) {
-      state.outcome = {"the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds",
-                       true, {}};
+      state.outcome = {
+          "the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds", true, {}};
       state.files.clear();
     }
   }

@@ -43,7 +43,7 @@ bool resumes_calls(const tool_catalog::tool& tool);
 void tell_sources_of_end(parts& p, const live_run& run, bool finished);
 
 // Calls a tool of a source; on the run's executor. `unknown`: the source does not know the resumed call.
-ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool, tool_call call, call_kind how,
-                                   bool& unknown);
+ry::task<tool_outcome> run_foreign(parts& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,
+                                   tool_call call, call_kind how, bool& unknown);
 
 }  // namespace runs

@@ -17,12 +17,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_found = 10;         // per query
-constexpr std::size_t most_named = 20;         // by name, in one call
+constexpr std::size_t most_found = 10;  // per query
+constexpr std::size_t most_named = 20;  // by name, in one call
 constexpr std::size_t most_query_bytes = 1000;
 constexpr std::size_t most_description_bytes = 400;  // of one tool, in a result
-constexpr std::size_t most_parameters = 12;          // of one tool, in a result
-constexpr std::size_t most_sources = 30;             // in the description of find_tools
+constexpr std::size_t most_parameters = 12;  // of one tool, in a result
+constexpr std::size_t most_sources = 30;  // in the description of find_tools
 
 searchable_tool searchable(const tool_catalog& catalog, const tool_catalog::tool& tool) {
   searchable_tool out;
@@ -110,21 +110,20 @@ void tell_of_search(parts& p, const std::shared_ptr<live_run>& run, std::size_t 
 std::string find_tools_json(const tool_catalog& catalog) {
   const std::string sources = sources_of(catalog);
   const std::string about = "Finds tools and makes them available from the next step on. You have " +
-                            std::to_string(catalog.tools.size()) +
-                            " tools, but only some of them are listed here." +
+                            std::to_string(catalog.tools.size()) + " tools, but only some of them are listed here." +
                             (sources.empty() ? std::string() : " There are tools from: " + sources + ".") +
                             " Use this before you say that something cannot be done.";
-  return json::serialize(json::object{
-      {"name", catalog.search.name},
-      {"description", about},
-      {"parameters",
-       {{"type", "object"},
-        {"properties",
-         {{"query", {{"type", "string"}, {"description", "What the tool should do, in a few words"}}},
-          {"names",
-           {{"type", "array"},
-            {"items", {{"type", "string"}}},
-            {"description", "Names of known tools, instead of a query or in addition"}}}}}}}});
+  return json::serialize(
+      json::object{{"name", catalog.search.name},
+                   {"description", about},
+                   {"parameters",
+                    {{"type", "object"},
+                     {"properties",
+                      {{"query", {{"type", "string"}, {"description", "What the tool should do, in a few words"}}},
+                       {"names",
+                        {{"type", "array"},
+                         {"items", {{"type", "string"}}},
+                         {"description", "Names of known tools, instead of a query or in addition"}}}}}}}});
 }
 
 tool_outcome find_tools(const tool_catalog& catalog, const json::object& arguments) {

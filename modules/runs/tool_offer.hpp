@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "parts.hpp"
-#include "tool_search.hpp"
 #include "tool_catalog.hpp"
+#include "tool_search.hpp"
 
 namespace runs {
 

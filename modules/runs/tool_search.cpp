@@ -16,12 +16,16 @@ constexpr std::size_t tools_without_limit = 128;
 constexpr std::size_t most_query_words = 64;
 constexpr double name_weight = 3, description_weight = 1, parameter_weight = 1;
 constexpr double saturation = 1.2, length_share = 0.5;  // k1 and b of BM25
-constexpr double beginning_weight = 0.6;                // of a word that only shares the prefix
-constexpr std::size_t least_beginning = 3;              // bytes
+constexpr double beginning_weight = 0.6;  // of a word that only shares the prefix
+constexpr std::size_t least_beginning = 3;  // bytes
 
-bool is_between(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
+bool is_between(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last;
+}
 
-bool is_digit(char32_t c) { return is_between(c, '0', '9'); }
+bool is_digit(char32_t c) {
+  return is_between(c, '0', '9');
+}
 
 // A character of a word. Beyond ASCII, all but the usual separators.
 bool is_word_character(char32_t c) {
@@ -96,7 +100,9 @@ std::vector<char32_t> characters_of(std::string_view text) {
   return out;
 }
 
-bool is_upper(char32_t c) { return fold(c) != c; }
+bool is_upper(char32_t c) {
+  return fold(c) != c;
+}
 
 // Whether a part of a compound word begins at `i`: "create|Issue", "HTTP|Server".
 bool begins_part(const std::vector<char32_t>& text, std::size_t begin, std::size_t i, std::size_t end) {
@@ -131,7 +137,9 @@ double match(std::string_view wanted, std::string_view word) {
   return beginning_weight * static_cast<double>(shorter) / static_cast<double>(longer);
 }
 
-bool is_from_find_tools(const chat_message& m) { return m.role == "tool" || m.role == "summary"; }
+bool is_from_find_tools(const chat_message& m) {
+  return m.role == "tool" || m.role == "summary";
+}
 
 }  // namespace
 

@@ -55,12 +55,12 @@ inline constexpr std::size_t most_tools_in_use = 256;
 std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages);
 
 struct tool_selection {
-  std::size_t tools = 0;             // number of the agent's tools
-  std::size_t built_in = 0;          // number of built-in tools, which come first
-  std::vector<std::size_t> in_use;   // indices without duplicates, latest first
-  std::optional<std::size_t> chosen; // the tool that tool_choice names
-  std::size_t limit = 0;             // most tools of one request; 0: no limit
-  std::size_t search_from = 0;       // the setting tool_search_from; 0: only above the limit
+  std::size_t tools = 0;  // number of the agent's tools
+  std::size_t built_in = 0;  // number of built-in tools, which come first
+  std::vector<std::size_t> in_use;  // indices without duplicates, latest first
+  std::optional<std::size_t> chosen;  // the tool that tool_choice names
+  std::size_t limit = 0;  // most tools of one request; 0: no limit
+  std::size_t search_from = 0;  // the setting tool_search_from; 0: only above the limit
 };
 // Whether the request carries find_tools instead of some tools.
 bool needs_tool_search(std::size_t tools, std::size_t limit, std::size_t search_from);

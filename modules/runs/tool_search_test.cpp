@@ -40,9 +40,8 @@ tool_catalog catalog_of(std::size_t count) {
   out.built_in = 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = "srv__item_" + std::to_string(i);
-    out.add({name, "mcp:srv"},
-            R"({"name":")" + name + R"(","description":"Handles the subject s)" + std::to_string(i) +
-                R"(","parameters":{"type":"object","properties":{"amount":{"type":"integer"}}}})");
+    out.add({name, "mcp:srv"}, R"({"name":")" + name + R"(","description":"Handles the subject s)" + std::to_string(i) +
+                                   R"(","parameters":{"type":"object","properties":{"amount":{"type":"integer"}}}})");
   }
   return out;
 }
@@ -80,7 +79,8 @@ TEST(tool_search_test, the_name_counts_more_than_the_description) {
 }
 
 TEST(tool_search_test, an_exact_name_comes_first) {
-  const tool_index index({{"files__search_search", "search search search", {"search"}}, {"search", "Looks around", {}}});
+  const tool_index index(
+      {{"files__search_search", "search search search", {"search"}}, {"search", "Looks around", {}}});
   EXPECT_THAT(names(index, "search", 1), ElementsAre("search"));
   EXPECT_THAT(names(index, "SEARCH", 1), ElementsAre("search"));
 }
@@ -203,10 +203,9 @@ TEST(tool_search_test, find_tools_gives_bounded_results) {
     json::object properties;
     for (int k = 0; k < 100; ++k) properties["parameter" + std::to_string(k)] = json::object();
     const std::string name = "big" + std::to_string(i);
-    catalog.add({name, "mcp:big"},
-                json::serialize(json::object{{"name", name},
-                                             {"description", "find me " + std::string(20000, 'x')},
-                                             {"parameters", {{"properties", properties}}}}));
+    catalog.add({name, "mcp:big"}, json::serialize(json::object{{"name", name},
+                                                                {"description", "find me " + std::string(20000, 'x')},
+                                                                {"parameters", {{"properties", properties}}}}));
   }
   json::array all;
   for (int i = 0; i < 50; ++i) all.push_back(json::string("big" + std::to_string(i)));

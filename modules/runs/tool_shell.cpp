@@ -45,8 +45,7 @@ struct command_run : abortable {
       c->out->add(piece);
     });
   }
-  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end,
-                      const ry_error_view* err) noexcept {
+  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end, const ry_error_view* err) noexcept {
     auto* c = static_cast<command_run*>(ctx);
     c->call = nullptr;
     c->status = st;
@@ -68,8 +67,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
                                  json::object arguments) {
   const std::string command = module_json::text_of(arguments, "command");
   if (command.empty()) co_return tool_outcome{"the argument \"command\" is missing", true};
-  if (command.find('\0') != std::string::npos)
-    co_return tool_outcome{"the command contains a NUL character", true};
+  if (command.find('\0') != std::string::npos) co_return tool_outcome{"the command contains a NUL character", true};
   output_stream out(p, run, std::move(id), output_stream::kind::output);
   command_run state;
   state.table = driver->table;
@@ -96,10 +94,11 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
   if (!may) co_return tool_outcome{"the command could not be started: the database did not respond", true};
   spec.workspace_bytes = may->bytes;
   spec.workspace_files = may->files;
-  const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state,
-                                          &state.call);
+  const ry_status st = driver->table->run(driver->self, ry::str(project), &spec, run->exec, &sink, &state, &state.call);
   if (st == RY_RESOURCE_EXHAUSTED)
-    co_return tool_outcome{"the command was not started: the server's disk is nearly full or its memory is nearly used up. Try again later", true};
+    co_return tool_outcome{
+        "the command was not started: the server's disk is nearly full or its memory is nearly used up. Try again later",
+        true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
     live_run::working busy(*run, state);
@@ -113,8 +112,7 @@ ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
     if (state.exit.workspace_bytes > may->bytes) count_workspace_limit(p.ctx, "account_bytes");
     if (state.exit.workspace_files > may->files) count_workspace_limit(p.ctx, "account_files");
   }
-  if (state.status != RY_OK)
-    co_return tool_outcome{"the sandbox failed: " + state.message, true};
+  if (state.status != RY_OK) co_return tool_outcome{"the sandbox failed: " + state.message, true};
   std::string text = std::move(state.text);
   const std::uint64_t dropped = state.exit.dropped_bytes + state.left_out;
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";

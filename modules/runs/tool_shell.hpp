@@ -11,7 +11,8 @@
 namespace runs {
 
 // On the run's executor; an interruption of the run ends the command. `id`: of the tool call.
-ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string id,
+ry::task<tool_outcome> run_shell(parts& p, std::shared_ptr<live_run> run,
+                                 ry::drivers<ry_sandbox_driver_v1>::entry driver, std::string id,
                                  boost::json::object arguments);
 
 }  // namespace runs

@@ -10,8 +10,10 @@
 namespace runs {
 
 // On the run's executor, after ensure_workspace().
-ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver, boost::json::object arguments);
+ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver,
+                                boost::json::object arguments);
 ry::task<tool_outcome> run_write(parts& p, std::shared_ptr<live_run> run, boost::json::object arguments);
-ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver, boost::json::object arguments);
+ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver,
+                                boost::json::object arguments);
 
 }  // namespace runs

@@ -28,8 +28,7 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
     }
     if (tool == &catalog->search) co_return co_await run_find_tools(p, catalog, std::move(call));
     ry::result<void> ready = co_await ensure_workspace(p, run);
-    if (!ready)
-      co_return tool_outcome{"the sandbox is not available: " + std::string(ready.error().message()), true};
+    if (!ready) co_return tool_outcome{"the sandbox is not available: " + std::string(ready.error().message()), true};
     const auto driver = p.sandbox();
     if (!driver) co_return tool_outcome{"the sandbox is not available", true};
     json::object arguments = json::parse(call.arguments).as_object();
@@ -59,8 +58,8 @@ ry::task<tool_outcome> make_call(parts& p, std::shared_ptr<live_run> run, catalo
 
 }  // namespace
 
-ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                tool_call call, call_kind how) {
+ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
+                                call_kind how) {
   const tool_catalog::tool* tool = catalog->find(call.name);
   const std::int64_t begun = p.ctx.mono_us();
   tool_outcome out = co_await make_call(p, run, catalog, tool, std::move(call), how);

@@ -13,7 +13,7 @@ namespace runs {
 
 // Runs one call to its end; its output goes to the run's event buffer as it arrives. Never throws: a failure is a
 // result for the model. On the run's executor; ends soon after an interruption.
-ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
-                                tool_call call, call_kind how = call_kind::first);
+ry::task<tool_outcome> run_tool(parts& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
+                                call_kind how = call_kind::first);
 
 }  // namespace runs

@@ -10,12 +10,12 @@ namespace runs {
 struct upload_finding {
   std::string name;
   std::uint64_t size = 0;
-  std::string found;        // "text", "image", "none"
-  std::string detail;       // of text: its kind; of an image: its format; of none: the reason
+  std::string found;  // "text", "image", "none"
+  std::string detail;  // of text: its kind; of an image: its format; of none: the reason
   std::uint32_t width = 0, height = 0;
   std::uint64_t text_bytes = 0;
-  bool cut = false;         // the text is only the beginning of the file
-  std::string note;         // about the text: the original format, or why it is incomplete
+  bool cut = false;  // the text is only the beginning of the file
+  std::string note;  // about the text: the original format, or why it is incomplete
 };
 // Parses the first line of runyard-extract's output; "none" for an invalid line.
 upload_finding read_finding(std::string_view first_line);

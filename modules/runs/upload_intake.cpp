@@ -43,8 +43,8 @@ class file_reader {
 
 // The media type as the client sent it; empty if it is invalid.
 std::string media_type(std::string_view sent) {
-  const bool good = sent.size() <= 200 &&
-                    std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  const bool good =
+      sent.size() <= 200 && std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
   return good ? std::string(sent) : std::string();
 }
 
@@ -56,7 +56,8 @@ void refuse_excess(const parts& p, std::string_view outcome, const workspace_lim
   if (outcome == "too_many")
     refuse_upload(limits.files, "The project would have more than " + std::to_string(limits.files) + " files");
   if (outcome == "account_bytes")
-    refuse_upload(limits.account_bytes, "The files of all your projects would be larger than " + size(limits.account_bytes));
+    refuse_upload(limits.account_bytes,
+                  "The files of all your projects would be larger than " + size(limits.account_bytes));
   if (outcome == "account_files")
     refuse_upload(limits.account_files,
                   "All your projects would have more than " + std::to_string(limits.account_files) + " files");
@@ -70,16 +71,19 @@ void refuse_upload(std::int64_t limit, std::string sentence) {
                     ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
 }
 
-upload_intake::upload_intake(parts& p, std::string account, workspace_limits limits, const std::vector<ry::form_part>& files)
+upload_intake::upload_intake(parts& p, std::string account, workspace_limits limits,
+                             const std::vector<ry::form_part>& files)
     : parts_(p), account_(std::move(account)), limits_(limits) {
   for (const ry::form_part& part : files) {
-    files_.push_back({std::string(part.path), std::string(part.filename), media_type(part.content_type),
-                      part.size, {}, {}});
+    files_.push_back(
+        {std::string(part.path), std::string(part.filename), media_type(part.content_type), part.size, {}, {}});
     total_ += part.size;
   }
 }
 
-bool upload_intake::is_large() const { return total_ > batch_bytes; }
+bool upload_intake::is_large() const {
+  return total_ > batch_bytes;
+}
 
 // Before the bytes are stored, because bytes of a refused start would stay for a day.
 ry::task<void> upload_intake::check_room(std::string project) {

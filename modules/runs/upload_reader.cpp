@@ -35,16 +35,21 @@ std::uint32_t number(std::string_view text) {
 
 std::string_view problem_of(extractor_result::end how) {
   switch (how) {
-    case extractor_result::end::no_sandbox: return "this server has no sandbox to read it in";
-    case extractor_result::end::unavailable: return "the sandbox of this server is not available";
-    case extractor_result::end::not_started: return "reading it could not be started";
-    case extractor_result::end::too_long: return "reading it took too long";
-    default: return "reading it failed";
+    case extractor_result::end::no_sandbox:
+      return "this server has no sandbox to read it in";
+    case extractor_result::end::unavailable:
+      return "the sandbox of this server is not available";
+    case extractor_result::end::not_started:
+      return "reading it could not be started";
+    case extractor_result::end::too_long:
+      return "reading it took too long";
+    default:
+      return "reading it failed";
   }
 }
 
-ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::string name,
-                                 std::uint64_t wall_ms, std::string& text) {
+ry::task<upload_finding> extract(parts& p, std::shared_ptr<live_run> run, std::string name, std::uint64_t wall_ms,
+                                 std::string& text) {
   extractor_job job;
   job.arguments = {std::to_string(p.config.upload_text_bytes), "uploads/" + name};
   job.wall_ms = wall_ms;
@@ -96,8 +101,8 @@ std::string finding_line(const upload_finding& f) {
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
   // A UTF-8 text needs no other file.
   if (f.detail == "plain" && f.note.empty()) return {};
-  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" + size_text(f.text_bytes) +
-         ") -> uploads/.text/" + f.name + ".txt]";
+  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" +
+         size_text(f.text_bytes) + ") -> uploads/.text/" + f.name + ".txt]";
 }
 
 ry::task<bool> look_at_uploads(parts& p, std::shared_ptr<live_run> run) {

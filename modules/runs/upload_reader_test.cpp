@@ -18,8 +18,10 @@ TEST(upload_reader_test, what_the_prompt_says_about_a_file) {
   EXPECT_EQ(line_of("text pdf"), "[Text of a.x (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text docx cut"), "[Text of a.x, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text plain"), "");
-  EXPECT_EQ(line_of("text plain converted from CP932"), "[Text of a.x, converted from CP932 (2.0 KB) -> uploads/.text/a.x.txt]");
-  EXPECT_EQ(line_of("text pdf cut incomplete: a package is missing"), "[Text of a.x, incomplete: a package is missing, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
+  EXPECT_EQ(line_of("text plain converted from CP932"),
+            "[Text of a.x, converted from CP932 (2.0 KB) -> uploads/.text/a.x.txt]");
+  EXPECT_EQ(line_of("text pdf cut incomplete: a package is missing"),
+            "[Text of a.x, incomplete: a package is missing, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text plain cut"), "");
   EXPECT_EQ(read_finding("text plain " + std::string(5000, 'x')).note.size(), 200u);
   EXPECT_EQ(line_of("image png 640 480"), "[Image a.x: PNG, 640 x 480 pixels]");

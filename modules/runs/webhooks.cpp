@@ -38,7 +38,8 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
   const std::optional<message> m = read_message(job.args());
   if (!m) co_return ry::job_outcome::dead(ry::bad_request("runs.webhook", "the job is no message"));
   const auto& all = parts_.config.webhooks;
-  const auto to = std::find_if(all.begin(), all.end(), [&](const webhook_endpoint& e) { return e.name == m->endpoint; });
+  const auto to =
+      std::find_if(all.begin(), all.end(), [&](const webhook_endpoint& e) { return e.name == m->endpoint; });
   if (to == all.end())
     co_return ry::job_outcome::dead(
         ry::bad_request("runs.webhook", "runs.webhooks." + m->endpoint + " is no longer configured"));

@@ -7,9 +7,7 @@ using namespace runs;
 namespace {
 
 TEST(webhook_settings, say_what_is_wrong) {
-  const auto fault = [](const char* text) {
-    return faults_of(std::string(R"({"webhooks": {"a": )") + text + "}}");
-  };
+  const auto fault = [](const char* text) { return faults_of(std::string(R"({"webhooks": {"a": )") + text + "}}"); };
   const std::string secret = R"("secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")";
   EXPECT_EQ(fault(("{\"url\": \"https://x.test/a\", " + secret + "}").c_str()), "");
   EXPECT_NE(fault(("{\"url\": \"ftp://x\", " + secret + "}").c_str()).find("webhooks.a.url"), std::string::npos);
@@ -18,7 +16,8 @@ TEST(webhook_settings, say_what_is_wrong) {
                   .find("webhooks.a.secret"),
               std::string::npos)
         << bad;
-  EXPECT_NE(fault(("{\"url\": \"https://x.test/\", \"statuses\": [\"done\"], " + secret + "}").c_str()).find("webhooks.a.statuses[0]"),
+  EXPECT_NE(fault(("{\"url\": \"https://x.test/\", \"statuses\": [\"done\"], " + secret + "}").c_str())
+                .find("webhooks.a.statuses[0]"),
             std::string::npos);
 }
 

@@ -67,7 +67,8 @@ std::string excess_text(std::string_view outcome, const workspace_limits& limits
   if (outcome == "too_many")
     return "the workspace has more than " + std::to_string(limits.files) + " files, so new files are not saved";
   if (outcome == "account_bytes")
-    return "all workspaces of your account together are larger than " + size(limits.account_bytes) + ", so new files are not saved";
+    return "all workspaces of your account together are larger than " + size(limits.account_bytes) +
+           ", so new files are not saved";
   if (outcome == "account_files")
     return "all workspaces of your account together have more than " + std::to_string(limits.account_files) +
            " files, so new files are not saved";
@@ -88,8 +89,7 @@ std::string id_of_copies(const std::string& path, const std::string& fresh) {
 
 std::string digest_of(std::string_view bytes) {
   unsigned char out[32];
-  crypto_generichash(out, sizeof out, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                     nullptr, 0);
+  crypto_generichash(out, sizeof out, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
   std::string text;
   for (unsigned char byte : out) {
     text += "0123456789abcdef"[byte >> 4];
@@ -138,15 +138,13 @@ workspace_ptr workspace_keeper::share(const std::string& project, ry_exec* exec)
   return w;
 }
 
-ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string project, wish want,
-                                                           ry_exec* home) {
+ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string project, wish want, ry_exec* home) {
   const workspace_ptr w = share(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
     try {
-      done = co_await ry::call_done([&](ry_exec* exec, ry_done made) {
-        return d->table->ensure(d->self, ry::str(project), exec, made);
-      });
+      done = co_await ry::call_done(
+          [&](ry_exec* exec, ry_done made) { return d->table->ensure(d->self, ry::str(project), exec, made); });
       if (done && !w->noted_) {
         done = co_await rows_.note_copy(project, node());
         w->noted_ = done.ok();
@@ -196,8 +194,7 @@ ry::task<void> workspace_keeper::read_state(workspace& w, const scan_result& now
   w.known_ = true;
 }
 
-ry::task<ry::result<workspace_keeper::scan_result>> workspace_keeper::scan(const driver& d,
-                                                                           const workspace& w) {
+ry::task<ry::result<workspace_keeper::scan_result>> workspace_keeper::scan(const driver& d, const workspace& w) {
   timespec begun{};
   ::clock_gettime(CLOCK_REALTIME, &begun);
   // Twice the limit; a larger workspace is not scanned further.
@@ -248,8 +245,7 @@ ry::task<ry::result<void>> workspace_keeper::place(const driver& d, const worksp
 }
 
 // Places the wanted entries; fetches small files from the database in batches.
-ry::task<ry::result<void>> workspace_keeper::fetch(const driver& d, const workspace& w,
-                                                   workspace_entries wanted,
+ry::task<ry::result<void>> workspace_keeper::fetch(const driver& d, const workspace& w, workspace_entries wanted,
                                                    std::map<std::string, std::string> at_hand) {
   const std::string spool = incoming_ + "/" + ctx_.new_uuid().to_string();
   auto at = wanted.begin();
@@ -327,9 +323,7 @@ ry::task<ry::result<void>> workspace_keeper::refresh(const driver& d, workspace&
     ry::result<scan_result> before = co_await scan(d, w);
     if (!before) co_return before.error();
     const workspace_changes dirty = changes_between(w.state_.entries, before->entries);
-    const auto stays = [&](const std::string& path) {
-      return mine == local_changes::stay && dirty.contains(path);
-    };
+    const auto stays = [&](const std::string& path) { return mine == local_changes::stay && dirty.contains(path); };
     workspace_entries wanted;
     for (const auto& [path, e] : want.entries) {
       if (stays(path)) continue;
@@ -389,11 +383,9 @@ ry::task<void> workspace_keeper::save(const workspace& w) {
   if (!saved) ctx_.warn("the state of a workspace could not be written", {{"project", w.project}});
 }
 
-ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, workspace_ptr of,
-                                                                    workspace_fence fence,
+ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, workspace_ptr of, workspace_fence fence,
                                                                     workspace_limits limits, std::string account,
-                                                                    std::function<bool()> hurry,
-                                                                    ry_exec* home) {
+                                                                    std::function<bool()> hurry, ry_exec* home) {
   if (!can_keep(d)) co_return kept();
   ry::result<kept> out = ry::error(RY_UNKNOWN);
   const ry::result<void> locked = co_await lock(*of);
@@ -413,9 +405,10 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, wo
 
 // The digests of a file's chunks; collects chunks that the database lacks and stores them in batches. `incomplete`: the
 // file was truncated or grew meanwhile; it will look changed the next time.
-ry::task<ry::result<std::string>> workspace_keeper::digest_file(
-    const driver& d, const workspace& w, std::string path, std::uint64_t size, workspace_delta& delta,
-    const std::function<bool(const std::string&)>& known, bool& incomplete) {
+ry::task<ry::result<std::string>> workspace_keeper::digest_file(const driver& d, const workspace& w, std::string path,
+                                                                std::uint64_t size, workspace_delta& delta,
+                                                                const std::function<bool(const std::string&)>& known,
+                                                                bool& incomplete) {
   std::string digests;
   for (std::uint64_t at = 0; at < size;) {
     ry::result<std::string> piece = co_await ry::call<std::string, ry_bytes, std::uint64_t>(
@@ -502,14 +495,13 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
       workspace_entry e = now->entries.at(path);
       if (e.kind == RY_SANDBOX_FILE) {
         if (e.size > static_cast<std::uint64_t>(config_.workspace_file_bytes)) {
-          out.note = limit_note(path + " is larger than " +
-                                size_text(static_cast<std::uint64_t>(config_.workspace_file_bytes)) +
-                                ", so it is not saved");
+          out.note =
+              limit_note(path + " is larger than " +
+                         size_text(static_cast<std::uint64_t>(config_.workspace_file_bytes)) + ", so it is not saved");
           continue;
         }
         bool incomplete = false;
-        ry::result<std::string> digests =
-            co_await digest_file(d, w, path, e.size, delta, is_known, incomplete);
+        ry::result<std::string> digests = co_await digest_file(d, w, path, e.size, delta, is_known, incomplete);
         if (!digests) {
           const ry_status st = digests.status();
           if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION || st == RY_PERMISSION_DENIED) continue;
@@ -635,9 +627,8 @@ ry::task<ry::result<void>> workspace_keeper::remove_copy(const driver& d, worksp
   ry::result<std::vector<std::string>> deleted = co_await rows_.deleted_of(one);
   if (!deleted) co_return deleted.error();
   if (deleted->empty()) co_return ry::result<void>();
-  ry::result<void> removed = co_await ry::call_done([&](ry_exec* exec, ry_done done) {
-    return d->table->destroy(d->self, ry::str(w.project), exec, done);
-  });
+  ry::result<void> removed = co_await ry::call_done(
+      [&](ry_exec* exec, ry_done done) { return d->table->destroy(d->self, ry::str(w.project), exec, done); });
   if (!removed) co_return removed;  // the remaining files are found again while the state file exists
   const std::string path = state_path(w.project);
   co_await ctx_.run_blocking([&path] { ::unlink(path.c_str()); });

@@ -29,9 +29,9 @@ class workspace {
   friend class workspace_keeper;
   bool busy_ = false;
   ry::signal free_;
-  bool known_ = false;     // state_ was read
-  bool noted_ = false;     // the database knows of this copy
-  bool foreign_ = false;   // changed by a worker that had lost its run: must not be stored
+  bool known_ = false;  // state_ was read
+  bool noted_ = false;  // the database knows of this copy
+  bool foreign_ = false;  // changed by a worker that had lost its run: must not be stored
   workspace_state state_;
 };
 using workspace_ptr = std::shared_ptr<workspace>;
@@ -40,8 +40,7 @@ class workspace_keeper {
  public:
   using driver = ry::drivers<ry_sandbox_driver_v1>::entry;
 
-  workspace_keeper(const ry::context& ctx, const settings& config)
-      : ctx_(ctx), config_(config), rows_(ctx) {}
+  workspace_keeper(const ry::context& ctx, const settings& config) : ctx_(ctx), config_(config), rows_(ctx) {}
   // [lifecycle] Creates its directories in the server's data directory.
   void start();
 
@@ -61,8 +60,8 @@ class workspace_keeper {
   ry::task<ry::result<workspace_ptr>> open(driver d, std::string project, wish w, ry_exec* home);
 
   struct kept {
-    bool ours = true;   // false: the run belongs to another worker
-    std::string note;   // for the agent: what could not be stored; usually empty
+    bool ours = true;  // false: the run belongs to another worker
+    std::string note;  // for the agent: what could not be stored; usually empty
   };
   // Stores the changes since the last call in the database, if the fence still holds. `hurry`: true if the run must end
   // at once; then only small changes are stored. Resumes on `home`. Fails with "runs.workspace_replaced" if the
@@ -105,17 +104,16 @@ class workspace_keeper {
   // Loads the stored state of this copy if the directory is the same.
   ry::task<void> read_state(workspace& w, const scan_result& now);
   // Empty: the workspace is within its limits. Otherwise the reason, for the agent.
-  ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now, const workspace_limits& limits,
-                                                const std::string& account);
+  ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now,
+                                                const workspace_limits& limits, const std::string& account);
   ry::task<ry::result<scan_result>> scan(const driver& d, const workspace& w);
   ry::task<ry::result<std::string>> digest_file(const driver& d, const workspace& w, std::string path,
                                                 std::uint64_t size, workspace_delta& delta,
-                                                const std::function<bool(const std::string&)>& known,
-                                                bool& incomplete);
+                                                const std::function<bool(const std::string&)>& known, bool& incomplete);
   ry::task<ry::result<void>> fetch(const driver& d, const workspace& w, workspace_entries wanted,
                                    std::map<std::string, std::string> at_hand);
-  ry::task<ry::result<void>> place(const driver& d, const workspace& w, std::string path,
-                                   workspace_entry e, std::string host_path);
+  ry::task<ry::result<void>> place(const driver& d, const workspace& w, std::string path, workspace_entry e,
+                                   std::string host_path);
   ry::task<void> save(const workspace& w);
   std::string state_path(std::string_view project) const { return states_ + "/" + std::string(project); }
 

@@ -19,14 +19,21 @@ class workspace_sql : public runs_sql {
   }
   // Stores a file that has a size but no content.
   std::string keep(const std::string& project, const std::string& path, int size, const std::string& limits) {
-    return sql("select outcome || ' ' || coalesce(detail, '') from runs.keep_workspace(" + q(project) + ", null, null, '{}', "
-               "array[" + q(path) + "], '{1}', '{420}', array[" + std::to_string(size) + "], '{0}', '{\"\"}', '{\"\"}', '{}', '{}', "
-               "'', 1000000, 1000, " + limits + ")");
+    return sql("select outcome || ' ' || coalesce(detail, '') from runs.keep_workspace(" + q(project) +
+               ", null, null, '{}', "
+               "array[" +
+               q(path) + "], '{1}', '{420}', array[" + std::to_string(size) +
+               "], '{0}', '{\"\"}', '{\"\"}', '{}', '{}', "
+               "'', 1000000, 1000, " +
+               limits + ")");
   }
-  std::string sums() { return sql("select bytes || ' ' || files from runs.account_workspaces where account_id = " + q(ann)); }
+  std::string sums() {
+    return sql("select bytes || ' ' || files from runs.account_workspaces where account_id = " + q(ann));
+  }
   std::string threads() { return sql("select threads from runs.account_usage where account_id = " + q(ann)); }
   std::string remove(const std::string& project) {
-    return sql("select outcome from runs.delete_thread(" + q(ann) + ", (select id from runs.threads where project_id = " + q(project) + "))");
+    return sql("select outcome from runs.delete_thread(" + q(ann) +
+               ", (select id from runs.threads where project_id = " + q(project) + "))");
   }
 };
 
@@ -82,13 +89,15 @@ TEST_F(workspace_sql, a_node_has_room_for_what_its_other_copies_leave) {
   for (const std::string& p : {one, two}) sql("select runs.note_copy(" + q(p) + ", " + q(node) + ")");
   sql("update runs.workspace_copies set bytes = 700, files = 7 where project_id = " + q(one));
   const auto usage = [&](const std::string& project, const std::string& at) {
-    return sql("select other_bytes || ' ' || other_files from runs.workspace_usage(" + q(ann) + ", " + q(project) + ", " + q(at) + ")");
+    return sql("select other_bytes || ' ' || other_files from runs.workspace_usage(" + q(ann) + ", " + q(project) +
+               ", " + q(at) + ")");
   };
   EXPECT_EQ(usage(two, node), "700 7");
   EXPECT_EQ(usage(one, node), "0 0");
   EXPECT_EQ(usage(two, other_node), "0 0");
   const auto take = [&](int size) {
-    return sql("select runs.take_space(" + q(ann) + ", " + q(two) + ", " + q(node) + ", " + std::to_string(size) + ", 1000, 9)");
+    return sql("select runs.take_space(" + q(ann) + ", " + q(two) + ", " + q(node) + ", " + std::to_string(size) +
+               ", 1000, 9)");
   };
   EXPECT_EQ(take(301), "f");
   EXPECT_EQ(take(100), "t");

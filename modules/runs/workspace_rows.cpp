@@ -26,17 +26,16 @@ void chunk_batch::add(std::string digest, std::string_view piece) {
 }
 
 ry::task<ry::result<void>> workspace_rows::put(std::string project, const chunk_batch& c) const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "select runs.put_chunks($1::uuid, $2::text[], $3::bigint[], $4::bytea)", project, c.digests,
-      c.sizes, ry::bytes_view{ry::raw(c.bytes)});
+  ry::result<ry::rows> rows =
+      co_await db_.query("select runs.put_chunks($1::uuid, $2::text[], $3::bigint[], $4::bytea)", project, c.digests,
+                         c.sizes, ry::bytes_view{ry::raw(c.bytes)});
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }
 
-ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project,
-                                                       std::optional<workspace_fence> fence,
-                                                       const workspace_delta& delta,
-                                                       workspace_limits limits, ry::tx* in) const {
+ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project, std::optional<workspace_fence> fence,
+                                                       const workspace_delta& delta, workspace_limits limits,
+                                                       ry::tx* in) const {
   std::vector<std::string> gone, paths, targets, chunks;
   std::vector<std::int64_t> kinds, modes, sizes, modified;
   for (const std::string& path : delta.gone) gone.push_back(encode_path(path));
@@ -60,9 +59,9 @@ ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project,
         "$3::bigint, $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], "
         "$10::text[], $11::text[], $12::text[], $13::bigint[], $14::bytea, $15::bigint, $16::bigint, $17::bigint, "
         "$18::bigint)",
-        project, job, held, gone, paths, kinds, modes, sizes, modified, targets, chunks,
-        delta.chunks.digests, delta.chunks.sizes, ry::bytes_view{ry::raw(delta.chunks.bytes)},
-        limits.bytes, limits.files, limits.account_bytes, limits.account_files);
+        project, job, held, gone, paths, kinds, modes, sizes, modified, targets, chunks, delta.chunks.digests,
+        delta.chunks.sizes, ry::bytes_view{ry::raw(delta.chunks.bytes)}, limits.bytes, limits.files,
+        limits.account_bytes, limits.account_files);
   };
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)
@@ -71,8 +70,8 @@ ry::task<ry::result<keep_answer>> workspace_rows::keep(std::string project,
     rows = co_await ask(db_);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  keep_answer out{std::string(r.text(0)), std::string(r.opt_text(1).value_or("")),
-                  r.opt_int64(2).value_or(0), r.opt_int64(3).value_or(0)};
+  keep_answer out{std::string(r.text(0)), std::string(r.opt_text(1).value_or("")), r.opt_int64(2).value_or(0),
+                  r.opt_int64(3).value_or(0)};
   co_return out;
 }
 
@@ -117,8 +116,7 @@ ry::task<ry::result<std::vector<std::string>>> workspace_rows::deleted_of(std::v
   co_return out;
 }
 
-ry::task<ry::result<std::vector<std::string>>> workspace_rows::upload_names(ry::tx& in,
-                                                                            std::string project) const {
+ry::task<ry::result<std::vector<std::string>>> workspace_rows::upload_names(ry::tx& in, std::string project) const {
   ry::result<ry::rows> rows = co_await in.query("select * from runs.upload_names($1::uuid)", project);
   if (!rows) co_return rows.error();
   std::vector<std::string> out;
@@ -139,8 +137,7 @@ ry::task<ry::result<std::optional<workspace_entry>>> workspace_rows::entry(std::
   co_return std::optional<workspace_entry>(read_entry(rows->front()));
 }
 
-ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string project,
-                                                                  std::string path) const {
+ry::task<ry::result<workspace_entries>> workspace_rows::directory(std::string project, std::string path) const {
   // '0' follows '/', so all paths below are between the two.
   const std::string from = path.empty() ? "" : encode_path(path) + "/";
   const std::string to = path.empty() ? "" : encode_path(path) + "0";
@@ -208,7 +205,8 @@ ry::task<ry::result<std::vector<std::string>>> workspace_rows::deleted_copies(st
 
 ry::task<ry::result<void>> workspace_rows::note_node(std::string node, std::vector<std::string> projects) const {
   ry::result<ry::rows> rows = co_await db_.query(
-      "insert into runs.workspace_nodes as n (node) values ($1::uuid) on conflict (node) do update set seen_at = now()", node);
+      "insert into runs.workspace_nodes as n (node) values ($1::uuid) on conflict (node) do update set seen_at = now()",
+      node);
   if (!rows) co_return rows.error();
   rows = co_await db_.query(
       "insert into runs.workspace_copies (project_id, node, account_id) select p.id, $1::uuid, p.account_id from "
@@ -219,12 +217,13 @@ ry::task<ry::result<void>> workspace_rows::note_node(std::string node, std::vect
 }
 
 ry::task<ry::result<void>> workspace_rows::prune() const {
-  ry::result<ry::rows> rows = co_await db_.query(
-      "delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
+  ry::result<ry::rows> rows =
+      co_await db_.query("delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
   if (!rows) co_return rows.error();
   rows = co_await db_.query("select runs.forget_lost_copies()");
   if (!rows) co_return rows.error();
-  rows = co_await db_.query("delete from runs.deleted_projects where deleted_at < now() - interval '90 days' and not held");
+  rows = co_await db_.query(
+      "delete from runs.deleted_projects where deleted_at < now() - interval '90 days' and not held");
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }

@@ -34,13 +34,13 @@ struct keep_answer {
 };
 
 struct workspace_limits {
-  std::int64_t bytes = 0, files = 0;                  // of one project
+  std::int64_t bytes = 0, files = 0;  // of one project
   std::int64_t account_bytes = 0, account_files = 0;  // of all projects of an account
 };
 
 struct workspace_usage {
-  std::int64_t other_bytes = 0, other_files = 0;      // on this node, of the account's other projects
-  std::int64_t kept_bytes = 0, kept_files = 0;        // in the database, of all its projects
+  std::int64_t other_bytes = 0, other_files = 0;  // on this node, of the account's other projects
+  std::int64_t kept_bytes = 0, kept_files = 0;  // in the database, of all its projects
   std::int64_t project_bytes = 0, project_files = 0;  // in the database, of this project
 };
 
@@ -75,7 +75,8 @@ class workspace_rows {
   // Records that the node has, or is about to make, a copy of the project.
   ry::task<ry::result<void>> note_copy(std::string project, std::string node) const;
   // Stores the size of the copy on the node's disk.
-  ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes, std::int64_t files) const;
+  ry::task<ry::result<void>> note_size(std::string project, std::string node, std::int64_t bytes,
+                                       std::int64_t files) const;
   // Records that the node has no copy any more. When no node has one, the thread and files of the deleted project no
   // longer count.
   ry::task<ry::result<void>> copy_removed(std::string project, std::string node) const;

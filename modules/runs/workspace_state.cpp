@@ -61,13 +61,12 @@ bool workspace_entry::untouched_since(const workspace_entry& o) const {
   if (kind != o.kind) return false;
   if (kind == RY_SANDBOX_LINK) return target == o.target;
   if (kind == RY_SANDBOX_DIR) return mode == o.mode;
-  return mode == o.mode && size == o.size && modified_ns == o.modified_ns &&
-         changed_ns == o.changed_ns && inode == o.inode;
+  return mode == o.mode && size == o.size && modified_ns == o.modified_ns && changed_ns == o.changed_ns &&
+         inode == o.inode;
 }
 
 bool workspace_changes::contains(std::string_view path) const {
-  return std::binary_search(changed.begin(), changed.end(), path) ||
-         std::binary_search(gone.begin(), gone.end(), path);
+  return std::binary_search(changed.begin(), changed.end(), path) || std::binary_search(gone.begin(), gone.end(), path);
 }
 
 workspace_changes changes_between(const workspace_entries& known, const workspace_entries& now) {

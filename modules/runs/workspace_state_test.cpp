@@ -19,8 +19,8 @@ workspace_entry file(std::uint64_t size, std::int64_t modified, std::uint64_t in
 }
 
 TEST(workspace_state_test, paths_of_any_bytes_survive) {
-  for (std::string raw : {std::string("a b/\xC3\xA4%41\n"), std::string("\xFF\xFE/x"), std::string("%"),
-                          std::string("tail%4")}) {
+  for (std::string raw :
+       {std::string("a b/\xC3\xA4%41\n"), std::string("\xFF\xFE/x"), std::string("%"), std::string("tail%4")}) {
     const std::string text = encode_path(raw);
     EXPECT_EQ(decode_path(text), raw);
     EXPECT_EQ(text.find(' '), std::string::npos);

@@ -13,7 +13,9 @@ constexpr int looks_per_sweep = 20;
 
 }  // namespace
 
-void workspace_sweep::start() { (void)parts_.ctx.spawn(watch(), parts_.ctx.pick_exec()); }
+void workspace_sweep::start() {
+  (void)parts_.ctx.spawn(watch(), parts_.ctx.pick_exec());
+}
 
 ry::task<void> workspace_sweep::watch() {
   std::uint64_t pause = first_sweep_ms;

@@ -15,8 +15,8 @@ class signed_message : public testing::Test {
  protected:
   static std::string base64(std::string_view raw) {
     std::string out(sodium_base64_encoded_len(raw.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()),
-                      raw.size(), sodium_base64_VARIANT_ORIGINAL);
+    sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(raw.data()), raw.size(),
+                      sodium_base64_VARIANT_ORIGINAL);
     out.pop_back();
     return out;
   }
@@ -56,14 +56,14 @@ TEST_F(signed_message, the_window_and_everything_that_was_changed) {
   EXPECT_FALSE(accepted({one_}, 1301));
   EXPECT_FALSE(accepted({one_}, 699));
   const auto good = headers_;
-  for (const std::string at :
-       {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
+  for (const std::string at : {"", "1000 ", " 1000", "+1000", "1000abc", "-1000", "1e3", "9999999999999"}) {
     headers_ = good;
     headers_["webhook-timestamp"] = at;
     EXPECT_FALSE(accepted({one_})) << at;
   }
   const std::string long_id(300, 'x');
-  for (const std::string_view id : {std::string_view(), std::string_view("msg_2"), std::string_view("msg.1"), std::string_view(long_id)}) {
+  for (const std::string_view id :
+       {std::string_view(), std::string_view("msg_2"), std::string_view("msg.1"), std::string_view(long_id)}) {
     headers_ = good;
     headers_["webhook-id"] = std::string(id);
     EXPECT_FALSE(accepted({one_})) << id;

@@ -22,22 +22,20 @@ int main() {
     if (o.contains("secrets")) {
       std::vector<std::string> keys;
       for (const auto& s : o.at("secrets").as_array()) {
-        if (auto key = standard_webhooks::read_secret(std::string(s.as_string())))
-          keys.push_back(*std::move(key));
+        if (auto key = standard_webhooks::read_secret(std::string(s.as_string()))) keys.push_back(*std::move(key));
       }
       const json::object& headers = o.at("headers").as_object();
       const auto header = [&](std::string_view name) -> std::string_view {
         const auto* v = headers.if_contains(name);
-        return v == nullptr ? std::string_view()
-                            : std::string_view(v->get_string().data(), v->get_string().size());
+        return v == nullptr ? std::string_view() : std::string_view(v->get_string().data(), v->get_string().size());
       };
       const auto id = standard_webhooks::verified(keys, header, body, o.at("now").as_int64());
       if (id) answer = *id;
     } else {
       const auto key = standard_webhooks::read_secret(std::string(o.at("secret").as_string()));
       if (key) {
-        answer = standard_webhooks::signature(*key, std::string(o.at("id").as_string()),
-                                              o.at("timestamp").as_int64(), body);
+        answer =
+            standard_webhooks::signature(*key, std::string(o.at("id").as_string()), o.at("timestamp").as_int64(), body);
       }
     }
     std::cout << json::serialize(answer) << std::endl;

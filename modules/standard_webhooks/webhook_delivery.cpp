@@ -94,8 +94,7 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, cons
   if (!answer && answer.error().status() == RY_CANCELLED) co_return ry::job_outcome::release();
   if (!answer) co_return ry::job_outcome::retry(answer.error());
   if (answer->status >= 200 && answer->status < 300) co_return ry::job_outcome::done();
-  ry::error refused(RY_UNAVAILABLE, "webhook.refused",
-                    to.name + " answered " + std::to_string(answer->status));
+  ry::error refused(RY_UNAVAILABLE, "webhook.refused", to.name + " answered " + std::to_string(answer->status));
   if (answer->status == 410) co_return ry::job_outcome::dead(std::move(refused));
   const auto wait = retry_after_ms(answer->header("Retry-After"), now);
   co_return ry::job_outcome::retry(std::move(refused), wait.value_or(0));

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t
 
 struct endpoint {
   std::string name;  // name in the configuration ("runs.webhooks.billing"), also the key of its
-                     // connections
+      // connections
   std::string url;
   std::vector<std::string> keys;  // decoded; during a rotation, the message is signed with each
 };
@@ -28,7 +28,7 @@ class receivers {
  public:
   struct entry {
     std::optional<std::uint64_t> later_ms;  // try again after this time: another message is being tried
-    bool trial = false;                     // an attempt at a receiver that does not respond
+    bool trial = false;  // an attempt at a receiver that does not respond
   };
   // If later_ms is not set, the caller makes an attempt and then calls over().
   entry enter(const std::string& name);

@@ -22,8 +22,7 @@ std::optional<std::string> from_base64(std::string_view text, std::size_t most) 
 // Digits only: no sign, no spaces, nothing after them.
 std::optional<std::int64_t> seconds(std::string_view text) {
   std::int64_t out = 0;
-  if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9')
-    return std::nullopt;
+  if (text.empty() || text.size() > 12 || text.front() < '0' || text.front() > '9') return std::nullopt;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return out;
@@ -33,13 +32,11 @@ std::string to_base64(std::string_view bytes) {
   return ry::base64_encode(bytes, ry::base64_alphabet::standard, true);
 }
 
-std::string sign(std::string_view key, std::string_view id, std::string_view at,
-                 std::string_view body) {
+std::string sign(std::string_view key, std::string_view id, std::string_view at, std::string_view body) {
   crypto_auth_hmacsha256_state st;
   crypto_auth_hmacsha256_init(&st, reinterpret_cast<const unsigned char*>(key.data()), key.size());
   for (const std::string_view part : {id, std::string_view("."), at, std::string_view("."), body}) {
-    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(part.data()),
-                                  part.size());
+    crypto_auth_hmacsha256_update(&st, reinterpret_cast<const unsigned char*>(part.data()), part.size());
   }
   std::string mac(crypto_auth_hmacsha256_BYTES, '\0');
   crypto_auth_hmacsha256_final(&st, reinterpret_cast<unsigned char*>(mac.data()));
@@ -57,8 +54,7 @@ std::optional<std::string> read_secret(std::string_view text) {
   return key;
 }
 
-std::string signature(std::string_view key, std::string_view id, std::int64_t timestamp_unix_s,
-                      std::string_view body) {
+std::string signature(std::string_view key, std::string_view id, std::int64_t timestamp_unix_s, std::string_view body) {
   return "v1," + to_base64(sign(key, id, std::to_string(timestamp_unix_s), body));
 }
 

@@ -18,8 +18,7 @@ inline constexpr std::int64_t window_s = 300;
 std::optional<std::string> read_secret(std::string_view text);
 
 // The value of the header webhook-signature: "v1,<base64>".
-std::string signature(std::string_view key, std::string_view id, std::int64_t timestamp_unix_s,
-                      std::string_view body);
+std::string signature(std::string_view key, std::string_view id, std::int64_t timestamp_unix_s, std::string_view body);
 
 // Returns a header of the request by name; empty if it is missing.
 using header_fn = std::function<std::string_view(std::string_view name)>;

@@ -6,10 +6,10 @@
 #include <ry/ext/command.h>
 #include <ry/ext/event_bus.h>
 #include <ry/ext/llm_provider.h>
+#include <ry/ext/mcp_check.h>
 #include <ry/ext/mcp_transport.h>
 #include <ry/ext/notify_orchestrator.h>
 #include <ry/ext/sandbox_driver.h>
-#include <ry/ext/mcp_check.h>
 #include <ry/ext/settings_check.h>
 #include <ry/if/auth.h>
 #include <ry/if/core.h>
@@ -30,8 +30,7 @@
 #include <ry/svc/mcp.h>
 
 #define SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
-#define AT(type, member, offset) \
-  _Static_assert(offsetof(type, member) == (offset), "offset of " #type "." #member)
+#define AT(type, member, offset) _Static_assert(offsetof(type, member) == (offset), "offset of " #type "." #member)
 
 _Static_assert(sizeof(void*) == 8 && sizeof(size_t) == 8, "the figures below are for LP64");
 
@@ -1187,7 +1186,9 @@ const void* witness_ry_settings_sink(const ry_settings_sink* p) {
   return p;
 }
 const void* witness_ry_mcp_check_v1(const ry_mcp_check_v1* p);
-const void* witness_ry_mcp_check_v1(const ry_mcp_check_v1* p) { return p; }
+const void* witness_ry_mcp_check_v1(const ry_mcp_check_v1* p) {
+  return p;
+}
 const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p);
 const void* witness_ry_settings_check_v1(const ry_settings_check_v1* p) {
   return p;

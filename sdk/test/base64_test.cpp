@@ -7,8 +7,13 @@ using ry::base64_decode;
 using ry::base64_encode;
 
 TEST(base64, has_the_spellings_of_rfc_4648) {
-  const std::pair<std::string_view, std::string_view> vectors[] = {
-      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<std::string_view, std::string_view> vectors[] = {{"", ""},
+                                                                   {"f", "Zg=="},
+                                                                   {"fo", "Zm8="},
+                                                                   {"foo", "Zm9v"},
+                                                                   {"foob", "Zm9vYg=="},
+                                                                   {"fooba", "Zm9vYmE="},
+                                                                   {"foobar", "Zm9vYmFy"}};
   for (const auto& [bytes, text] : vectors) {
     const auto bare = text.substr(0, text.find('='));
     EXPECT_EQ(base64_encode(bytes, standard, true), text);
@@ -47,7 +52,8 @@ TEST(base64, refuses_every_byte_outside_of_its_alphabet) {
 }
 
 TEST(base64, refuses_wrong_padding_lengths_and_left_over_bits) {
-  for (const std::string_view bad : {"=", "==", "A", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====", "AA==AA==", "AB==", "AAB=", "Z g="}) {
+  for (const std::string_view bad : {"=", "==", "A", "A=", "A==", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AAAA====",
+                                     "AA==AA==", "AB==", "AAB=", "Z g="}) {
     EXPECT_FALSE(base64_decode(bad, standard, required)) << bad;
     EXPECT_FALSE(base64_decode(bad, standard, optional)) << bad;
     EXPECT_FALSE(base64_decode(bad, standard, none)) << bad;

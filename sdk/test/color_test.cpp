@@ -6,7 +6,8 @@ namespace {
 
 TEST(color, is_read_in_one_form_only) {
   EXPECT_EQ(ry::color::parse("#1D5fd1")->text(), "#1d5fd1");
-  for (const char* bad : {"", "#fff", "1d5fd1", "#1d5fd1 ", "#1d5fg1", "rgb(0,0,0)"}) EXPECT_FALSE(ry::color::parse(bad)) << bad;
+  for (const char* bad : {"", "#fff", "1d5fd1", "#1d5fd1 ", "#1d5fg1", "rgb(0,0,0)"})
+    EXPECT_FALSE(ry::color::parse(bad)) << bad;
 }
 
 TEST(color, has_the_contrast_that_wcag_defines) {

@@ -21,9 +21,8 @@ TEST_F(DbTest, ArgumentsOfEveryKindArrive) {
     const std::vector<std::int64_t> ids{1, 2};
     const std::optional<std::int64_t> none;
     const auto id = *uuid::parse("018f3b1c-0000-7abc-8def-0123456789ab");
-    result<rows> r =
-        co_await db.query("select 1", 7, true, 1.5, "text", std::string("temporary"), names, some,
-                          ids, none, nullptr, id, bytes_view("\x01\x02"), std::string_view());
+    result<rows> r = co_await db.query("select 1", 7, true, 1.5, "text", std::string("temporary"), names, some, ids,
+                                       none, nullptr, id, bytes_view("\x01\x02"), std::string_view());
     r.value();
   };
   host.await(body());

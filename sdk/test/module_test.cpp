@@ -34,12 +34,10 @@ class sample {
       const auto after = ry::query_uuid_cursor(r, "ids");
       return ry::response::json(after ? after->to_string() : "null");
     });
-    reg.route("GET", "/throws", 0, [](const ry::request&) -> ry::response {
-      throw std::runtime_error("secret path /etc/x");
-    });
-    reg.route("GET", "/bad_header", 0, [](const ry::request&) {
-      return ry::response::json("{}").header("X-Bad", "refuse me");
-    });
+    reg.route("GET", "/throws", 0,
+              [](const ry::request&) -> ry::response { throw std::runtime_error("secret path /etc/x"); });
+    reg.route("GET", "/bad_header", 0,
+              [](const ry::request&) { return ry::response::json("{}").header("X-Bad", "refuse me"); });
     reg.route("GET", "/dropped", 0, [](ry::request) -> ry::task<void> { co_return; });
     reg.route("GET", "/hasty", 0, [](ry::request) -> ry::task<ry::response> {
       // What a driver must not do: completing inside the starting call, on this thread or on another.
@@ -95,8 +93,7 @@ class sample {
     ++g_probe->background_ended;
   }
   ry::task<ry::response> get(ry::request r) {
-    ry::result<ry::rows> found =
-        co_await ctx_.db().query("select name from items where id = $1", r.param("id"));
+    ry::result<ry::rows> found = co_await ctx_.db().query("select name from items where id = $1", r.param("id"));
     if (found.value().empty()) throw ry::not_found("sample.not_found", "Item not found");
     co_return ry::response::json(200, ry::json_string(found->front().text("name")))
         .header("X-Who", std::string(r.subject()));
@@ -142,12 +139,9 @@ constexpr char schema[] = R"({"type":"object","properties":{"limit":{"type":"int
 
 }  // namespace
 
-RY_MODULE(sample, "sample", "1.2.3",
-          .needs("ry.http/1", "ry.db/1")
-              .wants("mail/1")
-              .provides("sample/1")
-              .settings(schema)
-              .flags(RY_MODULE_NO_RELOAD));
+RY_MODULE(
+    sample, "sample", "1.2.3",
+    .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("sample/1").settings(schema).flags(RY_MODULE_NO_RELOAD));
 
 namespace {
 
@@ -225,8 +219,7 @@ TEST_F(ModuleTest, ACompletionInsideItsStartingCallHarmsNothing) {
 TEST_F(ModuleTest, PagesAreReadFromTheQuery) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/list").body, "5:0");
-  EXPECT_EQ(host.call("GET", "/list?limit=20&cursor=" + ry::make_cursor("numbers", "7")).body,
-            "20:7");
+  EXPECT_EQ(host.call("GET", "/list?limit=20&cursor=" + ry::make_cursor("numbers", "7")).body, "20:7");
   for (const char* wrong : {"0", "21", "", "x", "1x", "+1", "99999999999999999999"}) {
     const auto a = host.call("GET", "/list?limit=" + std::string(wrong));
     EXPECT_EQ(a.status, 422u) << wrong;

@@ -17,8 +17,7 @@ TEST(page, ends_at_the_limit_and_names_the_last_row_when_there_are_more) {
     EXPECT_EQ(two.rows, (std::vector<std::string>{"{\"n\":9}", "{\"n\":8}"}));
     EXPECT_EQ(two.next, "8");
     EXPECT_EQ(page_json("things", "things:a", two),
-              "{\"things\":[{\"n\":9},{\"n\":8}],\"next_cursor\":\"" + make_cursor("things:a", "8") +
-                  "\"}");
+              "{\"things\":[{\"n\":9},{\"n\":8}],\"next_cursor\":\"" + make_cursor("things:a", "8") + "\"}");
     const auto all = read_page(read, 3);
     EXPECT_EQ(all.rows.size(), 3u);
     EXPECT_FALSE(all.next);

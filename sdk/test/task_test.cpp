@@ -316,8 +316,7 @@ TEST_F(TaskTest, QueueClosedWithAnErrorGivesItAfterTheItems) {
 
 TEST_F(TaskTest, CallReportsWhatWasNotStarted) {
   const auto body = []() -> task<ry_status> {
-    result<void> r =
-        co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
+    result<void> r = co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
     co_return r.status();
   };
   EXPECT_EQ(host.await(body()), RY_INVALID_ARGUMENT);

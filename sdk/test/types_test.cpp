@@ -15,11 +15,10 @@ TEST(Uuid, ParsesAndFormats) {
 }
 
 TEST(Uuid, RefusesEverythingElse) {
-  for (const char* bad :
-       {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
-        "018f3b1c-0000-7abc-8def-0123456789abc", "018f3b1c-0000-7abc-8def_0123456789ab",
-        "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
-        "018f3b1c-00-007abc-8def-0123456789ab"}) {
+  for (const char* bad : {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
+                          "018f3b1c-0000-7abc-8def-0123456789abc", "018f3b1c-0000-7abc-8def_0123456789ab",
+                          "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
+                          "018f3b1c-00-007abc-8def-0123456789ab"}) {
     EXPECT_FALSE(uuid::parse(bad)) << bad;
   }
 }
@@ -28,15 +27,15 @@ TEST(Input, ACursorBelongsToOneList) {
   const auto c = make_cursor("ledger:1", "42");
   EXPECT_EQ(read_cursor("ledger:1", c), "42");
   EXPECT_EQ(read_number_cursor("ledger:1", c), 42);
-  for (const auto& [list, text] : std::vector<std::pair<std::string, std::string>>{
-           {"ledger:2", c},
-           {"ledger:1", "42"},
-           {"ledger:1", ""},
-           {"ledger:1", make_cursor("ledger:1", "")},
-           {"ledger:1", make_cursor("ledger:1", "0")},
-           {"ledger:1", make_cursor("ledger:1", "7x")},
-           {"ledger:1", make_cursor("ledger:1", "99999999999999999999")},
-           {"ledger:1", make_cursor("ledger:1", std::string(300, '1'))}}) {
+  for (const auto& [list, text] :
+       std::vector<std::pair<std::string, std::string>>{{"ledger:2", c},
+                                                        {"ledger:1", "42"},
+                                                        {"ledger:1", ""},
+                                                        {"ledger:1", make_cursor("ledger:1", "")},
+                                                        {"ledger:1", make_cursor("ledger:1", "0")},
+                                                        {"ledger:1", make_cursor("ledger:1", "7x")},
+                                                        {"ledger:1", make_cursor("ledger:1", "99999999999999999999")},
+                                                        {"ledger:1", make_cursor("ledger:1", std::string(300, '1'))}}) {
     try {
       read_number_cursor(list, text);
       ADD_FAILURE() << text;
@@ -59,8 +58,7 @@ TEST(Input, AMalformedUuidIsABadRequest) {
 }
 
 TEST(Error, CarriesEverythingThroughItsView) {
-  const error e = http_error(402, RY_RESOURCE_EXHAUSTED, "runs.no_credits", "Not enough credits",
-                             R"({"balance":0})")
+  const error e = http_error(402, RY_RESOURCE_EXHAUSTED, "runs.no_credits", "Not enough credits", R"({"balance":0})")
                       .with_retry_after(7);
   const error copy = error::from(e.status(), [&] {
     static ry_error_view v;
@@ -115,8 +113,7 @@ TEST(Guard, TurnsEveryExceptionIntoAStatus) {
 // noexcept is part of the function types of the ABI: without a guard there is no conversion.
 using abi_done = ry_done_fn;
 static_assert(!std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*), abi_done>);
-static_assert(
-    std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
+static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
 
 TEST(Text, JsonStringsEscapeWhatMustBe) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");

@@ -64,8 +64,12 @@ void own_request(std::string_view input) {
     input.remove_prefix(n);
     const belongs run = kind & 0x80 ? belongs::to_an_earlier_run : belongs::to_this_run;
     switch (kind % 4) {
-      case 0: messages.push_back({"user", user_body(text), run, 1}); break;
-      case 1: messages.push_back({"assistant", assistant_body(text, {}), run, 1}); break;
+      case 0:
+        messages.push_back({"user", user_body(text), run, 1});
+        break;
+      case 1:
+        messages.push_back({"assistant", assistant_body(text, {}), run, 1});
+        break;
       default: {
         std::vector<tool_call> calls;
         for (int i = 0; i <= kind % 3; ++i)

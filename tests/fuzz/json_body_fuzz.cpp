@@ -91,9 +91,14 @@ void account(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input = fuzz::view(data, size);
   switch (fuzz::take(input) % 3) {
-    case 0: agent(input); break;
-    case 1: stored(input); break;
-    default: account(input);
+    case 0:
+      agent(input);
+      break;
+    case 1:
+      stored(input);
+      break;
+    default:
+      account(input);
   }
   return 0;
 }

@@ -96,7 +96,8 @@ void check(std::string_view payload, const claim_rules& rules) {
     const auto wanted = to_string(c.who.role);
     bool granted = names(member(c.claims, "role"), wanted) || names(member(c.claims, "roles"), wanted) ||
                    names(member(c.claims, "app_metadata.role"), wanted);
-    if (const auto* app = member(c.claims, "app_metadata").if_object()) granted = granted || names(member(*app, "role"), wanted);
+    if (const auto* app = member(c.claims, "app_metadata").if_object())
+      granted = granted || names(member(*app, "role"), wanted);
     fuzz::promise(granted, "the claims of the issuer grant the role");
   }
   // Users can edit user_metadata at the provider, so it must have no effect.

@@ -19,7 +19,8 @@ using namespace extract;
 
 office_text read_container(std::string_view bytes, std::size_t most) {
   const int fd = ::memfd_create("legacy", 0);
-  fuzz::promise(fd >= 0 && ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "the file can be written");
+  fuzz::promise(fd >= 0 && ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+                "the file can be written");
   const office_text out = read_legacy_office("/proc/self/fd/" + std::to_string(fd), most);
   ::close(fd);
   return out;
@@ -27,13 +28,18 @@ office_text read_container(std::string_view bytes, std::size_t most) {
 
 // Two streams, the first one with this size in two bytes before it.
 office_text read_streams(std::uint8_t choice, std::string_view input, std::size_t most) {
-  const std::size_t wanted = input.size() < 2 ? 0 : static_cast<unsigned char>(input[0]) | static_cast<std::size_t>(static_cast<unsigned char>(input[1])) << 8;
+  const std::size_t wanted = input.size() < 2 ? 0
+                                              : static_cast<unsigned char>(input[0]) |
+                                                    static_cast<std::size_t>(static_cast<unsigned char>(input[1])) << 8;
   input.remove_prefix(std::min<std::size_t>(input.size(), 2));
   const std::string_view first = input.substr(0, wanted), second = input.substr(std::min(wanted, input.size()));
   office_text out;
-  if (choice == 1) read_word_binary(first, second, second, most, out);
-  else if (choice == 2) read_workbook_binary(input, most, out);
-  else read_presentation_binary(first, second, most, out);
+  if (choice == 1)
+    read_word_binary(first, second, second, most, out);
+  else if (choice == 2)
+    read_workbook_binary(input, most, out);
+  else
+    read_presentation_binary(first, second, most, out);
   return out;
 }
 

@@ -9,10 +9,9 @@
 
 namespace {
 
-const ry::module::present_versions here{
-    {{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.36", "GLIBC_PRIVATE"}},
-     {"libstdc++.so.6", {"GLIBCXX_3.4.30", "CXXABI_1.3.13"}}},
-    "2.36"};
+const ry::module::present_versions here{{{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.36", "GLIBC_PRIVATE"}},
+                                         {"libstdc++.so.6", {"GLIBCXX_3.4.30", "CXXABI_1.3.13"}}},
+                                        "2.36"};
 
 }  // namespace
 
@@ -25,8 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       versions += need.versions.size();
       (void)ry::module::highest_versions(need.versions);
     }
-    fuzz::promise(versions <= 4096 && facts.needed_versions.size() <= 4097,
-                  "what is read is bounded");
+    fuzz::promise(versions <= 4096 && facts.needed_versions.size() <= 4097, "what is read is bounded");
     for (const auto& p : ry::module::judge_versions(facts.needed_versions, here).problems)
       fuzz::promise(p.size() > 10 && p.back() == '.', "a problem is a sentence");
   } catch (const std::invalid_argument& e) {

@@ -16,8 +16,8 @@ struct recorder final : multipart_parser::sink {
   bool part_begin(const multipart_parser::part_head& head) override {
     fuzz::promise(!open, "a part begins inside a part");
     open = true;
-    seen += "<" + head.name + "|" + head.filename + "|" + head.content_type + "|" +
-            (head.is_file ? "file" : "field") + ">";
+    seen +=
+        "<" + head.name + "|" + head.filename + "|" + head.content_type + "|" + (head.is_file ? "file" : "field") + ">";
     return true;
   }
   bool part_data(std::string_view data) override {
@@ -34,8 +34,7 @@ struct recorder final : multipart_parser::sink {
   }
 };
 
-multipart_parser::state parse(std::string_view boundary, std::string_view body, recorder& to,
-                              std::uint32_t seed) {
+multipart_parser::state parse(std::string_view boundary, std::string_view body, recorder& to, std::uint32_t seed) {
   multipart_parser p(boundary, to);
   auto state = multipart_parser::state::more;
   const auto feed = [&](std::string_view piece) {

@@ -90,7 +90,8 @@ void check_text(std::string_view bytes, std::size_t most) {
     plain_text read = read_text(bytes, of);
     std::string& text = read.text;
     fuzz::promise(read.is == plain_text::outcome::read || text.empty(), "what is no text has none");
-    fuzz::promise(fuzz::is_utf8(text) && text.size() <= bytes.size() * 3, "the text is UTF-8, at most three times as long");
+    fuzz::promise(fuzz::is_utf8(text) && text.size() <= bytes.size() * 3,
+                  "the text is UTF-8, at most three times as long");
     const std::string before = text;
     const bool cut = cut_text(text, most);
     fuzz::promise(cut == (before.size() > most) && text.size() <= most && before.starts_with(text),
@@ -104,7 +105,8 @@ void check_text(std::string_view bytes, std::size_t most) {
   (void)kind_of(bytes, bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 4096)));
   (void)names_encrypted_package(bytes);
   const std::string name = normal_part_name(bytes);
-  fuzz::promise(!name.starts_with('/') && name.find("//") == name.npos && name.find('\\') == name.npos, "a part name is in its normal form");
+  fuzz::promise(!name.starts_with('/') && name.find("//") == name.npos && name.find('\\') == name.npos,
+                "a part name is in its normal form");
   const pdf_text pdf = judge_pdf(0, "words", bytes);
   fuzz::promise(pdf.problem.empty() || pdf.text.empty(), "a PDF has a text or a problem");
   if (const auto image = read_image(bytes))

@@ -79,8 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto make = [&]() -> std::unique_ptr<llm::answer_reader> {
     using refusals = openai::reasoning_refusals;
     if (choice >= 192)
-      return std::make_unique<openai::responses_reader>(openai::reasoning_origin{"p", "m"}, std::make_shared<refusals>(),
-                                                        std::vector<refusals::mark>{1});
+      return std::make_unique<openai::responses_reader>(openai::reasoning_origin{"p", "m"},
+                                                        std::make_shared<refusals>(), std::vector<refusals::mark>{1});
     if (choice % 2 == 0) return std::make_unique<openai::chat_reader>("m", choice % 4 == 0);
     return std::make_unique<anthropic::messages_reader>("m");
   };

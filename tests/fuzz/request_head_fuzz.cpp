@@ -70,7 +70,7 @@ void check_head(std::string_view head, const std::vector<ry_header>& headers, co
 
 struct seen {
   std::vector<std::string> requests;  // those that came whole, in order
-  std::string last;                   // that did not
+  std::string last;  // that did not
   bool refused = false;
 };
 

@@ -11,9 +11,9 @@
 using namespace runs;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static constexpr std::string_view names[] = {
-      "prompt",         "thread_id", "project_id", "agent_id",       "model_name",    "optimistic",
-      "memory_enabled", "mode",      "queue",      "budget_credits", "budget_policy", "on_busy"};
+  static constexpr std::string_view names[] = {"prompt",     "thread_id",      "project_id",     "agent_id",
+                                               "model_name", "optimistic",     "memory_enabled", "mode",
+                                               "queue",      "budget_credits", "budget_policy",  "on_busy"};
   std::string_view input = fuzz::view(data, size);
   std::vector<form_field> fields;
   std::vector<std::string_view> sent;

@@ -18,24 +18,21 @@
 namespace testing_sql {
 
 struct sql_error : std::runtime_error {
-  sql_error(std::string state, const std::string& what)
-      : std::runtime_error(what), state(std::move(state)) {}
+  sql_error(std::string state, const std::string& what) : std::runtime_error(what), state(std::move(state)) {}
   std::string state;
 };
 
 class connection {
  public:
   explicit connection(const std::string& url) : conn_(PQconnectdb(url.c_str()), PQfinish) {
-    if (PQstatus(conn_.get()) != CONNECTION_OK)
-      throw sql_error("08000", PQerrorMessage(conn_.get()));
+    if (PQstatus(conn_.get()) != CONNECTION_OK) throw sql_error("08000", PQerrorMessage(conn_.get()));
     PQsetNoticeProcessor(
         conn_.get(), [](void*, const char*) {}, nullptr);
   }
 
   // The first cell of the first row; empty when there is none. Throws sql_error.
   std::string operator()(const std::string& sql) const {
-    const std::unique_ptr<PGresult, decltype(&PQclear)> r(PQexec(conn_.get(), sql.c_str()),
-                                                          PQclear);
+    const std::unique_ptr<PGresult, decltype(&PQclear)> r(PQexec(conn_.get(), sql.c_str()), PQclear);
     const auto st = PQresultStatus(r.get());
     if (st != PGRES_TUPLES_OK && st != PGRES_COMMAND_OK) {
       const char* state = PQresultErrorField(r.get(), PG_DIAG_SQLSTATE);

@@ -13,7 +13,7 @@ struct api_call {
   std::string url;  // of the server, may have a base path
   std::string path;
   std::string token;  // bearer token; empty: none is sent
-  std::string body;   // JSON; sent by POST
+  std::string body;  // JSON; sent by POST
   std::chrono::seconds patience{60};
   tls_trust trust{};
 };

@@ -53,8 +53,7 @@ std::string mcp_body(const mcp_request& request) {
   if (!request.tool.empty()) {
     body["tool"] = request.tool;
     auto arguments = parsed(request.arguments);
-    if (!arguments.is_object())
-      throw std::invalid_argument("the arguments of the tool must be a JSON object");
+    if (!arguments.is_object()) throw std::invalid_argument("the arguments of the tool must be a JSON object");
     body["arguments"] = std::move(arguments);
   }
   return json::serialize(body);
@@ -97,8 +96,7 @@ exit_code mcp(const mcp_request& request) {
   call.body = std::move(body);
   const auto answer = post(call);
   if (!answer.ok()) {
-    if (request.as == output::json_lines && answer.status != 0)
-      std::printf("%s\n", answer.body.c_str());
+    if (request.as == output::json_lines && answer.status != 0) std::printf("%s\n", answer.body.c_str());
     return fail(answer.reason());
   }
   const auto shown = request.as == output::json_lines ? answer.body + "\n" : mcp_text(request, answer.body);

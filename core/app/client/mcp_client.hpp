@@ -11,14 +11,14 @@
 namespace ry::app::client {
 
 struct mcp_request {
-  std::string url;    // of our server, may have a base path
+  std::string url;  // of our server, may have a base path
   std::string token;  // an admin's bearer token
   std::string server;  // address of the MCP server; empty: `command`
   std::vector<std::string> command;  // program and arguments
-  std::string type = "http";         // transport of an address: http or sse
+  std::string type = "http";  // transport of an address: http or sse
   std::vector<std::string> headers;  // "Name: value", for the MCP server
-  std::string tool;                  // empty: list the tools
-  std::string arguments = "{}";      // JSON object
+  std::string tool;  // empty: list the tools
+  std::string arguments = "{}";  // JSON object
   output as = output::text;
   tls_trust trust{};
 };

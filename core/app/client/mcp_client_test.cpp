@@ -14,8 +14,7 @@ TEST(mcp_client, builds_the_question) {
   mcp_request r;
   r.server = "https://h/mcp";
   r.headers = {"Authorization: Bearer x", "X-Empty:"};
-  EXPECT_EQ(json::parse(mcp_body(r)),
-            json::parse(R"({"type":"http","config":{"url":"https://h/mcp",
+  EXPECT_EQ(json::parse(mcp_body(r)), json::parse(R"({"type":"http","config":{"url":"https://h/mcp",
                 "headers":{"Authorization":"Bearer x","X-Empty":""}}})"));
   r.tool = "echo";
   r.arguments = R"({"message":"hi"})";

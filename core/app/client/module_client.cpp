@@ -46,7 +46,8 @@ void add_texts(std::string& out, const char* title, const json::object& o, const
 // Names the source of a refused token, because several are possible.
 std::string reason_of(const api_answer& answer, const module_request& request) {
   const bool of_token = answer.status == 401 || answer.status == 403;
-  return answer.reason() + (of_token && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
+  return answer.reason() +
+         (of_token && !request.token_source.empty() ? " (with the token of " + request.token_source + ")" : "");
 }
 
 bool is_true(const json::object& o, const char* key) {
@@ -94,10 +95,12 @@ std::string module_list_text(const json::array& modules) {
     add_line(out, "why", text_of(*m, "reason"));
     each(*m, "left", [&](const json::object& g) {
       const auto why = text_of(g, "reason");
-      add_line(out, "left", text_of(g, "version") + ", generation " + number_of(g, "generation") + ": " +
-                                text_of(g, "outcome") + (why.empty() ? "" : ", " + why));
+      add_line(out, "left",
+               text_of(g, "version") + ", generation " + number_of(g, "generation") + ": " + text_of(g, "outcome") +
+                   (why.empty() ? "" : ", " + why));
     });
-    if (const auto n = number_of(*m, "strikes"); n != "0") add_line(out, "strikes", n + ": " + text_of(*m, "last_strike"));
+    if (const auto n = number_of(*m, "strikes"); n != "0")
+      add_line(out, "strikes", n + ": " + text_of(*m, "last_strike"));
     each(*m, "needs", [&](const json::object& n) {
       add_line(out, "needs", text_of(n, "id") + (is_true(n, "optional") ? " (optional)" : ""));
     });
@@ -106,9 +109,8 @@ std::string module_list_text(const json::array& modules) {
     add_texts(out, "job", *m, "jobs");
     add_texts(out, "consumer", *m, "consumers");
     add_texts(out, "point", *m, "points");
-    each(*m, "drivers", [&](const json::object& d) {
-      add_line(out, "driver", text_of(d, "name") + " in " + text_of(d, "point"));
-    });
+    each(*m, "drivers",
+         [&](const json::object& d) { add_line(out, "driver", text_of(d, "name") + " in " + text_of(d, "point")); });
     add_texts(out, "migration", *m, "migrations");
   }
   return out;
@@ -120,24 +122,23 @@ std::string module_text(const std::string& body) {
   if (!o) return printable(body) + "\n";
   std::string out;
   const auto line = [&](const char* what, const json::object& m, const std::string& more) {
-    out += what + printable(text_of(m, "module")) + " " + printable(text_of(m, "version")) +
-           ", generation " + number_of(m, "generation") + more + "\n";
+    out += what + printable(text_of(m, "module")) + " " + printable(text_of(m, "version")) + ", generation " +
+           number_of(m, "generation") + more + "\n";
   };
   each(*o, "started", [&](const json::object& m) { line("started  ", m, {}); });
   each(*o, "left", [&](const json::object& m) {
     const auto why = text_of(m, "reason");
-    line("left     ", m,
-         ": " + printable(text_of(m, "outcome")) + (why.empty() ? "" : ", " + printable(why)));
+    line("left     ", m, ": " + printable(text_of(m, "outcome")) + (why.empty() ? "" : ", " + printable(why)));
   });
   if (const auto* changed = o->if_contains("unapplied_settings"); changed != nullptr && changed->is_array())
     for (const auto& name : changed->get_array())
       if (name.is_string())
-        out += "note     the settings of " + printable(name.get_string()) + " have changed and are not applied; apply them with `runyard modules reload " +
+        out += "note     the settings of " + printable(name.get_string()) +
+               " have changed and are not applied; apply them with `runyard modules reload " +
                printable(name.get_string()) + "`\n";
   if (const auto cut = number_of(*o, "cut_requests"); cut != "0")
     out += cut + " requests were cut, they did not end in time\n";
-  return out + "swapped after " + number_of(*o, "swap_ms") + " ms, done after " +
-         number_of(*o, "total_ms") + " ms\n";
+  return out + "swapped after " + number_of(*o, "swap_ms") + " ms, done after " + number_of(*o, "total_ms") + " ms\n";
 }
 
 exit_code change_module(const module_request& request) {
@@ -149,8 +150,7 @@ exit_code change_module(const module_request& request) {
   call.trust = request.trust;
   const auto answer = post(call);
   if (!answer.ok()) {
-    if (request.as == output::json_lines && answer.status != 0)
-      std::printf("%s\n", answer.body.c_str());
+    if (request.as == output::json_lines && answer.status != 0) std::printf("%s\n", answer.body.c_str());
     std::fprintf(stderr, "runyard: %s\n", reason_of(answer, request).c_str());
     return exit_code::failed;
   }

@@ -11,8 +11,8 @@
 namespace ry::app::client {
 
 struct module_request {
-  std::string url;     // of the server, may have a base path
-  std::string token;   // an admin's bearer token
+  std::string url;  // of the server, may have a base path
+  std::string token;  // an admin's bearer token
   std::string change;  // reload, enable or disable; empty: list the modules
   std::string name;
   output as = output::text;

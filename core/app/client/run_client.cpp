@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 60s;       // without progress while the server is unreachable
+constexpr auto patience = 60s;  // without progress while the server is unreachable
 constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
@@ -134,17 +134,14 @@ class session {
     curl_easy_setopt(c.get(), CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(
         c.get(), CURLOPT_XFERINFOFUNCTION,
-        +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int {
-          return g_interrupted ? 1 : 0;
-        });
+        +[](void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) -> int { return g_interrupted ? 1 : 0; });
     add(list, "Authorization: Bearer " + request_.token);
     add(list, "Expect:");  // avoids the round trip of 100-continue
     curl_easy_setopt(c.get(), CURLOPT_USERAGENT, "runyard");
     return c;
   }
 
-  reply perform(CURL* c, headers& list,
-                const std::function<void(std::string_view, long)>& on_bytes) {
+  reply perform(CURL* c, headers& list, const std::function<void(std::string_view, long)>& on_bytes) {
     struct context {
       CURL* c;
       const std::function<void(std::string_view, long)>& on_bytes;
@@ -164,7 +161,8 @@ class session {
     reply r;
     r.code = curl_easy_perform(c);
     curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &r.status);
-    if (r.code != CURLE_OK) r.reason = (*message ? message : curl_easy_strerror(r.code)) + advice(request_.trust, r.code);
+    if (r.code != CURLE_OK)
+      r.reason = (*message ? message : curl_easy_strerror(r.code)) + advice(request_.trust, r.code);
     return r;
   }
 
@@ -207,8 +205,8 @@ class session {
       if (g_interrupted) return exit_code::interrupted;
       const bool busy = r.code == CURLE_OK && r.status == 503;
       // A refused connection at the first attempt is final; a broken connection is retried.
-      const bool broke = r.code == CURLE_RECV_ERROR || r.code == CURLE_SEND_ERROR ||
-                         r.code == CURLE_GOT_NOTHING || r.code == CURLE_PARTIAL_FILE;
+      const bool broke = r.code == CURLE_RECV_ERROR || r.code == CURLE_SEND_ERROR || r.code == CURLE_GOT_NOTHING ||
+                         r.code == CURLE_PARTIAL_FILE;
       if ((busy || broke) && clock::now() - begun < patience) {
         wait(pause);
         if (g_interrupted) return exit_code::interrupted;
@@ -219,8 +217,7 @@ class session {
         return exit_code::failed;
       }
       if (r.status < 200 || r.status > 299) {
-        say("runyard: the server refused the run (" + std::to_string(r.status) +
-            "): " + detail_of(r.body));
+        say("runyard: the server refused the run (" + std::to_string(r.status) + "): " + detail_of(r.body));
         return exit_code::failed;
       }
       return accepted(r.body);
@@ -237,8 +234,7 @@ class session {
     };
     run_id_ = get("agent_run_id");
     thread_id_ = get("thread_id");
-    const bool plain = !run_id_.empty() &&
-                       run_id_.find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
+    const bool plain = !run_id_.empty() && run_id_.find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
     if (!plain) {
       say("runyard: " + base_ + " does not answer like a Runyard server");
       return exit_code::failed;
@@ -281,18 +277,17 @@ class session {
       }
       if (r.status == 204) return ended_elsewhere();
       if (r.status >= 400 && r.status < 500 && r.status != 429) {
-        say("runyard: the stream was refused (" + std::to_string(r.status) +
-            "): " + detail_of(refusal));
+        say("runyard: the stream was refused (" + std::to_string(r.status) + "): " + detail_of(refusal));
         return exit_code::failed;
       }
       if (clock::now() - progress > patience) {
-        say("runyard: the stream was lost and does not come back; the run " + run_id_ +
-            " may go on" + (r.reason.empty() ? "" : " (" + r.reason + ")"));
+        say("runyard: the stream was lost and does not come back; the run " + run_id_ + " may go on" +
+            (r.reason.empty() ? "" : " (" + r.reason + ")"));
         return exit_code::failed;
       }
       if (reader.retry_ms() >= 0)
-        pause = std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(reader.retry_ms()),
-                                                      20ms, longest_pause);
+        pause =
+            std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(reader.retry_ms()), 20ms, longest_pause);
       wait(pause);
     }
   }

@@ -12,7 +12,7 @@ namespace ry::app::client {
 enum class output { text, json_lines };
 
 struct run_request {
-  std::string url;    // of the server, may have a base path
+  std::string url;  // of the server, may have a base path
   std::string token;  // bearer token
   std::string prompt;
   std::vector<std::string> files;

@@ -103,8 +103,7 @@ struct outcome {
   std::string out, err;
 };
 
-outcome run_at(const scripted_server& server, output as = output::text,
-               std::vector<std::string> files = {}) {
+outcome run_at(const scripted_server& server, output as = output::text, std::vector<std::string> files = {}) {
   run_request request;
   request.url = server.url() + "/";
   request.token = "secret-token";
@@ -126,14 +125,13 @@ std::string header(const std::string& request, const std::string& name) {
 }
 
 TEST(run_client, goes_on_after_a_cut_where_it_was) {
-  scripted_server server(
-      {started,
-       stream("id: 1\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"Hel\"}\n\n"
-              "id: 2\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"lo\"}\n\n"
-              "id: 3\ndata: {\"type\": \"llm_resp"),
-       "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-       stream("id: 3\ndata: {\"type\": \"llm_response_chunk\", \"content\": \" world\"}\n\n"
-              "id: 4\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  scripted_server server({started,
+                          stream("id: 1\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"Hel\"}\n\n"
+                                 "id: 2\ndata: {\"type\": \"llm_response_chunk\", \"content\": \"lo\"}\n\n"
+                                 "id: 3\ndata: {\"type\": \"llm_resp"),
+                          "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                          stream("id: 3\ndata: {\"type\": \"llm_response_chunk\", \"content\": \" world\"}\n\n"
+                                 "id: 4\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   const auto r = run_at(server);
   EXPECT_EQ(r.code, exit_code::ok) << r.err;
   EXPECT_EQ(r.out, "Hello world\n");
@@ -150,8 +148,7 @@ TEST(run_client, goes_on_after_a_cut_where_it_was) {
 }
 
 TEST(run_client, a_start_whose_answer_was_lost_is_repeated_under_the_same_key) {
-  scripted_server server(
-      {"", started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  scripted_server server({"", started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   const auto r = run_at(server);
   EXPECT_EQ(r.code, exit_code::ok) << r.err;
   const auto asked = server.asked();
@@ -163,32 +160,28 @@ TEST(run_client, a_start_whose_answer_was_lost_is_repeated_under_the_same_key) {
 
 TEST(run_client, how_a_run_ended_is_the_exit_code) {
   {
-    scripted_server server(
-        {started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"failed\",\"error\":\"No "
-                         "credits\"}\n\n")});
+    scripted_server server({started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"failed\",\"error\":\"No "
+                                            "credits\"}\n\n")});
     const auto r = run_at(server);
     EXPECT_EQ(r.code, exit_code::run_failed);
     EXPECT_THAT(r.err, HasSubstr("the run failed: No credits"));
   }
   {
-    scripted_server server(
-        {started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"stopped\"}\n\n")});
+    scripted_server server({started, stream("id: 1\ndata: {\"type\":\"status\",\"status\":\"stopped\"}\n\n")});
     EXPECT_EQ(run_at(server).code, exit_code::run_stopped);
   }
   {
     scripted_server server({started, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
                             json_answer("200 OK", R"({"status":"completed"})")});
     EXPECT_EQ(run_at(server).code, exit_code::ok);
-    EXPECT_THAT(server.asked().at(2),
-                HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000 "));
+    EXPECT_THAT(server.asked().at(2), HasSubstr("GET /agent-run/bbbbbbbb-0000-0000-0000-000000000000 "));
   }
 }
 
 TEST(run_client, a_refusal_is_told_in_the_servers_words) {
   {
     scripted_server server({json_answer(
-        "402 Payment Required",
-        R"({"detail":{"message":"Too many runs","error_code":"AGENT_RUN_LIMIT_EXCEEDED"}})")});
+        "402 Payment Required", R"({"detail":{"message":"Too many runs","error_code":"AGENT_RUN_LIMIT_EXCEEDED"}})")});
     const auto r = run_at(server);
     EXPECT_EQ(r.code, exit_code::failed);
     EXPECT_THAT(r.err, HasSubstr("(402): Too many runs (AGENT_RUN_LIMIT_EXCEEDED)"));
@@ -200,8 +193,7 @@ TEST(run_client, a_refusal_is_told_in_the_servers_words) {
     EXPECT_THAT(r.err, Not(HasSubstr("secret-token")));
   }
   {
-    scripted_server server(
-        {started, json_answer("404 Not Found", R"({"detail":"Run not found"})")});
+    scripted_server server({started, json_answer("404 Not Found", R"({"detail":"Run not found"})")});
     EXPECT_THAT(run_at(server).err, HasSubstr("(404): Run not found"));
   }
   {
@@ -211,8 +203,9 @@ TEST(run_client, a_refusal_is_told_in_the_servers_words) {
 }
 
 TEST(run_client, a_thread_is_continued_with_the_agent_and_model_of_its_last_run) {
-  const std::string thread = json_answer("200 OK", R"({"thread_id":"aaaaaaaa-0000-0000-0000-000000000000",)"
-                                                   R"("agent_id":"cccccccc-0000-0000-0000-000000000000","model_name":"x/big"})");
+  const std::string thread =
+      json_answer("200 OK", R"({"thread_id":"aaaaaaaa-0000-0000-0000-000000000000",)"
+                            R"("agent_id":"cccccccc-0000-0000-0000-000000000000","model_name":"x/big"})");
   const std::string ended = stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n");
   run_request request;
   request.token = "secret-token";
@@ -248,8 +241,7 @@ TEST(run_client, files_are_sent_with_their_names) {
   const int fd = mkstemp(name);
   ASSERT_EQ(write(fd, "a,b\n1,2\n", 8), 8);
   close(fd);
-  scripted_server server(
-      {started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
+  scripted_server server({started, stream("id: 1\ndata: {\"type\": \"status\", \"status\": \"completed\"}\n\n")});
   EXPECT_EQ(run_at(server, output::text, {name}).code, exit_code::ok);
   unlink(name);
   const auto sent = server.asked().at(0);
@@ -259,8 +251,7 @@ TEST(run_client, files_are_sent_with_their_names) {
 
 TEST(run_client, json_lines_are_the_events_as_they_came) {
   const std::string end = R"({"type": "status", "status": "completed", "sequence": 2})";
-  scripted_server server(
-      {started, stream("id: 1\ndata: {\"type\": \"ping\"}\n\nid: 2\ndata: " + end + "\n\n")});
+  scripted_server server({started, stream("id: 1\ndata: {\"type\": \"ping\"}\n\nid: 2\ndata: " + end + "\n\n")});
   const auto r = run_at(server, output::json_lines);
   EXPECT_EQ(r.code, exit_code::ok);
   EXPECT_THAT(r.out, ::testing::StartsWith("{\"thread_id\":"));

@@ -7,21 +7,18 @@ namespace {
 
 struct terminal {
   std::string answer, notes;
-  run_view view{[this](std::string_view s) { answer += s; },
-                [this](std::string_view s) { notes += s; }, style::plain};
+  run_view view{[this](std::string_view s) { answer += s; }, [this](std::string_view s) { notes += s; }, style::plain};
 };
 
 TEST(run_view, the_answer_alone_goes_to_standard_output) {
   terminal t;
   for (const auto* e :
        {R"({"type": "status", "status": "running", "sequence": 1})",
-        R"({"type":"llm_response_start","step":1,"attempt":1})",
-        R"({"type":"llm_response_chunk","content":"Let me "})",
+        R"({"type":"llm_response_start","step":1,"attempt":1})", R"({"type":"llm_response_chunk","content":"Let me "})",
         R"({"type":"llm_response_chunk","content":"look."})",
         R"({"type":"tool_call","name":"read_file","arguments":{"path":"a.txt"}})",
-        R"({"type":"tool_result","name":"read_file","is_error":false,"content":"x\ny"})",
-        R"({"type":"ping"})", R"({"type":"llm_response_chunk","content":"Done.\n"})",
-        R"({"type":"llm_response_end","usage":{}})"})
+        R"({"type":"tool_result","name":"read_file","is_error":false,"content":"x\ny"})", R"({"type":"ping"})",
+        R"({"type":"llm_response_chunk","content":"Done.\n"})", R"({"type":"llm_response_end","usage":{}})"})
     t.view.show(e);
   EXPECT_FALSE(t.view.ended());
   t.view.show(R"({"type": "status", "status": "completed"})");
@@ -33,8 +30,7 @@ TEST(run_view, the_answer_alone_goes_to_standard_output) {
 TEST(run_view, tells_why_a_run_failed) {
   terminal t;
   t.view.show(R"({"type":"llm_response_chunk","content":"half"})");
-  t.view.show(
-      R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
+  t.view.show(R"({"type":"status","status":"failed","error":"No credits","error_code":"INSUFFICIENT_CREDITS"})");
   EXPECT_EQ(t.answer, "half\n");
   EXPECT_EQ(t.view.status(), "failed");
   EXPECT_EQ(t.view.error(), "No credits (INSUFFICIENT_CREDITS)");
@@ -77,8 +73,7 @@ TEST(run_view, long_results_are_cut_at_a_character) {
 
 TEST(run_view, what_is_no_event_is_ignored) {
   terminal t;
-  for (const auto* e : {"", "[]", "{", "null", R"({"type":5})", R"({"type":"status","status":7})"})
-    t.view.show(e);
+  for (const auto* e : {"", "[]", "{", "null", R"({"type":5})", R"({"type":"status","status":7})"}) t.view.show(e);
   EXPECT_EQ(t.answer + t.notes, "");
   EXPECT_FALSE(t.view.ended());
 }

@@ -4,8 +4,7 @@
 
 namespace ry::app::client {
 
-bool sse_reader::feed(std::string_view bytes,
-                      const std::function<void(const sse_event&)>& on_event) {
+bool sse_reader::feed(std::string_view bytes, const std::function<void(const sse_event&)>& on_event) {
   while (!bytes.empty()) {
     if (after_cr_) {
       after_cr_ = false;
@@ -43,8 +42,7 @@ void sse_reader::reconnect() {
   first_line_ = true;
 }
 
-void sse_reader::line(std::string_view text,
-                      const std::function<void(const sse_event&)>& on_event) {
+void sse_reader::line(std::string_view text, const std::function<void(const sse_event&)>& on_event) {
   if (first_line_) {
     first_line_ = false;
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);

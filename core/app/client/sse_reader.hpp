@@ -10,7 +10,7 @@
 namespace ry::app::client {
 
 struct sse_event {
-  std::string id;    // the last id so far, possibly of an earlier event
+  std::string id;  // the last id so far, possibly of an earlier event
   std::string data;  // never empty
 };
 

@@ -14,8 +14,7 @@ seen read(std::string_view text, std::size_t step) {
   sse_reader reader;
   seen out;
   for (std::size_t i = 0; i < text.size(); i += step)
-    EXPECT_TRUE(reader.feed(text.substr(i, step),
-                            [&](const sse_event& e) { out.emplace_back(e.id, e.data); }));
+    EXPECT_TRUE(reader.feed(text.substr(i, step), [&](const sse_event& e) { out.emplace_back(e.id, e.data); }));
   return out;
 }
 

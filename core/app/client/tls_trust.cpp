@@ -50,8 +50,8 @@ std::string advice(const tls_trust& trust, CURLcode failure) {
 
 std::string pin_of(const std::string& cert_file) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> in(BIO_new_file(cert_file.c_str(), "r"), BIO_free);
-  const std::unique_ptr<X509, decltype(&X509_free)> cert(in ? PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr) : nullptr,
-                                                         X509_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> cert(
+      in ? PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr) : nullptr, X509_free);
   unsigned char* key = nullptr;
   const int size = cert ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(cert.get()), &key) : -1;
   if (size <= 0) throw std::runtime_error("the file " + cert_file + " contains no readable certificate");

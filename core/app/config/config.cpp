@@ -35,8 +35,7 @@ void list_values(const json::value& value, const node* given, key_path& path, st
     }
     return;
   }
-  out += to_text(path) + " = " + json::serialize(value) + "  # " +
-         (given ? given->where : "default") + "\n";
+  out += to_text(path) + " = " + json::serialize(value) + "  # " + (given ? given->where : "default") + "\n";
 }
 
 }  // namespace
@@ -47,9 +46,8 @@ config::config(const sources& from, const environment& env, const defaults& plac
   tree_ = read(from, env, {keys, host_settings()}, faults_);
   drop_misplaced_variables(tree_, schema_, {}, faults_);
   node host = tree_;
-  std::erase_if(host.members, [&](const auto& m) {
-    return std::find(keys.begin(), keys.end(), m.first) == keys.end();
-  });
+  std::erase_if(host.members,
+                [&](const auto& m) { return std::find(keys.begin(), keys.end(), m.first) == keys.end(); });
   host_ = check(host, schema_, {}, faults_);
   set_warnings_aside();
   if (!faults_.empty()) return;
@@ -117,7 +115,9 @@ const json::value& config::at(std::string_view key) const {
   return *v;
 }
 
-bool config::has(std::string_view key) const { return find(key) != nullptr; }
+bool config::has(std::string_view key) const {
+  return find(key) != nullptr;
+}
 
 std::vector<std::string> config::names(std::string_view key) const {
   std::vector<std::string> out;
@@ -136,8 +136,7 @@ bool config::flag(std::string_view key) const {
 }
 
 std::chrono::milliseconds config::duration(std::string_view key) const {
-  return std::chrono::milliseconds(
-      static_cast<std::int64_t>(at(key).to_number<double>() * 1000.0 + 0.5));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(at(key).to_number<double>() * 1000.0 + 0.5));
 }
 
 double config::number(std::string_view key) const {
@@ -227,8 +226,7 @@ void config::check_names(const std::vector<std::string>& module_names) {
   set_warnings_aside();
 }
 
-std::optional<std::string> config::module_settings(const std::string& name,
-                                                   std::string_view schema_json) {
+std::optional<std::string> config::module_settings(const std::string& name, std::string_view schema_json) {
   auto* given = tree_.find(name);
   node empty;
   empty.is = node::kind::table;

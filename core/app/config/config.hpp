@@ -25,7 +25,7 @@ struct module_entry {
   bool enabled = false;
   bool required = true;
   std::string sha256;
-  std::string path;   // empty: <modules.path>/<name>.so
+  std::string path;  // empty: <modules.path>/<name>.so
   std::string where;  // where it was enabled (a position)
   bool allow_newer_schema = false;
 };
@@ -96,8 +96,7 @@ class config {
   node tree_;
   boost::json::value schema_;
   boost::json::value host_;
-  std::map<std::string, std::pair<boost::json::value, boost::json::value>>
-      modules_;  // value, schema
+  std::map<std::string, std::pair<boost::json::value, boost::json::value>> modules_;  // value, schema
   problems faults_, warnings_;
 
   // Moves warnings out of the faults.

@@ -45,9 +45,8 @@ TEST(config, defaults_stand_without_any_file) {
 }
 
 TEST(config, values_lists_and_durations) {
-  const auto c =
-      with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web", "modules.path=/a:/b",
-            "http.cors.origins=[\"https://x\"]", "http.access_log=false"});
+  const auto c = with({"http.header_timeout_seconds=0.25", "auth.jwt.audience=web", "modules.path=/a:/b",
+                       "http.cors.origins=[\"https://x\"]", "http.access_log=false"});
   ASSERT_THAT(faults(c), IsEmpty());
   EXPECT_EQ(c.duration("http.header_timeout_seconds"), std::chrono::milliseconds(250));
   EXPECT_THAT(c.list("auth.jwt.audience"), ElementsAre("web"));
@@ -72,7 +71,8 @@ TEST(config, variables_without_room_in_the_configuration_are_warnings) {
   EXPECT_THAT(c.modules(), IsEmpty());
   // A module's settings are known only from its schema.
   auto m = with({}, {{"RUNYARD_STOCK__LEVELS", "1"}, {"RUNYARD_STOCK__SIZE__X", "1"}, {"RUNYARD_STOCK__SIZE2", "7"}});
-  const auto text = m.module_settings("stock", R"({"type": "object", "properties": {"size": {"type": "integer", "default": 3},
+  const auto text =
+      m.module_settings("stock", R"({"type": "object", "properties": {"size": {"type": "integer", "default": 3},
     "size2": {"type": "integer"}, "levels": {"type": "object", "additionalProperties": {"type": "integer"}}}})");
   EXPECT_THAT(faults(m), IsEmpty());
   EXPECT_EQ(m.warnings().size(), 2u);
@@ -81,20 +81,17 @@ TEST(config, variables_without_room_in_the_configuration_are_warnings) {
 }
 
 TEST(config, a_numeric_looking_secret_stays_text) {
-  const auto c =
-      with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});
+  const auto c = with({}, {{"RUNYARD_AUTH__JWT__HS256_SECRET", "00123456789012345678901234567890"}});
   ASSERT_THAT(faults(c), IsEmpty());
   EXPECT_EQ(c.text("auth.jwt.hs256_secret"), "00123456789012345678901234567890");
 }
 
 TEST(config, host_faults_come_all_at_once) {
-  const auto c = with({"http.lsiten=x", "deployment.mode=prod", "http.base_path=api/",
-                       "log.level=loud", "nosuch=1"});
+  const auto c = with({"http.lsiten=x", "deployment.mode=prod", "http.base_path=api/", "log.level=loud", "nosuch=1"});
   EXPECT_THAT(faults(c),
               ElementsAre(HasSubstr("--set: http.lsiten: unknown key; did you mean \"listen\"?"),
                           HasSubstr("http.base_path: must be a path such as /runyard"),
-                          HasSubstr("deployment.mode: must be one of"),
-                          HasSubstr("log.level: must be one of")))
+                          HasSubstr("deployment.mode: must be one of"), HasSubstr("log.level: must be one of")))
       << "unknown tables wait until the modules are known";
 }
 
@@ -134,18 +131,16 @@ TEST(config, a_sentence_that_begins_with_a_setting_is_placed_where_that_was_set)
 }
 
 TEST(config, tables_of_unknown_modules_are_refused) {
-  auto c = with({"runs.timeout_seconds=1", "accuonts.x=1", "modules.agnts.enabled=true",
-                 "modules.own.path=/x/own.so", "htpp.listen=1"});
+  auto c = with({"runs.timeout_seconds=1", "accuonts.x=1", "modules.agnts.enabled=true", "modules.own.path=/x/own.so",
+                 "htpp.listen=1"});
   ASSERT_THAT(faults(c), IsEmpty());
   c.check_names({"runs", "accounts", "agents", "own"});
-  EXPECT_THAT(
-      faults(c),
-      ElementsAre("--set: accuonts: unknown key, and no module of this name is installed; did "
-                  "you mean \"accounts\"?",
-                  "--set: htpp: unknown key, and no module of this name is installed; did you "
-                  "mean \"http\"?",
-                  "--set: modules.agnts: there is no module \"agnts\" in modules.path; did you "
-                  "mean \"agents\"?"));
+  EXPECT_THAT(faults(c), ElementsAre("--set: accuonts: unknown key, and no module of this name is installed; did "
+                                     "you mean \"accounts\"?",
+                                     "--set: htpp: unknown key, and no module of this name is installed; did you "
+                                     "mean \"http\"?",
+                                     "--set: modules.agnts: there is no module \"agnts\" in modules.path; did you "
+                                     "mean \"agents\"?"));
 }
 
 TEST(config, a_module_that_belongs_to_another_may_be_written_within_it) {
@@ -168,8 +163,8 @@ TEST(config, a_module_that_belongs_to_another_may_be_written_within_it) {
 }
 
 TEST(config, module_settings_are_checked_against_the_modules_schema) {
-  auto c = with({"runs.timeout_seconds=5", "runs.key=s3cret-value", "modules.runs.enabled=true",
-                 "modules.runs.required=false"});
+  auto c = with(
+      {"runs.timeout_seconds=5", "runs.key=s3cret-value", "modules.runs.enabled=true", "modules.runs.required=false"});
   const auto* schema = R"({"type":"object","properties":{
       "timeout_seconds":{"type":"integer","default":3000},"steps":{"type":"integer","default":50},
       "key":{"type":"string","secret":true}}})";
@@ -197,8 +192,7 @@ TEST(config, settings_that_nobody_reads_are_told) {
   ASSERT_TRUE(c.module_settings("runs", R"({"properties":{"steps":{"type":"integer"}}})"));
   std::vector<std::string> told;
   for (const auto& p : c.unchecked()) told.push_back(p.format());
-  EXPECT_THAT(told,
-              ElementsAre("--set: webhooks: has no effect and was not checked: the module is not enabled"));
+  EXPECT_THAT(told, ElementsAre("--set: webhooks: has no effect and was not checked: the module is not enabled"));
   EXPECT_THAT(faults(c), IsEmpty());
 }
 
@@ -206,10 +200,8 @@ TEST(config, a_schema_that_cannot_be_used_is_a_fault_of_the_module) {
   auto c = with({});
   EXPECT_FALSE(c.module_settings("m", "{"));
   EXPECT_FALSE(c.module_settings("m", R"({"type":"thing"})"));
-  EXPECT_THAT(
-      faults(c),
-      ElementsAre("module m: its settings schema cannot be used: no JSON",
-                  HasSubstr("module m: its settings schema cannot be used: the top level")));
+  EXPECT_THAT(faults(c), ElementsAre("module m: its settings schema cannot be used: no JSON",
+                                     HasSubstr("module m: its settings schema cannot be used: the top level")));
 }
 
 // The shipped file documents every key with its default: uncommented, it must change nothing.
@@ -218,8 +210,7 @@ std::string shipped() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void leaves(const boost::json::value& schema, const std::string& prefix,
-            std::set<std::string>& out) {
+void leaves(const boost::json::value& schema, const std::string& prefix, std::set<std::string>& out) {
   const auto& o = schema.as_object();
   if (!o.contains("properties")) {
     out.insert(prefix);
@@ -266,10 +257,9 @@ TEST(shipped_file, is_valid_as_it_is) {
   std::set<std::string> enabled;
   for (const auto& m : c.modules())
     if (m.enabled) enabled.insert(m.name);
-  EXPECT_THAT(enabled,
-              ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai", "llm_anthropic",
-                                       "llm_offline", "sandbox_bubblewrap", "mcp", "mcp_http",
-                                       "mcp_sse", "mcp_json", "mcp_prebuilt"}));
+  EXPECT_THAT(enabled, ::testing::IsSupersetOf({"accounts", "agents", "runs", "llm_openai", "llm_anthropic",
+                                                "llm_offline", "sandbox_bubblewrap", "mcp", "mcp_http", "mcp_sse",
+                                                "mcp_json", "mcp_prebuilt"}));
 }
 
 }  // namespace

@@ -301,8 +301,7 @@ boost::json::object& at(boost::json::value& schema, std::initializer_list<const 
   return v->as_object();
 }
 
-void collect(const boost::json::value& schema, const std::string& key,
-             std::vector<std::string>& out) {
+void collect(const boost::json::value& schema, const std::string& key, std::vector<std::string>& out) {
   const auto* properties = schema.as_object().if_contains("properties");
   if (!properties) return out.push_back(key);
   for (const auto& p : properties->as_object())

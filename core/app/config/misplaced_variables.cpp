@@ -10,7 +10,9 @@ namespace json = boost::json;
 
 namespace {
 
-bool is_table(const node& n) { return n.is == node::kind::table; }
+bool is_table(const node& n) {
+  return n.is == node::kind::table;
+}
 
 // The schema of one key; nullptr if the table has no such key or allows any value there.
 const json::value* schema_of(const json::value& table, std::string_view key) {
@@ -49,7 +51,8 @@ void drop_misplaced_variables(node& table, const json::value& schema, key_path p
     bool dropped = foreign && !has_room_for(child, *s);
     if (dropped) {
       warn(child, to_text(path),
-           is_table(child) ? "is no table; the variable names no setting" : "is a table; the variable names no setting", out);
+           is_table(child) ? "is no table; the variable names no setting" : "is a table; the variable names no setting",
+           out);
     } else if (is_table(child)) {
       drop_misplaced_variables(child, *s, path, out);
       dropped = foreign && child.members.empty();

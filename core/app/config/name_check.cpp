@@ -94,7 +94,8 @@ void name_check::find_faults(const json::value& value, const json::value& schema
     for (std::size_t i = 0; i < list->size(); ++i) {
       if (!of_value || !(*list)[i].is_string()) continue;
       path.push_back("[" + std::to_string(i) + "]");
-      check(*of_value, std::string((*list)[i].get_string()), given && i < given->items.size() ? &given->items[i] : given, path, out);
+      check(*of_value, std::string((*list)[i].get_string()),
+            given && i < given->items.size() ? &given->items[i] : given, path, out);
       path.pop_back();
     }
   }

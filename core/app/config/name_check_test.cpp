@@ -51,7 +51,8 @@ providers = {openai = {kind = "openai"}}
 }
 
 TEST(name_check, unknown_names_are_refused_with_the_nearest_one) {
-  EXPECT_THAT(faults_of(R"([plans.tiers.team]
+  EXPECT_THAT(
+      faults_of(R"([plans.tiers.team]
 models = ["fast", "fsat", "opnai/gpt", "fast/"]
 [llm]
 best = "slow"
@@ -59,11 +60,12 @@ share = {taem = 1}
 models = {fast = "openai/gpt"}
 providers = {openai = {kind = "openai"}}
 )"),
-              testing::UnorderedElementsAre("f:2:19: plans.tiers.team.models[1]: \"fsat\" is not a known model; did you mean \"fast\"?",
-                                            "f:2:27: plans.tiers.team.models[2]: \"opnai/gpt\" is not a known model; did you mean \"openai/gpt\"?",
-                                            "f:2:40: plans.tiers.team.models[3]: \"fast/\" is not a known model; did you mean \"fast\"?",
-                                            "f:4:1: llm.best: \"slow\" is not a known model",
-                                            "f:5:10: llm.share.taem: \"taem\" is not a known tier; did you mean \"team\"?"));
+      testing::UnorderedElementsAre(
+          "f:2:19: plans.tiers.team.models[1]: \"fsat\" is not a known model; did you mean \"fast\"?",
+          "f:2:27: plans.tiers.team.models[2]: \"opnai/gpt\" is not a known model; did you mean \"openai/gpt\"?",
+          "f:2:40: plans.tiers.team.models[3]: \"fast/\" is not a known model; did you mean \"fast\"?",
+          "f:4:1: llm.best: \"slow\" is not a known model",
+          "f:5:10: llm.share.taem: \"taem\" is not a known tier; did you mean \"team\"?"));
 }
 
 TEST(name_check, predefined_names_count_without_their_table) {

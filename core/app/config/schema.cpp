@@ -29,8 +29,7 @@ bool flag(const json::value& schema, std::string_view key) {
 }
 
 bool is_type_name(std::string_view t) {
-  return t == "object" || t == "array" || t == "string" || t == "integer" || t == "number" ||
-         t == "boolean";
+  return t == "object" || t == "array" || t == "string" || t == "integer" || t == "number" || t == "boolean";
 }
 
 // The types that the schema allows; empty: any type.
@@ -95,9 +94,8 @@ bool less(const json::value& a, const json::value& b) {
 
 // Counts characters, not bytes: a schema's limits are written for people.
 std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 node from_json(const json::value& v, const std::string& where) {
@@ -187,7 +185,8 @@ std::string type_hint(const node& value, const std::vector<std::string>& types) 
 // The schema's member "form" describes "pattern" in words.
 std::string form(const json::value& schema, const std::string& pattern) {
   const auto* f = member(schema, "form");
-  return f && f->is_string() ? "must be " + std::string(f->get_string()) : "must match the regular expression " + pattern;
+  return f && f->is_string() ? "must be " + std::string(f->get_string())
+                             : "must match the regular expression " + pattern;
 }
 
 class checker {
@@ -210,9 +209,7 @@ class checker {
   }
 
  private:
-  void fail(const node& at, std::string message) {
-    out_.push_back({at.where, to_text(path_), std::move(message)});
-  }
+  void fail(const node& at, std::string message) { out_.push_back({at.where, to_text(path_), std::move(message)}); }
 
   json::value table(const node& value, const json::value& schema) {
     json::object result;
@@ -290,13 +287,11 @@ class checker {
     const auto& v = value.scalar;
     if (const auto* s = v.if_string()) {
       const std::string_view text(*s);
-      if (text.find('\0') != std::string_view::npos)
-        fail(value, "must not contain a NUL character");
+      if (text.find('\0') != std::string_view::npos) fail(value, "must not contain a NUL character");
       bounds(value, schema, length(text), "minLength", "maxLength", "character", "characters");
       if (const auto* p = member(schema, "pattern"); p && p->is_string()) {
         const auto pattern = std::string(p->get_string());
-        if (text.size() > longest_for_pattern ||
-            !std::regex_search(text.begin(), text.end(), std::regex(pattern)))
+        if (text.size() > longest_for_pattern || !std::regex_search(text.begin(), text.end(), std::regex(pattern)))
           fail(value, form(schema, pattern));
       }
     } else if (!v.is_bool()) {
@@ -423,8 +418,7 @@ std::string fault_at(const json::value& schema, const std::string& path) {
   }
   if (const auto* f = member(schema, "form"); f && (!f->is_string() || !member(schema, "pattern")))
     return here("\"form\" must be a string that describes \"pattern\"");
-  for (const auto* number :
-       {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"})
+  for (const auto* number : {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"})
     if (const auto* v = member(schema, number); v && !v->is_number())
       return here("\"" + std::string(number) + "\" must be a number");
   for (const auto* array : {"enum", "required"})
@@ -481,9 +475,8 @@ json::value check(const node& value, const json::value& schema, key_path path, p
   return checker(std::move(path), out).check(value, schema);
 }
 
-void check_drivers(const json::value& value, const json::value& schema, const node* given,
-                   key_path path, const std::vector<std::pair<std::string, std::string>>& drivers,
-                   problems& out) {
+void check_drivers(const json::value& value, const json::value& schema, const node* given, key_path path,
+                   const std::vector<std::pair<std::string, std::string>>& drivers, problems& out) {
   if (const auto* o = value.if_object()) {
     const auto* properties = member(schema, "properties");
     const auto* additional = member(schema, "additionalProperties");
@@ -524,8 +517,7 @@ json::value masked(const json::value& value, const json::value& schema) {
   each_secret(copy, schema, false, [](json::value& v) { v = mask; });
   each_text(copy, [](json::string& text) {
     const auto hidden = userinfo_of(text);
-    if (!hidden.empty())
-      text.replace(static_cast<std::size_t>(hidden.data() - text.data()), hidden.size(), mask);
+    if (!hidden.empty()) text.replace(static_cast<std::size_t>(hidden.data() - text.data()), hidden.size(), mask);
   });
   return copy;
 }

@@ -14,16 +14,14 @@ namespace ry::app::config {
 
 // Returns the value as JSON with defaults. Faults go to `out`; the result must then not be used. `path` is the
 // position of `value` and prefixes every reported key.
-boost::json::value check(const node& value, const boost::json::value& schema, key_path path,
-                         problems& out);
+boost::json::value check(const node& value, const boost::json::value& schema, key_path path, problems& out);
 
 // The fault in the schema itself, as one sentence; empty if there is none.
 std::string schema_fault(const boost::json::value& schema);
 
 // Where the schema has "driver_of": "<extension point>", the string must name one of the drivers, given as pairs of
 // extension point and name. `given` is where the value was set; nullptr: nowhere.
-void check_drivers(const boost::json::value& value, const boost::json::value& schema,
-                   const node* given, key_path path,
+void check_drivers(const boost::json::value& value, const boost::json::value& schema, const node* given, key_path path,
                    const std::vector<std::pair<std::string, std::string>>& drivers, problems& out);
 
 // Appends "key = value" of each setting whose value equals the "off" member of its schema.

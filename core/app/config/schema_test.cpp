@@ -21,8 +21,7 @@ struct outcome {
   std::vector<std::string> faults;
 };
 
-outcome run(std::string_view toml, std::string_view schema,
-            const std::vector<std::string>& overrides = {}) {
+outcome run(std::string_view toml, std::string_view schema, const std::vector<std::string>& overrides = {}) {
   problems p;
   auto tree = parse_toml(toml, "f", {{"N", "7"}, {"T", "true"}}, p);
   for (const auto& o : overrides) apply_override(tree, o, p);
@@ -61,24 +60,22 @@ TEST(schema, reports_all_faults_with_positions) {
       run("port = 70000\nrate = 0.1\nname = \"A\"\non = \"yes\"\nmode = \"prodution\"\ntags = []\n"
           "[deep]\nx = 1.5\n[providers.a]\nkind = 1\n[providers.b]\n",
           sample);
-  EXPECT_THAT(
-      r.faults,
-      ElementsAre("f:1:1: port: must be from 0 to 65535", "f:2:1: rate: must be at least 0.5",
-                  "f:3:1: name: must have at least 2 characters",
-                  "f:3:1: name: must match the regular expression ^[a-zé]+$",
-                  "f:4:1: on: must be true or false, not a string",
-                  "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
-                  "\"production\"?",
-                  "f:6:1: tags: must have at least 1 entry",
-                  "f:8:1: deep.x: must be an integer, not a number",
-                  "f:10:1: providers.a.kind: must be a string, not an integer",
-                  "f:11:12: providers.b.kind: is required"));
+  EXPECT_THAT(r.faults,
+              ElementsAre("f:1:1: port: must be from 0 to 65535", "f:2:1: rate: must be at least 0.5",
+                          "f:3:1: name: must have at least 2 characters",
+                          "f:3:1: name: must match the regular expression ^[a-zé]+$",
+                          "f:4:1: on: must be true or false, not a string",
+                          "f:5:1: mode: must be one of \"local\", \"production\"; did you mean "
+                          "\"production\"?",
+                          "f:6:1: tags: must have at least 1 entry", "f:8:1: deep.x: must be an integer, not a number",
+                          "f:10:1: providers.a.kind: must be a string, not an integer",
+                          "f:11:12: providers.b.kind: is required"));
 }
 
 TEST(schema, unknown_keys_get_the_nearest_name) {
   const auto r = run("prot = 1\nzzzzzz = 1\n[deep]\nz = 1\n", sample);
-  EXPECT_THAT(r.faults, ElementsAre("f:1:1: prot: unknown key; did you mean \"port\"?",
-                                    "f:2:1: zzzzzz: unknown key", "f:4:1: deep.z: unknown key"));
+  EXPECT_THAT(r.faults, ElementsAre("f:1:1: prot: unknown key; did you mean \"port\"?", "f:2:1: zzzzzz: unknown key",
+                                    "f:4:1: deep.z: unknown key"));
 }
 
 TEST(schema, integers_pass_as_numbers_and_length_counts_characters) {
@@ -87,8 +84,7 @@ TEST(schema, integers_pass_as_numbers_and_length_counts_characters) {
 }
 
 TEST(schema, values_from_outside_take_the_wanted_type) {
-  const auto r = run("port = \"${N}\"\non = \"${T}\"\n", sample,
-                     {"name=true", "tags=a, b", "rate=1", "deep.y=0042"});
+  const auto r = run("port = \"${N}\"\non = \"${T}\"\n", sample, {"name=true", "tags=a, b", "rate=1", "deep.y=0042"});
   EXPECT_THAT(r.faults, IsEmpty());
   EXPECT_EQ(r.value.at("port"), 7);
   EXPECT_EQ(r.value.at("on"), true);
@@ -98,8 +94,7 @@ TEST(schema, values_from_outside_take_the_wanted_type) {
   EXPECT_THAT(run("port = \"7\"\n", sample).faults,
               ElementsAre("f:1:1: port: must be an integer, not a string; remove the quotes"))
       << "what a file says in quotes is a string";
-  EXPECT_THAT(run("", sample, {"port=7x"}).faults,
-              ElementsAre("--set: port: must be an integer, not a string"));
+  EXPECT_THAT(run("", sample, {"port=7x"}).faults, ElementsAre("--set: port: must be an integer, not a string"));
 }
 
 TEST(schema, a_wrong_value_is_explained) {
@@ -107,8 +102,9 @@ TEST(schema, a_wrong_value_is_explained) {
     const auto r = run(text, (R"({"type":"object","properties":{"x":)" + property + "}}").c_str());
     return r.faults.size() == 1 ? r.faults[0] : std::to_string(r.faults.size()) + " faults";
   };
-  EXPECT_EQ(fault("x = \"no\"\n", R"({"type":"string","pattern":"^https?://","form":"a URL such as https://example.org"})"),
-            "f:1:1: x: must be a URL such as https://example.org");
+  EXPECT_EQ(
+      fault("x = \"no\"\n", R"({"type":"string","pattern":"^https?://","form":"a URL such as https://example.org"})"),
+      "f:1:1: x: must be a URL such as https://example.org");
   EXPECT_EQ(fault("x = \"10s\"\n", R"({"type":"number"})"),
             "f:1:1: x: must be a number, not a string; write it without quotes and without a unit");
   EXPECT_EQ(fault("x = \"many\"\n", R"({"type":"integer"})"), "f:1:1: x: must be an integer, not a string");
@@ -123,9 +119,8 @@ TEST(schema, a_wrong_value_is_explained) {
 TEST(schema, additional_properties) {
   EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":true})").faults, IsEmpty());
   EXPECT_THAT(run("a = 1\n", R"({"type":"object"})").faults, ElementsAre("f:1:1: a: unknown key"));
-  EXPECT_THAT(
-      run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
-      ElementsAre("f:1:1: a: must be a string, not an integer"));
+  EXPECT_THAT(run("a = 1\n", R"({"type":"object","additionalProperties":{"type":"string"}})").faults,
+              ElementsAre("f:1:1: a: must be a string, not an integer"));
 }
 
 TEST(schema, an_empty_schema_allows_tables_within_tables) {
@@ -143,9 +138,8 @@ TEST(schema, a_nul_in_a_string_is_refused) {
 }
 
 TEST(schema, a_long_text_does_not_meet_the_pattern_engine) {
-  const auto r =
-      run("name = \"" + std::string(200'000, 'a') + "\"\n",
-          R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
+  const auto r = run("name = \"" + std::string(200'000, 'a') + "\"\n",
+                     R"({"type":"object","properties":{"name":{"type":"string","pattern":"^(a|b)*$"}}})");
   EXPECT_EQ(r.faults.size(), 1u);
 }
 
@@ -166,8 +160,7 @@ TEST(schema, secrets_are_masked_and_collected) {
   const auto shown = json::serialize(masked(value, schema));
   for (const auto* s : {"k1", "k2", "k3", "k4"}) EXPECT_EQ(shown.find(s), std::string::npos) << s;
   EXPECT_NE(shown.find("open"), std::string::npos);
-  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos)
-      << "unset stays visible as unset";
+  EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "unset stays visible as unset";
 }
 
 TEST(schema, what_stands_before_the_at_of_an_address_is_a_secret) {
@@ -175,11 +168,10 @@ TEST(schema, what_stands_before_the_at_of_an_address_is_a_secret) {
       R"({"type":"object","properties":{"hooks":{"type":"array","items":{"type":"object",
           "additionalProperties":{"type":"string"}}}}})");
   problems p;
-  const auto value = check(
-      parse_toml("hooks = [{url = 'https://ann:hunt:er22@h.example/x?to=a@b', to = 'a@b.example'},"
-                 " {url = 'https://token@h.example', plain = 'https://h.example/a@b'}]\n",
-                 "f", {}, p),
-      schema, {}, p);
+  const auto value = check(parse_toml("hooks = [{url = 'https://ann:hunt:er22@h.example/x?to=a@b', to = 'a@b.example'},"
+                                      " {url = 'https://token@h.example', plain = 'https://h.example/a@b'}]\n",
+                                      "f", {}, p),
+                           schema, {}, p);
   ASSERT_THAT(p, IsEmpty());
   EXPECT_EQ(json::serialize(masked(value, schema)),
             R"({"hooks":[{"url":"https://********@h.example/x?to=a@b","to":"a@b.example"},)"
@@ -192,21 +184,20 @@ TEST(schema, names_of_drivers_must_be_loaded) {
       R"({"type":"object","properties":{"p":{"type":"object","additionalProperties":{
           "type":"object","properties":{"kind":{"type":"string","driver_of":"llm.provider/1"}}}}}})");
   problems p;
-  const auto tree = parse_toml("p.a.kind='openai'\np.b.kind='opnai'\np.c.kind='bubblewrap'\n"
-                               "p.d.kind=''\n", "f", {}, p);
+  const auto tree = parse_toml(
+      "p.a.kind='openai'\np.b.kind='opnai'\np.c.kind='bubblewrap'\n"
+      "p.d.kind=''\n",
+      "f", {}, p);
   const auto value = check(tree, schema, {}, p);
   ASSERT_THAT(p, IsEmpty());
-  check_drivers(value, schema, &tree, {"runs"},
-                {{"llm.provider/1", "openai"}, {"sandbox.driver/1", "bubblewrap"}}, p);
+  check_drivers(value, schema, &tree, {"runs"}, {{"llm.provider/1", "openai"}, {"sandbox.driver/1", "bubblewrap"}}, p);
   std::vector<std::string> told;
   for (const auto& each : p) told.push_back(each.format());
-  EXPECT_THAT(
-      told,
-      ::testing::ElementsAre(
-          "f:2:5: runs.p.b.kind: no driver \"opnai\" of llm.provider/1 is loaded (loaded: openai); "
-          "did you mean \"openai\"?",
-          "f:3:5: runs.p.c.kind: no driver \"bubblewrap\" of llm.provider/1 is loaded (loaded: "
-          "openai)"));
+  EXPECT_THAT(told, ::testing::ElementsAre(
+                        "f:2:5: runs.p.b.kind: no driver \"opnai\" of llm.provider/1 is loaded (loaded: openai); "
+                        "did you mean \"openai\"?",
+                        "f:3:5: runs.p.c.kind: no driver \"bubblewrap\" of llm.provider/1 is loaded (loaded: "
+                        "openai)"));
 }
 
 TEST(schema, faults_never_show_a_secret) {
@@ -222,8 +213,7 @@ TEST(schema, its_own_faults) {
   EXPECT_EQ(fault(sample), "");
   EXPECT_EQ(fault("[]"), "the top level: must be an object");
   EXPECT_EQ(fault(R"({"properties":{"a":{"type":"text"}}})"), "a: \"type\" names no known type");
-  EXPECT_EQ(fault(R"({"properties":{"a":{"type":["string",1]}}})"),
-            "a: \"type\" names no known type");
+  EXPECT_EQ(fault(R"({"properties":{"a":{"type":["string",1]}}})"), "a: \"type\" names no known type");
   EXPECT_EQ(fault(R"({"properties":{"a":{"properties":{"b":{"pattern":"("}}}}})"),
             "a.b: \"pattern\" is no regular expression");
   const auto form = "the top level: \"form\" must be a string that describes \"pattern\"";
@@ -237,9 +227,13 @@ TEST(schema, its_own_faults) {
 
 TEST(schema, a_limit_says_what_it_bounds) {
   const auto fault = [](const std::string& limit) {
-    return schema_fault(json::parse(R"({"type":"object","properties":{"n":{"type":"integer","limit":)" + limit + "}}}"));
+    return schema_fault(
+        json::parse(R"({"type":"object","properties":{"n":{"type":"integer","limit":)" + limit + "}}}"));
   };
-  EXPECT_EQ(fault(R"({"resource":"Threads","per":"account","answer":"403 `threads.limit`","metric":"m","alert":"A","default":"free 1"})"), "");
+  EXPECT_EQ(
+      fault(
+          R"({"resource":"Threads","per":"account","answer":"403 `threads.limit`","metric":"m","alert":"A","default":"free 1"})"),
+      "");
   EXPECT_EQ(fault("7"), "n: \"limit\" must be an object");
   EXPECT_EQ(fault(R"({"resource":"Threads","per":"account"})"), "n: \"limit\" needs \"answer\"");
   EXPECT_EQ(fault(R"({"resource":"","per":"account","answer":"403"})"), "n: \"limit.resource\" must be a string");

@@ -15,7 +15,9 @@ namespace {
 
 // Thrown when an assertion of the TOML parser fails.
 struct toml_assertion {};
-[[noreturn]] void fail_toml_assertion() { throw toml_assertion{}; }
+[[noreturn]] void fail_toml_assertion() {
+  throw toml_assertion{};
+}
 
 }  // namespace
 }  // namespace ry::app::config
@@ -41,22 +43,19 @@ constexpr std::string_view env_prefix = "RUNYARD_";
 enum class expansion { none, replaced, failed };
 
 // A missing variable is one fault, however often it is used.
-void tell_missing(std::string_view name, const std::string& where, const std::string& path,
-                  problems& out) {
+void tell_missing(std::string_view name, const std::string& where, const std::string& path, problems& out) {
   const auto sentence = "the environment variable " + std::string(name) + " is not set";
-  const auto told = std::find_if(out.begin(), out.end(), [&](const problem& p) {
-    return p.message.starts_with(sentence + " (");
-  });
+  const auto told =
+      std::find_if(out.begin(), out.end(), [&](const problem& p) { return p.message.starts_with(sentence + " ("); });
   if (told != out.end())
     told->message += "; also at " + where;
   else
-    out.push_back(
-        {where, path, sentence + " (write ${" + std::string(name) + ":-} to allow that)"});
+    out.push_back({where, path, sentence + " (write ${" + std::string(name) + ":-} to allow that)"});
 }
 
 // Expands ${...}.
-expansion expand(std::string& text, const environment& env, const std::string& where,
-                 const std::string& path, problems& out) {
+expansion expand(std::string& text, const environment& env, const std::string& where, const std::string& path,
+                 problems& out) {
   std::string result;
   auto done = expansion::none;
   std::size_t i = 0;
@@ -97,8 +96,7 @@ expansion expand(std::string& text, const environment& env, const std::string& w
 
 class reader {
  public:
-  reader(const std::string& name, const environment& env, problems& out)
-      : name_(name), env_(env), out_(out) {}
+  reader(const std::string& name, const environment& env, problems& out) : name_(name), env_(env), out_(out) {}
 
   node read(const toml::node& from) {
     node to;
@@ -114,9 +112,8 @@ class reader {
         path_.pop_back();
       }
       // toml++ sorts keys; restore the order of the file.
-      std::stable_sort(to.members.begin(), to.members.end(), [&](const auto& a, const auto& b) {
-        return line_of(a.second.where) < line_of(b.second.where);
-      });
+      std::stable_sort(to.members.begin(), to.members.end(),
+                       [&](const auto& a, const auto& b) { return line_of(a.second.where) < line_of(b.second.where); });
     } else if (const auto* array = from.as_array()) {
       to.is = node::kind::list;
       for (const auto& item : *array) {
@@ -137,8 +134,7 @@ class reader {
     } else if (const auto* flag = from.as_boolean()) {
       to.scalar = flag->get();
     } else if (const auto* number = from.as_floating_point()) {
-      if (!std::isfinite(number->get()))
-        out_.push_back({to.where, to_text(path_), "must be a finite number"});
+      if (!std::isfinite(number->get())) out_.push_back({to.where, to_text(path_), "must be a finite number"});
       to.scalar = number->get();
     } else {
       out_.push_back({to.where, to_text(path_), "is a date or a time, which no setting is; write a text in quotes"});
@@ -170,9 +166,8 @@ node loose_value(const std::string& text, const std::string& where) {
   const auto first = text.find_first_not_of(" \t");
   // A single word or date could parse as an unintended TOML value; only values with these first characters are
   // parsed.
-  const bool maybe =
-      first != std::string::npos && text.find('\n') == std::string::npos &&
-      std::string_view("\"'[{+-0123456789tf").find(text[first]) != std::string_view::npos;
+  const bool maybe = first != std::string::npos && text.find('\n') == std::string::npos &&
+                     std::string_view("\"'[{+-0123456789tf").find(text[first]) != std::string_view::npos;
   if (maybe) {
     try {
       const auto table = toml::parse("v = " + text);
@@ -242,8 +237,10 @@ std::vector<std::string> split_variable(std::string_view rest) {
 std::string variable_of(std::string_view key) {
   std::string out(env_prefix);
   for (const char c : key) {
-    if (c == '.') out += "__";
-    else out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    if (c == '.')
+      out += "__";
+    else
+      out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
   return out;
 }
@@ -320,8 +317,7 @@ std::size_t asserting_line(std::string_view text) {
 
 }  // namespace
 
-node parse_toml(std::string_view text, const std::string& name, const environment& env,
-                problems& out) {
+node parse_toml(std::string_view text, const std::string& name, const environment& env, problems& out) {
   node empty;
   empty.is = node::kind::table;
   empty.where = name;
@@ -347,8 +343,7 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
     if (!name.starts_with(env_prefix)) break;
     auto path = split_variable(name.substr(env_prefix.size()));
     if (std::any_of(path.begin(), path.end(), [](const auto& p) { return p.empty(); }) ||
-        (path.size() == 1 &&
-         std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end()) ||
+        (path.size() == 1 && std::find(known.top.begin(), known.top.end(), path[0]) == known.top.end()) ||
         names_table(path, known)) {
       if (!belongs_to_others(name)) out.push_back(unknown_variable(name, known));
       continue;
@@ -389,8 +384,7 @@ void apply_override(node& tree, std::string_view assignment, problems& out) {
       break;
     }
   }
-  const auto path =
-      eq == std::string_view::npos ? std::nullopt : parse_key(assignment.substr(0, eq));
+  const auto path = eq == std::string_view::npos ? std::nullopt : parse_key(assignment.substr(0, eq));
   if (!path) {
     out.push_back({"--set " + std::string(assignment.substr(0, eq)), "",
                    "must be key=value, e.g. --set http.listen=127.0.0.1:0"});
@@ -419,11 +413,10 @@ node read(const sources& from, const environment& env, const known_keys& known, 
     read_file(from.file);
     std::error_code ec;
     std::vector<fs::path> drop_ins;
-    for (fs::directory_iterator it(from.file.parent_path() / "modules.d", ec), end;
-         !ec && it != end; it.increment(ec)) {
+    for (fs::directory_iterator it(from.file.parent_path() / "modules.d", ec), end; !ec && it != end;
+         it.increment(ec)) {
       const auto& p = it->path();
-      if (p.extension() == ".toml" && !p.filename().string().starts_with('.'))
-        drop_ins.push_back(p);
+      if (p.extension() == ".toml" && !p.filename().string().starts_with('.')) drop_ins.push_back(p);
     }
     std::sort(drop_ins.begin(), drop_ins.end());
     for (const auto& p : drop_ins) read_file(p);

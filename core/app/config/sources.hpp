@@ -17,8 +17,7 @@ environment process_environment();
 
 // Parses one TOML text; `name` is the file name in positions. Replaces ${NAME} and ${NAME:-default} in string values
 // from `env`; "$${" is a literal "${". Adds all faults to `out` and returns what could be read.
-node parse_toml(std::string_view text, const std::string& name, const environment& env,
-                problems& out);
+node parse_toml(std::string_view text, const std::string& name, const environment& env, problems& out);
 
 // The host's keys: the top-level ones, and every setting's full name, as "http.listen".
 struct known_keys {
@@ -37,7 +36,7 @@ void apply_environment(node& tree, const environment& env, const known_keys& kno
 void apply_override(node& tree, std::string_view assignment, problems& out);
 
 struct sources {
-  std::filesystem::path file;          // empty: no file
+  std::filesystem::path file;  // empty: no file
   std::vector<std::string> overrides;  // key=value
 };
 // Reads the file, its modules.d/*.toml in the order of their names, the environment and the overrides.

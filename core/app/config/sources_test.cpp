@@ -36,19 +36,16 @@ std::vector<std::string> formatted(const problems& all) {
 
 TEST(key, reads_dotted_and_quoted_parts) {
   EXPECT_THAT(*parse_key("http.listen"), ElementsAre("http", "listen"));
-  EXPECT_THAT(*parse_key("runs.models.\"runyard/b.c\""),
-              ElementsAre("runs", "models", "runyard/b.c"));
+  EXPECT_THAT(*parse_key("runs.models.\"runyard/b.c\""), ElementsAre("runs", "models", "runyard/b.c"));
   EXPECT_THAT(*parse_key("a.runyard/basic"), ElementsAre("a", "runyard/basic"));
-  for (const auto* bad : {"", ".", "a.", ".a", "a..b", "\"a", "\"a\"b", "\"\""})
-    EXPECT_FALSE(parse_key(bad)) << bad;
+  for (const auto* bad : {"", ".", "a.", ".a", "a..b", "\"a", "\"a\"b", "\"\""}) EXPECT_FALSE(parse_key(bad)) << bad;
   EXPECT_EQ(to_text({"runs", "models", "runyard/basic"}), "runs.models.\"runyard/basic\"");
   EXPECT_EQ(to_text({"http", "origins", "[1]"}), "http.origins[1]");
 }
 
 TEST(toml, remembers_where_a_key_stands) {
   problems p;
-  const auto tree =
-      parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
+  const auto tree = parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"http", "listen"})->where, "c.toml:3:3");
   EXPECT_EQ(at(tree, {"http", "tls", "cert"})->where, "c.toml:5:1");
@@ -77,24 +74,28 @@ TEST(toml, a_syntax_error_says_how_to_write_the_line) {
     return p.size() == 1 ? p[0].format() : std::to_string(p.size()) + " faults";
   };
   EXPECT_EQ(fault("[http]\nlisten = 127.0.0.1:8080\n"), "f:2:12: a text needs quotes: write listen = \"...\"");
-  EXPECT_EQ(fault("public_url = https://runs.example.org # ours\n"), "f:1:14: a text needs quotes: write public_url = \"...\"");
+  EXPECT_EQ(fault("public_url = https://runs.example.org # ours\n"),
+            "f:1:14: a text needs quotes: write public_url = \"...\"");
   EXPECT_EQ(fault("size = 1MB\n"), "f:1:9: size must be a number without a unit, or a text in quotes: size = \"...\"");
   EXPECT_EQ(fault("access_log = yes\n"), "f:1:14: access_log must be true or false");
   EXPECT_EQ(fault("listen: \"127.0.0.1:8080\"\n"), "f:1:7: a setting is written with \"=\", not \":\": listen = ...");
-  EXPECT_EQ(fault("http\nlisten = \"x\"\n"), "f:1:5: the line is neither a table such as [http] nor a setting such as key = \"value\"");
+  EXPECT_EQ(fault("http\nlisten = \"x\"\n"),
+            "f:1:5: the line is neither a table such as [http] nor a setting such as key = \"value\"");
   EXPECT_EQ(fault("url = \"https://x\nb = 1\n"), "f:1:17: the text of url has no closing quote");
-  EXPECT_EQ(fault("dir = \"C:\\data\"\n"),
-            "f:1:11: a backslash in double quotes begins an escape sequence: in the text of dir, write \\\\ for a backslash, or put "
-            "the text into single quotes");
+  EXPECT_EQ(
+      fault("dir = \"C:\\data\"\n"),
+      "f:1:11: a backslash in double quotes begins an escape sequence: in the text of dir, write \\\\ for a backslash, or put "
+      "the text into single quotes");
   EXPECT_EQ(fault("key =\n"), "f:1:6: key has no value: write key = \"...\", or remove the line");
   EXPECT_EQ(fault("a = 1\nb = 2\na = 3\n"), "f:3:5: a is set twice; keep one of the lines");
-  EXPECT_EQ(fault("[a]\nx = 1\n[b]\n[a]\ny = 1\n"), "f:4:1: the table [a] appears twice; merge its settings into one table");
+  EXPECT_EQ(fault("[a]\nx = 1\n[b]\n[a]\ny = 1\n"),
+            "f:4:1: the table [a] appears twice; merge its settings into one table");
   EXPECT_THAT(fault("[http\nlisten = 1\n"), ::testing::StartsWith("f:1:6: invalid TOML: "));
 }
 
 TEST(toml, a_syntax_error_never_quotes_a_value) {
-  for (const char* text : {"secret = hunter2-hunter2\n", "secret = \"hunter2-hunter2\n", "secret = 77hunter2\n", "secret = \"hunter2-hunter2\\x\"\n",
-                           "secret: hunter2-hunter2\n"}) {
+  for (const char* text : {"secret = hunter2-hunter2\n", "secret = \"hunter2-hunter2\n", "secret = 77hunter2\n",
+                           "secret = \"hunter2-hunter2\\x\"\n", "secret: hunter2-hunter2\n"}) {
     problems p;
     parse_toml(text, "f", {}, p);
     ASSERT_EQ(p.size(), 1u);
@@ -104,8 +105,7 @@ TEST(toml, a_syntax_error_never_quotes_a_value) {
 
 TEST(toml, types) {
   problems p;
-  const auto tree = parse_toml(
-      "i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = \"2026-01-02\"\nh = 0xff\n", "c", {}, p);
+  const auto tree = parse_toml("i = 42\nf = 1.5\nb = true\nl = [1, \"x\"]\nd = \"2026-01-02\"\nh = 0xff\n", "c", {}, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"i"})->scalar, 42);
   EXPECT_EQ(at(tree, {"f"})->scalar, 1.5);
@@ -121,7 +121,8 @@ TEST(toml, dates_and_times_are_no_settings) {
   problems p;
   parse_toml("a = 2026-01-02\n[b]\nc = [\"x\", 10:30:00]\nd = 2026-01-02T10:30:00Z\n", "c.toml", {}, p);
   const std::string no = "is a date or a time, which no setting is; write a text in quotes";
-  EXPECT_THAT(formatted(p), ElementsAre("c.toml:1:5: a: " + no, "c.toml:3:11: b.c[1]: " + no, "c.toml:4:5: b.d: " + no));
+  EXPECT_THAT(formatted(p),
+              ElementsAre("c.toml:1:5: a: " + no, "c.toml:3:11: b.c[1]: " + no, "c.toml:4:5: b.d: " + no));
 }
 
 TEST(substitution, environment_and_default) {
@@ -144,10 +145,9 @@ TEST(substitution, a_missing_variable_is_named) {
   problems p;
   parse_toml("[a]\nb = [\"ok\", \"${NOT_THERE}\"]\nc = \"${open\"\n", "c", {}, p);
   ASSERT_THAT(p, SizeIs(2));
-  EXPECT_EQ(
-      p[0].format(),
-      "c:2:12: a.b[1]: the environment variable NOT_THERE is not set (write ${NOT_THERE:-} to "
-      "allow that)");
+  EXPECT_EQ(p[0].format(),
+            "c:2:12: a.b[1]: the environment variable NOT_THERE is not set (write ${NOT_THERE:-} to "
+            "allow that)");
   EXPECT_THAT(p[1].format(), HasSubstr("c:3:5: a.c: \"${\" without \"}\""));
 }
 
@@ -221,10 +221,13 @@ TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_r
 
 TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_what_stands_above_it) {
   problems p;
-  auto tree = parse_toml("[log]\nlevel = \"debug\"\n[http]\ntrusted_proxies = [\"10.0.0.1\"]\n[auth.issuers.a]\nissuer = \"x\"", "c.toml",
-                         {}, p);
+  auto tree =
+      parse_toml("[log]\nlevel = \"debug\"\n[http]\ntrusted_proxies = [\"10.0.0.1\"]\n[auth.issuers.a]\nissuer = \"x\"",
+                 "c.toml", {}, p);
   apply_environment(tree,
-                    {{"RUNYARD_AUTH__ISSUERS__A", "1"}, {"RUNYARD_HTTP__TRUSTED_PROXIES__1", "10.0.0.2"}, {"RUNYARD_LOG__LEVEL__X", "1"}},
+                    {{"RUNYARD_AUTH__ISSUERS__A", "1"},
+                     {"RUNYARD_HTTP__TRUSTED_PROXIES__1", "10.0.0.2"},
+                     {"RUNYARD_LOG__LEVEL__X", "1"}},
                     {{"auth", "http", "log"}, {"http.trusted_proxies", "log.level"}}, p);
   EXPECT_EQ(text(at(tree, {"log", "level"})), "debug");
   EXPECT_EQ(at(tree, {"http", "trusted_proxies"})->items.size(), 1u);
@@ -239,9 +242,8 @@ TEST(overrides, are_toml_values_or_strings) {
   problems p;
   node tree;
   tree.is = node::kind::table;
-  for (const auto* o :
-       {"a.i=8", "a.b=true", "a.s=127.0.0.1:0", "a.q=\"8\"", "a.l=[\"x\", \"y\"]",
-        "a.e=", "a.eq=x=y", "a.d=2026-01-02", "a.t={k=1}", "a.n=1\nb=2", "q.\"a=b\"=1"})
+  for (const auto* o : {"a.i=8", "a.b=true", "a.s=127.0.0.1:0", "a.q=\"8\"", "a.l=[\"x\", \"y\"]", "a.e=", "a.eq=x=y",
+                        "a.d=2026-01-02", "a.t={k=1}", "a.n=1\nb=2", "q.\"a=b\"=1"})
     apply_override(tree, o, p);
   EXPECT_THAT(p, IsEmpty());
   EXPECT_EQ(at(tree, {"a", "i"})->scalar, 8);
@@ -291,8 +293,7 @@ TEST_F(files, later_sources_win) {
   write("modules.d/.hidden.toml", "k.b = 98\n");
   problems p;
   const auto tree =
-      read({dir_ / "r.toml", {"k.d=5"}}, {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}},
-           {{"k"}, {"k.c", "k.d"}}, p);
+      read({dir_ / "r.toml", {"k.d=5"}}, {{"RUNYARD_K__C", "4"}, {"RUNYARD_K__D", "4"}}, {{"k"}, {"k.c", "k.d"}}, p);
   EXPECT_THAT(formatted(p), IsEmpty());
   EXPECT_EQ(at(tree, {"k", "a"})->scalar, 1);
   EXPECT_EQ(at(tree, {"k", "b"})->scalar, 3);
@@ -318,8 +319,8 @@ TEST_F(files, a_file_that_cannot_be_read_is_a_fault) {
   problems p;
   read({dir_ / "none.toml", {}}, {}, {}, p);
   read({dir_, {}}, {}, {}, p);
-  EXPECT_THAT(formatted(p), ElementsAre((dir_ / "none.toml").string() + ": cannot be read",
-                                        dir_.string() + ": cannot be read"));
+  EXPECT_THAT(formatted(p),
+              ElementsAre((dir_ / "none.toml").string() + ": cannot be read", dir_.string() + ": cannot be read"));
 }
 
 }  // namespace

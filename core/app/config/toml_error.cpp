@@ -24,7 +24,9 @@ std::string_view line_of(std::string_view text, std::size_t line) {
   return trimmed(text.substr(0, text.find('\n')));
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
 
 // The parser quotes names with single quotes.
 std::string quoted_part(std::string_view description) {
@@ -49,8 +51,8 @@ bool is_open(std::string_view text) {
 }
 
 bool is_switch(std::string_view value) {
-  constexpr std::array<std::string_view, 14> words{"yes", "no",  "on",   "off",  "True", "False", "TRUE",
-                                                   "FALSE", "Yes", "No", "On", "Off", "enabled", "disabled"};
+  constexpr std::array<std::string_view, 14> words{"yes",   "no",  "on", "off", "True", "False",   "TRUE",
+                                                   "FALSE", "Yes", "No", "On",  "Off",  "enabled", "disabled"};
   return std::find(words.begin(), words.end(), value) != words.end();
 }
 
@@ -66,7 +68,8 @@ bool is_number_with_unit(std::string_view value) {
 
 // The fault in a value that is not valid TOML; empty if it is unknown.
 std::string value_sentence(const std::string& key, std::string_view value, std::string_view description) {
-  if (value.empty() || value.front() == '#') return key + " has no value: write " + key + " = \"...\", or remove the line";
+  if (value.empty() || value.front() == '#')
+    return key + " has no value: write " + key + " = \"...\", or remove the line";
   if (value.front() == '"' || value.front() == '\'') {
     if (is_open(value)) return "the text of " + key + " has no closing quote";
     if (contains(description, "escape"))
@@ -77,7 +80,8 @@ std::string value_sentence(const std::string& key, std::string_view value, std::
   if (value.front() == '[' || value.front() == '{') return {};
   value = trimmed(value.substr(0, value.find('#')));
   if (is_switch(value)) return key + " must be true or false";
-  if (is_number_with_unit(value)) return key + " must be a number without a unit, or a text in quotes: " + key + " = \"...\"";
+  if (is_number_with_unit(value))
+    return key + " must be a number without a unit, or a text in quotes: " + key + " = \"...\"";
   return "a text needs quotes: write " + key + " = \"...\"";
 }
 
@@ -100,8 +104,9 @@ std::string line_sentence(std::string_view line, std::string_view description) {
 std::string syntax_sentence(std::string_view text, std::size_t line, std::string_view description) {
   if (contains(description, "cannot redefine existing")) {
     const auto name = quoted_part(description);
-    return contains(description, "existing table") ? "the table [" + name + "] appears twice; merge its settings into one table"
-                                                   : name + " is set twice; keep one of the lines";
+    return contains(description, "existing table")
+               ? "the table [" + name + "] appears twice; merge its settings into one table"
+               : name + " is set twice; keep one of the lines";
   }
   if (auto sentence = line_sentence(line_of(text, line), description); !sentence.empty()) return sentence;
   constexpr std::string_view prefix = "Error while parsing ";

@@ -23,7 +23,7 @@ std::optional<key_path> parse_key(std::string_view text);
 // A fault and its position. format() gives "conf/runyard.toml:12:3: http.listen: <message>".
 struct problem {
   std::string where;  // "conf/runyard.toml:12:3", "environment RUNYARD_HTTP__LISTEN", "--set"
-  std::string path;   // empty if it concerns no single key
+  std::string path;  // empty if it concerns no single key
   std::string message;
   // An environment variable that matches no setting. It may belong to another program, so it does not prevent the
   // start.
@@ -38,9 +38,9 @@ struct node {
   node() = default;
   enum class kind { scalar, table, list };
   kind is = kind::scalar;
-  boost::json::value scalar;                          // string, int64, double or bool
+  boost::json::value scalar;  // string, int64, double or bool
   std::vector<std::pair<std::string, node>> members;  // of a table, in order of appearance
-  std::vector<node> items;                            // of a list
+  std::vector<node> items;  // of a list
   std::string where;
   // The original text of a value from the environment, the command line or ${...}. The schema check parses it again
   // for the expected type ("8080" as a number, "0042" as a string).

@@ -26,8 +26,8 @@ std::chrono::milliseconds duration(std::uint64_t ms, std::uint64_t standard) {
 
 // Hop-by-hop and framing fields, which the client sets itself.
 bool is_own(std::string_view name) {
-  for (std::string_view own : {"host", "content-length", "connection", "transfer-encoding", "te",
-                               "trailer", "upgrade", "keep-alive", "proxy-connection", "expect"})
+  for (std::string_view own : {"host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
+                               "keep-alive", "proxy-connection", "expect"})
     if (boost::beast::iequals(name, own)) return true;
   return false;
 }
@@ -66,7 +66,10 @@ std::string render(const ry_client_request& r, const std::string& agent, std::st
 
 struct client::impl {
   impl(exec::loop_pool& loops, exec::op_table& ops, client_settings s)
-      : loops(loops), ops(ops), names(s.lookup, {.of_account = s.account_lookups}), interfaces(s.interfaces),
+      : loops(loops),
+        ops(ops),
+        names(s.lookup, {.of_account = s.account_lookups}),
+        interfaces(s.interfaces),
         parts{std::move(s), nullptr, names, interfaces, stats} {
     parts.tls = std::make_shared<const tls_context>(parts.settings.ca_file);
     for (std::size_t i = 0; i < loops.size(); ++i)
@@ -160,8 +163,7 @@ std::uint64_t client::trust(std::string_view pem) {
 // Sets the proxy and the trusted certificates of the request.
 void client::route(const ry_client_request& r, exchange_request& x) const {
   const auto has = [&r](std::size_t end) { return r.struct_size >= end; };
-  const auto proxy_text =
-      has(offsetof(ry_client_request, proxy) + sizeof r.proxy) ? sv(r.proxy) : std::string_view();
+  const auto proxy_text = has(offsetof(ry_client_request, proxy) + sizeof r.proxy) ? sv(r.proxy) : std::string_view();
   const auto trust = has(offsetof(ry_client_request, trust) + sizeof r.trust) ? r.trust : 0;
   x.tls = impl_->parts.tls;
   x.trust = trust;
@@ -193,8 +195,7 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
                           const ry_client_handler& handler, void* ctx, ry_op_id* op) {
   auto* state = impl_->state_of(exec);
   constexpr std::size_t smallest = offsetof(ry_client_request, pool_key) + sizeof(ry_client_request::pool_key);
-  if (!state || r.struct_size < smallest ||
-      handler.struct_size < sizeof(ry_client_handler) || !handler.on_done ||
+  if (!state || r.struct_size < smallest || handler.struct_size < sizeof(ry_client_handler) || !handler.on_done ||
       (r.n_headers && !r.headers) || (r.body.len && !r.body.ptr))
     return RY_INVALID_ARGUMENT;
   if (impl_->stopping.load(std::memory_order_acquire)) return RY_UNAVAILABLE;
@@ -215,8 +216,8 @@ ry_status client::request(const ry_host* host, ry_exec* exec, const ry_client_re
   trace(r, x);
   impl_->stats.requests.fetch_add(1, std::memory_order_relaxed);
   auto slot = std::make_shared<ry_op_id>(0);
-  auto e = std::make_shared<exchange>(impl_->parts, *state, std::move(x), handler, ctx,
-                                      module::hold(host), [i = impl_.get(), slot] {
+  auto e = std::make_shared<exchange>(impl_->parts, *state, std::move(x), handler, ctx, module::hold(host),
+                                      [i = impl_.get(), slot] {
                                         i->ops.finish(*slot);
                                         auto& s = i->shard_of(*slot);
                                         std::lock_guard lock(s.mutex);
@@ -264,8 +265,7 @@ ry_status client::check_url(std::string_view url) const {
   if (!std::holds_alternative<target>(t)) return RY_INVALID_ARGUMENT;
   if (impl_->parts.settings.guard == address_guard::off) return RY_OK;
   const auto& host = std::get<target>(t).host;
-  const bool refused = host.literal ? impl_->parts.refuses(*host.literal)
-                                    : guard::refused_name(host.name).has_value();
+  const bool refused = host.literal ? impl_->parts.refuses(*host.literal) : guard::refused_name(host.name).has_value();
   return refused ? RY_PERMISSION_DENIED : RY_OK;
 }
 

@@ -67,7 +67,7 @@ struct fetch_request {
   std::uint64_t max_bytes = 1024 * 1024;
 };
 struct fetch_result {
-  core::error error;         // error.status == RY_OK: a response arrived
+  core::error error;  // error.status == RY_OK: a response arrived
   std::uint32_t status = 0;  // HTTP
   std::uint32_t retry_after_s = 0;  // from the Retry-After of the server
   std::string body;

@@ -40,9 +40,9 @@ TEST(client_guard, refuses_literals_names_and_resolved_addresses) {
     if (host == "none.example") return ips({});
     return ips({"127.0.0.1"});
   }));
-  for (const char* host : {"127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]",
-                           "169.254.169.254", "localhost", "metadata.google.internal", "LOCALHOST.",
-                           "rebound.example", "mixed.example", "0"}) {
+  for (const char* host :
+       {"127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "169.254.169.254", "localhost",
+        "metadata.google.internal", "LOCALHOST.", "rebound.example", "mixed.example", "0"}) {
     const auto a = w.run({.url = "http://" + std::string(host) + port});
     EXPECT_EQ(a->status, RY_PERMISSION_DENIED) << host;
     EXPECT_EQ(a->reason, "http_client.address_refused") << host;
@@ -95,9 +95,9 @@ TEST(client_guard, check_url_judges_the_literal_form) {
   EXPECT_EQ(check("ftp://example.com/"), RY_INVALID_ARGUMENT);
   EXPECT_EQ(check(""), RY_INVALID_ARGUMENT);
   world local;
-  EXPECT_EQ(ry::http::http_client_interface().check_url(
-                &local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
-            RY_OK);
+  EXPECT_EQ(
+      ry::http::http_client_interface().check_url(&local.host, ry::core::view(std::string_view("http://127.0.0.1/"))),
+      RY_OK);
 }
 
 TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {

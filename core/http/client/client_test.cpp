@@ -27,14 +27,12 @@ TEST(client, sends_a_request_and_streams_the_answer) {
     p.closed_within(2000);
   });
   world w;
-  const auto a = w.run({.method = "POST",
-                        .url = s.url("/x?y"),
-                        .body = "hello",
-                        .headers = {{"X-Q", "1"},
-                                    {"host", "evil"},
-                                    {"Content-Length", "999"},
-                                    {"Connection", "close"},
-                                    {"User-Agent", "me"}}});
+  const auto a = w.run(
+      {.method = "POST",
+       .url = s.url("/x?y"),
+       .body = "hello",
+       .headers = {
+           {"X-Q", "1"}, {"host", "evil"}, {"Content-Length", "999"}, {"Connection", "close"}, {"User-Agent", "me"}}});
   EXPECT_EQ(a->status, RY_OK) << a->message;
   EXPECT_EQ(a->http, 201u);
   EXPECT_EQ(a->heads, 1);
@@ -166,12 +164,9 @@ TEST(client, reports_what_hostile_servers_do) {
       {"garbage", RY_DATA_LOSS, "http_client.malformed"},
       {"HTTP/1.1 200 OK\r\nContent-Le", RY_DATA_LOSS, "http_client.truncated"},
       {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", RY_DATA_LOSS, "http_client.truncated"},
-      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", RY_DATA_LOSS,
-       "http_client.truncated"},
-      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", RY_DATA_LOSS,
-       "http_client.malformed"},
-      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", RY_DATA_LOSS,
-       "http_client.malformed"},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc", RY_DATA_LOSS, "http_client.truncated"},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", RY_DATA_LOSS, "http_client.malformed"},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", RY_DATA_LOSS, "http_client.malformed"},
       {"HTTP/1.1 200 OK\r\n\r\nuntil the end", RY_OK, ""},
   };
   for (const auto& row : rows) {
@@ -317,9 +312,7 @@ TEST(client, a_pause_on_the_last_piece_delays_the_end) {
     while (!p.request().empty()) p.send(ok);
   });
   world w;
-  auto a = w.start({.url = s.url(), .on_data = [](std::string_view) -> ry_status {
-                      return RY_RESOURCE_EXHAUSTED;
-                    }});
+  auto a = w.start({.url = s.url(), .on_data = [](std::string_view) -> ry_status { return RY_RESOURCE_EXHAUSTED; }});
   ASSERT_TRUE(a->wait_body(2));
   EXPECT_FALSE(a->wait(100));
   w.resume(*a);
@@ -334,8 +327,7 @@ TEST(client, the_receiver_can_abort) {
     p.closed_within(2000);
   });
   world w;
-  const auto a = w.run(
-      {.url = s.url(), .on_data = [](std::string_view) -> ry_status { return RY_DATA_LOSS; }});
+  const auto a = w.run({.url = s.url(), .on_data = [](std::string_view) -> ry_status { return RY_DATA_LOSS; }});
   EXPECT_EQ(a->status, RY_DATA_LOSS);
 }
 
@@ -365,8 +357,7 @@ TEST(client, sends_large_bodies) {
 TEST(client, head_and_empty_answers) {
   server s([](peer& p) {
     for (std::string r = p.request(); !r.empty(); r = p.request())
-      p.send(r[0] == 'H' ? "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n"
-                         : "HTTP/1.1 204 No\r\n\r\n");
+      p.send(r[0] == 'H' ? "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" : "HTTP/1.1 204 No\r\n\r\n");
   });
   world w;
   EXPECT_EQ(w.run({.method = "HEAD", .url = s.url()})->status, RY_OK);
@@ -384,8 +375,7 @@ TEST(client, follows_redirects_on_the_same_host_only) {
     for (std::string r = p.request(); !r.empty(); r = p.request()) {
       seen.push_back(r.substr(0, r.find(" HTTP")));
       const auto go = [&](const std::string& status, const std::string& to) {
-        p.send("HTTP/1.1 " + status + " Moved\r\nLocation: " + to +
-               "\r\nContent-Length: 4\r\n\r\ngone");
+        p.send("HTTP/1.1 " + status + " Moved\r\nLocation: " + to + "\r\nContent-Length: 4\r\n\r\ngone");
       };
       if (r.starts_with("GET /a "))
         go("302", "b?x");
@@ -414,18 +404,12 @@ TEST(client, follows_redirects_on_the_same_host_only) {
   EXPECT_EQ(w.run({.url = s.url("/loop"), .flags = RY_CLIENT_FOLLOW_REDIRECTS})->http, 302u);
   EXPECT_EQ(seen.size(), 6u);
   seen.clear();
-  a = w.run({.method = "POST",
-             .url = s.url("/post307"),
-             .body = "data",
-             .flags = RY_CLIENT_FOLLOW_REDIRECTS});
+  a = w.run({.method = "POST", .url = s.url("/post307"), .body = "data", .flags = RY_CLIENT_FOLLOW_REDIRECTS});
   EXPECT_EQ(a->http, 200u);
   EXPECT_THAT(seen, testing::ElementsAre("POST /post307", "POST /b"));
-  EXPECT_EQ(w.run({.method = "POST",
-                   .url = s.url("/post302"),
-                   .body = "data",
-                   .flags = RY_CLIENT_FOLLOW_REDIRECTS})
-                ->http,
-            302u);
+  EXPECT_EQ(
+      w.run({.method = "POST", .url = s.url("/post302"), .body = "data", .flags = RY_CLIENT_FOLLOW_REDIRECTS})->http,
+      302u);
 }
 
 TEST(client, refuses_requests_it_cannot_send) {
@@ -437,8 +421,7 @@ TEST(client, refuses_requests_it_cannot_send) {
   EXPECT_EQ(a->reason, "http_client.request");
   EXPECT_THAT(a->message, HasSubstr("X"));
   EXPECT_EQ(w.run({.url = "http://h/", .headers = {{"X Y", "a"}}})->status, RY_INVALID_ARGUMENT);
-  EXPECT_EQ(ry::http::http_client_interface().request(&w.host, &w.loops.at(0), nullptr, nullptr,
-                                                      nullptr, nullptr),
+  EXPECT_EQ(ry::http::http_client_interface().request(&w.host, &w.loops.at(0), nullptr, nullptr, nullptr, nullptr),
             RY_INVALID_ARGUMENT);
 }
 
@@ -464,8 +447,7 @@ TEST(client, serves_many_streams_at_once) {
   });
   world w({ry::http::address_guard::off}, 2);
   std::vector<std::shared_ptr<answer>> all;
-  for (int i = 0; i < streams; ++i)
-    all.push_back(w.start({.url = s.url(), .idle_ms = 20'000}, i % 2));
+  for (int i = 0; i < streams; ++i) all.push_back(w.start({.url = s.url(), .idle_ms = 20'000}, i % 2));
   for (auto& a : all) {
     ASSERT_TRUE(a->wait(20'000));
     EXPECT_EQ(a->status, RY_OK) << a->message;
@@ -473,8 +455,7 @@ TEST(client, serves_many_streams_at_once) {
     EXPECT_FALSE(a->wrong_thread);
   }
   // The client releases the module after the last callback of the receiver.
-  for (int i = 0; i < 1000 && w.host.outstanding > 0; ++i)
-    std::this_thread::sleep_for(milliseconds(2));
+  for (int i = 0; i < 1000 && w.host.outstanding > 0; ++i) std::this_thread::sleep_for(milliseconds(2));
   EXPECT_EQ(w.host.outstanding, 0);
   EXPECT_EQ(w.http.stats().active, 0);
 }
@@ -487,8 +468,7 @@ TEST(client, fetch_gathers_an_answer) {
   world w;
   const auto get = [&](const std::string& url) {
     std::promise<ry::http::fetch_result> promise;
-    w.http.fetch(&w.loops.at(0), {.url = url},
-                 [&](ry::http::fetch_result r) { promise.set_value(std::move(r)); });
+    w.http.fetch(&w.loops.at(0), {.url = url}, [&](ry::http::fetch_result r) { promise.set_value(std::move(r)); });
     return promise.get_future().get();
   };
   const auto r = get(s.url());

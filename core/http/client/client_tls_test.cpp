@@ -35,8 +35,7 @@ TEST(client_tls, streams_and_reuses_connections) {
         [](SSL* ssl) {
           for (std::string r = read_request(ssl); !r.empty(); r = read_request(ssl)) {
             send_all(ssl, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-            for (int i = 0; i < 20; ++i)
-              send_all(ssl, "8000\r\n" + std::string(0x8000, 'x') + "\r\n");
+            for (int i = 0; i < 20; ++i) send_all(ssl, "8000\r\n" + std::string(0x8000, 'x') + "\r\n");
             send_all(ssl, "0\r\n\r\n");
           }
         },
@@ -63,9 +62,8 @@ TEST(client_tls, back_pressure_loses_nothing) {
     SSL_read(ssl, &c, 1);
   });
   world w(ca.settings());
-  auto a = w.start({.url = s.url("tls.example"), .on_data = [](std::string_view) -> ry_status {
-                      return RY_RESOURCE_EXHAUSTED;
-                    }});
+  auto a = w.start(
+      {.url = s.url("tls.example"), .on_data = [](std::string_view) -> ry_status { return RY_RESOURCE_EXHAUSTED; }});
   for (std::size_t seen = 0; seen < size && a->wait_body(seen + 1);) {
     seen = a->size();
     w.resume(*a);
@@ -76,16 +74,15 @@ TEST(client_tls, back_pressure_loses_nothing) {
 }
 
 TEST(client_tls, refuses_what_it_cannot_verify) {
-  const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600),
-      stranger("DNS:tls.example");
+  const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600), stranger("DNS:tls.example");
   const trusting ca(good), old(expired);
   const auto run = [](const identity& id, const trusting& t, const std::string& host) {
     tls_server s(id, [](SSL* ssl) { read_request(ssl); });
     world w(t.settings());
     return w.run({.url = s.url(host)});
   };
-  for (const auto& a : {run(good, ca, "other.example"), run(good, ca, "127.0.0.1"),
-                        run(expired, old, "tls.example"), run(stranger, ca, "tls.example")}) {
+  for (const auto& a : {run(good, ca, "other.example"), run(good, ca, "127.0.0.1"), run(expired, old, "tls.example"),
+                        run(stranger, ca, "tls.example")}) {
     EXPECT_EQ(a->status, RY_UNAVAILABLE);
     EXPECT_EQ(a->reason, "http_client.tls") << a->message;
     EXPECT_EQ(a->heads, 0);
@@ -95,8 +92,7 @@ TEST(client_tls, refuses_what_it_cannot_verify) {
     p.closed_within(1000);
   });
   world w(ca.settings());
-  EXPECT_EQ(w.run({.url = "https://tls.example:" + std::to_string(plain.port) + "/"})->reason,
-            "http_client.tls");
+  EXPECT_EQ(w.run({.url = "https://tls.example:" + std::to_string(plain.port) + "/"})->reason, "http_client.tls");
 }
 
 TEST(client_tls, an_end_without_notice_is_a_cut) {
@@ -115,16 +111,14 @@ TEST(client_tls, an_end_without_notice_is_a_cut) {
 TEST(client_tls, a_silent_handshake_times_out) {
   server s([](peer& p) { p.closed_within(5000); });
   world w;
-  const auto a =
-      w.run({.url = "https://127.0.0.1:" + std::to_string(s.port) + "/", .connect_ms = 150});
+  const auto a = w.run({.url = "https://127.0.0.1:" + std::to_string(s.port) + "/", .connect_ms = 150});
   EXPECT_EQ(a->reason, "http_client.connect_timeout");
 }
 
 TEST(client_tls, an_unusable_ca_file_is_reported) {
   ry::exec::loop_pool loops(1);
   ry::exec::op_table ops;
-  EXPECT_THROW(ry::http::client(loops, ops, {address_guard::off, "/no/such/file"}),
-               std::runtime_error);
+  EXPECT_THROW(ry::http::client(loops, ops, {address_guard::off, "/no/such/file"}), std::runtime_error);
 }
 
 }  // namespace

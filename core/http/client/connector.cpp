@@ -9,8 +9,7 @@ namespace ry::http {
 namespace {
 
 // Alternates IPv4 and IPv6, so that a broken family costs one attempt, not all of them (RFC 8305).
-std::vector<boost::asio::ip::address> interleave(std::vector<boost::asio::ip::address> in,
-                                                 std::size_t max) {
+std::vector<boost::asio::ip::address> interleave(std::vector<boost::asio::ip::address> in, std::size_t max) {
   std::vector<boost::asio::ip::address> first, second, out;
   for (const auto& a : in) (a.is_v4() == in.front().is_v4() ? first : second).push_back(a);
   for (std::size_t i = 0; out.size() < in.size(); ++i) {
@@ -23,8 +22,8 @@ std::vector<boost::asio::ip::address> interleave(std::vector<boost::asio::ip::ad
 
 }  // namespace
 
-connector::connector(boost::asio::io_context& ctx, std::vector<boost::asio::ip::address> addresses,
-                     std::uint16_t port, done_fn done)
+connector::connector(boost::asio::io_context& ctx, std::vector<boost::asio::ip::address> addresses, std::uint16_t port,
+                     done_fn done)
     : ctx_(ctx),
       addresses_(interleave(std::move(addresses), max_addresses)),
       sockets_(addresses_.size()),
@@ -45,9 +44,8 @@ void connector::next() {
   if (ec) {
     boost::asio::post(ctx_, [self = shared_from_this(), i, ec] { self->connected(i, ec); });
   } else {
-    socket.async_connect(to, [self = shared_from_this(), i](const boost::system::error_code& e) {
-      self->connected(i, e);
-    });
+    socket.async_connect(to,
+                         [self = shared_from_this(), i](const boost::system::error_code& e) { self->connected(i, e); });
   }
   if (tried_ == addresses_.size()) return;
   timer_->expires_after(stagger);

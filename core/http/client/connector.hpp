@@ -18,8 +18,7 @@
 namespace ry::http {
 
 using loop_timer =
-    boost::asio::basic_waitable_timer<std::chrono::steady_clock,
-                                      boost::asio::wait_traits<std::chrono::steady_clock>,
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>,
                                       boost::asio::io_context::executor_type>;
 
 class connector : public std::enable_shared_from_this<connector> {
@@ -28,11 +27,11 @@ class connector : public std::enable_shared_from_this<connector> {
   static constexpr auto stagger = std::chrono::milliseconds(250);
 
   // Receives a connected socket with its address, or the reason for the failure as readable text.
-  using done_fn = std::function<void(std::optional<loop_socket>, const boost::asio::ip::address&,
-                                     const std::string& problem)>;
+  using done_fn =
+      std::function<void(std::optional<loop_socket>, const boost::asio::ip::address&, const std::string& problem)>;
 
-  connector(boost::asio::io_context& ctx, std::vector<boost::asio::ip::address> addresses,
-            std::uint16_t port, done_fn done);
+  connector(boost::asio::io_context& ctx, std::vector<boost::asio::ip::address> addresses, std::uint16_t port,
+            done_fn done);
   // Call it once. `done` runs once, later, unless cancel() is called.
   void start();
   // Closes all sockets; `done` will not be called.

@@ -40,8 +40,7 @@ void loop_state::sweep_later() {
 }
 
 exchange::exchange(const client_parts& parts, loop_state& loop, exchange_request request,
-                   const ry_client_handler& handler, void* ctx, module::hold hold,
-                   std::function<void()> forget)
+                   const ry_client_handler& handler, void* ctx, module::hold hold, std::function<void()> forget)
     : parts_(parts),
       loop_(loop),
       request_(std::move(request)),
@@ -69,8 +68,7 @@ void exchange::start() {
   if (cancelled_) return cancel();
   if (auto* problem = std::get_if<std::string>(&request_.to))
     return fail(RY_INVALID_ARGUMENT, "http_client.url", std::move(*problem));
-  if (!request_.problem.empty())
-    return fail(RY_INVALID_ARGUMENT, "http_client.request", std::move(request_.problem));
+  if (!request_.problem.empty()) return fail(RY_INVALID_ARGUMENT, "http_client.request", std::move(request_.problem));
   if (!request_.proxy_problem.empty())
     return fail(RY_INVALID_ARGUMENT, "http_client.proxy", std::move(request_.proxy_problem));
   begin();
@@ -106,9 +104,8 @@ void exchange::begin() {
   reader_ = response_reader(request_.method == "HEAD" ? response_reader::body_rule::head_only
                                                       : response_reader::body_rule::normal);
   if (!choose_proxy()) return;
-  pool_name_ = (to.tls ? "s " : "p ") + to.host.name + ' ' + std::to_string(to.port) +
-               (guarded() ? " g " : " o ") + (via_ ? via_->key() : "-") + ' ' + std::to_string(request_.trust) + ' ' +
-               request_.pool_key;
+  pool_name_ = (to.tls ? "s " : "p ") + to.host.name + ' ' + std::to_string(to.port) + (guarded() ? " g " : " o ") +
+               (via_ ? via_->key() : "-") + ' ' + std::to_string(request_.trust) + ' ' + request_.pool_key;
   if (!(request_.flags & RY_CLIENT_FRESH_CONNECTION) && !retried_) {
     connection_ = loop_.idle.take(pool_name_);
     if (connection_) {
@@ -126,31 +123,29 @@ void exchange::open() {
   if (guarded()) {
     if (guard::refused_name(hop.name)) return found({});
   }
-  const auto by =
-      request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
-  parts_.names.resolve(hop.name, by, request_.account, &loop_.loop, weak_from_this(),
-                       [weak = weak_from_this(), turn = turn_](const resolver::answer& a) {
-                         auto self = weak.lock();
-                         if (!self || self->turn_ != turn) return;
-                         if (a.too_many)
-                           self->fail(RY_UNAVAILABLE, "http_client.lookup_limit",
-                                      "the name " + self->next_hop().name +
-                                          " was not looked up: too many name lookups are waiting");
-                         else
-                           self->found(a.found);
-                       });
+  const auto by = request_.flags & RY_CLIENT_OPERATOR_URL ? named_by::the_operator : named_by::user;
+  parts_.names.resolve(
+      hop.name, by, request_.account, &loop_.loop, weak_from_this(),
+      [weak = weak_from_this(), turn = turn_](const resolver::answer& a) {
+        auto self = weak.lock();
+        if (!self || self->turn_ != turn) return;
+        if (a.too_many)
+          self->fail(RY_UNAVAILABLE, "http_client.lookup_limit",
+                     "the name " + self->next_hop().name + " was not looked up: too many name lookups are waiting");
+        else
+          self->found(a.found);
+      });
 }
 
 void exchange::found(const std::vector<boost::asio::ip::address>& addresses) {
   const auto& hop = next_hop();
   if (guarded()) {
-    const bool refused = (!hop.literal && guard::refused_name(hop.name)) ||
-                         std::any_of(addresses.begin(), addresses.end(),
-                                     [this](const auto& a) { return parts_.refuses(a); });
+    const bool refused =
+        (!hop.literal && guard::refused_name(hop.name)) ||
+        std::any_of(addresses.begin(), addresses.end(), [this](const auto& a) { return parts_.refuses(a); });
     if (refused) {
       parts_.stats.refused.fetch_add(1, std::memory_order_relaxed);
-      return fail(RY_PERMISSION_DENIED, "http_client.address_refused",
-                  "the URL points to a private or local address");
+      return fail(RY_PERMISSION_DENIED, "http_client.address_refused", "the URL points to a private or local address");
     }
   }
   if (addresses.empty())
@@ -163,8 +158,7 @@ void exchange::connect(std::vector<boost::asio::ip::address> addresses) {
   const auto port = via_ ? via_->port : std::get<target>(request_.to).port;
   connector_ = std::make_shared<connector>(
       loop_.loop.ctx, std::move(addresses), port,
-      [weak = weak_from_this()](std::optional<loop_socket> socket, const auto& address,
-                                const std::string& problem) {
+      [weak = weak_from_this()](std::optional<loop_socket> socket, const auto& address, const std::string& problem) {
         if (auto self = weak.lock()) self->connected(std::move(socket), address, problem);
       });
   connector_->start();
@@ -254,8 +248,7 @@ void exchange::shake_hands() {
       return connection_->io.wait_write(std::move(on_ready));
     default:
       return fail(RY_UNAVAILABLE, "http_client.tls",
-                  "TLS with " + std::get<target>(request_.to).authority +
-                      " failed: " + connection_->io.problem());
+                  "TLS with " + std::get<target>(request_.to).authority + " failed: " + connection_->io.problem());
   }
 }
 
@@ -265,8 +258,8 @@ void exchange::send() {
   sent_ = 0;
   wrote_ = write_failed_ = false;
   if (out_.empty()) {
-    out_.reserve(request_.method.size() + to.path.size() + to.authority.size() +
-                 request_.headers.size() + request_.body.size() + 96);
+    out_.reserve(request_.method.size() + to.path.size() + to.authority.size() + request_.headers.size() +
+                 request_.body.size() + 96);
     out_.append(request_.method).append(" ").append(via_ && !to.tls ? to.url() : to.path).append(" HTTP/1.1\r\nHost: ");
     out_.append(to.authority).append("\r\n").append(request_.headers);
     if (via_ && !to.tls && !via_->authorization.empty())
@@ -295,8 +288,8 @@ void exchange::write_some() {
     write_failed_ = true;
   }
   if (phase_ == phase::tunnel) return;
-  const bool may_resend = (connection_->reused && safe_to_resend() && !retried_) ||
-                          (request_.flags & RY_CLIENT_FOLLOW_REDIRECTS);
+  const bool may_resend =
+      (connection_->reused && safe_to_resend() && !retried_) || (request_.flags & RY_CLIENT_FOLLOW_REDIRECTS);
   if (sent_ == out_.size() && !may_resend) {
     give_back(out_);
     sent_ = 0;
@@ -322,8 +315,7 @@ void exchange::arm() {
     else
       connection_->io.wait_read(wake(&exchange::reading_));
   }
-  if (sent_ < out_.size() && !write_failed_ && !writing_)
-    connection_->io.wait_write(wake(&exchange::writing_));
+  if (sent_ < out_.size() && !write_failed_ && !writing_) connection_->io.wait_write(wake(&exchange::writing_));
 }
 
 void exchange::pump() {
@@ -372,8 +364,7 @@ void exchange::take_head() {
   redirect_ = redirect::none;
   std::vector<ry_header> fields;
   fields.reserve(head.fields.size());
-  for (const auto& f : head.fields)
-    fields.push_back({core::view(head.name(f)), core::view(head.value(f))});
+  for (const auto& f : head.fields) fields.push_back({core::view(head.name(f)), core::view(head.value(f))});
   const auto url = std::get<target>(request_.to).url();
   const ry_client_response response{
       sizeof(ry_client_response),   head.status, fields.data(), fields.size(), core::view(url),
@@ -381,8 +372,7 @@ void exchange::take_head() {
   request_.span.set("http.response.status_code", std::int64_t{head.status});
   if (head.status >= 400) request_.span.fail(std::to_string(head.status));
   const observe::trace_scope scope(request_.trace);
-  if (handler_.on_head)
-    module::invoke(hold_.get(), "http_client.on_head", handler_.on_head, ctx_, &response);
+  if (handler_.on_head) module::invoke(hold_.get(), "http_client.on_head", handler_.on_head, ctx_, &response);
   give_back(head.text);
   give_back(head.fields);
   if (sent_ == out_.size() || write_failed_) {
@@ -420,8 +410,7 @@ void exchange::deliver(std::string_view body) {
     return fail(RY_RESOURCE_EXHAUSTED, "http_client.too_large", "the answer is too large");
   if (!handler_.on_data) return;
   const observe::trace_scope scope(request_.trace);
-  const auto st =
-      module::invoke(hold_.get(), "http_client.on_data", handler_.on_data, ctx_, core::bytes(body));
+  const auto st = module::invoke(hold_.get(), "http_client.on_data", handler_.on_data, ctx_, core::bytes(body));
   if (st == RY_RESOURCE_EXHAUSTED)
     paused_ = true;
   else if (st != RY_OK)
@@ -429,8 +418,8 @@ void exchange::deliver(std::string_view body) {
 }
 
 void exchange::complete(std::size_t unused) {
-  const bool keep = reader_.head().keep_alive && unused == 0 && sent_ == out_.size() &&
-                    !write_failed_ && !(request_.flags & leaves_none);
+  const bool keep = reader_.head().keep_alive && unused == 0 && sent_ == out_.size() && !write_failed_ &&
+                    !(request_.flags & leaves_none);
   if (!keep) {
     drop_connection();
   } else {
@@ -461,15 +450,11 @@ void exchange::ended(bool orderly, const std::string& problem) {
   if (!reader_.started()) {
     if (retry()) return;
     return fail(RY_UNAVAILABLE, "http_client.reset",
-                to.authority + " closed the connection without an answer" +
-                    (problem.empty() ? "" : ": " + problem));
+                to.authority + " closed the connection without an answer" + (problem.empty() ? "" : ": " + problem));
   }
   if (orderly && reader_.eof() == response_reader::outcome::done) return complete(0);
-  if (orderly)
-    return fail(RY_DATA_LOSS, "http_client.truncated",
-                "the answer of " + to.authority + " was cut off");
-  fail(RY_UNAVAILABLE, "http_client.reset",
-       "the connection to " + to.authority + " broke: " + problem);
+  if (orderly) return fail(RY_DATA_LOSS, "http_client.truncated", "the answer of " + to.authority + " was cut off");
+  fail(RY_UNAVAILABLE, "http_client.reset", "the connection to " + to.authority + " broke: " + problem);
 }
 
 bool exchange::retry() {
@@ -542,13 +527,12 @@ void exchange::arm_timer() {
   if (!timer_) timer_.emplace(loop_.loop.ctx);
   timer_at_ = at;
   timer_->expires_at(*at);
-  timer_->async_wait(
-      [weak = weak_from_this(), turn = ++timer_turn_](const boost::system::error_code& ec) {
-        const auto self = weak.lock();
-        if (ec || !self || self->timer_turn_ != turn || self->phase_ == phase::done) return;
-        self->timer_at_.reset();
-        self->timed_out();
-      });
+  timer_->async_wait([weak = weak_from_this(), turn = ++timer_turn_](const boost::system::error_code& ec) {
+    const auto self = weak.lock();
+    if (ec || !self || self->timer_turn_ != turn || self->phase_ == phase::done) return;
+    self->timer_at_.reset();
+    self->timed_out();
+  });
 }
 
 void exchange::timed_out() {
@@ -556,8 +540,7 @@ void exchange::timed_out() {
   const auto at = due();
   if (!at || *at > now) return arm_timer();
   if (request_.total_timeout.count() > 0 && began_ + request_.total_timeout <= now)
-    return fail(RY_DEADLINE_EXCEEDED, "http_client.total_timeout",
-                "the answer was not complete in time");
+    return fail(RY_DEADLINE_EXCEEDED, "http_client.total_timeout", "the answer was not complete in time");
   if (phase_ == phase::active)
     return fail(RY_DEADLINE_EXCEEDED, "http_client.idle_timeout", "the server was silent too long");
   fail(RY_DEADLINE_EXCEEDED, "http_client.connect_timeout",

@@ -64,7 +64,7 @@ struct client_parts {
 
 struct exchange_request {
   std::variant<target, std::string> to;  // or the error in the URL
-  std::string problem;                   // error in the method or headers; empty = none
+  std::string problem;  // error in the method or headers; empty = none
   std::string method;
   std::string headers;  // "Name: value\r\n"...
   std::string body;
@@ -73,19 +73,18 @@ struct exchange_request {
   std::chrono::milliseconds connect_timeout{}, idle_timeout{}, total_timeout{};  // total 0: none
   std::uint64_t max_response = 0;
   std::shared_ptr<const tls_context> tls;
-  std::uint64_t trust = 0;                // number of the certificate set that `tls` trusts; 0: the default set
+  std::uint64_t trust = 0;  // number of the certificate set that `tls` trusts; 0: the default set
   std::optional<proxy> given_proxy;
   bool environment_proxy = false;
-  std::string proxy_problem;              // why the proxy is unusable; empty: usable, or no proxy requested
+  std::string proxy_problem;  // why the proxy is unusable; empty: usable, or no proxy requested
   observe::trace_ref trace;  // trace context of the caller
   observe::open_span span;
 };
 
 class exchange : public std::enable_shared_from_this<exchange> {
  public:
-  exchange(const client_parts& parts, loop_state& loop, exchange_request request,
-           const ry_client_handler& handler, void* ctx, module::hold hold,
-           std::function<void()> forget);
+  exchange(const client_parts& parts, loop_state& loop, exchange_request request, const ry_client_handler& handler,
+           void* ctx, module::hold hold, std::function<void()> forget);
 
   void start();
   void resume();

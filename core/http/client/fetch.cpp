@@ -33,14 +33,12 @@ void on_done(void* ctx, ry_status st, const ry_error_view* err) noexcept {
 
 }  // namespace
 
-void client::fetch(ry_exec* exec, const fetch_request& request,
-                   std::function<void(fetch_result)> done) {
+void client::fetch(ry_exec* exec, const fetch_request& request, std::function<void(fetch_result)> done) {
   auto f = std::make_unique<fetching>();
   f->result.error.status = RY_OK;
   f->done = std::move(done);
   std::vector<ry_header> headers;
-  for (const auto& [name, value] : request.headers)
-    headers.push_back({core::view(name), core::view(value)});
+  for (const auto& [name, value] : request.headers) headers.push_back({core::view(name), core::view(value)});
   ry_client_request r{};
   r.struct_size = sizeof r;
   r.flags = request.flags;

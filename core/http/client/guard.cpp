@@ -24,15 +24,22 @@ constexpr std::uint32_t quad(unsigned a, unsigned b, unsigned c, unsigned d) {
 }
 
 constexpr v4_block v4_blocks[] = {
-    {quad(0, 0, 0, 0), 8, "unspecified"},        {quad(10, 0, 0, 0), 8, "private"},
-    {quad(100, 64, 0, 0), 10, "shared"},         {quad(127, 0, 0, 0), 8, "loopback"},
+    {quad(0, 0, 0, 0), 8, "unspecified"},
+    {quad(10, 0, 0, 0), 8, "private"},
+    {quad(100, 64, 0, 0), 10, "shared"},
+    {quad(127, 0, 0, 0), 8, "loopback"},
     // A public address that Azure maps to the host of a virtual machine.
     {quad(168, 63, 129, 16), 32, "metadata"},
-    {quad(169, 254, 0, 0), 16, "link-local"},    {quad(172, 16, 0, 0), 12, "private"},
-    {quad(192, 0, 0, 0), 24, "reserved"},        {quad(192, 0, 2, 0), 24, "documentation"},
-    {quad(192, 88, 99, 0), 24, "reserved"},      {quad(192, 168, 0, 0), 16, "private"},
-    {quad(198, 18, 0, 0), 15, "benchmark"},      {quad(198, 51, 100, 0), 24, "documentation"},
-    {quad(203, 0, 113, 0), 24, "documentation"}, {quad(224, 0, 0, 0), 4, "multicast"},
+    {quad(169, 254, 0, 0), 16, "link-local"},
+    {quad(172, 16, 0, 0), 12, "private"},
+    {quad(192, 0, 0, 0), 24, "reserved"},
+    {quad(192, 0, 2, 0), 24, "documentation"},
+    {quad(192, 88, 99, 0), 24, "reserved"},
+    {quad(192, 168, 0, 0), 16, "private"},
+    {quad(198, 18, 0, 0), 15, "benchmark"},
+    {quad(198, 51, 100, 0), 24, "documentation"},
+    {quad(203, 0, 113, 0), 24, "documentation"},
+    {quad(224, 0, 0, 0), 4, "multicast"},
     {quad(240, 0, 0, 0), 4, "reserved"},
 };
 
@@ -58,8 +65,7 @@ constexpr v6_block v6_blocks[] = {
     {{0x3f, 0xff, 0x00, 0x00}, 20, "documentation"},
 };
 
-bool inside(const std::array<std::uint8_t, 16>& a, const std::array<std::uint8_t, 16>& net,
-            int bits) {
+bool inside(const std::array<std::uint8_t, 16>& a, const std::array<std::uint8_t, 16>& net, int bits) {
   const int whole = bits / 8;
   if (!std::equal(a.begin(), a.begin() + whole, net.begin())) return false;
   const int rest = bits % 8;
@@ -157,9 +163,8 @@ std::optional<ip::address_v4> parse_v4(const std::vector<std::string_view>& part
 
 bool valid_label(std::string_view l) {
   if (l.empty() || l.size() > 63) return false;
-  return std::all_of(l.begin(), l.end(), [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';
-  });
+  return std::all_of(l.begin(), l.end(),
+                     [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_'; });
 }
 
 }  // namespace
@@ -181,8 +186,7 @@ std::optional<std::string_view> refused_name(std::string_view host) {
                                         "internal",
                                         "kubernetes.default",
                                         "kubernetes.default.svc"};
-  constexpr std::string_view suffixes[] = {".localhost", ".localdomain", ".local", ".internal",
-                                           ".home.arpa"};
+  constexpr std::string_view suffixes[] = {".localhost", ".localdomain", ".local", ".internal", ".home.arpa"};
   for (auto name : exact)
     if (host == name) return "local or metadata name";
   for (auto suffix : suffixes)

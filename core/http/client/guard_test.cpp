@@ -95,12 +95,11 @@ TEST(guard, refuses_every_address_that_is_not_public) {
 }
 
 TEST(guard, refuses_local_and_metadata_names) {
-  for (const char* n : {"localhost", "a.localhost", "printer.local", "metadata",
-                        "metadata.google.internal", "instance-data", "x.ec2.internal",
-                        "kubernetes.default.svc", "a.svc.cluster.local", "router.home.arpa"})
-    EXPECT_TRUE(refused_name(n)) << n;
   for (const char* n :
-       {"example.com", "localhost.example.com", "metadata.example.com", "mylocal", "notlocalhost"})
+       {"localhost", "a.localhost", "printer.local", "metadata", "metadata.google.internal", "instance-data",
+        "x.ec2.internal", "kubernetes.default.svc", "a.svc.cluster.local", "router.home.arpa"})
+    EXPECT_TRUE(refused_name(n)) << n;
+  for (const char* n : {"example.com", "localhost.example.com", "metadata.example.com", "mylocal", "notlocalhost"})
     EXPECT_FALSE(refused_name(n)) << n;
 }
 

@@ -158,7 +158,7 @@ std::string lookup_schedule::site_of(const std::string& host) {
   if (last == host.npos || last == 0) return host;
   auto from = host.rfind('.', last - 1);
   if (from == host.npos) return host;
-  static constexpr std::string_view shared[] = {"ac", "co",  "com", "edu", "go",  "gob", "gov", "info",
+  static constexpr std::string_view shared[] = {"ac",  "co", "com", "edu", "go", "gob", "gov", "info",
                                                 "mil", "ne", "net", "nom", "or", "org", "web"};
   const auto second = std::string_view(host).substr(from + 1, last - from - 1);
   const bool country = host.size() - last - 1 == 2 && std::ranges::find(shared, second) != std::end(shared);

@@ -31,8 +31,8 @@ class lookup_schedule {
     std::size_t of_slow = 4;  // of all slow accounts and sites together
     std::size_t waiting = 4096;
     std::size_t waiting_of_account = 256;  // also per site of the account ""
-    std::size_t waiting_when_full = 8;     // per account, even if `waiting` is reached
-    std::size_t slow_account = 4;          // unanswered lookups that make an account slow
+    std::size_t waiting_when_full = 8;  // per account, even if `waiting` is reached
+    std::size_t slow_account = 4;  // unanswered lookups that make an account slow
     std::chrono::milliseconds slow_time{60'000};
   };
   struct turn {
@@ -66,7 +66,7 @@ class lookup_schedule {
  private:
   struct account {
     std::unordered_map<std::string, std::deque<std::string>> names;  // by site; no empty queues
-    std::deque<std::string> turns;                                   // the sites of `names`; the first one is next
+    std::deque<std::string> turns;  // the sites of `names`; the first one is next
     std::size_t waiting = 0, in_progress = 0;
   };
   struct slowness {
@@ -85,9 +85,9 @@ class lookup_schedule {
 
   const limits limits_;
   std::unordered_map<std::string, account> accounts_;  // with a name that waits or is in progress
-  std::deque<std::string> turns_;                      // accounts with waiting names; the first one is next
+  std::deque<std::string> turns_;  // accounts with waiting names; the first one is next
   std::unordered_map<std::string, std::vector<std::string>> queued_;  // accounts by queued name
-  std::unordered_map<std::string, std::size_t> sites_;                // lookups in progress
+  std::unordered_map<std::string, std::size_t> sites_;  // lookups in progress
   slow_map slow_accounts_, slow_sites_;
   std::size_t in_progress_ = 0, slow_in_progress_ = 0;
 };

@@ -40,9 +40,16 @@ struct lookup_schedule_test : testing::Test {
 };
 
 TEST(lookup_schedule, site_of_a_name) {
-  for (const auto& [host, site] : std::vector<std::pair<std::string, std::string>>{
-           {"a.b.slow.test", "slow.test"}, {"slow.test", "slow.test"}, {"host", "host"}, {"a.b.co.uk", "b.co.uk"},
-           {"co.uk", "co.uk"}, {"n1.abc.io", "abc.io"}, {"x.y.example.de", "example.de"}, {".x", ".x"}, {"", ""}, {"a.b.", "b."}}) {
+  for (const auto& [host, site] : std::vector<std::pair<std::string, std::string>>{{"a.b.slow.test", "slow.test"},
+                                                                                   {"slow.test", "slow.test"},
+                                                                                   {"host", "host"},
+                                                                                   {"a.b.co.uk", "b.co.uk"},
+                                                                                   {"co.uk", "co.uk"},
+                                                                                   {"n1.abc.io", "abc.io"},
+                                                                                   {"x.y.example.de", "example.de"},
+                                                                                   {".x", ".x"},
+                                                                                   {"", ""},
+                                                                                   {"a.b.", "b."}}) {
     EXPECT_EQ(lookup_schedule::site_of(host), site) << host;
   }
 }
@@ -161,7 +168,8 @@ TEST_F(lookup_schedule_test, an_account_has_a_limited_number_waiting) {
   fill(s, "a", limits.waiting_of_account);
   EXPECT_FALSE(s.queue("over.test", "a"));
   fill(s, "b", limits.waiting - limits.waiting_of_account);
-  EXPECT_FALSE(s.queue("over.test", "b")) << "the queue is full, and b has more than the rest that each account may have";
+  EXPECT_FALSE(s.queue("over.test", "b"))
+      << "the queue is full, and b has more than the rest that each account may have";
   fill(s, "c", limits.waiting_when_full);
   EXPECT_FALSE(s.queue("over.test", "c"));
   EXPECT_TRUE(s.remove("www.a0.test"));

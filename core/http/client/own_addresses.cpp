@@ -22,9 +22,7 @@ boost::asio::ip::address plain(const boost::asio::ip::address& a) {
   if (!a.is_v6()) return a;
   const auto v6 = a.to_v6();
   const auto b = v6.to_bytes();
-  const auto v4_at = [&b](std::size_t i) {
-    return boost::asio::ip::address_v4({b[i], b[i + 1], b[i + 2], b[i + 3]});
-  };
+  const auto v4_at = [&b](std::size_t i) { return boost::asio::ip::address_v4({b[i], b[i + 1], b[i + 2], b[i + 3]}); };
   static constexpr boost::asio::ip::address_v6::bytes_type nat64{0x00, 0x64, 0xff, 0x9b};
   if (v6.is_v4_mapped() || std::equal(b.begin(), b.begin() + 12, nat64.begin())) return v4_at(12);
   if (b[0] == 0x20 && b[1] == 0x02) return v4_at(2);  // 6to4

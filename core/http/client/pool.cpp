@@ -31,8 +31,8 @@ void pool::give(const std::string& key, std::unique_ptr<connection> c, clock::ti
 std::size_t pool::sweep(clock::time_point now) {
   for (auto it = idle_.begin(); it != idle_.end();) {
     auto& list = it->second;
-    const auto fresh = std::find_if(list.begin(), list.end(),
-                                    [&](const entry& e) { return now - e.since < limits_.idle; });
+    const auto fresh =
+        std::find_if(list.begin(), list.end(), [&](const entry& e) { return now - e.since < limits_.idle; });
     size_ -= static_cast<std::size_t>(fresh - list.begin());
     list.erase(list.begin(), fresh);
     it = list.empty() ? idle_.erase(it) : std::next(it);

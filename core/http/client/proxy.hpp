@@ -17,7 +17,7 @@ namespace ry::http {
 struct proxy {
   guard::host host;
   std::uint16_t port = 0;
-  std::string authority;      // host and port without credentials, safe for messages
+  std::string authority;  // host and port without credentials, safe for messages
   std::string authorization;  // value of Proxy-Authorization; empty: none
 
   // Equal for proxies that may share connections. Contains the credentials and no spaces.

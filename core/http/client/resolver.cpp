@@ -50,7 +50,7 @@ struct resolver::state {
   std::mutex mutex;
   std::condition_variable work;
   std::unordered_map<std::string, name> names;  // queued and in progress
-  std::deque<std::string> operators;            // queued
+  std::deque<std::string> operators;  // queued
   std::unordered_map<std::string, clock::time_point> unanswered, missing;  // negative caches of users' names
   std::size_t threads = 0, idle = 0;
   std::size_t running = 0;
@@ -119,7 +119,8 @@ std::optional<resolver::state::job> resolver::state::take() {
 
 // False if the queue is full.
 bool resolver::state::queue(const std::string& host, named_by by, const std::string& account) {
-  if (by == named_by::user) return users.queue(host, ry_test::without_protection("lookup_turns") ? std::string() : account);
+  if (by == named_by::user)
+    return users.queue(host, ry_test::without_protection("lookup_turns") ? std::string() : account);
   if (operators.size() >= max_waiting) return false;
   operators.push_back(host);
   return true;

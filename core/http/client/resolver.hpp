@@ -25,7 +25,7 @@ enum class named_by : std::uint8_t { user, the_operator };
 
 // Counters since the start, and gauges.
 struct resolver_stats {
-  std::uint64_t refused = 0;     // the queue was full
+  std::uint64_t refused = 0;  // the queue was full
   std::uint64_t unanswered = 0;  // no answer in time; it may have arrived later
   std::size_t in_progress = 0, waiting = 0;
 };
@@ -46,10 +46,10 @@ class resolver {
   static constexpr std::size_t max_waiting = 4096;  // of the operator, and of all users; further ones fail at once
 
   struct options {
-    std::size_t of_account = 4;                    // lookups in progress for one account
-    std::chrono::milliseconds slow{2'000};         // a lookup of this duration is slow, answered or not
+    std::size_t of_account = 4;  // lookups in progress for one account
+    std::chrono::milliseconds slow{2'000};  // a lookup of this duration is slow, answered or not
     std::chrono::milliseconds remembered{60'000};  // its site stays slow, and an unanswered name fails at once
-    std::chrono::milliseconds missing{5'000};      // how long a quick negative answer is cached
+    std::chrono::milliseconds missing{5'000};  // how long a quick negative answer is cached
   };
 
   explicit resolver(lookup_fn lookup = system_lookup);

@@ -51,8 +51,7 @@ class name_server {
   }
   bool wait_asked(std::size_t n) {
     std::unique_lock lock(state_->mutex);
-    return state_->changed.wait_for(lock, std::chrono::seconds(10),
-                                    [&] { return state_->asked.size() >= n; });
+    return state_->changed.wait_for(lock, std::chrono::seconds(10), [&] { return state_->asked.size() >= n; });
   }
   std::vector<std::string> asked() {
     std::lock_guard lock(state_->mutex);
@@ -179,7 +178,8 @@ TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
 }
 
 TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for_a_while) {
-  names = std::make_unique<resolver>(server.lookup(), resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
+  names = std::make_unique<resolver>(server.lookup(),
+                                     resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
   const auto first = ask("silent.test");
   ASSERT_TRUE(server.wait_asked(1));
   server.let_go();
@@ -206,7 +206,8 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
   }
   EXPECT_EQ(names->stats().unanswered, late);
   std::vector<std::shared_ptr<waiter>> silent;
-  for (int i = 0; i < 4; ++i) silent.push_back(ask("silent.t" + std::to_string(i) + ".test", named_by::user, "hostile"));
+  for (int i = 0; i < 4; ++i)
+    silent.push_back(ask("silent.t" + std::to_string(i) + ".test", named_by::user, "hostile"));
   ASSERT_TRUE(server.wait_asked(late + 1));
   const auto good = ask("new.good.test", named_by::user, "honest");
   ASSERT_TRUE(good->wait());

@@ -36,8 +36,7 @@ class head_parser : public beast::http::basic_parser<false> {
     head_.status = static_cast<unsigned>(status);
     version = v;
   }
-  void on_field_impl(beast::http::field f, string_view name, string_view value,
-                     error_code& ec) override {
+  void on_field_impl(beast::http::field f, string_view name, string_view value, error_code& ec) override {
     if (head_.fields.size() >= response_reader::max_fields) {
       ec = beast::http::error::header_limit;
       return;
@@ -49,17 +48,14 @@ class head_parser : public beast::http::basic_parser<false> {
     if (f == beast::http::field::content_length) has_length = true;
     const auto at = static_cast<std::uint32_t>(head_.text.size());
     head_.text.append(name).append(value);
-    head_.fields.push_back({at, static_cast<std::uint32_t>(name.size()),
-                            static_cast<std::uint32_t>(at + name.size()),
+    head_.fields.push_back({at, static_cast<std::uint32_t>(name.size()), static_cast<std::uint32_t>(at + name.size()),
                             static_cast<std::uint32_t>(value.size())});
   }
   void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(string_view s, error_code&) override { return s.size(); }
   void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, string_view s, error_code&) override {
-    return s.size();
-  }
+  std::size_t on_chunk_body_impl(std::uint64_t, string_view s, error_code&) override { return s.size(); }
   void on_finish_impl(error_code&) override {}
 
   response_head& head_;
@@ -86,8 +82,7 @@ bool response_reader::parse_head(std::string_view block) {
     problem_ = "the status of the answer is not allowed";
     return false;
   }
-  if (parser.te_count > 0 &&
-      (parser.te_count > 1 || !parser.te_chunked || parser.version < 11 || parser.has_length)) {
+  if (parser.te_count > 0 && (parser.te_count > 1 || !parser.te_chunked || parser.version < 11 || parser.has_length)) {
     problem_ = "the transfer coding of the answer is not understood";
     return false;
   }
@@ -112,8 +107,7 @@ response_reader::outcome response_reader::take_heads(std::string_view from, std:
   constexpr std::string_view expected = "HTTP/1.";
   for (;;) {
     const auto rest = from.substr(consumed);
-    if (rest.substr(0, expected.size()) != expected.substr(0, rest.size()))
-      return fail("the answer is not HTTP/1.1");
+    if (rest.substr(0, expected.size()) != expected.substr(0, rest.size())) return fail("the answer is not HTTP/1.1");
     const auto end = rest.find("\r\n\r\n", searched_);
     if (end == std::string_view::npos) {
       // Allows for a head of max_head bytes and three of the four bytes that end it.

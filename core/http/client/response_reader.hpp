@@ -23,12 +23,8 @@ struct response_head {
   std::string text;
   std::vector<field> fields;
 
-  std::string_view name(const field& f) const {
-    return std::string_view(text).substr(f.name_at, f.name_size);
-  }
-  std::string_view value(const field& f) const {
-    return std::string_view(text).substr(f.value_at, f.value_size);
-  }
+  std::string_view name(const field& f) const { return std::string_view(text).substr(f.name_at, f.name_size); }
+  std::string_view value(const field& f) const { return std::string_view(text).substr(f.value_at, f.value_size); }
   // The value of the first field with this name (lower case); empty if there is none.
   std::string_view find(std::string_view lower_name) const;
 };
@@ -40,13 +36,13 @@ class response_reader {
   static constexpr int max_interim = 16;  // 1xx responses before the final one
 
   enum class outcome {
-    more,       // all input consumed; feed more
-    done,       // the response is complete
+    more,  // all input consumed; feed more
+    done,  // the response is complete
     malformed,  // see problem()
   };
   struct piece {
-    bool head = false;       // these bytes completed the head: see head()
-    std::string_view body;   // valid until the next feed() and as long as the fed buffer
+    bool head = false;  // these bytes completed the head: see head()
+    std::string_view body;  // valid until the next feed() and as long as the fed buffer
     std::size_t unused = 0;  // bytes after a complete response
   };
 

@@ -21,8 +21,7 @@ struct reading {
 // Feeds `text` in pieces of `step` bytes, each in a buffer of its own so that sanitizers see
 // overruns.
 reading read(std::string_view text, std::size_t step,
-             response_reader::body_rule rule = response_reader::body_rule::normal,
-             bool close = false) {
+             response_reader::body_rule rule = response_reader::body_rule::normal, bool close = false) {
   response_reader r(rule);
   reading out;
   for (std::size_t at = 0; at < text.size() && out.last == outcome::more; at += step) {
@@ -51,8 +50,7 @@ TEST(response_reader, reads_each_framing_at_every_split) {
       {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello", false, true},
       {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", false, true},
       {"HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", "", false, true},
-      {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", "hello", false,
-       false},
+      {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", "hello", false, false},
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n9;x=\"y\"\r\n, "
        "world!!\r\n0\r\n\r\n",
        "hello, world!!", false, true},
@@ -81,8 +79,7 @@ TEST(response_reader, reads_each_framing_at_every_split) {
 
 TEST(response_reader, keeps_fields_and_reports_what_is_left) {
   response_reader r;
-  std::string text =
-      "HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nX-A:  v \r\nContent-Length: 1\r\n\r\nxHTTP";
+  std::string text = "HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nX-A:  v \r\nContent-Length: 1\r\n\r\nxHTTP";
   response_reader::piece got;
   EXPECT_EQ(r.feed(text, got), outcome::done);
   EXPECT_EQ(got.unused, 4u);
@@ -94,8 +91,7 @@ TEST(response_reader, keeps_fields_and_reports_what_is_left) {
 }
 
 TEST(response_reader, answer_to_head_has_no_body) {
-  const auto r = read("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", 7,
-                      response_reader::body_rule::head_only);
+  const auto r = read("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n", 7, response_reader::body_rule::head_only);
   EXPECT_EQ(r.last, outcome::done);
 }
 
@@ -150,10 +146,9 @@ TEST(response_reader, refuses_hostile_answers) {
 }
 
 TEST(response_reader, a_cut_off_answer_is_not_complete) {
-  for (const char* text :
-       {"HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "H"}) {
+  for (const char* text : {"HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx",
+                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "H"}) {
     const auto r = read(text, 5, response_reader::body_rule::normal, true);
     EXPECT_EQ(r.last, outcome::malformed) << text;
     EXPECT_TRUE(r.problem.empty()) << text;
@@ -165,7 +160,8 @@ TEST(response_reader, the_largest_head_is_read_in_pieces_too) {
   for (const std::size_t more : {0u, 1u}) {
     const std::string text = begin + std::string(response_reader::max_head - begin.size() + more, 'x') + "\r\n\r\n";
     for (const std::size_t step : {text.size(), text.size() - 1, text.size() - 3, text.size() - 4})
-      EXPECT_EQ(read(text, step, response_reader::body_rule::normal, true).last, more == 0 ? outcome::done : outcome::malformed)
+      EXPECT_EQ(read(text, step, response_reader::body_rule::normal, true).last,
+                more == 0 ? outcome::done : outcome::malformed)
           << step;
   }
 }

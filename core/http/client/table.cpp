@@ -11,8 +11,8 @@ client* client_of(const ry_host* host) noexcept {
   return host ? host->rt.http_client : nullptr;
 }
 
-ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request* r,
-                  const ry_client_handler* handler, void* ctx, ry_op_id* op) noexcept {
+ry_status request(const ry_host* host, ry_exec* exec, const ry_client_request* r, const ry_client_handler* handler,
+                  void* ctx, ry_op_id* op) noexcept {
   if (!host || !r || !handler) return RY_INVALID_ARGUMENT;
   auto* c = client_of(host);
   if (!c) return RY_UNAVAILABLE;
@@ -72,8 +72,7 @@ ry_status trust(const ry_host* host, ry_str pem, uint64_t* number, ry_errbuf* er
 }  // namespace
 
 const ry_http_client_v1& http_client_interface() noexcept {
-  static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume,
-                                           check_url, drop_idle, trust};
+  static constexpr ry_http_client_v1 table{sizeof(ry_http_client_v1), 0, request, resume, check_url, drop_idle, trust};
   return table;
 }
 

@@ -28,8 +28,7 @@ std::variant<target, std::string> from_view(const boost::urls::url_view& u) {
     // Boost.URL 1.81 parses port 99999 as 34463.
     const auto* end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, t.port);
-    if (read.ec != std::errc{} || read.ptr != end || t.port == 0)
-      return "the URL's port is not between 1 and 65535";
+    if (read.ec != std::errc{} || read.ptr != end || t.port == 0) return "the URL's port is not between 1 and 65535";
   }
   t.authority = host_text;
   if (t.port != standard) t.authority += ":" + std::to_string(t.port);

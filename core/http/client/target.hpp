@@ -15,7 +15,7 @@ struct target {
   guard::host host;
   std::uint16_t port = 0;
   std::string authority;  // value of the Host header: as in the URL, without a default port
-  std::string path;       // origin form: path and query
+  std::string path;  // origin form: path and query
 
   std::string url() const { return (tls ? "https://" : "http://") + authority + path; }
 };

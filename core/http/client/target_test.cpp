@@ -26,15 +26,29 @@ TEST(target, splits_a_url) {
 }
 
 TEST(target, refuses_what_is_no_plain_http_url) {
-  for (const char* url :
-       {"", "example.com", "/path", "ftp://example.com/", "file:///etc/passwd", "http://",
-        "http:///x", "http://user:pw@example.com/", "http://example.com:0/",
-        "http://example.com:65536/", "http://example.com:99999/", "http://example.com:4294967376/",
-        "http://exa mple.com/", "http://a\r\nb/", "http://h/\r\nX: y",
-        "a:?", "http:?", "http://[fe80::1%25eth0]/", "http://%6c%6fcalhost/", "javascript:alert(1)", "http://h/ x"})
+  for (const char* url : {"",
+                          "example.com",
+                          "/path",
+                          "ftp://example.com/",
+                          "file:///etc/passwd",
+                          "http://",
+                          "http:///x",
+                          "http://user:pw@example.com/",
+                          "http://example.com:0/",
+                          "http://example.com:65536/",
+                          "http://example.com:99999/",
+                          "http://example.com:4294967376/",
+                          "http://exa mple.com/",
+                          "http://a\r\nb/",
+                          "http://h/\r\nX: y",
+                          "a:?",
+                          "http:?",
+                          "http://[fe80::1%25eth0]/",
+                          "http://%6c%6fcalhost/",
+                          "javascript:alert(1)",
+                          "http://h/ x"})
     EXPECT_TRUE(std::holds_alternative<std::string>(parse_target(url))) << url;
-  EXPECT_TRUE(
-      std::holds_alternative<std::string>(parse_target("http://h/" + std::string(9000, 'a'))));
+  EXPECT_TRUE(std::holds_alternative<std::string>(parse_target("http://h/" + std::string(9000, 'a'))));
 }
 
 TEST(target, resolves_redirects_and_knows_the_same_host) {

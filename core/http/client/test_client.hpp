@@ -72,8 +72,7 @@ struct world {
   }
   ~world() {
     http.stop();
-    for (int i = 0; i < 5000 && host.outstanding > 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 5000 && host.outstanding > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     loops.stop_and_join();
   }
 
@@ -117,9 +116,7 @@ struct world {
     if (!a->wait()) std::abort();
     return a;
   }
-  void drop_idle(std::string_view key) {
-    http_client_interface().drop_idle(&host, &loops.at(0), core::view(key));
-  }
+  void drop_idle(std::string_view key) { http_client_interface().drop_idle(&host, &loops.at(0), core::view(key)); }
   void resume(const answer& a) { http_client_interface().resume(&host, a.op); }
 
   static void on_head(void* ctx, const ry_client_response* r) noexcept {

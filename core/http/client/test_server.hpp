@@ -96,8 +96,7 @@ class server {
     a.sin_family = AF_INET;
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof a;
-    if (::bind(listen_, reinterpret_cast<sockaddr*>(&a), size) != 0 || ::listen(listen_, 512) != 0)
-      std::abort();
+    if (::bind(listen_, reinterpret_cast<sockaddr*>(&a), size) != 0 || ::listen(listen_, 512) != 0) std::abort();
     ::getsockname(listen_, reinterpret_cast<sockaddr*>(&a), &size);
     port = ntohs(a.sin_port);
     acceptor_ = std::thread([this] { accept(); });

@@ -41,8 +41,7 @@ struct identity {
     X509_gmtime_adj(X509_getm_notAfter(cert.get()), valid_s);
     X509_set_pubkey(cert.get(), key.get());
     X509_NAME* name = X509_get_subject_name(cert.get());
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                               reinterpret_cast<const unsigned char*>(subject), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(subject), -1, -1, 0);
     X509_set_issuer_name(cert.get(), name);
     X509_EXTENSION* alt = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names);
     X509_add_ext(cert.get(), alt, -1);
@@ -81,9 +80,7 @@ struct tls_server {
     SSL_CTX_use_PrivateKey(ctx.get(), id.key.get());
     SSL_CTX_set_max_proto_version(ctx.get(), version);
   }
-  std::string url(const std::string& host) const {
-    return "https://" + host + ":" + std::to_string(tcp.port) + "/";
-  }
+  std::string url(const std::string& host) const { return "https://" + host + ":" + std::to_string(tcp.port) + "/"; }
 };
 
 inline std::string read_request(SSL* ssl) {

@@ -61,7 +61,8 @@ void each_certificate(std::string_view pem, Take take) {
   const bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string problem = ended ? std::string() : tls_error_text();
   ERR_clear_error();
-  if (!problem.empty()) throw std::runtime_error("certificate " + std::to_string(n + 1) + " cannot be read: " + problem);
+  if (!problem.empty())
+    throw std::runtime_error("certificate " + std::to_string(n + 1) + " cannot be read: " + problem);
   if (n == 0) throw std::runtime_error("there is no certificate in PEM form in it");
 }
 
@@ -81,8 +82,7 @@ tls_context::tls_context(const std::string& ca_file, std::string_view pem)
   SSL_CTX* ctx = ctx_.get();
   SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
   SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                            SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_default_verify_paths(ctx);
@@ -94,7 +94,8 @@ tls_context::tls_context(const std::string& ca_file, std::string_view pem)
   if (pem.empty()) return;
   X509_STORE* store = SSL_CTX_get_cert_store(ctx);
   each_certificate(pem, [store](X509* c) {
-    if (X509_STORE_add_cert(store, c) != 1) throw std::runtime_error("a certificate cannot be used: " + tls_error_text());
+    if (X509_STORE_add_cert(store, c) != 1)
+      throw std::runtime_error("a certificate cannot be used: " + tls_error_text());
   });
 }
 
@@ -110,10 +111,9 @@ tls_context::ssl_ptr tls_context::session(int fd, const guard::host& host) const
   SSL_set_bio(ssl.get(), bio, bio);
   X509_VERIFY_PARAM* check = SSL_get0_param(ssl.get());
   X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  const bool ok =
-      host.literal ? X509_VERIFY_PARAM_set1_ip_asc(check, host.name.c_str()) == 1
-                   : X509_VERIFY_PARAM_set1_host(check, host.name.data(), host.name.size()) == 1 &&
-                         SSL_set_tlsext_host_name(ssl.get(), host.name.c_str()) == 1;
+  const bool ok = host.literal ? X509_VERIFY_PARAM_set1_ip_asc(check, host.name.c_str()) == 1
+                               : X509_VERIFY_PARAM_set1_host(check, host.name.data(), host.name.size()) == 1 &&
+                                     SSL_set_tlsext_host_name(ssl.get(), host.name.c_str()) == 1;
   if (!ok) return nullptr;
   SSL_set_connect_state(ssl.get());
   return ssl;

@@ -84,8 +84,7 @@ transport::io_result transport::write(std::string_view data) {
   if (ssl_) {
     ERR_clear_error();
     errno = 0;
-    return tls_result(
-        SSL_write(ssl_.get(), data.data(), static_cast<int>(std::min(data.size(), max_tls_write))));
+    return tls_result(SSL_write(ssl_.get(), data.data(), static_cast<int>(std::min(data.size(), max_tls_write))));
   }
   const auto n = ::send(socket_.native_handle(), data.data(), data.size(), MSG_NOSIGNAL);
   if (n > 0) return {io::ok, static_cast<std::size_t>(n)};

@@ -15,8 +15,7 @@
 
 namespace ry::http {
 
-using loop_socket =
-    boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
+using loop_socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, boost::asio::io_context::executor_type>;
 
 class transport {
  public:

@@ -28,8 +28,7 @@ bool is_dot_atom(std::string_view s) {
   if (s.empty() || s.size() > most_local || s.front() == '.' || s.back() == '.') return false;
   if (s.find("..") != s.npos) return false;
   return std::all_of(s.begin(), s.end(), [](char c) {
-    return is_digit_or_letter(c) ||
-           std::string_view(".!#$%&'*+-/=?^_`{|}~").find(c) != std::string_view::npos;
+    return is_digit_or_letter(c) || std::string_view(".!#$%&'*+-/=?^_`{|}~").find(c) != std::string_view::npos;
   });
 }
 
@@ -59,8 +58,8 @@ std::optional<std::string> domain_in_ascii(std::string_view s) {
   if (!clean) return std::nullopt;
   const std::string copy(s);
   char* raw = nullptr;
-  const int rc = idn2_to_ascii_8z(
-      copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
+  const int rc =
+      idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
   const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
   if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
   std::string out(raw);
@@ -85,8 +84,8 @@ std::string lower_utf8(std::string_view text) {
     const auto n = std::mbrtowc(&c, text.data() + at, text.size() - at, &reading);
     char bytes[MB_LEN_MAX];
     const bool readable = n != 0 && n != static_cast<std::size_t>(-1) && n != static_cast<std::size_t>(-2);
-    const auto m = readable ? std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(c)), &writing)
-                            : static_cast<std::size_t>(-1);
+    const auto m =
+        readable ? std::wcrtomb(bytes, static_cast<wchar_t>(std::towlower(c)), &writing) : static_cast<std::size_t>(-1);
     if (m == static_cast<std::size_t>(-1)) {
       reading = writing = {};
       out += text[at++];

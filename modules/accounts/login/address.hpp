@@ -8,8 +8,7 @@
 namespace accounts {
 
 struct address {
-  std::string
-      text;  // to send to: ASCII, an international domain as A-labels; case as typed before the '@'
+  std::string text;  // to send to: ASCII, an international domain as A-labels; case as typed before the '@'
   std::string key;  // equal for all forms of one mailbox: `text` in lower case
 };
 

@@ -59,8 +59,8 @@ mailbox primary_of(const json::object& user) {
 
 const json::object* user_in(const json::object& doc) {
   const auto* data = object_member(&doc, "data");
-  for (const auto* o : {object_member(data, "user"), data, object_member(&doc, "user"),
-                        object_member(&doc, "record")}) {
+  for (const auto* o :
+       {object_member(data, "user"), data, object_member(&doc, "user"), object_member(&doc, "record")}) {
     if (o && o->contains("id")) return o;
   }
   return nullptr;
@@ -100,8 +100,7 @@ identity read_user(const json::object& user) {
   const auto* raw = object_member(&user, "raw_user_meta_data");
   out.name = name_of(user, own, raw);
   if (out.name.empty()) out.name = out.email.substr(0, out.email.find('@'));
-  for (const auto* o : {own, raw, object_member(&user, "unsafe_metadata"),
-                        object_member(&user, "public_metadata")}) {
+  for (const auto* o : {own, raw, object_member(&user, "unsafe_metadata"), object_member(&user, "public_metadata")}) {
     if (out.referral_code.empty()) out.referral_code = clean_member(o, "referral_code", 64);
   }
   return out;
@@ -167,7 +166,7 @@ std::string hook_name(const json::object& doc) {
 }
 
 bool makes_user(std::string_view type) {
-  constexpr std::string_view types[] = {"user.created",        "user.updated",       "INSERT", "UPDATE",
+  constexpr std::string_view types[] = {"user.created",        "user.updated",       "INSERT",    "UPDATE",
                                         "before-user-created", "after-user-created", "send-email"};
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
@@ -178,7 +177,9 @@ bool is_user_row(const json::object& doc) {
   return clean_member(&doc, "table", 64) == "users" && (schema.empty() || schema == "auth");
 }
 
-bool is_row(std::string_view type) { return type == "INSERT" || type == "UPDATE" || type == "DELETE"; }
+bool is_row(std::string_view type) {
+  return type == "INSERT" || type == "UPDATE" || type == "DELETE";
+}
 
 std::string deleted_subject(const json::object& doc, std::string_view type) {
   const json::object* user = nullptr;

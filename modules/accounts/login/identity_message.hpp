@@ -14,14 +14,14 @@ namespace accounts {
 struct provider_mail {
   std::string to;
   std::string action;  // "signup", "recovery", "invite", "magiclink", "email_change", "reauthentication"
-  std::string code;    // to type in
-  std::string link;    // empty: the code alone
+  std::string code;  // to type in
+  std::string link;  // empty: the code alone
 };
 
 struct identity_message {
-  std::string type;             // "user.created", "INSERT", the name of the hook
+  std::string type;  // "user.created", "INSERT", the name of the hook
   std::optional<identity> who;  // set when the message makes or changes a user
-  std::string deleted;          // the subject of a user who was deleted; empty: none was
+  std::string deleted;  // the subject of a user who was deleted; empty: none was
   std::vector<provider_mail> mails;
 };
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "../../../tests/support/schema.hpp"
-#include "migrations.hpp"
 #include "../throttle.hpp"
+#include "migrations.hpp"
 #include "repository.hpp"
 
 namespace {
@@ -39,20 +39,16 @@ class login_sql : public testing_sql::database_test {
     return "select accounts.finish_sign_up(sha256('" + token + "'), '" + id + "', 'free', 5)";
   }
   void make_login(const std::string& id, const std::string& key) {
-    sql("select accounts.make_login('" + id + "', '" + key + "', '" + key +
-        "', 'h', 'N', '', '', true, 'free', 0)");
+    sql("select accounts.make_login('" + id + "', '" + key + "', '" + key + "', 'h', 'N', '', '', true, 'free', 0)");
   }
   void open(const std::string& account, const std::string& id, const std::string& token) {
-    sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token +
-        "'), 'agent', 30)");
+    sql("select accounts.open_session('" + account + "', '" + id + "', sha256('" + token + "'), 'agent', 30)");
   }
   std::string refresh(const std::string& token, const std::string& next) {
-    return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next +
-               "'), 20, 30)");
+    return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next + "'), 20, 30)");
   }
   // How often each answer came, of n texts run at once.
-  std::map<std::string, int> at_once(std::size_t n,
-                                     const std::function<std::string(std::size_t)>& text) {
+  std::map<std::string, int> at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
     std::vector<std::thread> threads;
     std::vector<std::string> answers(n);
     std::atomic<std::size_t> ready{0};
@@ -83,10 +79,8 @@ TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
   EXPECT_EQ(sql("select count(*) from core.event"), "0");
   EXPECT_EQ(sql(finish_sql("other", ann)), "");
   EXPECT_EQ(sql(finish_sql("t1", ann)), ann);
-  EXPECT_EQ(sql("select email || ' ' || (verified_at is not null) from accounts.account"),
-            "a@x.org true");
-  EXPECT_EQ(sql("select payload->>'referral_code' from core.event where kind = 'account.created'"),
-            "CODE");
+  EXPECT_EQ(sql("select email || ' ' || (verified_at is not null) from accounts.account"), "a@x.org true");
+  EXPECT_EQ(sql("select payload->>'referral_code' from core.event where kind = 'account.created'"), "CODE");
   EXPECT_EQ(sql("select count(*) from core.event where kind = 'account.verified'"), "1");
   EXPECT_EQ(sql("select password_hash from accounts.login"), "hash-t1");
   EXPECT_EQ(sql(finish_sql("t1", ann)), "") << "good for one use";
@@ -95,11 +89,9 @@ TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
 TEST_F(login_sql, the_network_of_a_sign_up_is_told_to_those_who_watch_for_fraud) {
   begin_sign_up(ann, "a@x.org", "t1");
   sql(finish_sql("t1", ann));
-  EXPECT_EQ(sql("select payload->>'network' from core.event where kind = 'account.created'"),
-            "203.0.113.0/24");
+  EXPECT_EQ(sql("select payload->>'network' from core.event where kind = 'account.created'"), "203.0.113.0/24");
   make_login(bob, "b@x.org");
-  EXPECT_EQ(sql("select payload ? 'network' from core.event where key = '" + bob +
-                "' and kind = 'account.created'"),
+  EXPECT_EQ(sql("select payload ? 'network' from core.event where key = '" + bob + "' and kind = 'account.created'"),
             "f");
 }
 
@@ -114,8 +106,7 @@ TEST_F(login_sql, of_many_that_open_one_link_at_once_one_gets_the_account) {
 TEST_F(login_sql, of_two_sign_ups_with_one_address_the_first_link_wins) {
   begin_sign_up(ann, "a@x.org", "t1");
   begin_sign_up(bob, "a@x.org", "t2");
-  auto got = at_once(
-      8, [](std::size_t i) { return i % 2 ? finish_sql("t1", ann) : finish_sql("t2", bob); });
+  auto got = at_once(8, [](std::size_t i) { return i % 2 ? finish_sql("t1", ann) : finish_sql("t2", bob); });
   EXPECT_EQ(got[ann] + got[bob], 1) << "the others find no link or an account";
   EXPECT_EQ(sql("select count(*) from accounts.account"), "1");
   EXPECT_EQ(sql("select count(*) from accounts.sign_up"), "0");
@@ -128,13 +119,10 @@ TEST_F(login_sql, links_that_are_too_old_and_sign_ups_beyond_four) {
   sql("update accounts.sign_up set expires_at = now() - interval '1 second'");
   EXPECT_EQ(sql(finish_sql("t1", ann)), "");
   for (int i = 0; i < 6; ++i) {
-    begin_sign_up("aaaaaaaa-0000-4000-8000-00000000001" + std::to_string(i), "b@x.org",
-                  "b" + std::to_string(i));
+    begin_sign_up("aaaaaaaa-0000-4000-8000-00000000001" + std::to_string(i), "b@x.org", "b" + std::to_string(i));
   }
   EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'b@x.org'"), "4");
-  EXPECT_EQ(
-      sql("select count(*) from accounts.sign_up where token_hash in (sha256('b0'), sha256('b1'))"),
-      "0");
+  EXPECT_EQ(sql("select count(*) from accounts.sign_up where token_hash in (sha256('b0'), sha256('b1'))"), "0");
   sql("select accounts.tidy_logins()");
   EXPECT_EQ(sql("select count(*) from accounts.sign_up where email_key = 'a@x.org'"), "0");
 }
@@ -165,7 +153,8 @@ TEST_F(login_sql, a_session_keeps_its_ten_newest_unused_refresh_tokens) {
   EXPECT_EQ(got["next"], 30);
   EXPECT_EQ(refresh("r1", "last"), "next");
   EXPECT_EQ(sql("select count(*) filter (where used_at is null) || ' ' || count(*) from accounts.refresh_token"
-                " where session_id = '" + s1 + "'"),
+                " where session_id = '" +
+                s1 + "'"),
             "10 11");
   EXPECT_EQ(refresh("last", "later"), "next") << "the newest one is kept";
   EXPECT_EQ(refresh("q1", "q2"), "next") << "another session's tokens stay";
@@ -176,8 +165,7 @@ TEST_F(login_sql, sessions_end_alone_together_and_by_time) {
   make_login(bob, "b@x.org");
   open(ann, s1, "r1");
   open(ann, s2, "r2");
-  EXPECT_EQ(sql("select count(*) from accounts.end_sessions('" + bob + "', '" + s1 + "', null)"),
-            "0")
+  EXPECT_EQ(sql("select count(*) from accounts.end_sessions('" + bob + "', '" + s1 + "', null)"), "0")
       << "of another account";
   EXPECT_EQ(sql("select accounts.end_sessions('" + ann + "', null, '" + s1 + "')"), s2);
   EXPECT_EQ(refresh("r2", "x"), "");
@@ -186,9 +174,7 @@ TEST_F(login_sql, sessions_end_alone_together_and_by_time) {
   EXPECT_EQ(refresh("r3", "x"), "");
   for (int i = 10; i < 65; ++i)
     open(bob, "aaaaaaaa-0000-4000-8000-0000000000" + std::to_string(i), "m" + std::to_string(i));
-  EXPECT_EQ(sql("select count(*) from accounts.session where ended_at is null and account_id = '" +
-                bob + "'"),
-            "50");
+  EXPECT_EQ(sql("select count(*) from accounts.session where ended_at is null and account_id = '" + bob + "'"), "50");
 }
 
 TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
@@ -196,21 +182,19 @@ TEST_F(login_sql, a_new_password_ends_sessions_and_other_links) {
   open(ann, s1, "r1");
   open(ann, s2, "r2");
   for (const std::string t : {"l1", "l2"}) {
-    sql("insert into accounts.reset values (sha256('" + t + "'), '" + ann +
-        "', now() + interval '1 hour')");
+    sql("insert into accounts.reset values (sha256('" + t + "'), '" + ann + "', now() + interval '1 hour')");
   }
-  auto got = at_once(6, [](std::size_t i) {
-    return "select accounts.finish_reset(sha256('l1'), 'new" + std::to_string(i) + "')";
-  });
+  auto got = at_once(
+      6, [](std::size_t i) { return "select accounts.finish_reset(sha256('l1'), 'new" + std::to_string(i) + "')"; });
   EXPECT_EQ(got[ann], 1);
   EXPECT_EQ(sql("select accounts.finish_reset(sha256('l2'), 'again')"), "");
   EXPECT_EQ(sql("select left(password_hash, 3) from accounts.login"), "new");
   EXPECT_EQ(refresh("r1", "x"), "");
   EXPECT_EQ(sql("select count(*) from core.job where kind = 'accounts.letter'"), "1");
   open(ann, "aaaaaaaa-0000-4000-8000-000000000003", "r3");
-  EXPECT_EQ(sql("select count(*) from accounts.set_password('" + ann +
-                "', 'n', 'aaaaaaaa-0000-4000-8000-000000000003')"),
-            "0");
+  EXPECT_EQ(
+      sql("select count(*) from accounts.set_password('" + ann + "', 'n', 'aaaaaaaa-0000-4000-8000-000000000003')"),
+      "0");
   EXPECT_EQ(refresh("r3", "r4"), "next") << "the session that changed it goes on";
 }
 
@@ -233,7 +217,8 @@ TEST_F(login_sql, a_new_password_revokes_api_keys_unless_they_are_kept) {
   EXPECT_EQ(sql("select (args->>'keys_kept') || ' ' || (args->'keys'->0->>'name') from core.job"), "true key 1");
   sql("delete from core.job");
   sql("select accounts.set_password('" + ann + "', 'n', null, false)");
-  EXPECT_EQ(sql("select id from accounts.api_key where revoked_at is null"), "0000000000000002") << "of another account";
+  EXPECT_EQ(sql("select id from accounts.api_key where revoked_at is null"), "0000000000000002")
+      << "of another account";
   EXPECT_EQ(sql("select (args->>'keys_kept') || ' ' || (args->'keys'->0->>'name') from core.job"), "false key 1");
   EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'api_key.revoke'"), "1");
   EXPECT_EQ(state_of(add_key(ann, "3", session)), "RY401") << "made by a session that has ended meanwhile";
@@ -292,19 +277,15 @@ TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
   EXPECT_EQ(sql("select round(level) from accounts.throttle where key = sha256('net')"), "3");
   sql("update accounts.throttle set at = at - interval '10 minutes'");
   EXPECT_EQ(sql(both), "0") << "a bucket empties with time";
-  auto got = at_once(10, [](std::size_t) {
-    return "select accounts.throttle_take('{alone}', '{4}', '{3600}') > 0";
-  });
+  auto got = at_once(10, [](std::size_t) { return "select accounts.throttle_take('{alone}', '{4}', '{3600}') > 0"; });
   EXPECT_LE(got["f"], 5);
   EXPECT_GE(got["f"], 4);
-  EXPECT_EQ(sql("select count(*) from accounts.throttle where encode(key, 'escape') like '%net%'"),
-            "0")
+  EXPECT_EQ(sql("select count(*) from accounts.throttle where encode(key, 'escape') like '%net%'"), "0")
       << "addresses do not stand there";
 }
 
 TEST_F(login_sql, a_webhook_message_counts_once) {
-  const std::string text =
-      "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', '', 'free', 0)";
+  const std::string text = "select accounts.identity_event('m1', 'u1', null, 'a@x.org', 'A', true, 'C', '', 'free', 0)";
   auto got = at_once(6, [&](std::size_t) { return text; });
   EXPECT_EQ(got["t"], 1);
   EXPECT_EQ(got["f"], 5);

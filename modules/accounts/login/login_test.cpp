@@ -29,8 +29,7 @@ std::string key_of(std::string_view typed) {
 TEST(address_test, forms_of_one_mailbox_have_one_key) {
   EXPECT_EQ(key_of("Ann.Bee+x@Example.ORG"), "ann.bee+x@example.org");
   EXPECT_EQ(key_of("  ann@example.org\t"), "ann@example.org");
-  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org")
-      << "the case before the @ stays";
+  EXPECT_EQ(parse_address("Ann@Example.ORG")->text, "Ann@example.org") << "the case before the @ stays";
   const std::string idn = "ann@xn--bcher-kva.example";
   EXPECT_EQ(key_of("ann@b\xc3\xbc"
                    "cher.example"),
@@ -91,13 +90,11 @@ TEST(address_test, what_is_no_address_is_refused) {
 TEST(password_test, what_will_not_do_and_why) {
   EXPECT_EQ(password_fault("correct horse", "a@b.org", 10), "");
   EXPECT_THAT(password_fault("short", "a@b.org", 10), HasSubstr("at least 10"));
-  EXPECT_EQ(password_fault(
-                "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8",
-                "a@b.org", 10),
-            "")
+  EXPECT_EQ(
+      password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9\xc3\xa8\xc3\xa0\xc3\xa7\xc3\xb1\xc3\xb8", "a@b.org", 10),
+      "")
       << "ten characters, twenty bytes";
-  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "")
-      << "five";
+  EXPECT_NE(password_fault("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa9", "a@b.org", 10), "") << "five";
   EXPECT_NE(password_fault("aaaaaaaaaaaaa", "a@b.org", 10), "");
   EXPECT_NE(password_fault("abababababab", "a@b.org", 10), "");
   EXPECT_NE(password_fault("Annabel.Lee@x.org", "annabel.lee@x.org", 10), "");
@@ -122,8 +119,8 @@ TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
   EXPECT_TRUE(host_.await(hasher_.verify(one, "correct horse", "a")));
   EXPECT_FALSE(host_.await(hasher_.verify(one, "correct horsf", "a")));
   EXPECT_FALSE(host_.await(hasher_.verify(one, "", "a")));
-  EXPECT_TRUE(host_.await(
-      hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), std::string("a\0b", 3), "a")));
+  EXPECT_TRUE(
+      host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), std::string("a\0b", 3), "a")));
   EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), "a", "a")));
   EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "nobody";
   EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse", "a")));
@@ -221,8 +218,10 @@ TEST(address_test, mailbox_text_folds_case_and_domains) {
 }
 
 TEST(letters_test, keys_are_listed_and_are_no_markup) {
-  const auto revoked = changed_letter("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
-  EXPECT_THAT(revoked.text, HasSubstr("- \"<b>ci\" (ry_0123), never used\n- \"old\" (ry_4567), last used 2026-01-01\n"));
+  const auto revoked =
+      changed_letter("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
+  EXPECT_THAT(revoked.text,
+              HasSubstr("- \"<b>ci\" (ry_0123), never used\n- \"old\" (ry_4567), last used 2026-01-01\n"));
   EXPECT_THAT(revoked.text, HasSubstr("were revoked"));
   EXPECT_THAT(revoked.html, HasSubstr("<li>&quot;&lt;b&gt;ci&quot;"));
   EXPECT_THAT(changed_letter("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
@@ -272,13 +271,11 @@ TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
   EXPECT_FALSE(read_identity_message("{}").who);
   EXPECT_THROW(read_identity_message("[]"), ry::error);
   EXPECT_THROW(read_identity_message("{"), ry::error);
-  for (const std::string data : {"{}", "7", R"({"id":7})", R"({"id":""})", R"({"id":"a\u0000b"})",
-                                 R"({"id":"u","email":"no address"})"}) {
-    EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error)
-        << data;
+  for (const std::string data :
+       {"{}", "7", R"({"id":7})", R"({"id":""})", R"({"id":"a\u0000b"})", R"({"id":"u","email":"no address"})"}) {
+    EXPECT_THROW(read_identity_message(R"({"type":"user.created","data":)" + data + "}"), ry::error) << data;
   }
-  const auto unverified =
-      read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
+  const auto unverified = read_identity_message(R"({"type":"user.created","data":{"id":"u","email_verified":true}})");
   EXPECT_FALSE(unverified.who->verified) << "without an address there is nothing that was verified";
 }
 
@@ -294,20 +291,26 @@ TEST(identity_message_test, who_was_deleted) {
 
 TEST(identity_message_test, what_confirms_an_address) {
   const auto confirmed = [](const std::string& members) {
-    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org",)" + members + "}}").who->verified;
+    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org",)" + members + "}}")
+        .who->verified;
   };
-  for (const char* yes : {R"("email_verified":true)", R"("email_verified":"true")", R"("email_confirmed_at":"2026-01-02 03:04:05.1+00")"})
+  for (const char* yes :
+       {R"("email_verified":true)", R"("email_verified":"true")", R"("email_confirmed_at":"2026-01-02 03:04:05.1+00")"})
     EXPECT_TRUE(confirmed(yes)) << yes;
-  for (const char* no : {R"("email_verified":"false")", R"("email_verified":"0")", R"("email_verified":0)", R"("email_verified":1)",
-                         R"("email_verified":{})", R"("email_verified":"yes")", R"("email_confirmed_at":"false")", R"("email_confirmed_at":{})",
-                         R"("email_confirmed_at":"0001-01-01T00:00:00Z")", R"("email_confirmed_at":1767322800)",
-                         R"("email_verified":false,"email_confirmed_at":"2026-01-02")", R"("user_metadata":{"email_verified":true})"})
+  for (const char* no :
+       {R"("email_verified":"false")", R"("email_verified":"0")", R"("email_verified":0)", R"("email_verified":1)",
+        R"("email_verified":{})", R"("email_verified":"yes")", R"("email_confirmed_at":"false")",
+        R"("email_confirmed_at":{})", R"("email_confirmed_at":"0001-01-01T00:00:00Z")",
+        R"("email_confirmed_at":1767322800)", R"("email_verified":false,"email_confirmed_at":"2026-01-02")",
+        R"("user_metadata":{"email_verified":true})"})
     EXPECT_FALSE(confirmed(no)) << no;
 }
 
 TEST(identity_message_test, who_is_anonymous) {
   const auto anonymous = [](const std::string& value) {
-    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org","is_anonymous":)" + value + "}}").who->anonymous;
+    return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org","is_anonymous":)" +
+                                 value + "}}")
+        .who->anonymous;
   };
   for (const char* no : {"false", R"("false")", R"("False")", "0", R"("0")"}) EXPECT_EQ(anonymous(no), false) << no;
   for (const char* yes : {"true", R"("true")", "1", R"("1")", "{}", R"("yes")"}) EXPECT_EQ(anonymous(yes), true) << yes;
@@ -330,7 +333,9 @@ TEST(identity_message_test, hooks_of_supabase) {
   EXPECT_EQ(mail.type, "send-email");
   EXPECT_EQ(mail.mails[0].to, "a@b.org");
   EXPECT_EQ(mail.mails[0].code, "12");
-  EXPECT_EQ(mail.mails[0].link, "https://x.supabase.co/auth/v1/verify?token=h%26%3D&type=signup&redirect_to=https%3A%2F%2Fapp%2F%3Fa%3Db%26c");
+  EXPECT_EQ(
+      mail.mails[0].link,
+      "https://x.supabase.co/auth/v1/verify?token=h%26%3D&type=signup&redirect_to=https%3A%2F%2Fapp%2F%3Fa%3Db%26c");
   const auto script = read_identity_message(
       R"({"user":{"id":"u","email":"a@b.org"},"email_data":{"token":"12","token_hash":"h","email_action_type":"magiclink","site_url":"javascript:x"}})");
   EXPECT_EQ(script.mails.at(0).link, "") << "no web address";
@@ -340,12 +345,15 @@ TEST(identity_message_test, hooks_of_supabase) {
 TEST(login_settings_test, senders_of_the_identity_webhook) {
   ry::settings_faults faults;
   const auto read = [&](const std::string& webhook) {
-    return read_login_settings(boost::json::parse(R"({"identity_webhook":)" + webhook + "}").as_object(), "", "", "local", faults).webhook_senders;
+    return read_login_settings(boost::json::parse(R"({"identity_webhook":)" + webhook + "}").as_object(), "", "",
+                               "local", faults)
+        .webhook_senders;
   };
-  const std::string key = R"("v1,whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")", token = "\"" + std::string(32, 't') + "\"";
+  const std::string key = R"("v1,whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")",
+                    token = "\"" + std::string(32, 't') + "\"";
   EXPECT_TRUE(read("{}").empty());
-  const auto all = read(R"({"secrets":[)" + key + R"(],"issuers":{"a":{"secrets":[)" + key + R"(]},"b":{"tokens":[)" + token +
-                        R"(],"subject_prefix":""},"empty":{}}})");
+  const auto all = read(R"({"secrets":[)" + key + R"(],"issuers":{"a":{"secrets":[)" + key + R"(]},"b":{"tokens":[)" +
+                        token + R"(],"subject_prefix":""},"empty":{}}})");
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].subject_prefix, "");
   EXPECT_EQ(all[0].keys.at(0), "01234567890123456789012345678901");
@@ -371,9 +379,7 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
   EXPECT_TRUE(on.enabled);
   EXPECT_EQ(told, "");
   EXPECT_EQ(on.app_url, "https://x.org/p");
-  EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org",
-                 "local")
-                .app_url,
+  EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org", "local").app_url,
             "https://app.org");
   read(R"({"local_login":true})", "", "local");
   EXPECT_EQ(told, "local_login;") << "no address for links";
@@ -392,8 +398,8 @@ TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
 
 TEST(letters_test, links_stand_in_both_forms) {
   const std::string link = "https://x.org/auth#verify=a_b-c";
-  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1),
-                        changed_letter(link, {}), ended_letter(link, {}), new_key_letter(link, {})}) {
+  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1), changed_letter(link, {}),
+                        ended_letter(link, {}), new_key_letter(link, {})}) {
     EXPECT_FALSE(l.subject.empty());
     EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
     EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
@@ -406,8 +412,10 @@ TEST(letters_test, links_stand_in_both_forms) {
 TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {
   ry::testing::fake_host host;
   host.db.on("ended_at >", {{"subject", "session", "ended_us"}, {{"u", "s-1", "5"}}});
-  host.db.on("account.delete", {{"id", "subject", "closed_us", "returned"}, {{"7", "u2", "5", "f"}, {"8", "u3", "6", "t"}}});
-  host.db.on("account.delete", {{"id", "subject", "closed_us", "returned"}, {{"7", "u2", "5", "f"}, {"9", "u4", "7", "t"}}});
+  host.db.on("account.delete",
+             {{"id", "subject", "closed_us", "returned"}, {{"7", "u2", "5", "f"}, {"8", "u3", "6", "t"}}});
+  host.db.on("account.delete",
+             {{"id", "subject", "closed_us", "returned"}, {{"7", "u2", "5", "f"}, {"9", "u4", "7", "t"}}});
   const repository accounts(host.ctx());
   const login_repository repo(host.ctx());
   const login_settings cfg;
@@ -431,6 +439,5 @@ TEST(token_test, tokens_are_long_and_never_the_same) {
   const auto a = make_token(), b = make_token();
   EXPECT_EQ(a.size(), 43u);
   EXPECT_NE(a, b);
-  EXPECT_EQ(a.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
-            a.npos);
+  EXPECT_EQ(a.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), a.npos);
 }

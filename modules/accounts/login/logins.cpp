@@ -18,15 +18,13 @@ constexpr std::size_t most_waiting_hashes = 64;
 constexpr std::int64_t quarter_hour = 900, hour = 3600;
 
 ry::error link_not_valid() {
-  return ry::http_error(
-      400, RY_INVALID_ARGUMENT, "accounts.link", "This link is no longer valid",
-      R"({"message":"This link is no longer valid","error_code":"LINK_NOT_VALID"})");
+  return ry::http_error(400, RY_INVALID_ARGUMENT, "accounts.link", "This link is no longer valid",
+                        R"({"message":"This link is no longer valid","error_code":"LINK_NOT_VALID"})");
 }
 
 ry::error wrong_login() {
-  return ry::http_error(
-      401, RY_UNAUTHENTICATED, "accounts.wrong_login", "Wrong e-mail address or password",
-      R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
+  return ry::http_error(401, RY_UNAUTHENTICATED, "accounts.wrong_login", "Wrong e-mail address or password",
+                        R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
 }
 
 // Of a job: [{id, name, last_used_at}].
@@ -64,11 +62,10 @@ ry::task<void> logins::start() {
     missing = "no module provides mail/1";
   }
   if (!missing.empty() && settings_.enabled && settings_.verify == verification::email) {
-    throw ry::precondition(
-        "accounts.needs_mail",
-        "accounts.local_login sends links by e-mail, but " + missing +
-            ": enable and configure the module mail, set accounts.login.verify = \"none\" (on a "
-            "server that only this machine reaches), or set accounts.local_login = false");
+    throw ry::precondition("accounts.needs_mail",
+                           "accounts.local_login sends links by e-mail, but " + missing +
+                               ": enable and configure the module mail, set accounts.login.verify = \"none\" (on a "
+                               "server that only this machine reaches), or set accounts.local_login = false");
   }
   if (!missing.empty()) mail_ = {};
   if (settings_.enabled) co_await hasher_.prepare();
@@ -88,8 +85,7 @@ void logins::need_reachable(const address& to) const {
   }
 }
 
-void logins::need_good_password(std::string_view field, const std::string& password,
-                                std::string_view email) const {
+void logins::need_good_password(std::string_view field, const std::string& password, std::string_view email) const {
   const auto fault = password_fault(password, email, settings_.min_password);
   if (!fault.empty()) throw body::invalid(field, fault);
 }
@@ -98,7 +94,9 @@ std::string logins::link(std::string_view name, std::string_view token) const {
   return settings_.app_url + "/auth#" + std::string(name) + "=" + std::string(token);
 }
 
-sealed_letter logins::sealed(const letter& l) const { return {l.subject, ry::seal_mail_bodies(mail_, l.text, l.html)}; }
+sealed_letter logins::sealed(const letter& l) const {
+  return {l.subject, ry::seal_mail_bodies(mail_, l.text, l.html)};
+}
 
 ry::task<bool> logins::needs_setup() {
   if (settings_.setup_code.empty() || set_up_) co_return false;
@@ -162,8 +160,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   co_return out;
 }
 
-ry::task<session_tokens> logins::verify(std::string token, std::string proof, std::string password,
-                                        caller from) {
+ry::task<session_tokens> logins::verify(std::string token, std::string proof, std::string password, caller from) {
   const auto token_hash = hash_secret(token);
   const auto waiting = co_await repo_.sign_up_of_link(token_hash);
   if (!waiting) throw link_not_valid();
@@ -179,8 +176,7 @@ ry::task<session_tokens> logins::verify(std::string token, std::string proof, st
   }
   if (!theirs) {
     throw ry::http_error(
-        403, RY_PERMISSION_DENIED, "accounts.password_required",
-        "Enter the password that you chose at the sign-up",
+        403, RY_PERMISSION_DENIED, "accounts.password_required", "Enter the password that you chose at the sign-up",
         R"({"message":"Enter the password that you chose at the sign-up","error_code":"PASSWORD_REQUIRED"})");
   }
   const bool first = co_await repo_.finish_sign_up(token_hash, waiting->id, cfg_.default_tier);
@@ -231,8 +227,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
   ry::job_queue(ctx_).poke("default");
 }
 
-ry::task<session_tokens> logins::finish_reset(std::string token, std::string password,
-                                              caller from) {
+ry::task<session_tokens> logins::finish_reset(std::string token, std::string password, caller from) {
   need_good_password("password", password, "");
   const auto net = customer_of(from.address);
   std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour}};
@@ -303,9 +298,11 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
 // Mail that the outbox did not take is lost, and its recipient waits for it.
 void logins::report_dropped(const char* kind, std::string_view outcome, const std::string& about) const {
   if (outcome != "throttled" && outcome != "suppressed") return;
-  ctx_.warn(outcome == "throttled" ? "an account e-mail was dropped: its address got too many within an hour (mail.account_per_recipient_hour)"
-                                   : "an account e-mail was dropped: an operator blocked its address (GET /admin/mail/suppressions)",
-            {{"kind", kind}, {"account", about}});
+  ctx_.warn(
+      outcome == "throttled"
+          ? "an account e-mail was dropped: its address got too many within an hour (mail.account_per_recipient_hour)"
+          : "an account e-mail was dropped: an operator blocked its address (GET /admin/mail/suppressions)",
+      {{"kind", kind}, {"account", about}});
 }
 
 ry::task<void> logins::write_confirm(ry::uuid sign_up) {
@@ -366,7 +363,8 @@ ry::task<void> logins::close_identity(std::string message, std::string subject) 
 
 ry::task<void> logins::mail_for_provider(std::string message, std::vector<provider_mail> mails) {
   if (!mail_) {
-    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.needs_mail", "This server cannot send e-mail: configure the module mail");
+    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.needs_mail",
+                         "This server cannot send e-mail: configure the module mail");
   }
   for (std::size_t i = 0; i < mails.size(); ++i) {
     const auto& m = mails[i];
@@ -378,7 +376,8 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
     const auto outcome = co_await repo_.mail(to->text, std::move(l), std::move(key));
     report_dropped("provider", outcome, message);
     if (outcome == "throttled") {
-      throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.mail_limit", "Too many e-mails were sent to this address within an hour; try again later");
+      throw ry::http_error(429, RY_RESOURCE_EXHAUSTED, "accounts.mail_limit",
+                           "Too many e-mails were sent to this address within an hour; try again later");
     }
   }
   mail_->poke(mail_.self());

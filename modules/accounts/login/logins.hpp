@@ -37,8 +37,7 @@ class logins {
   ry::task<bool> needs_setup();
   ry::task<signed_up> sign_up(sign_up_form form, caller from);
   // With the proof or else the password of the sign-up that the link belongs to.
-  ry::task<session_tokens> verify(std::string token, std::string proof, std::string password,
-                                  caller from);
+  ry::task<session_tokens> verify(std::string token, std::string proof, std::string password, caller from);
   ry::task<session_tokens> log_in(std::string email, std::string password, caller from);
   ry::task<void> ask_for_reset(std::string email, caller from);
   ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
@@ -63,8 +62,7 @@ class logins {
   sealed_letter sealed(const letter& l) const;
   address need_address(const std::string& typed) const;
   void need_reachable(const address& to) const;
-  void need_good_password(std::string_view field, const std::string& password,
-                          std::string_view email) const;
+  void need_good_password(std::string_view field, const std::string& password, std::string_view email) const;
   std::string link(std::string_view name, std::string_view token) const;
 
   const ry::context& ctx_;

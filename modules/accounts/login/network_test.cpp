@@ -19,8 +19,8 @@ TEST(network_test, neighbours_share_a_block_that_tells_something) {
   EXPECT_EQ(neighbourhood_of("::ffff:203.0.113.9"), "203.0.113.0/24");
   EXPECT_EQ(neighbourhood_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
   EXPECT_EQ(neighbourhood_of("10.1.2.3"), "10.1.2.0/24");
-  for (const char* nothing : {"127.0.0.1", "::1", "::ffff:127.9.9.9", "169.254.1.1", "fe80::1", "",
-                              "nowhere", "203.0.113.9 ", "203.0.113"}) {
+  for (const char* nothing :
+       {"127.0.0.1", "::1", "::ffff:127.9.9.9", "169.254.1.1", "fe80::1", "", "nowhere", "203.0.113.9 ", "203.0.113"}) {
     EXPECT_EQ(neighbourhood_of(nothing), "") << nothing;
   }
 }

@@ -13,9 +13,8 @@ namespace accounts {
 namespace {
 
 std::size_t characters(std::string_view utf8) {
-  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string lower_ascii(std::string_view s) {
@@ -44,8 +43,7 @@ std::string make_decoy(hash_cost cost) {
 
 }  // namespace
 
-std::string password_fault(std::string_view password, std::string_view email,
-                           std::size_t min_length) {
+std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length) {
   if (password.size() > most_password_bytes) {
     return "must have at most " + std::to_string(most_password_bytes) + " bytes";
   }
@@ -75,12 +73,8 @@ class password_hasher::turn {
   password_hasher* of_;
 };
 
-password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
-                                 std::size_t most_waiting)
-    : ctx_(ctx),
-      cost_(cost),
-      parallel_(parallel),
-      waiting_(most_waiting, std::max<std::size_t>(1, most_waiting / 8)) {}
+password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t most_waiting)
+    : ctx_(ctx), cost_(cost), parallel_(parallel), waiting_(most_waiting, std::max<std::size_t>(1, most_waiting / 8)) {}
 
 ry::task<void> password_hasher::prepare() {
   const auto work = [this] { return make_decoy(cost_); };
@@ -123,11 +117,10 @@ void password_hasher::leave() noexcept {
 }
 
 ry::task<password_hasher::turn> password_hasher::take_turn(std::string client) {
-  const auto entered = co_await ry::call_done(
-      [this, &client](ry_exec* exec, ry_done done) { return enter(client, exec, done); });
+  const auto entered =
+      co_await ry::call_done([this, &client](ry_exec* exec, ry_done done) { return enter(client, exec, done); });
   if (!entered) {
-    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy",
-                         "Too many passwords are being checked; try again")
+    throw ry::http_error(503, RY_UNAVAILABLE, "accounts.busy", "Too many passwords are being checked; try again")
         .with_retry_after(1);
   }
   co_return turn(this);

@@ -20,15 +20,13 @@ struct hash_cost {
 
 // Why this password will not do, as the end of a sentence; empty: it will. Length is counted in
 // Unicode characters; only length, repetition and likeness to the address count.
-std::string password_fault(std::string_view password, std::string_view email,
-                           std::size_t min_length);
+std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length);
 
 class password_hasher {
  public:
   // At most `parallel` at once, at most `most_waiting` waiting, of them an eighth of one client: beyond that
   // RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
-  password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel,
-                  std::size_t most_waiting);
+  password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t most_waiting);
   password_hasher(const password_hasher&) = delete;
   password_hasher& operator=(const password_hasher&) = delete;
 

@@ -32,20 +32,17 @@ std::int64_t grant(const tier* t) {
 
 }  // namespace
 
-ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash,
-                                               std::int64_t hours) const {
-  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)",
-                            who.id, who.address.text, who.address.key, who.password_hash,
-                            ry::bytes_view(proof_hash), who.name, who.referral_code,
-                            who.network, hours))
+ry::task<void> login_repository::begin_sign_up(new_login who, std::string proof_hash, std::int64_t hours) const {
+  (co_await ctx_.db().query("select accounts.begin_sign_up($1, $2, $3, $4, $5, $6, $7, $8, $9::int)", who.id,
+                            who.address.text, who.address.key, who.password_hash, ry::bytes_view(proof_hash), who.name,
+                            who.referral_code, who.network, hours))
       .value();
 }
 
 ry::task<void> login_repository::make_login(new_login who, const tier* first_tier) const {
-  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)",
-                            who.id, who.address.text, who.address.key, who.password_hash, who.name,
-                            who.referral_code, who.network, first_tier->name,
-                            grant(first_tier)))
+  (co_await ctx_.db().query("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", who.id,
+                            who.address.text, who.address.key, who.password_hash, who.name, who.referral_code,
+                            who.network, first_tier->name, grant(first_tier)))
       .value();
 }
 
@@ -60,35 +57,36 @@ ry::task<void> login_repository::make_first_login(new_login who, const tier* fir
   ry::batch b;
   b.add("select pg_advisory_xact_lock(hashtextextended('accounts.first_login', 0))");
   b.add("select accounts.make_login($1, $2, $3, $4, $5, $6, $7, false, $8, $9)", who.id, who.address.text,
-        who.address.key, who.password_hash, who.name, who.referral_code, who.network, first_tier->name, grant(first_tier));
-  b.add("select accounts.audit_add('setup', 'role', $1, jsonb_build_object('from', 'user', 'to', accounts.role_name(2)))"
-        " where not exists (select from accounts.login l where l.account_id <> $1)",
-        who.id);
-  b.add("update accounts.account set role = 2"
-        " where id = $1 and not exists (select from accounts.login l where l.account_id <> $1)",
-        who.id);
+        who.address.key, who.password_hash, who.name, who.referral_code, who.network, first_tier->name,
+        grant(first_tier));
+  b.add(
+      "select accounts.audit_add('setup', 'role', $1, jsonb_build_object('from', 'user', 'to', accounts.role_name(2)))"
+      " where not exists (select from accounts.login l where l.account_id <> $1)",
+      who.id);
+  b.add(
+      "update accounts.account set role = 2"
+      " where id = $1 and not exists (select from accounts.login l where l.account_id <> $1)",
+      who.id);
   (co_await ctx_.db().run(b)).value();
 }
 
-ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(
-    std::string token_hash) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY},
-                         "select id, email, email_key, password_hash, proof_hash"
-                         "  from accounts.sign_up where token_hash = $1 and expires_at > now()",
-                         ry::bytes_view(token_hash)))
-                        .value();
+ry::task<std::optional<open_sign_up>> login_repository::sign_up_of_link(std::string token_hash) const {
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select id, email, email_key, password_hash, proof_hash"
+                                     "  from accounts.sign_up where token_hash = $1 and expires_at > now()",
+                                     ry::bytes_view(token_hash)))
+          .value();
   if (rows.empty()) co_return std::nullopt;
   co_return read_sign_up(rows.front());
 }
 
 ry::task<std::optional<open_sign_up>> login_repository::sign_up(ry::uuid id) const {
-  const auto rows =
-      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
-                                     "select id, email, email_key, password_hash, proof_hash"
-                                     "  from accounts.sign_up where id = $1 and expires_at > now()",
-                                     id))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                                   "select id, email, email_key, password_hash, proof_hash"
+                                                   "  from accounts.sign_up where id = $1 and expires_at > now()",
+                                                   id))
+                        .value();
   if (rows.empty()) co_return std::nullopt;
   co_return read_sign_up(rows.front());
 }
@@ -100,8 +98,7 @@ ry::task<void> login_repository::drop_sign_up(ry::uuid id) const {
 ry::task<bool> login_repository::finish_sign_up(std::string token_hash, ry::uuid account,
                                                 const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query("select accounts.finish_sign_up($1, $2, $3, $4)",
-                                              ry::bytes_view(token_hash), account, first_tier->name,
-                                              grant(first_tier)))
+                                              ry::bytes_view(token_hash), account, first_tier->name, grant(first_tier)))
                         .value();
   co_return !rows.front().is_null(std::size_t(0));
 }
@@ -109,8 +106,7 @@ ry::task<bool> login_repository::finish_sign_up(std::string token_hash, ry::uuid
 ry::task<std::optional<credentials>> login_repository::find_login(std::string email_key) const {
   const auto rows =
       (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select account_id, password_hash from accounts.login where email_key = $1", email_key))
+           {RY_DB_READ_ONLY}, "select account_id, password_hash from accounts.login where email_key = $1", email_key))
           .value();
   co_return read_login(rows);
 }
@@ -118,38 +114,34 @@ ry::task<std::optional<credentials>> login_repository::find_login(std::string em
 ry::task<std::optional<credentials>> login_repository::find_login(ry::uuid account) const {
   const auto rows =
       (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select account_id, password_hash from accounts.login where account_id = $1", account))
+           {RY_DB_READ_ONLY}, "select account_id, password_hash from accounts.login where account_id = $1", account))
           .value();
   co_return read_login(rows);
 }
 
 ry::task<std::string> login_repository::mail_address(ry::uuid account) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select email from accounts.login where account_id = $1"
-           " union all select email from accounts.account where id = $1 and verified_at is not null"
-           "   and email <> '' limit 1",
-           account))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select email from accounts.login where account_id = $1"
+                         " union all select email from accounts.account where id = $1 and verified_at is not null"
+                         "   and email <> '' limit 1",
+                         account))
+                        .value();
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
 ry::task<void> login_repository::rehash(ry::uuid account, std::string from, std::string to) const {
-  (co_await ctx_.db().query(
-       "update accounts.login set password_hash = $3 where account_id = $1 and password_hash = $2",
-       account, from, to))
+  (co_await ctx_.db().query("update accounts.login set password_hash = $3 where account_id = $1 and password_hash = $2",
+                            account, from, to))
       .value();
 }
 
 ry::task<owner> login_repository::owner_of(ry::uuid account) const {
   const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select subject, email, display_name, role, verified_at is not null as verified"
-           "  from accounts.account where id = $1",
-           account))
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     "select subject, email, display_name, role, verified_at is not null as verified"
+                                     "  from accounts.account where id = $1",
+                                     account))
           .value();
   const auto r = rows.front();
   owner out;
@@ -164,76 +156,70 @@ ry::task<owner> login_repository::owner_of(ry::uuid account) const {
 
 ry::task<void> login_repository::open_session(ry::uuid account, ry::uuid session, std::string hash,
                                               std::string user_agent, std::int64_t days) const {
-  (co_await ctx_.db().query("select accounts.open_session($1, $2, $3, $4, $5::int)", account,
-                            session, ry::bytes_view(hash), user_agent, days))
+  (co_await ctx_.db().query("select accounts.open_session($1, $2, $3, $4, $5::int)", account, session,
+                            ry::bytes_view(hash), user_agent, days))
       .value();
 }
 
 ry::task<std::optional<refreshed>> login_repository::refresh(std::string hash, std::string next,
                                                              std::int64_t days) const {
-  const auto rows =
-      (co_await ctx_.db().query(
-           "select outcome, session_id, account_id from accounts.refresh($1, $2, $3::int, $4::int)",
-           ry::bytes_view(hash), ry::bytes_view(next), refresh_grace_s, days))
-          .value();
+  const auto rows = (co_await ctx_.db().query(
+                         "select outcome, session_id, account_id from accounts.refresh($1, $2, $3::int, $4::int)",
+                         ry::bytes_view(hash), ry::bytes_view(next), refresh_grace_s, days))
+                        .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
   co_return refreshed{r.text("outcome") == "reused", r.uuid("session_id"), r.uuid("account_id")};
 }
 
 ry::task<std::optional<refreshed>> login_repository::session_of(std::string refresh_hash) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY},
-                         "select s.id, s.account_id from accounts.refresh_token t"
-                         "  join accounts.session s on s.id = t.session_id where t.hash = $1",
-                         ry::bytes_view(refresh_hash)))
+  const auto rows = (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                                   "select s.id, s.account_id from accounts.refresh_token t"
+                                                   "  join accounts.session s on s.id = t.session_id where t.hash = $1",
+                                                   ry::bytes_view(refresh_hash)))
                         .value();
   if (rows.empty()) co_return std::nullopt;
   const auto r = rows.front();
   co_return refreshed{false, r.uuid("id"), r.uuid("account_id")};
 }
 
-ry::task<std::vector<std::string>> login_repository::end_sessions(
-    ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but) const {
+ry::task<std::vector<std::string>> login_repository::end_sessions(ry::uuid account, std::optional<ry::uuid> only,
+                                                                  std::optional<ry::uuid> but) const {
   const auto rows =
-      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e",
-                                account, only, but))
+      (co_await ctx_.db().query("select e from accounts.end_sessions($1, $2::uuid, $3::uuid) e", account, only, but))
           .value();
   co_return first_column(rows);
 }
 
 ry::task<std::string> login_repository::list_sessions(ry::uuid account, std::string present) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select coalesce(json_agg(json_build_object('id', id, 'user_agent', user_agent,"
-           "  'created_at', accounts.iso_time(created_at), 'last_used_at', "
-           "accounts.iso_time(used_at),"
-           "  'present', id::text = $2) order by used_at desc), '[]')::text"
-           "  from accounts.session where account_id = $1 and ended_at is null and expires_at > "
-           "now()",
-           account, present))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select coalesce(json_agg(json_build_object('id', id, 'user_agent', user_agent,"
+                         "  'created_at', accounts.iso_time(created_at), 'last_used_at', "
+                         "accounts.iso_time(used_at),"
+                         "  'present', id::text = $2) order by used_at desc), '[]')::text"
+                         "  from accounts.session where account_id = $1 and ended_at is null and expires_at > "
+                         "now()",
+                         account, present))
+                        .value();
   co_return std::string(rows.front().text(0));
 }
 
 ry::task<std::vector<ended_session>> login_repository::ended_lately(std::int64_t seconds) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select a.subject, e.session, (extract(epoch from e.at) * 1000000)::bigint as ended_us"
-           "  from (select account_id, id::text as session, ended_at as at from accounts.session"
-           "         where ended_at > clock_timestamp() - make_interval(secs => $1::int)"
-           "        union all"
-           "        select account_id, $2::text || id, revoked_at from accounts.api_key"
-           "         where revoked_at > clock_timestamp() - make_interval(secs => $1::int)) e"
-           "  join accounts.account a on a.id = e.account_id",
-           seconds, session_of_key("")))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY},
+                         "select a.subject, e.session, (extract(epoch from e.at) * 1000000)::bigint as ended_us"
+                         "  from (select account_id, id::text as session, ended_at as at from accounts.session"
+                         "         where ended_at > clock_timestamp() - make_interval(secs => $1::int)"
+                         "        union all"
+                         "        select account_id, $2::text || id, revoked_at from accounts.api_key"
+                         "         where revoked_at > clock_timestamp() - make_interval(secs => $1::int)) e"
+                         "  join accounts.account a on a.id = e.account_id",
+                         seconds, session_of_key("")))
+                        .value();
   std::vector<ended_session> out;
   for (const auto r : rows) {
-    out.push_back(
-        {std::string(r.text("subject")), std::string(r.text("session")), r.int64("ended_us")});
+    out.push_back({std::string(r.text("subject")), std::string(r.text("session")), r.int64("ended_us")});
   }
   co_return out;
 }
@@ -247,34 +233,30 @@ ry::task<void> login_repository::ask_for_reset(std::string email_key) const {
 
 ry::task<std::optional<ry::uuid>> login_repository::finish_reset(std::string token_hash,
                                                                  std::string password_hash) const {
-  const auto rows = (co_await ctx_.db().query("select accounts.finish_reset($1, $2)",
-                                              ry::bytes_view(token_hash), password_hash))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query("select accounts.finish_reset($1, $2)", ry::bytes_view(token_hash), password_hash))
+          .value();
   co_return rows.front().opt_uuid(0);
 }
 
-ry::task<std::vector<std::string>> login_repository::set_password(
-    ry::uuid account, std::string password_hash, std::optional<ry::uuid> keep,
-    bool keep_api_keys) const {
-  const auto rows =
-      (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid, $4) e",
-                                account, password_hash, keep, keep_api_keys))
-          .value();
+ry::task<std::vector<std::string>> login_repository::set_password(ry::uuid account, std::string password_hash,
+                                                                  std::optional<ry::uuid> keep,
+                                                                  bool keep_api_keys) const {
+  const auto rows = (co_await ctx_.db().query("select e from accounts.set_password($1, $2, $3::uuid, $4) e", account,
+                                              password_hash, keep, keep_api_keys))
+                        .value();
   co_return first_column(rows);
 }
 
 ry::task<void> login_repository::end_all_sessions(ry::uuid account, bool revoke_api_keys) const {
-  (co_await ctx_.db().query("select accounts.end_all_sessions($1, $2)", account, revoke_api_keys))
-      .value();
+  (co_await ctx_.db().query("select accounts.end_all_sessions($1, $2)", account, revoke_api_keys)).value();
 }
 
 ry::task<bool> login_repository::has_reset(std::string token_hash) const {
-  const auto rows =
-      (co_await ctx_.db().query_with(
-           {RY_DB_READ_ONLY},
-           "select 1 from accounts.reset where token_hash = $1 and expires_at > now()",
-           ry::bytes_view(token_hash)))
-          .value();
+  const auto rows = (co_await ctx_.db().query_with(
+                         {RY_DB_READ_ONLY}, "select 1 from accounts.reset where token_hash = $1 and expires_at > now()",
+                         ry::bytes_view(token_hash)))
+                        .value();
   co_return !rows.empty();
 }
 
@@ -313,13 +295,11 @@ ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
-ry::task<bool> login_repository::identity_event(std::string hook, identity who,
-                                                const tier* first_tier) const {
+ry::task<bool> login_repository::identity_event(std::string hook, identity who, const tier* first_tier) const {
   const auto rows = (co_await ctx_.db().query(
                          "select accounts.identity_event($1, $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-                         hook, who.subject, who.id, who.email, who.name, who.verified,
-                         who.referral_code, who.network, first_tier->name, grant(first_tier), mailbox_text(who.email),
-                         who.anonymous))
+                         hook, who.subject, who.id, who.email, who.name, who.verified, who.referral_code, who.network,
+                         first_tier->name, grant(first_tier), mailbox_text(who.email), who.anonymous))
                         .value();
   co_return rows.front().boolean(0);
 }

@@ -64,8 +64,7 @@ class login_repository {
   ry::task<std::optional<open_sign_up>> sign_up(ry::uuid id) const;
   ry::task<void> drop_sign_up(ry::uuid id) const;
   // False: somebody else was first, or it is too late.
-  ry::task<bool> finish_sign_up(std::string token_hash, ry::uuid account,
-                                const tier* first_tier) const;
+  ry::task<bool> finish_sign_up(std::string token_hash, ry::uuid account, const tier* first_tier) const;
 
   ry::task<std::optional<credentials>> find_login(std::string email_key) const;
   ry::task<std::optional<credentials>> find_login(ry::uuid account) const;
@@ -74,10 +73,9 @@ class login_repository {
   ry::task<void> rehash(ry::uuid account, std::string from, std::string to) const;
   ry::task<owner> owner_of(ry::uuid account) const;
 
-  ry::task<void> open_session(ry::uuid account, ry::uuid session, std::string hash,
-                              std::string user_agent, std::int64_t days) const;
-  ry::task<std::optional<refreshed>> refresh(std::string hash, std::string next,
-                                             std::int64_t days) const;
+  ry::task<void> open_session(ry::uuid account, ry::uuid session, std::string hash, std::string user_agent,
+                              std::int64_t days) const;
+  ry::task<std::optional<refreshed>> refresh(std::string hash, std::string next, std::int64_t days) const;
   ry::task<std::optional<refreshed>> session_of(std::string refresh_hash) const;
   // One session, or all but one. The ended ones.
   ry::task<std::vector<std::string>> end_sessions(ry::uuid account, std::optional<ry::uuid> only,
@@ -86,11 +84,9 @@ class login_repository {
   ry::task<std::vector<ended_session>> ended_lately(std::int64_t seconds) const;
 
   ry::task<void> ask_for_reset(std::string email_key) const;
-  ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash,
-                                                 std::string password_hash) const;
+  ry::task<std::optional<ry::uuid>> finish_reset(std::string token_hash, std::string password_hash) const;
   ry::task<std::vector<std::string>> set_password(ry::uuid account, std::string password_hash,
-                                                  std::optional<ry::uuid> keep,
-                                                  bool keep_api_keys) const;
+                                                  std::optional<ry::uuid> keep, bool keep_api_keys) const;
   ry::task<void> end_all_sessions(ry::uuid account, bool revoke_api_keys) const;
   // Whether a reset link with this token could be used now.
   ry::task<bool> has_reset(std::string token_hash) const;
@@ -101,7 +97,7 @@ class login_repository {
   ry::task<std::string> mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const;
   // Not when the account has enough links already.
   ry::task<std::string> mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
-                            std::string token_hash, std::int64_t minutes) const;
+                                   std::string token_hash, std::int64_t minutes) const;
 
   // False: this message was taken before.
   ry::task<bool> identity_event(std::string hook, identity who, const tier* first_tier) const;

@@ -19,8 +19,7 @@ namespace json = boost::json;
 
 constexpr std::size_t most_body = 16 * 1024;
 constexpr std::size_t most_webhook_body = 1024 * 1024;
-constexpr std::size_t most_email =
-    1024;  // as typed; an international one is longer than its mailbox
+constexpr std::size_t most_email = 1024;  // as typed; an international one is longer than its mailbox
 constexpr std::string_view cookie_name = "ry_session";
 
 // Also keeps forms of foreign pages out: a browser sends no JSON elsewhere without asking first.
@@ -87,8 +86,8 @@ ry::response no_store(ry::response r) {
 void login_routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::about);
   if (!settings_.webhook_senders.empty()) {
-    reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this,
-              &login_routes::identity_webhook, {.max_body = most_webhook_body});
+    reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this, &login_routes::identity_webhook,
+              {.max_body = most_webhook_body});
     reg.describe(ry_openapi::identity_webhook);
   }
   if (!settings_.enabled) return;
@@ -99,8 +98,7 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.route("POST", "/auth/refresh", RY_ROUTE_PUBLIC, this, &login_routes::refresh, small);
   reg.route("POST", "/auth/log-out", RY_ROUTE_PUBLIC, this, &login_routes::log_out, small);
   reg.route("POST", "/auth/reset", RY_ROUTE_PUBLIC, this, &login_routes::ask_for_reset, small);
-  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset,
-            small);
+  reg.route("POST", "/auth/reset/complete", RY_ROUTE_PUBLIC, this, &login_routes::finish_reset, small);
   reg.route("POST", "/auth/password", 0, this, &login_routes::change_password, small);
   reg.route("GET", "/auth/sessions", 0, this, &login_routes::list_sessions);
   reg.route("DELETE", "/auth/sessions", 0, this, &login_routes::end_all_sessions);
@@ -165,8 +163,7 @@ ry::task<ry::response> login_routes::verify(ry::request r) {
   auto token = required(b, "token", 128);
   auto proof = b.text("proof", 1, 128).value_or("");
   std::string password = b.has("password") ? b.raw_text("password") : std::string();
-  auto t =
-      co_await logins_.verify(std::move(token), std::move(proof), std::move(password), caller_of(r));
+  auto t = co_await logins_.verify(std::move(token), std::move(proof), std::move(password), caller_of(r));
   co_return answer(200, std::move(t), in_cookie);
 }
 
@@ -289,8 +286,8 @@ std::optional<known_sender> sender_of(const std::vector<webhook_sender>& senders
     if (const auto id = standard_webhooks::verified(s.keys, header, r.body(), ctx.now_unix_us() / 1'000'000)) {
       return known_sender{&s, *id};
     }
-    const bool known = std::any_of(s.tokens.begin(), s.tokens.end(),
-                                   [&](const std::string& t) { return same_hash(t, token_hash); });
+    const bool known =
+        std::any_of(s.tokens.begin(), s.tokens.end(), [&](const std::string& t) { return same_hash(t, token_hash); });
     // Such a message has no id of its own; what it does is harmless when it is repeated.
     if (known && !token.empty()) return known_sender{&s, "token:" + ctx.new_uuid().to_string()};
   }

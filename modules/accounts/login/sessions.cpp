@@ -55,17 +55,14 @@ ry::task<session_tokens> sessions::tokens(ry::uuid account, ry::uuid session, st
   } else if (out.who.role == RY_ROLE_ADMIN) {
     claims["role"] = "admin";
   }
-  out.access = ry::auth(ctx_)
-                   .mint(json::serialize(claims), static_cast<std::uint64_t>(out.expires_in) * 1000)
-                   .value();
+  out.access = ry::auth(ctx_).mint(json::serialize(claims), static_cast<std::uint64_t>(out.expires_in) * 1000).value();
   co_return out;
 }
 
 ry::task<session_tokens> sessions::open(ry::uuid account, std::string user_agent) {
   const auto id = ctx_.new_uuid();
   auto refresh = make_token();
-  co_await repo_.open_session(account, id, hash_secret(refresh), printable(user_agent),
-                              cfg_.session_days);
+  co_await repo_.open_session(account, id, hash_secret(refresh), printable(user_agent), cfg_.session_days);
   co_return co_await tokens(account, id, std::move(refresh));
 }
 
@@ -89,8 +86,7 @@ ry::task<std::optional<session_tokens>> sessions::refresh(std::string token) {
   co_return std::move(made);
 }
 
-ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only,
-                             std::optional<ry::uuid> but) {
+ry::task<void> sessions::end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but) {
   co_await repo_.end_sessions(account, only, but);
   co_await ended();
 }
@@ -115,8 +111,7 @@ ry::task<void> sessions::learn_ended() {
   }
   const auto all = co_await repo_.ended_lately(window + overlap_s);
   for (const auto& s : all) {
-    ry::auth(ctx_).refuse_session(s.subject, s.session,
-                                  s.ended_unix_us + (life + overlap_s) * 1'000'000);
+    ry::auth(ctx_).refuse_session(s.subject, s.session, s.ended_unix_us + (life + overlap_s) * 1'000'000);
   }
   const auto closed = co_await accounts_.closed_lately(window + overlap_s);
   for (const auto& c : closed) {

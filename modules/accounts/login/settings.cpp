@@ -48,7 +48,8 @@ webhook_sender read_sender(const json::object& o, const std::string& at, ry::set
   const auto& tokens = list_in(o, "tokens");
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto token = text_of(tokens[i]);
-    if (token.size() < least_token) faults.add(place("tokens", i), "must have at least 32 characters; a shorter one can be guessed");
+    if (token.size() < least_token)
+      faults.add(place("tokens", i), "must have at least 32 characters; a shorter one can be guessed");
     out.tokens.push_back(hash_secret(token));
   }
   return out;
@@ -64,7 +65,8 @@ void read_senders(const json::object& o, std::vector<webhook_sender>& out, ry::s
   for (const auto& [key, value] : issuers->get_object()) {
     if (!value.is_object()) continue;
     const std::string name(key.data(), key.size());
-    auto sender = read_sender(value.get_object(), "identity_webhook.issuers." + ry::settings_faults::quoted(name), faults);
+    auto sender =
+        read_sender(value.get_object(), "identity_webhook.issuers." + ry::settings_faults::quoted(name), faults);
     const auto* prefix = value.get_object().if_contains("subject_prefix");
     sender.subject_prefix = prefix ? std::string(text_of(*prefix)) : name + ":";
     add(std::move(sender));
@@ -114,8 +116,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
 
   if (!out.enabled) return out;
   if (out.verify == verification::none && mode != "local") {
-    faults.add("login.verify",
-               "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
+    faults.add("login.verify", "= \"none\" lets anybody have any address: only with deployment.mode = \"local\"");
   }
   if (out.verify == verification::email && !out.setup_code.empty()) {
     faults.add("login.setup_code", "requires login.verify = \"none\"");

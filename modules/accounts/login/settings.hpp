@@ -17,21 +17,21 @@ namespace accounts {
 
 enum class verification {
   email,  // an account is made when the link of a mail was opened
-  none    // at once; for a server that only this machine reaches
+  none  // at once; for a server that only this machine reaches
 };
 
 // Who may send messages to the identity webhook.
 struct webhook_sender {
-  std::string subject_prefix;       // of the users that it speaks of, as auth.issuers.NAME.subject_prefix
-  std::vector<std::string> keys;    // that sign, decoded
+  std::string subject_prefix;  // of the users that it speaks of, as auth.issuers.NAME.subject_prefix
+  std::vector<std::string> keys;  // that sign, decoded
   std::vector<std::string> tokens;  // SHA-256 of each; for senders that cannot sign
 };
 
 struct login_settings {
-  bool enabled = false;                       // accounts.local_login
+  bool enabled = false;  // accounts.local_login
   verification verify = verification::email;  // accounts.login.*
-  std::string setup_code;                     // that the first account needs; empty: none
-  std::string app_url;                        // of links in mails, without a slash at its end
+  std::string setup_code;  // that the first account needs; empty: none
+  std::string app_url;  // of links in mails, without a slash at its end
   std::size_t min_password = 10;
   hash_cost cost;
   std::size_t hash_parallel = 2;

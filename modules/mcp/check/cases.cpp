@@ -20,14 +20,13 @@ void in_order(const probe& p) {
 ry::task<void> table(const subject& s, ry_exec* exec) {
   const auto& t = *s.table;
   if (t.struct_size < sizeof t) wrong("struct_size of the table is shorter than mcp.transport/1");
-  if (t.check == nullptr || t.open == nullptr || t.send == nullptr || t.finish == nullptr ||
-      t.resume == nullptr || t.close == nullptr || t.resolve == nullptr || t.authorize == nullptr) {
+  if (t.check == nullptr || t.open == nullptr || t.send == nullptr || t.finish == nullptr || t.resume == nullptr ||
+      t.close == nullptr || t.resolve == nullptr || t.authorize == nullptr) {
     wrong("a slot of the table is NULL: what it cannot do answers RY_UNIMPLEMENTED");
   }
   const auto target = target_of(s, s.config_json.empty() ? "{}" : s.config_json);
   const ry_mcp_resolved_fn never = [](void*, ry_status, ry_str, ry_str, const ry_error_view*) noexcept {};
-  if ((t.capabilities & RY_MCP_RESOLVES) == 0 &&
-      t.resolve(s.self, &target, exec, never, nullptr) != RY_UNIMPLEMENTED) {
+  if ((t.capabilities & RY_MCP_RESOLVES) == 0 && t.resolve(s.self, &target, exec, never, nullptr) != RY_UNIMPLEMENTED) {
     wrong("resolve() of a driver without RY_MCP_RESOLVES must answer RY_UNIMPLEMENTED");
   }
   ry_mcp_refusal refusal{};
@@ -70,8 +69,8 @@ ry::task<void> exchange(const subject& s, ry_exec* exec) {
   co_await p.greet();
   for (std::uint64_t id = 3; id < 6; ++id) {
     if (p.request(id, "tools/list") != RY_OK) wrong("send() refused a request");
-    const bool came = co_await p.until(
-        [id](probe& q) { return q.answered(id) && q.find(what::sent, id) != nullptr; }, patience);
+    const bool came =
+        co_await p.until([id](probe& q) { return q.answered(id) && q.find(what::sent, id) != nullptr; }, patience);
     if (!came) wrong("tools/list was not answered, or its on_sent() did not come, within 10 seconds");
     p.finish(id, 0);
   }
@@ -195,8 +194,8 @@ ry::task<void> too_large(const subject& s, ry_exec* exec) {
     }
     return false;
   };
-  const bool came = co_await p.until(
-      [&](probe& q) { return limited(q) || q.answered(1) || q.count(what::closed) != 0; }, patience);
+  const bool came =
+      co_await p.until([&](probe& q) { return limited(q) || q.answered(1) || q.count(what::closed) != 0; }, patience);
   if (!came || !limited(p)) {
     wrong("an answer larger than max_message_bytes must end in RY_RESOURCE_EXHAUSTED");
   }

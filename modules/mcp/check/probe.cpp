@@ -34,8 +34,8 @@ probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
   }
   if (!ear_->fault.empty()) wrong(ear_->fault);
   if (st != RY_OK) {
-    wrong("open() refused the server given (status " + std::string(ry::status_name(st)) + "): " +
-          std::string(text, err.len));
+    wrong("open() refused the server given (status " + std::string(ry::status_name(st)) +
+          "): " + std::string(text, err.len));
   }
   if (session_ == nullptr) wrong("open() returned RY_OK and gave no session");
 }
@@ -70,9 +70,9 @@ ry_status probe::request(std::uint64_t id, std::string_view method) {
   if (method == "initialize") {
     params = R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"check","version":"1"}})";
   }
-  return send(RY_MCP_REQUEST, id, "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) +
-                                      ",\"method\":" + ry::json_string(method) +
-                                      ",\"params\":" + params + "}");
+  return send(RY_MCP_REQUEST, id,
+              "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + ry::json_string(method) +
+                  ",\"params\":" + params + "}");
 }
 ry_status probe::notify(std::uint64_t token, std::string_view method) {
   return send(RY_MCP_NOTIFICATION, token, "{\"jsonrpc\":\"2.0\",\"method\":" + ry::json_string(method) + "}");
@@ -97,9 +97,7 @@ void probe::close() {
 
 void probe::note(heard h) {
   auto& e = *ear_;
-  const char* name = h.is == heard::what::message ? "on_message"
-                     : h.is == heard::what::sent  ? "on_sent"
-                                                  : "on_closed";
+  const char* name = h.is == heard::what::message ? "on_message" : h.is == heard::what::sent ? "on_sent" : "on_closed";
   const auto broken = [&](const std::string& what) {
     if (fault_.empty()) fault_ = std::string(name) + "() " + what;
   };
@@ -137,14 +135,11 @@ void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_out
 void probe::on_closed(void* p, ry_status st, const ry_error_view* err) noexcept {
   auto* e = static_cast<ear*>(p);
   if (e->of == nullptr) return;
-  (void)ry::guard([&] {
-    e->of->note({heard::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""});
-  });
+  (void)ry::guard([&] { e->of->note({heard::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""}); });
 }
 
 std::size_t probe::count(heard::what w) const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(log.begin(), log.end(), [w](const heard& h) { return h.is == w; }));
+  return static_cast<std::size_t>(std::count_if(log.begin(), log.end(), [w](const heard& h) { return h.is == w; }));
 }
 const heard* probe::find(heard::what w, std::uint64_t token) const noexcept {
   for (const auto& h : log) {

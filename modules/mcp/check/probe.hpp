@@ -79,7 +79,7 @@ class probe {
     const ry::context* ctx;
     ry_exec* exec;
     bool inside = false;  // a call of the driver is running
-    bool ended = false;   // close() has returned, or on_closed was called
+    bool ended = false;  // close() has returned, or on_closed was called
     std::string fault;
   };
   struct calling {

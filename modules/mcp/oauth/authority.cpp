@@ -119,8 +119,8 @@ ry::task<challenge> authority::provoke(std::string server_url) const {
 
 ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri) const {
   if (as.registration_endpoint.empty()) {
-    throw ry::precondition("mcp.oauth", "the authorization server " + as.issuer +
-                                            " does not register clients: a client_id is required");
+    throw ry::precondition(
+        "mcp.oauth", "the authorization server " + as.issuer + " does not register clients: a client_id is required");
   }
   auto metadata = client_metadata(redirect_uri);
   client offered;
@@ -132,8 +132,8 @@ ry::task<client> authority::enlist(server_metadata as, std::string redirect_uri)
   co_return read_registration(got.status, got.body, as.registration_endpoint, redirect_uri);
 }
 
-ry::client_request authority::form_post(const std::string& url, const server_metadata& as,
-                                        const client& c, parameters p) const {
+ry::client_request authority::form_post(const std::string& url, const server_metadata& as, const client& c,
+                                        parameters p) const {
   auto form = token_request(as, c, std::move(p), ctx_.now_unix_us());
   ry::client_request r("POST", url);
   for (auto& [name, value] : form.fields) r.header(name, value);
@@ -163,8 +163,8 @@ ry::task<std::string> authority::identity_assertion(settings s, std::string issu
   client me;
   me.id = s.idp_client_id;
   me.secret = s.idp_client_secret;
-  ry::client_response got =
-      co_await send(form_post(idp.token_endpoint, idp, me, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
+  ry::client_response got = co_await send(
+      form_post(idp.token_endpoint, idp, me, exchange_parameters(s, issuer, resource, scope)), idp.token_endpoint);
   co_return read_assertion(got.status, got.body, idp.token_endpoint);
 }
 

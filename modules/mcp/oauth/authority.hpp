@@ -26,8 +26,7 @@ class authority {
       : ctx_(ctx), allowed_(allowed), account_(std::move(account)) {}
 
   // `said`: the server's own challenge, if there was one. `pinned`: as in metadata.hpp.
-  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted,
-                                std::string pinned = {}) const;
+  ry::task<discovered> discover(std::string server_url, challenge said, consent wanted, std::string pinned = {}) const;
   // Requests the challenge of a server that has not been contacted yet; empty if it sends none.
   ry::task<challenge> provoke(std::string server_url) const;
   ry::task<client> enlist(server_metadata as, std::string redirect_uri) const;
@@ -36,13 +35,13 @@ class authority {
   ry::task<tokens> request(server_metadata as, client c, parameters p) const;
   // Gets an assertion of the user's identity from the identity provider in `s`, for this authorization server and
   // resource.
-  ry::task<std::string> identity_assertion(settings s, std::string issuer, std::string resource, std::string scope) const;
+  ry::task<std::string> identity_assertion(settings s, std::string issuer, std::string resource,
+                                           std::string scope) const;
   // Revokes a token (RFC 7009), if the server supports revocation.
   ry::task<void> revoke(server_metadata as, client c, std::string token) const;
 
  private:
-  ry::client_request form_post(const std::string& url, const server_metadata& as, const client& c,
-                               parameters p) const;
+  ry::client_request form_post(const std::string& url, const server_metadata& as, const client& c, parameters p) const;
   ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
   ry::task<std::optional<std::string>> read(std::string url) const;
   ry::task<std::optional<std::string>> first_document(std::vector<std::string> places, document wanted,

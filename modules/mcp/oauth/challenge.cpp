@@ -18,9 +18,7 @@ class reader {
  public:
   explicit reader(std::string_view s) : rest_(s) {}
 
-  void skip(std::string_view chars) {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(chars), rest_.size()));
-  }
+  void skip(std::string_view chars) { rest_.remove_prefix(std::min(rest_.find_first_not_of(chars), rest_.size())); }
   std::string_view token() {
     std::size_t n = 0;
     while (n < rest_.size() && is_token_char(rest_[n])) ++n;
@@ -114,9 +112,8 @@ std::string united(std::string_view a, std::string_view b) {
 bool contains_all(std::string_view granted, std::string_view wanted) {
   const auto have = scopes_of(granted);
   const auto want = scopes_of(wanted);
-  return std::all_of(want.begin(), want.end(), [&](const auto& s) {
-    return std::find(have.begin(), have.end(), s) != have.end();
-  });
+  return std::all_of(want.begin(), want.end(),
+                     [&](const auto& s) { return std::find(have.begin(), have.end(), s) != have.end(); });
 }
 
 }  // namespace mcp::oauth

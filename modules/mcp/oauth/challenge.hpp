@@ -10,8 +10,8 @@ namespace mcp::oauth {
 
 struct challenge {
   std::string resource_metadata;  // URL of the RFC 9728 metadata; empty: not given
-  std::string scope;              // space-separated; empty: not given
-  std::string error;              // RFC 6750 error, e.g. "insufficient_scope"
+  std::string scope;  // space-separated; empty: not given
+  std::string error;  // RFC 6750 error, e.g. "insufficient_scope"
 };
 
 // `authenticate`: one or several header values, joined by commas. nullopt if there is no Bearer challenge. Parsing

@@ -74,7 +74,7 @@ std::string assertion(const server_metadata& as, const client& c, std::int64_t n
   json::object header{{"alg", algorithm_of(c.private_key)}, {"typ", "JWT"}};
   if (!c.key_id.empty()) header["kid"] = c.key_id;
   const auto now = now_us / 1'000'000;
-  const json::object claims{{"iss", c.id},       {"sub", c.id}, {"aud", as.issuer},
+  const json::object claims{{"iss", c.id},          {"sub", c.id}, {"aud", as.issuer},
                             {"jti", random_text()}, {"iat", now},  {"exp", now + assertion_life_s}};
   return signed_jwt(json::serialize(header), json::serialize(claims), c.private_key);
 }
@@ -138,10 +138,10 @@ settings read_settings(const json::object& o, const std::string& place) {
     refuse("client_secret", "or private_key is required for client_credentials");
   }
   const bool by_identity = s.by == settings::grant::id_jag;
-  for (const auto& [field, value] : {std::pair{"idp_issuer", &s.idp_issuer}, std::pair{"idp_client_id", &s.idp_client_id},
-                                     std::pair{"idp_client_secret", &s.idp_client_secret},
-                                     std::pair{"subject_token", &s.subject_token},
-                                     std::pair{"subject_token_type", &s.subject_token_type}}) {
+  for (const auto& [field, value] :
+       {std::pair{"idp_issuer", &s.idp_issuer}, std::pair{"idp_client_id", &s.idp_client_id},
+        std::pair{"idp_client_secret", &s.idp_client_secret}, std::pair{"subject_token", &s.subject_token},
+        std::pair{"subject_token_type", &s.subject_token_type}}) {
     if (!by_identity && !value->empty()) refuse(field, "is only allowed for the grant id_jag");
   }
   if (by_identity && s.client_id.empty()) refuse("client_id", "is required for id_jag");
@@ -149,10 +149,8 @@ settings read_settings(const json::object& o, const std::string& place) {
   if (by_identity && s.idp_client_id.empty()) refuse("idp_client_id", "is required for id_jag");
   if (by_identity && s.subject_token_type.empty()) s.subject_token_type = token_type_urn + "id_token";
   const auto& m = s.auth_method;
-  if (!m.empty() && m != "client_secret_basic" && m != "client_secret_post" && m != "private_key_jwt" &&
-      m != "none") {
-    refuse("token_endpoint_auth_method",
-           "must be client_secret_basic, client_secret_post, private_key_jwt or none");
+  if (!m.empty() && m != "client_secret_basic" && m != "client_secret_post" && m != "private_key_jwt" && m != "none") {
+    refuse("token_endpoint_auth_method", "must be client_secret_basic, client_secret_post, private_key_jwt or none");
   }
   if ((m == "private_key_jwt" && s.private_key.empty()) ||
       (m.starts_with("client_secret") && s.client_secret.empty())) {
@@ -184,9 +182,7 @@ tokens tokens_from(const json::object& o) {
 
 std::string auth_method(const client& c, const std::vector<std::string>& offered) {
   if (!c.auth_method.empty()) return c.auth_method;
-  const auto offers = [&](const char* m) {
-    return std::find(offered.begin(), offered.end(), m) != offered.end();
-  };
+  const auto offers = [&](const char* m) { return std::find(offered.begin(), offered.end(), m) != offered.end(); };
   if (!c.private_key.empty() && (c.secret.empty() || offers("private_key_jwt"))) return "private_key_jwt";
   if (c.secret.empty()) return "none";
   // RFC 8414: the default if the server lists no methods.
@@ -199,8 +195,7 @@ form token_request(const server_metadata& as, const client& c, parameters p, std
   form f;
   const auto method = auth_method(c, as.auth_methods);
   if (method == "client_secret_basic") {
-    f.fields.emplace_back("Authorization",
-                          "Basic " + base64(percent_encoded(c.id) + ":" + percent_encoded(c.secret)));
+    f.fields.emplace_back("Authorization", "Basic " + base64(percent_encoded(c.id) + ":" + percent_encoded(c.secret)));
   } else {
     p.emplace_back("client_id", c.id);
   }
@@ -230,12 +225,16 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
     if (passes || (!success && http_status / 100 != 4) || http_status == 408 || http_status == 429) {
       throw ry::error(RY_UNAVAILABLE, "mcp.oauth", what).with_detail(json::serialize(detail_in(o)));
     }
-    const bool stranger = code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
+    const bool stranger =
+        code == "invalid_client" || code == "unauthorized_client" || code == "incorrect_client_credentials";
     const bool invalid = code == "invalid_grant" || code == "bad_refresh_token" || code == "bad_verification_code";
     auto detail = detail_in(o);
     detail[oauth_error] = code.substr(0, 100);
     throw ry::error(RY_UNAUTHENTICATED,
-                    stranger ? "mcp.oauth.unknown_client" : invalid ? "mcp.oauth.refused" : "mcp.oauth", what)
+                    stranger  ? "mcp.oauth.unknown_client"
+                    : invalid ? "mcp.oauth.refused"
+                              : "mcp.oauth",
+                    what)
         .with_detail(json::serialize(detail));
   }
   if (o == nullptr) throw trouble(where + " did not respond with a JSON object");
@@ -262,7 +261,8 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
   return t;
 }
 
-parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource, std::string_view scope) {
+parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource,
+                               std::string_view scope) {
   return {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
           {"requested_token_type", assertion_type},
           {"audience", std::string(issuer)},

@@ -17,8 +17,8 @@ struct settings {
   grant by = grant::authorization_code;
   std::string client_id, client_secret;
   std::string private_key, key_id;  // PEM
-  std::string auth_method;          // at the token endpoint; empty: detected from its metadata
-  std::string scope;                // overrides the scope that the server requests
+  std::string auth_method;  // at the token endpoint; empty: detected from its metadata
+  std::string scope;  // overrides the scope that the server requests
   std::string issuer;  // the only authorization server that may be used; empty: the one that the server names
 
   // Only for id_jag (Identity Assertion Authorization Grant): the identity provider of the user's organization, this
@@ -58,7 +58,8 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
 
 // Enterprise-managed authorization: exchanges the user's identity for an assertion that the authorization server with
 // this issuer accepts (RFC 8693), then requests a token with the assertion (RFC 7523).
-parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource, std::string_view scope);
+parameters exchange_parameters(const settings& s, std::string_view issuer, std::string_view resource,
+                               std::string_view scope);
 std::string read_assertion(std::uint32_t http_status, std::string_view body, std::string_view token_endpoint);
 parameters assertion_parameters(std::string_view assertion);
 

@@ -102,8 +102,7 @@ std::string algorithm_of(std::string_view private_key_pem) {
   return algorithm_of(read_key(private_key_pem).get());
 }
 
-std::string signed_jwt(std::string_view header_json, std::string_view claims_json,
-                       std::string_view private_key_pem) {
+std::string signed_jwt(std::string_view header_json, std::string_view claims_json, std::string_view private_key_pem) {
   const auto key = read_key(private_key_pem);
   const auto algorithm = algorithm_of(key.get());
   auto text = base64url(header_json) + "." + base64url(claims_json);
@@ -111,13 +110,12 @@ std::string signed_jwt(std::string_view header_json, std::string_view claims_jso
   const md_ctx ctx(EVP_MD_CTX_new());
   std::size_t n = 0;
   std::string signature;
-  bool good = !algorithm.empty() && ctx &&
-              EVP_DigestSignInit(ctx.get(), nullptr, digest, nullptr, key.get()) == 1 &&
+  bool good = !algorithm.empty() && ctx && EVP_DigestSignInit(ctx.get(), nullptr, digest, nullptr, key.get()) == 1 &&
               EVP_DigestSign(ctx.get(), nullptr, &n, octets(text), text.size()) == 1;
   if (good) {
     signature.resize(n);
-    good = EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n,
-                          octets(text), text.size()) == 1;
+    good = EVP_DigestSign(ctx.get(), reinterpret_cast<unsigned char*>(signature.data()), &n, octets(text),
+                          text.size()) == 1;
     signature.resize(n);
   }
   if (good && algorithm == "ES256") signature = raw_ecdsa(signature);

@@ -119,8 +119,7 @@ std::vector<std::string> server_metadata_urls(std::string_view issuer) {
   return {u->with_path(oauth + path), u->with_path(openid + path), u->with_path(path + openid)};
 }
 
-resource_metadata read_resource_metadata(std::string_view body, std::string_view server_url,
-                                         schemes allowed) {
+resource_metadata read_resource_metadata(std::string_view body, std::string_view server_url, schemes allowed) {
   const auto o = object_in(body, "protected-resource metadata");
   resource_metadata m;
   m.resource = text_of(o, "resource");
@@ -144,8 +143,8 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
   return m;
 }
 
-server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed,
-                                     consent wanted, std::string_view pinned) {
+server_metadata read_server_metadata(std::string_view body, std::string_view issuer, schemes allowed, consent wanted,
+                                     std::string_view pinned) {
   const auto o = object_in(body, "authorization server's metadata");
   server_metadata m = server_metadata_from(o);
   const bool trusted = !pinned.empty() && (same_issuer(m.issuer, pinned) || same_issuer(issuer, pinned));

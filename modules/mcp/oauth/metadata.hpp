@@ -31,7 +31,7 @@ struct server_metadata {
   std::vector<std::string> auth_methods;  // of the token endpoint; empty: not given
   std::string scopes;
   bool client_documents = false;  // accepts a URL as client_id
-  bool names_issuer = false;      // authorization responses contain `iss`
+  bool names_issuer = false;  // authorization responses contain `iss`
 };
 
 // The URLs to query, in order.
@@ -39,13 +39,12 @@ std::vector<std::string> resource_metadata_urls(std::string_view server_url);
 std::vector<std::string> server_metadata_urls(std::string_view issuer);
 
 // Metadata for this server: its resource must be the server's URL or a parent of it.
-resource_metadata read_resource_metadata(std::string_view text, std::string_view server_url,
-                                         schemes allowed);
+resource_metadata read_resource_metadata(std::string_view text, std::string_view server_url, schemes allowed);
 // Metadata of this issuer; requires PKCE with S256 if users must consent. `pinned`: the issuer that the profile or
 // integration trusts. The metadata may name it instead of the queried issuer; if empty, they must name the queried one.
 enum class consent { of_user, none };
-server_metadata read_server_metadata(std::string_view text, std::string_view issuer, schemes allowed,
-                                     consent wanted, std::string_view pinned = {});
+server_metadata read_server_metadata(std::string_view text, std::string_view issuer, schemes allowed, consent wanted,
+                                     std::string_view pinned = {});
 // The default endpoints of revision 2025-03-26 for an authorization server without metadata: /authorize, /token and
 // /register.
 server_metadata default_metadata(std::string_view issuer);

@@ -57,13 +57,11 @@ TEST(Metadata, PlacesAreAskedInTheOrderOfTheSpecification) {
               ElementsAre("https://h:8443/.well-known/oauth-protected-resource/public/mcp",
                           "https://h:8443/.well-known/oauth-protected-resource"));
   EXPECT_THAT(resource_metadata_urls("https://h"), ElementsAre("https://h/.well-known/oauth-protected-resource"));
-  EXPECT_THAT(server_metadata_urls("https://as/t1"),
-              ElementsAre("https://as/.well-known/oauth-authorization-server/t1",
-                          "https://as/.well-known/openid-configuration/t1",
-                          "https://as/t1/.well-known/openid-configuration"));
-  EXPECT_THAT(server_metadata_urls("https://as/"),
-              ElementsAre("https://as/.well-known/oauth-authorization-server",
-                          "https://as/.well-known/openid-configuration"));
+  EXPECT_THAT(server_metadata_urls("https://as/t1"), ElementsAre("https://as/.well-known/oauth-authorization-server/t1",
+                                                                 "https://as/.well-known/openid-configuration/t1",
+                                                                 "https://as/t1/.well-known/openid-configuration"));
+  EXPECT_THAT(server_metadata_urls("https://as/"), ElementsAre("https://as/.well-known/oauth-authorization-server",
+                                                               "https://as/.well-known/openid-configuration"));
 }
 
 std::string resource_text(const std::string& resource, const std::string& server = "https://as") {
@@ -85,8 +83,8 @@ TEST(Metadata, AuthorizationServersAreHttpsUnlessAllIsLocal) {
     return read_resource_metadata(resource_text("https://h", as), "https://h", s).authorization_server;
   };
   EXPECT_EQ(read("http://localhost:7", schemes::http_too), "http://localhost:7");
-  for (const char* bad : {"http://as", "ftp://as", "https://u:p@as", "https://as#x", "javascript:alert(1)", "as", "httsps.a:?",
-                          "https:?", "https:a"}) {
+  for (const char* bad : {"http://as", "ftp://as", "https://u:p@as", "https://as#x", "javascript:alert(1)", "as",
+                          "httsps.a:?", "https:?", "https:a"}) {
     EXPECT_THROW(read(bad, schemes::https_only), ry::error) << bad;
   }
   EXPECT_THROW(read_resource_metadata(R"({"resource":"https://h"})", "https://h", schemes::https_only), ry::error);
@@ -146,15 +144,20 @@ TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
 TEST(Metadata, AnAddressIsOnTheHostOfAnIssuerOrBelowIt) {
   EXPECT_TRUE(on_host_of("https://auth.example.com/t", "https://auth.example.com"));
   EXPECT_TRUE(on_host_of("https://mcp.slack.com", "https://slack.com"));
-  for (const auto& [url, issuer] : {std::pair{"https://evilslack.com", "https://slack.com"}, {"https://slack.com.evil", "https://slack.com"},
-                                    {"http://slack.com", "https://slack.com"}, {"https://slack.com", "https://mcp.slack.com"},
-                                    {"https://a.com", "https://com"}, {"no address", "https://a.com"}, {"https://a.com", ""}}) {
+  for (const auto& [url, issuer] : {std::pair{"https://evilslack.com", "https://slack.com"},
+                                    {"https://slack.com.evil", "https://slack.com"},
+                                    {"http://slack.com", "https://slack.com"},
+                                    {"https://slack.com", "https://mcp.slack.com"},
+                                    {"https://a.com", "https://com"},
+                                    {"no address", "https://a.com"},
+                                    {"https://a.com", ""}}) {
     EXPECT_FALSE(on_host_of(url, issuer)) << url << " " << issuer;
   }
 }
 
 TEST(Metadata, PagesAreNoDocuments) {
-  for (const char* page : {"", "<!doctype html><div></div>", "not found", "[]", "null", "{}", R"({"error":"not_found"})", "\xff"}) {
+  for (const char* page :
+       {"", "<!doctype html><div></div>", "not found", "[]", "null", "{}", R"({"error":"not_found"})", "\xff"}) {
     EXPECT_NE(no_document(page, document::resource), "") << page;
     EXPECT_NE(no_document(page, document::server), "") << page;
   }
@@ -229,9 +232,9 @@ std::string decoded(std::string_view text) {
   for (auto& c : padded) c = c == '-' ? '+' : c == '_' ? '/' : c;
   while (padded.size() % 4 != 0) padded += '=';
   std::string out(padded.size(), '\0');
-  const auto n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                 reinterpret_cast<const unsigned char*>(padded.data()),
-                                 static_cast<int>(padded.size()));
+  const auto n =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(padded.data()), static_cast<int>(padded.size()));
   out.resize(static_cast<std::size_t>(n));
   for (std::size_t i = padded.size(); i > 0 && padded[i - 1] == '='; --i) out.pop_back();
   return out;
@@ -266,7 +269,8 @@ TEST(Requests, AssertionsAreSignedByTheKeyAndSayForWhom) {
     const auto* digest = algorithm == std::string_view("EdDSA") ? nullptr : EVP_sha256();
     ASSERT_EQ(EVP_DigestVerifyInit(ctx, nullptr, digest, nullptr, pair->key), 1);
     EXPECT_EQ(EVP_DigestVerify(ctx, reinterpret_cast<const unsigned char*>(signature.data()), signature.size(),
-                               reinterpret_cast<const unsigned char*>(jwt.data()), two), 1);
+                               reinterpret_cast<const unsigned char*>(jwt.data()), two),
+              1);
     EVP_MD_CTX_free(ctx);
   }
   EXPECT_EQ(algorithm_of("no key"), "");
@@ -311,12 +315,13 @@ TEST(Answers, TokensAreBearerTokens) {
   EXPECT_EQ(t.access, "abc");
   EXPECT_EQ(t.expires_us, 3605'000'000);
   EXPECT_EQ(t.scope, "b a");
-  for (const char* bad : {"", "[]", "{}", R"({"access_token":"abc"})", R"({"access_token":"a\r\nb","token_type":"Bearer"})",
-                          R"({"access_token":"abc","token_type":"DPoP"})", R"({"access_token":"","token_type":"Bearer"})"}) {
+  for (const char* bad :
+       {"", "[]", "{}", R"({"access_token":"abc"})", R"({"access_token":"a\r\nb","token_type":"Bearer"})",
+        R"({"access_token":"abc","token_type":"DPoP"})", R"({"access_token":"","token_type":"Bearer"})"}) {
     EXPECT_THROW(read_tokens(200, bad, "https://as/token", 0), ry::error) << bad;
   }
-  const auto long_lived = read_tokens(
-      200, R"({"access_token":"abc","token_type":"Bearer","expires_in":9223372036854775807})", "", 0);
+  const auto long_lived =
+      read_tokens(200, R"({"access_token":"abc","token_type":"Bearer","expires_in":9223372036854775807})", "", 0);
   EXPECT_LT(long_lived.expires_us, 400LL * 24 * 3600 * 1'000'000);
 }
 
@@ -349,7 +354,8 @@ TEST(Answers, AnySuccessStatusGivesATokenAndAnErrorInOneIsAnError) {
     EXPECT_THAT(std::string(e.message()), HasSubstr("bad_verification_code"));
   }
   EXPECT_EQ(read_tokens(200, good, "", 0).expires_us, 3600'000'000);
-  for (const auto& [life, seconds] : {std::pair{"60.5", 60}, {"\"60\"", 60}, {"-1", 0}, {"\"soon\"", 0}, {"null", 0}, {"\"\"", 0}}) {
+  for (const auto& [life, seconds] :
+       {std::pair{"60.5", 60}, {"\"60\"", 60}, {"-1", 0}, {"\"soon\"", 0}, {"null", 0}, {"\"\"", 0}}) {
     const auto text = R"({"access_token":"abc","token_type":"bearer","expires_in":)" + std::string(life) + "}";
     EXPECT_EQ(read_tokens(200, text, "", 0).expires_us, seconds * 1'000'000) << life;
   }
@@ -363,8 +369,11 @@ TEST(Answers, ARefreshTokenIsVoidAfterAnyRefusalThatDoesNotPass) {
       EXPECT_TRUE(voids_refresh(failure(status, body.c_str()))) << status << " " << code;
     }
   }
-  for (const auto& [status, body] : {std::pair{400u, ""}, {404u, "<html>"}, {429u, R"({"error":"invalid_grant"})"},
-                                     {503u, R"({"error":"invalid_grant"})"}, {400u, R"({"error":"temporarily_unavailable"})"},
+  for (const auto& [status, body] : {std::pair{400u, ""},
+                                     {404u, "<html>"},
+                                     {429u, R"({"error":"invalid_grant"})"},
+                                     {503u, R"({"error":"invalid_grant"})"},
+                                     {400u, R"({"error":"temporarily_unavailable"})"},
                                      {400u, R"({"error":"server_error"})"}}) {
     EXPECT_FALSE(voids_refresh(failure(status, body))) << status << " " << body;
   }
@@ -426,7 +435,11 @@ std::string complaint(const json::object& o) {
 }
 
 json::object by_identity() {
-  return {{"grant", "id_jag"}, {"client_id", "a"}, {"idp_issuer", "https://idp"}, {"idp_client_id", "b"}, {"subject_token", "me"}};
+  return {{"grant", "id_jag"},
+          {"client_id", "a"},
+          {"idp_issuer", "https://idp"},
+          {"idp_client_id", "b"},
+          {"subject_token", "me"}};
 }
 
 TEST(Settings, OfAnIdentityProviderGoWithItsGrantOnly) {
@@ -461,8 +474,13 @@ TEST(Requests, AnIdentityIsExchangedForAnAssertion) {
 
 TEST(Answers, AnAssertionIsOneByItsType) {
   const auto read = [](const char* body) { return read_assertion(200, body, "https://idp/token"); };
-  EXPECT_EQ(read(R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag","token_type":"N_A"})"), "x.y");
-  EXPECT_THROW(read(R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:jwt","token_type":"N_A"})"), ry::error);
+  EXPECT_EQ(
+      read(
+          R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag","token_type":"N_A"})"),
+      "x.y");
+  EXPECT_THROW(
+      read(R"({"access_token":"x.y","issued_token_type":"urn:ietf:params:oauth:token-type:jwt","token_type":"N_A"})"),
+      ry::error);
   EXPECT_THROW(read(R"({"issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})"), ry::error);
   EXPECT_THROW(read("[]"), ry::error);
   try {

@@ -69,20 +69,16 @@ key_ptr private_key_of(std::string_view scalar) {
     throw ry::bad_request("notify_push.key", "the private key is out of range");
   }
   const ec_point_ptr p(EC_POINT_new(group.get()));
-  need(p && EC_POINT_mul(group.get(), p.get(), d.get(), nullptr, nullptr, nullptr) == 1,
-       "EC_POINT_mul");
+  need(p && EC_POINT_mul(group.get(), p.get(), d.get(), nullptr, nullptr, nullptr) == 1, "EC_POINT_mul");
   std::string point(point_bytes, '\0');
-  need(EC_POINT_point2oct(group.get(), p.get(), POINT_CONVERSION_UNCOMPRESSED, out(point),
-                          point.size(), nullptr) == point_bytes,
+  need(EC_POINT_point2oct(group.get(), p.get(), POINT_CONVERSION_UNCOMPRESSED, out(point), point.size(), nullptr) ==
+           point_bytes,
        "point2oct");
   const builder_ptr build(OSSL_PARAM_BLD_new());
-  need(
-      build &&
-          OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
-          OSSL_PARAM_BLD_push_BN(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, d.get()) == 1 &&
-          OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
-                                           point.size()) == 1,
-      "params");
+  need(build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
+           OSSL_PARAM_BLD_push_BN(build.get(), OSSL_PKEY_PARAM_PRIV_KEY, d.get()) == 1 &&
+           OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
+       "params");
   const params_ptr params(OSSL_PARAM_BLD_to_param(build.get()));
   return from_data(params.get(), EVP_PKEY_KEYPAIR);
 }
@@ -92,12 +88,9 @@ key_ptr public_key_of(std::string_view point) {
     throw ry::bad_request("notify_push.key", "the key is not an uncompressed point on the curve P-256");
   }
   const builder_ptr build(OSSL_PARAM_BLD_new());
-  need(
-      build &&
-          OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
-          OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(),
-                                           point.size()) == 1,
-      "params");
+  need(build && OSSL_PARAM_BLD_push_utf8_string(build.get(), OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1 &&
+           OSSL_PARAM_BLD_push_octet_string(build.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) == 1,
+       "params");
   const params_ptr params(OSSL_PARAM_BLD_to_param(build.get()));
   return from_data(params.get(), EVP_PKEY_PUBLIC_KEY);
 }
@@ -107,17 +100,14 @@ std::string scalar_of(EVP_PKEY* key) {
   need(EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &raw) == 1, "private key");
   const bn_ptr d(raw);
   std::string bytes(scalar_bytes, '\0');
-  need(BN_bn2binpad(d.get(), out(bytes), static_cast<int>(bytes.size())) ==
-           static_cast<int>(scalar_bytes),
-       "bn2bin");
+  need(BN_bn2binpad(d.get(), out(bytes), static_cast<int>(bytes.size())) == static_cast<int>(scalar_bytes), "bn2bin");
   return bytes;
 }
 
 std::string point_of(EVP_PKEY* key) {
   std::string bytes(point_bytes, '\0');
   std::size_t len = 0;
-  need(EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, out(bytes), bytes.size(),
-                                       &len) == 1 &&
+  need(EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, out(bytes), bytes.size(), &len) == 1 &&
            len == point_bytes,
        "public key");
   return bytes;
@@ -127,8 +117,7 @@ std::string agree(EVP_PKEY* own, EVP_PKEY* theirs) {
   const ctx_ptr ctx(EVP_PKEY_CTX_new(own, nullptr));
   std::string secret(scalar_bytes, '\0');
   std::size_t len = secret.size();
-  need(ctx && EVP_PKEY_derive_init(ctx.get()) == 1 &&
-           EVP_PKEY_derive_set_peer(ctx.get(), theirs) == 1 &&
+  need(ctx && EVP_PKEY_derive_init(ctx.get()) == 1 && EVP_PKEY_derive_set_peer(ctx.get(), theirs) == 1 &&
            EVP_PKEY_derive(ctx.get(), out(secret), &len) == 1 && len == scalar_bytes,
        "derive");
   return secret;
@@ -142,8 +131,7 @@ std::string sign_es256(EVP_PKEY* key, std::string_view s) {
            EVP_DigestSign(ctx.get(), out(der), &len, in(s), s.size()) == 1,
        "sign");
   const unsigned char* at = in(der);
-  const std::unique_ptr<ECDSA_SIG, deleter<ECDSA_SIG_free>> sig(
-      d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(len)));
+  const std::unique_ptr<ECDSA_SIG, deleter<ECDSA_SIG_free>> sig(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(len)));
   std::string raw(2 * scalar_bytes, '\0');
   need(sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig.get()), out(raw), scalar_bytes) > 0 &&
            BN_bn2binpad(ECDSA_SIG_get0_s(sig.get()), out(raw) + scalar_bytes, scalar_bytes) > 0,
@@ -153,23 +141,19 @@ std::string sign_es256(EVP_PKEY* key, std::string_view s) {
 
 std::string hmac_sha256(std::string_view key, std::string_view s) {
   std::string mac(32, '\0');
-  need(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), in(s), s.size(), out(mac),
-            nullptr) != nullptr,
+  need(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), in(s), s.size(), out(mac), nullptr) != nullptr,
        "HMAC");
   return mac;
 }
 
-std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce,
-                              std::string_view plain) {
+std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce, std::string_view plain) {
   const std::unique_ptr<EVP_CIPHER_CTX, deleter<EVP_CIPHER_CTX_free>> ctx(EVP_CIPHER_CTX_new());
   std::string text(plain.size() + tag_bytes, '\0');
   int len = 0, rest = 0;
   need(ctx && EVP_EncryptInit_ex(ctx.get(), EVP_aes_128_gcm(), nullptr, in(key), in(nonce)) == 1 &&
-           EVP_EncryptUpdate(ctx.get(), out(text), &len, in(plain),
-                             static_cast<int>(plain.size())) == 1 &&
+           EVP_EncryptUpdate(ctx.get(), out(text), &len, in(plain), static_cast<int>(plain.size())) == 1 &&
            EVP_EncryptFinal_ex(ctx.get(), out(text) + len, &rest) == 1 &&
-           EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_GET_TAG, tag_bytes,
-                               text.data() + plain.size()) == 1,
+           EVP_CIPHER_CTX_ctrl(ctx.get(), EVP_CTRL_GCM_GET_TAG, tag_bytes, text.data() + plain.size()) == 1,
        "AES-128-GCM");
   return text;
 }
@@ -187,7 +171,9 @@ std::string to_base64url(std::string_view bytes) {
 std::string from_base64url(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   const bool standard = text.find_first_of("+/") != text.npos;
-  return ry::base64_decode(text, standard ? ry::base64_alphabet::standard : ry::base64_alphabet::url, ry::base64_padding::none).value_or("");
+  return ry::base64_decode(text, standard ? ry::base64_alphabet::standard : ry::base64_alphabet::url,
+                           ry::base64_padding::none)
+      .value_or("");
 }
 
 }  // namespace notify_push

@@ -18,18 +18,18 @@ using key_ptr = std::unique_ptr<EVP_PKEY, key_deleter>;
 
 key_ptr make_key();
 key_ptr private_key_of(std::string_view scalar);  // 32 bytes
-key_ptr public_key_of(std::string_view point);    // 65 bytes, uncompressed
+key_ptr public_key_of(std::string_view point);  // 65 bytes, uncompressed
 std::string scalar_of(EVP_PKEY* key);
 std::string point_of(EVP_PKEY* key);
 
-std::string agree(EVP_PKEY* own, EVP_PKEY* theirs);         // ECDH: 32 bytes
+std::string agree(EVP_PKEY* own, EVP_PKEY* theirs);  // ECDH: 32 bytes
 std::string sign_es256(EVP_PKEY* key, std::string_view s);  // r and s: 64 bytes
 std::string hmac_sha256(std::string_view key, std::string_view s);
 std::string encrypt_aes128gcm(std::string_view key, std::string_view nonce,
                               std::string_view plain);  // with its tag
 std::string random_bytes(std::size_t n);
 
-std::string to_base64url(std::string_view bytes);   // without padding
+std::string to_base64url(std::string_view bytes);  // without padding
 std::string from_base64url(std::string_view text);  // of either alphabet, with or without padding; empty: it is none
 
 }  // namespace notify_push

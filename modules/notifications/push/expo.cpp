@@ -68,8 +68,7 @@ bool is_expo_token(std::string_view token) {
   for (const std::string_view prefix : {"ExponentPushToken[", "ExpoPushToken["}) {
     if (token.starts_with(prefix)) {
       const auto inside = token.substr(prefix.size());
-      return inside.size() > 1 && inside.find_first_of("]\"\\ \t\r\n") == inside.size() - 1 &&
-             inside.back() == ']';
+      return inside.size() > 1 && inside.find_first_of("]\"\\ \t\r\n") == inside.size() - 1 && inside.back() == ']';
     }
   }
   return ry::uuid::parse(token).has_value();
@@ -94,13 +93,12 @@ std::string expo_messages(const ry::notify::notification& n, const std::vector<s
   return json::serialize(all);
 }
 
-results read_expo_tickets(std::uint32_t status, std::string_view body,
-                          const std::vector<std::string>& tokens, std::uint32_t retry_after_s) {
+results read_expo_tickets(std::uint32_t status, std::string_view body, const std::vector<std::string>& tokens,
+                          std::uint32_t retry_after_s) {
   const json::value v = parsed(body);
   const auto* data = member(v, "data");
   results out;
-  if (status / 100 == 2 && data != nullptr && data->is_array() &&
-      data->get_array().size() == tokens.size()) {
+  if (status / 100 == 2 && data != nullptr && data->is_array() && data->get_array().size() == tokens.size()) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const json::value& ticket = data->get_array()[i];
       const std::string id = text_at(ticket, "id");
@@ -116,8 +114,7 @@ results read_expo_tickets(std::uint32_t status, std::string_view body,
   std::string text = "Expo answered " + std::to_string(status);
   const auto* errors = member(v, "errors");
   if (errors != nullptr && errors->is_array() && !errors->get_array().empty()) {
-    text += ": " + text_at(errors->get_array()[0], "code") + " " +
-            text_at(errors->get_array()[0], "message");
+    text += ": " + text_at(errors->get_array()[0], "code") + " " + text_at(errors->get_array()[0], "message");
   }
   const bool later = status / 100 == 2 || status == 408 || status == 429 || status >= 500;
   const bool settings = status == 401 || status == 403;
@@ -140,13 +137,12 @@ std::string expo_receipt_query(const std::vector<ry::notify::sent>& all) {
   return json::serialize(o);
 }
 
-results read_expo_receipts(std::uint32_t status, std::string_view body,
-                           const std::vector<ry::notify::sent>& all) {
+results read_expo_receipts(std::uint32_t status, std::string_view body, const std::vector<ry::notify::sent>& all) {
   const json::value v = parsed(body);
   const auto* data = member(v, "data");
   if (status / 100 != 2 || data == nullptr || !data->is_object()) {
-    throw ry::unavailable("notify_push.expo", "Expo answered " + std::to_string(status) +
-                                                  " to a question for receipts");
+    throw ry::unavailable("notify_push.expo",
+                          "Expo answered " + std::to_string(status) + " to a question for receipts");
   }
   results out;
   for (const auto& s : all) {

@@ -19,8 +19,7 @@ std::string expo_messages(const ry::notify::notification& n, const std::vector<s
                           std::int64_t ttl_s);
 // One result for each token, in their order.
 ry::notify::results read_expo_tickets(std::uint32_t status, std::string_view body,
-                                      const std::vector<std::string>& tokens,
-                                      std::uint32_t retry_after_s);
+                                      const std::vector<std::string>& tokens, std::uint32_t retry_after_s);
 // The devices belong to several projects: each has to be asked for by itself.
 bool is_mixed_projects(std::uint32_t status, std::string_view body);
 

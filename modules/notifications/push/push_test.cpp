@@ -18,16 +18,15 @@ constexpr const char* p256dh =
 
 subscription reader() {
   return read_subscription(
-      std::string(
-          R"({"endpoint":"https://push.example/abc","expirationTime":null,"keys":{"p256dh":")") +
-      p256dh + R"(","auth":"BTBZMqHH6r4Tts7J_aSIgg"}})");
+      std::string(R"({"endpoint":"https://push.example/abc","expirationTime":null,"keys":{"p256dh":")") + p256dh +
+      R"(","auth":"BTBZMqHH6r4Tts7J_aSIgg"}})");
 }
 
 // The example of RFC 8291, appendix A.
 TEST(web_push, encrypts_as_in_the_standard) {
-  const auto body = encrypt(reader(), "When I grow up, I want to be a watermelon",
-                            from_base64url("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"),
-                            from_base64url("DGv6ra1nlYgDCS1FRnbzlw"));
+  const auto body =
+      encrypt(reader(), "When I grow up, I want to be a watermelon",
+              from_base64url("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"), from_base64url("DGv6ra1nlYgDCS1FRnbzlw"));
   EXPECT_EQ(to_base64url(body),
             "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_"
             "c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBr"
@@ -37,8 +36,7 @@ TEST(web_push, encrypts_as_in_the_standard) {
 TEST(web_push, a_message_fits_into_one_record) {
   EXPECT_EQ(encrypt(reader(), std::string(most_message_bytes, 'x')).size(), 4096u);
   EXPECT_THROW(encrypt(reader(), std::string(most_message_bytes + 1, 'x')), ry::error);
-  EXPECT_NE(encrypt(reader(), "x"), encrypt(reader(), "x"))
-      << "a key and a salt of its own each time";
+  EXPECT_NE(encrypt(reader(), "x"), encrypt(reader(), "x")) << "a key and a salt of its own each time";
 }
 
 TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
@@ -51,8 +49,8 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
     return "";
   };
   const auto with = [](const char* endpoint, const char* key, const char* auth) {
-    return std::string(R"({"endpoint":")") + endpoint + R"(","keys":{"p256dh":")" + key +
-           R"(","auth":")" + auth + "\"}}";
+    return std::string(R"({"endpoint":")") + endpoint + R"(","keys":{"p256dh":")" + key + R"(","auth":")" + auth +
+           "\"}}";
   };
   const char* good = "https://push.example/abc";
   const char* auth = "BTBZMqHH6r4Tts7J_aSIgg";
@@ -60,13 +58,11 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
   EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J_aSIgg==")), "");
   EXPECT_EQ(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSIgg==")), "") << "the standard alphabet";
   EXPECT_THAT(fault(with(good, p256dh, "BTBZMqHH6r4Tts7J/aSI_g==")), HasSubstr("keys.auth")) << "but not both at once";
-  for (const char* text : {"", "[]", "x", "\"s\""})
-    EXPECT_THAT(fault(text), HasSubstr("subscription as JSON")) << text;
+  for (const char* text : {"", "[]", "x", "\"s\""}) EXPECT_THAT(fault(text), HasSubstr("subscription as JSON")) << text;
   EXPECT_THAT(fault("{}"), HasSubstr("endpoint is missing"));
   EXPECT_THAT(fault(R"({"endpoint":"https://x"})"), HasSubstr("keys is missing"));
   EXPECT_THAT(fault(R"({"endpoint":"https://x","keys":{}})"), HasSubstr("keys.p256dh"));
-  for (const char* url :
-       {"ftp://x/", "https://", "https:///a", "https://u@x/", "https://a b/", "x", "https://:1/"})
+  for (const char* url : {"ftp://x/", "https://", "https:///a", "https://u@x/", "https://a b/", "x", "https://:1/"})
     EXPECT_THAT(fault(with(url, p256dh, auth)), HasSubstr("endpoint")) << url;
   EXPECT_THAT(fault(with(good, p256dh, "AAAA")), HasSubstr("keys.auth"));
   EXPECT_THAT(fault(with(good, "AAAA", auth)), HasSubstr("keys.p256dh"));
@@ -77,16 +73,13 @@ TEST(web_push, subscriptions_that_cannot_be_used_are_named) {
 
 TEST(web_push, keys_are_written_as_they_are_read) {
   const auto key = vapid_key::read("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw");
-  EXPECT_EQ(
-      key.public_text(),
-      "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8");
+  EXPECT_EQ(key.public_text(),
+            "BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8");
   EXPECT_EQ(key.private_text(), "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw");
   const auto made = vapid_key::generate();
   EXPECT_EQ(vapid_key::read(made.private_text()).public_text(), made.public_text());
-  const std::string zero = to_base64url(std::string(32, '\0')),
-                    most = to_base64url(std::string(32, '\xff'));
-  for (const std::string& bad :
-       {std::string(), std::string("AAAA"), std::string("!!!"), zero, most})
+  const std::string zero = to_base64url(std::string(32, '\0')), most = to_base64url(std::string(32, '\xff'));
+  for (const std::string& bad : {std::string(), std::string("AAAA"), std::string("!!!"), zero, most})
     EXPECT_THROW(vapid_key::read(bad), ry::error) << bad;
 }
 
@@ -104,12 +97,11 @@ TEST(web_push, the_token_is_for_the_origin) {
 }
 
 TEST(expo, tokens_are_told_from_other_texts) {
-  for (const char* good : {"ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]", "ExpoPushToken[a]",
-                           "f5abf9a8-5b3f-4b1c-9d51-3a3f9d4b0c11"})
+  for (const char* good :
+       {"ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]", "ExpoPushToken[a]", "f5abf9a8-5b3f-4b1c-9d51-3a3f9d4b0c11"})
     EXPECT_TRUE(is_expo_token(good)) << good;
-  for (const char* bad :
-       {"", "x", "ExponentPushToken[]", "ExponentPushToken[a", "ExponentPushToken[a]b",
-        "ExponentPushToken[a\"]", "ExponentPushToken[a]]", "exponentpushtoken[a]"})
+  for (const char* bad : {"", "x", "ExponentPushToken[]", "ExponentPushToken[a", "ExponentPushToken[a]b",
+                          "ExponentPushToken[a\"]", "ExponentPushToken[a]]", "exponentpushtoken[a]"})
     EXPECT_FALSE(is_expo_token(bad)) << bad;
 }
 
@@ -122,8 +114,8 @@ TEST(expo, tickets_tell_each_device_apart) {
     {"status":"error","message":"m","details":{"error":"InvalidCredentials"}}]})",
                                     tokens, 0);
   ASSERT_EQ(rs.size(), 5u);
-  const int outcomes[] = {RY_NOTIFY_ACCEPTED, RY_NOTIFY_GONE, RY_NOTIFY_RETRY_NEW,
-                          RY_NOTIFY_REFUSED, RY_NOTIFY_RETRY_NEW};
+  const int outcomes[] = {RY_NOTIFY_ACCEPTED, RY_NOTIFY_GONE, RY_NOTIFY_RETRY_NEW, RY_NOTIFY_REFUSED,
+                          RY_NOTIFY_RETRY_NEW};
   for (std::size_t i = 0; i < 5; i++) {
     EXPECT_EQ(rs[i].outcome, outcomes[i]) << i;
     EXPECT_EQ(rs[i].token, tokens[i]);
@@ -138,17 +130,29 @@ TEST(expo, tickets_tell_each_device_apart) {
 }
 
 TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
-  for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
-           {403, "the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions."},
-           {403, "the key in the authorization header does not correspond to the sender ID used to subscribe this user."},
-           {403, "<HTML>\n<HEAD>\n<TITLE>MismatchSenderId</TITLE>\n</HEAD>"},
-           {401, R"({"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"})"},
-           {400, R"({"reason":"VapidPkHashMismatch"})"}})
+  for (
+      const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
+          {403,
+           "the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions."},
+          {403,
+           "the key in the authorization header does not correspond to the sender ID used to subscribe this user."},
+          {403, "<HTML>\n<HEAD>\n<TITLE>MismatchSenderId</TITLE>\n</HEAD>"},
+          {401, R"({"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"})"},
+          {400, R"({"reason":"VapidPkHashMismatch"})"}})
     EXPECT_TRUE(is_of_another_key(status, body)) << status << " " << body;
   for (const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
-           {403, R"({"reason":"BadJwtToken"})"}, {403, R"({"reason":"ExpiredProviderToken"})"}, {403, "<html>Access denied by the firewall</html>"},
-           {403, ""}, {403, "Forbidden"}, {403, "Access denied: the names of certificate and host do not correspond"}, {403, "TLS key mismatch"},
-           {401, R"({"code":401,"errno":109,"message":"Invalid authorization: expired"})"}, {401, ""}, {400, ""}, {413, "key mismatch"}, {500, R"({"reason":"VapidPkHashMismatch"})"}})
+           {403, R"({"reason":"BadJwtToken"})"},
+           {403, R"({"reason":"ExpiredProviderToken"})"},
+           {403, "<html>Access denied by the firewall</html>"},
+           {403, ""},
+           {403, "Forbidden"},
+           {403, "Access denied: the names of certificate and host do not correspond"},
+           {403, "TLS key mismatch"},
+           {401, R"({"code":401,"errno":109,"message":"Invalid authorization: expired"})"},
+           {401, ""},
+           {400, ""},
+           {413, "key mismatch"},
+           {500, R"({"reason":"VapidPkHashMismatch"})"}})
     EXPECT_FALSE(is_of_another_key(status, body)) << status << " " << body;
   EXPECT_TRUE(is_of_another_key(401, "", "The public key of the token does not match that of the channel Url"));
   EXPECT_FALSE(is_of_another_key(401, "", "JWT Authentication Failed, unable to validate token signature"));
@@ -158,8 +162,7 @@ TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
 TEST(expo, receipts_tell_what_became_of_it) {
   std::vector<ry::notify::sent> sent(4);
   const char* ids[] = {"r1", "r2", "r3", "r4"};
-  for (std::size_t i = 0; i < 4; i++)
-    sent[i].provider_id = ids[i], sent[i].token = std::string("T") + ids[i];
+  for (std::size_t i = 0; i < 4; i++) sent[i].provider_id = ids[i], sent[i].token = std::string("T") + ids[i];
   const auto rs = read_expo_receipts(200, R"({"data":{"r1":{"status":"ok"},
     "r2":{"status":"error","message":"m","details":{"error":"DeviceNotRegistered"}},
     "r3":{"status":"error","message":"m","details":{"error":"InvalidCredentials"}}}})",

@@ -33,7 +33,9 @@ std::string host_of(std::string_view url) {
 }
 
 // Browsers replace the address by one below .invalid when their user withdraws the permission (Chromium: permanently-removed.invalid).
-bool is_withdrawn(std::string_view endpoint) { return host_of(endpoint).ends_with(".invalid"); }
+bool is_withdrawn(std::string_view endpoint) {
+  return host_of(endpoint).ends_with(".invalid");
+}
 
 std::uint32_t retry_after_of(const ry::client_response& r) {
   const std::string_view text = r.header("Retry-After");
@@ -54,8 +56,7 @@ result web_result(std::string_view token, std::int32_t outcome, std::string deta
 std::string web_message(const notification& n) {
   std::string body = n.texts.body;
   for (;;) {
-    json::object o{
-        {"title", n.texts.title}, {"body", body}, {"workflow", n.workflow}, {"tag", n.key}};
+    json::object o{{"title", n.texts.title}, {"body", body}, {"workflow", n.workflow}, {"tag", n.key}};
     if (!n.texts.action_url.empty()) o["url"] = n.texts.action_url;
     std::string text = json::serialize(o);
     if (text.size() <= most_message_bytes || body.empty()) return text;
@@ -68,8 +69,7 @@ std::string web_message(const notification& n) {
 }  // namespace
 
 std::int64_t sender::ttl_s(const notification& n) const {
-  return std::clamp<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 0,
-                                  longest_ttl_s);
+  return std::clamp<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 0, longest_ttl_s);
 }
 
 std::uint64_t sender::time_for(const notification& n) const {
@@ -78,8 +78,7 @@ std::uint64_t sender::time_for(const notification& n) const {
 
 void sender::check_endpoint(std::string_view url) const {
   if (options_.allowed == endpoints::https_only && !url.starts_with("https://")) {
-    throw ry::bad_request("notify_push.endpoint",
-                          "device_token: endpoint must begin with https://");
+    throw ry::bad_request("notify_push.endpoint", "device_token: endpoint must begin with https://");
   }
   if (ctx_.http_client().check_url(url) != RY_OK) {
     throw ry::bad_request("notify_push.endpoint", "device_token: endpoint is not a public address");
@@ -103,9 +102,8 @@ std::string sender::accepts(const ry::notify::token& t) const {
     check_endpoint(s.endpoint);
     return std::move(s.endpoint);
   }
-  throw ry::bad_request("notify_push.provider", options_.vapid
-                                                    ? "provider must be one of expo, web-push"
-                                                    : "provider must be expo");
+  throw ry::bad_request("notify_push.provider",
+                        options_.vapid ? "provider must be one of expo, web-push" : "provider must be expo");
 }
 
 ry::task<results> sender::send(notification n) const {
@@ -136,8 +134,7 @@ ry::task<results> sender::send(notification n) const {
     }
   }
   for (std::size_t i = 0; i < expo.size(); i += most_at_once) {
-    const auto end =
-        expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + most_at_once));
+    const auto end = expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + most_at_once));
     std::vector<std::string> some(expo.begin() + static_cast<std::ptrdiff_t>(i), end);
     add(some, to_expo(n, some));
   }
@@ -178,8 +175,7 @@ ry::task<ry::result<ry::client_response>> sender::post_to_expo(const char* path,
 ry::task<results> sender::to_expo(const notification& n, std::vector<std::string> tokens) const {
   const std::int64_t ttl = ttl_s(n);
   std::string body = expo_messages(n, tokens, ttl);
-  ry::result<ry::client_response> got =
-      co_await post_to_expo("/--/api/v2/push/send", std::move(body), time_for(n));
+  ry::result<ry::client_response> got = co_await post_to_expo("/--/api/v2/push/send", std::move(body), time_for(n));
   if (!got) throw got.error();
   if (tokens.size() == 1 || !is_mixed_projects(got->status, got->body)) {
     co_return read_expo_tickets(got->status, got->body, tokens, retry_after_of(*got));
@@ -233,8 +229,7 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
       .header("Urgency", "normal")
       .header("Topic", n.key)
       .header("Content-Encoding", "aes128gcm")
-      .header("Authorization", options_.vapid->authorization(to.endpoint, options_.vapid_subject,
-                                                             now + token_life_s))
+      .header("Authorization", options_.vapid->authorization(to.endpoint, options_.vapid_subject, now + token_life_s))
       .body(std::move(body), "application/octet-stream")
       .total_timeout(time_for(n))
       .max_response(64 * 1024)
@@ -246,8 +241,7 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
   if (!got) {
     if (got.status() == RY_CANCELLED) throw got.error();
     const bool never = got.status() == RY_PERMISSION_DENIED;
-    out.push_back(web_result(token, never ? RY_NOTIFY_REFUSED : RY_NOTIFY_RETRY,
-                             std::string(got.error().message())));
+    out.push_back(web_result(token, never ? RY_NOTIFY_REFUSED : RY_NOTIFY_RETRY, std::string(got.error().message())));
     co_return std::move(out);
   }
   const std::uint32_t status = got->status;

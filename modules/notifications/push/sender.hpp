@@ -20,10 +20,10 @@ enum class endpoints { https_only, http_too };  // http_too in deployment.mode =
 
 struct options {
   std::string expo_url = "https://exp.host";  // without a slash at its end
-  std::string expo_access_token;              // empty = none
-  std::optional<vapid_key> vapid;             // none: no Web Push, unless use() comes
-  std::string vapid_subject;                  // mailto: or https:
-  std::vector<std::string> web_push_hosts;    // those alone; empty = any public one
+  std::string expo_access_token;  // empty = none
+  std::optional<vapid_key> vapid;  // none: no Web Push, unless use() comes
+  std::string vapid_subject;  // mailto: or https:
+  std::vector<std::string> web_push_hosts;  // those alone; empty = any public one
   endpoints allowed = endpoints::https_only;
   std::uint64_t timeout_ms = 15'000;  // for one request
 };
@@ -48,10 +48,8 @@ class sender {
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all) const;
 
  private:
-  ry::task<ry::notify::results> to_expo(const ry::notify::notification& n,
-                                        std::vector<std::string> tokens) const;
-  ry::task<ry::notify::results> to_browser(const ry::notify::notification& n,
-                                           std::string token) const;
+  ry::task<ry::notify::results> to_expo(const ry::notify::notification& n, std::vector<std::string> tokens) const;
+  ry::task<ry::notify::results> to_browser(const ry::notify::notification& n, std::string token) const;
   ry::task<ry::result<ry::client_response>> post_to_expo(const char* path, std::string body,
                                                          std::uint64_t timeout_ms) const;
   void check_endpoint(std::string_view url) const;

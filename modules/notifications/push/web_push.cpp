@@ -32,7 +32,8 @@ std::string text_member(const json::object& o, const char* key, const std::strin
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return out;
 }
 
@@ -45,24 +46,20 @@ std::string expand(std::string_view prk, std::string_view info, std::size_t n) {
   return out;
 }
 
-std::string encrypted(const subscription& to, std::string_view text, EVP_PKEY* own,
-                      std::string_view salt) {
+std::string encrypted(const subscription& to, std::string_view text, EVP_PKEY* own, std::string_view salt) {
   using namespace std::string_view_literals;
   if (text.size() > most_message_bytes) {
-    throw ry::error(RY_OUT_OF_RANGE, "notify_push.too_long",
-                    "the message is too long for Web Push");
+    throw ry::error(RY_OUT_OF_RANGE, "notify_push.too_long", "the message is too long for Web Push");
   }
   const key_ptr theirs = public_key_of(to.p256dh);
   const std::string own_point = point_of(own);
   const std::string first = hmac_sha256(to.auth, agree(own, theirs.get()));
-  const std::string keying =
-      expand(first, std::string("WebPush: info\0"sv) + to.p256dh + own_point, 32);
+  const std::string keying = expand(first, std::string("WebPush: info\0"sv) + to.p256dh + own_point, 32);
   const std::string prk = hmac_sha256(salt, keying);
   const std::string key = expand(prk, "Content-Encoding: aes128gcm\0"sv, 16);
   const std::string nonce = expand(prk, "Content-Encoding: nonce\0"sv, 12);
   std::string out(salt);
-  for (int shift = 24; shift >= 0; shift -= 8)
-    out += static_cast<char>((record_bytes >> shift) & 255);
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((record_bytes >> shift) & 255);
   out += static_cast<char>(own_point.size());
   out += own_point;
   std::string last(text);
@@ -112,8 +109,7 @@ std::string encrypt(const subscription& to, std::string_view text, std::string_v
 vapid_key::vapid_key(std::string scalar, std::string point)
     : private_(to_base64url(scalar)),
       public_(to_base64url(point)),
-      key_(private_key_of(scalar).release(),
-           [](void* k) { EVP_PKEY_free(static_cast<EVP_PKEY*>(k)); }) {}
+      key_(private_key_of(scalar).release(), [](void* k) { EVP_PKEY_free(static_cast<EVP_PKEY*>(k)); }) {}
 
 vapid_key vapid_key::read(std::string_view text) {
   const key_ptr key = private_key_of(from_base64url(text));
@@ -130,8 +126,7 @@ std::string vapid_key::authorization(std::string_view endpoint, std::string_view
   const json::object head{{"typ", "JWT"}, {"alg", "ES256"}};
   json::object claims{{"aud", origin_of(endpoint)}, {"exp", expires_unix_s}};
   if (!subject.empty()) claims["sub"] = subject;
-  const std::string text =
-      to_base64url(json::serialize(head)) + "." + to_base64url(json::serialize(claims));
+  const std::string text = to_base64url(json::serialize(head)) + "." + to_base64url(json::serialize(claims));
   const std::string mark = to_base64url(sign_es256(static_cast<EVP_PKEY*>(key_.get()), text));
   return "vapid t=" + text + "." + mark + ", k=" + public_;
 }
@@ -155,12 +150,14 @@ bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_
   const std::string text = lower_case(body);
   constexpr std::string_view known[] = {
       "do not correspond to the credentials used to create the subscription",  // FCM
-      "does not correspond to the sender id used to subscribe",                // FCM, former texts
+      "does not correspond to the sender id used to subscribe",  // FCM, former texts
       "mismatchsenderid",
       "vapid public key mismatch",  // Mozilla autopush
-      "vapidpkhashmismatch",        // Apple
+      "vapidpkhashmismatch",  // Apple
   };
-  if (std::any_of(std::begin(known), std::end(known), [&](std::string_view one) { return text.find(one) != text.npos; })) return true;
+  if (std::any_of(std::begin(known), std::end(known),
+                  [&](std::string_view one) { return text.find(one) != text.npos; }))
+    return true;
   const std::string wns = lower_case(wns_error);
   return wns.find("public key") != wns.npos && wns.find("channel") != wns.npos;
 }

@@ -14,7 +14,7 @@ namespace notify_push {
 struct subscription {
   std::string endpoint;
   std::string p256dh;  // 65 bytes: an uncompressed point
-  std::string auth;    // 16 bytes
+  std::string auth;  // 16 bytes
 };
 
 // Throws bad_request naming the member that is missing or wrong. The point is checked to be on the
@@ -29,8 +29,7 @@ inline constexpr std::size_t most_message_bytes = 3993;
 std::string encrypt(const subscription& to, std::string_view text);
 
 // The same with a key pair and a salt of the caller's choice.
-std::string encrypt(const subscription& to, std::string_view text, std::string_view private_key,
-                    std::string_view salt);
+std::string encrypt(const subscription& to, std::string_view text, std::string_view private_key, std::string_view salt);
 
 // The key pair by which push services know this server; immutable.
 class vapid_key {
@@ -44,8 +43,7 @@ class vapid_key {
   const std::string& public_text() const noexcept { return public_; }
   // The value of Authorization for one endpoint. subject: mailto: or https:, whom to ask.
   // expires: within 24 h.
-  std::string authorization(std::string_view endpoint, std::string_view subject,
-                            std::int64_t expires_unix_s) const;
+  std::string authorization(std::string_view endpoint, std::string_view subject, std::int64_t expires_unix_s) const;
 
  private:
   vapid_key(std::string scalar, std::string point);

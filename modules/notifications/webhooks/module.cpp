@@ -34,8 +34,7 @@ std::string iso(std::int64_t unix_us) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      settings_(read_settings(ctx.settings(), faults_)) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings(), faults_)) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::webhooks);
     reg.contribute(RY_SETTINGS_CHECK_1, "webhooks", &ry::settings_faults::table, &faults_);
@@ -63,15 +62,12 @@ class module {
       names.push_back(r.name);
       urls.push_back(r.to.url);
     }
-    (co_await ctx_.db().query("select webhooks.configure($1::text[], $2::text[])", names, urls))
-        .value();
+    (co_await ctx_.db().query("select webhooks.configure($1::text[], $2::text[])", names, urls)).value();
   }
 
  private:
   ry::metric count(const char* outcome) const {
-    return ctx_.metrics().counter("attempts_total",
-                                  "Attempts to hand a webhook message over",
-                                  {{"outcome", outcome}});
+    return ctx_.metrics().counter("attempts_total", "Attempts to hand a webhook message over", {{"outcome", outcome}});
   }
 
   ry::task<void> heard(ry::event e) {
@@ -87,10 +83,9 @@ class module {
   }
 
   ry::task<bool> enqueue(std::string name, std::string id, std::string body) const {
-    const auto rows =
-        (co_await ctx_.db().query("select webhooks.enqueue($1, $2, $3, $4::int)", name, id, body,
-                                  static_cast<std::int64_t>(settings_.max_attempts)))
-            .value();
+    const auto rows = (co_await ctx_.db().query("select webhooks.enqueue($1, $2, $3, $4::int)", name, id, body,
+                                                static_cast<std::int64_t>(settings_.max_attempts)))
+                          .value();
     co_return rows.front().boolean(0);
   }
 
@@ -100,16 +95,14 @@ class module {
     const std::string name(args.at("endpoint").as_string());
     const receiver* r = settings_.find(name);
     if (r == nullptr) {
-      co_return ry::job_outcome::dead(ry::bad_request(
-          "webhooks.unknown", "webhooks.endpoints." + name + " is no longer configured"));
+      co_return ry::job_outcome::dead(
+          ry::bad_request("webhooks.unknown", "webhooks.endpoints." + name + " is no longer configured"));
     }
     const auto state =
-        (co_await ctx_.db().query(
-             "select disabled_at is not null from webhooks.endpoint where name = $1", name))
+        (co_await ctx_.db().query("select disabled_at is not null from webhooks.endpoint where name = $1", name))
             .value();
     if (state.empty() || state.front().boolean(0)) {
-      co_return ry::job_outcome::dead(
-          ry::unavailable("webhooks.disabled", r->to.name + " is disabled"));
+      co_return ry::job_outcome::dead(ry::unavailable("webhooks.disabled", r->to.name + " is disabled"));
     }
     const std::string id(args.at("id").as_string());
     const std::string body(args.at("body").as_string());
@@ -121,17 +114,14 @@ class module {
     }
     if (out.kind() == RY_JOB_SNOOZE || out.kind() == RY_JOB_RELEASE) co_return out;
     again_.add();
-    const std::int64_t patience =
-        out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;
+    const std::int64_t patience = out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;
     const std::string why(out.why().message());
-    const auto rows =
-        (co_await ctx_.db().query("select webhooks.failed($1, $2, make_interval(secs => $3))", name,
-                                  why, static_cast<double>(patience)))
-            .value();
+    const auto rows = (co_await ctx_.db().query("select webhooks.failed($1, $2, make_interval(secs => $3))", name, why,
+                                                static_cast<double>(patience)))
+                          .value();
     if (rows.front().boolean(0)) {
       gone_.add();
-      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled",
-               {{"webhook", r->to.name}, {"why", why}});
+      ctx_.log(RY_LOG_ERROR, "a receiver of webhooks is disabled", {{"webhook", r->to.name}, {"why", why}});
       co_return ry::job_outcome::dead(out.why());
     }
     co_return out;
@@ -140,15 +130,14 @@ class module {
   // ---- admin ------------------------------------------------------------------------------------
 
   ry::task<ry::response> list(ry::request) {
-    const auto rows =
-        (co_await ctx_.db().query_with(
-             {RY_DB_READ_ONLY},
-             "select name, json_build_object('name', name, 'delivered', delivered,"
-             "  'last_success_at', webhooks.iso(last_success_at), 'failing_since', "
-             "webhooks.iso(failing_since),"
-             "  'last_error', last_error, 'disabled_at', webhooks.iso(disabled_at))::text as doc"
-             "  from webhooks.endpoint order by name"))
-            .value();
+    const auto rows = (co_await ctx_.db().query_with(
+                           {RY_DB_READ_ONLY},
+                           "select name, json_build_object('name', name, 'delivered', delivered,"
+                           "  'last_success_at', webhooks.iso(last_success_at), 'failing_since', "
+                           "webhooks.iso(failing_since),"
+                           "  'last_error', last_error, 'disabled_at', webhooks.iso(disabled_at))::text as doc"
+                           "  from webhooks.endpoint order by name"))
+                          .value();
     json::array all;
     for (const auto row : rows) {
       const receiver* r = settings_.find(row.text("name"));
@@ -202,7 +191,6 @@ class module {
 }  // namespace webhooks
 
 RY_MODULE(webhooks::module, "webhooks", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_HTTP_CLIENT_1,
-                 RY_METRICS_1)
+          .needs(RY_CORE_1, RY_HTTP_1, RY_DB_1, RY_JOBS_1, RY_EVENTS_1, RY_HTTP_CLIENT_1, RY_METRICS_1)
               .wants(RY_SETTINGS_CHECK_1)
               .settings(webhooks::settings_schema));

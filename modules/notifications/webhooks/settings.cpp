@@ -22,8 +22,7 @@ bool receiver::wants(std::string_view kind) const {
 }
 
 const receiver* settings::find(std::string_view name) const {
-  const auto it = std::find_if(receivers.begin(), receivers.end(),
-                               [&](const receiver& r) { return r.name == name; });
+  const auto it = std::find_if(receivers.begin(), receivers.end(), [&](const receiver& r) { return r.name == name; });
   return it == receivers.end() ? nullptr : &*it;
 }
 

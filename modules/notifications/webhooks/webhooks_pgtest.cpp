@@ -43,10 +43,8 @@ TEST_F(webhooks_sql, a_message_waits_once_for_each_receiver) {
   EXPECT_EQ(enqueue("a", "evt_1"), "f");
   EXPECT_EQ(enqueue("b", "evt_1"), "t");
   EXPECT_EQ(enqueue("nobody", "evt_1"), "f");
-  EXPECT_EQ(sql("select count(*) || ' ' || min(queue) || ' ' || min(max_attempts) from core.job"),
-            "2 webhooks 30");
-  EXPECT_EQ(sql("select args from core.job order by id limit 1"),
-            R"({"id": "evt_1", "body": "{}", "endpoint": "a"})");
+  EXPECT_EQ(sql("select count(*) || ' ' || min(queue) || ' ' || min(max_attempts) from core.job"), "2 webhooks 30");
+  EXPECT_EQ(sql("select args from core.job order by id limit 1"), R"({"id": "evt_1", "body": "{}", "endpoint": "a"})");
 }
 
 TEST_F(webhooks_sql, failing_for_long_disables_a_success_forgives) {

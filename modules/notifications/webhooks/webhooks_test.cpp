@@ -7,7 +7,6 @@
 
 using namespace webhooks;
 
-
 namespace {
 
 constexpr const char* secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -23,10 +22,9 @@ settings read(const std::string& endpoints) {
 }
 
 TEST(webhook_settings, choose_who_hears_of_what) {
-  const settings s =
-      read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret +
-           R"("],"events":["run.*","credits.low"]},"b":{"url":"https://y/","secrets":[")" + secret +
-           R"("],"events":["run.completed"]}})");
+  const settings s = read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret +
+                          R"("],"events":["run.*","credits.low"]},"b":{"url":"https://y/","secrets":[")" + secret +
+                          R"("],"events":["run.completed"]}})");
   ASSERT_EQ(s.receivers.size(), 2u);
   EXPECT_EQ(s.kinds(), "credits.low,run.*,run.completed");
   EXPECT_TRUE(s.find("a")->wants("run.failed"));
@@ -41,16 +39,17 @@ TEST(webhook_settings, choose_who_hears_of_what) {
 
 TEST(webhook_settings, nobody_is_told_without_endpoints) {
   EXPECT_TRUE(read("{}").kinds().empty());
-  EXPECT_FALSE(read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\"]}}")
-                   .kinds()
-                   .empty());
+  EXPECT_FALSE(read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\"]}}").kinds().empty());
 }
 
 TEST(webhook_settings, a_wrong_secret_is_named_and_not_shown) {
   for (const char* bad : {"", "plain-secret-text", "whsec_", "whsec_!!!!", "whsec_c2hvcnQ="}) {
     ry::settings_faults faults;
-    read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\",\"" + bad + "\"]},"
-         R"("b/c":{"url":"https://y/","secrets":[")" + bad + "\"]}}", faults);
+    read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\",\"" + bad +
+             "\"]},"
+             R"("b/c":{"url":"https://y/","secrets":[")" +
+             bad + "\"]}}",
+         faults);
     ASSERT_EQ(faults.all().size(), 2u) << bad;
     EXPECT_EQ(faults.all()[0].key, "endpoints.a.secrets[1]");
     EXPECT_EQ(faults.all()[1].key, "endpoints.\"b/c\".secrets[0]");

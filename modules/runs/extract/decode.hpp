@@ -9,10 +9,10 @@
 namespace extract {
 
 struct decoded {
-  pixels picture;           // empty when `problem` says why
-  bool lossless = false;    // how the file was compressed
+  pixels picture;  // empty when `problem` says why
+  bool lossless = false;  // how the file was compressed
   bool animated = false;
-  std::string problem;      // "is damaged", for a sentence about the image
+  std::string problem;  // "is damaged", for a sentence about the image
 };
 
 // Pixels of a picture that has to be in memory as a whole (interlaced PNG, GIF, animated WebP).

@@ -26,9 +26,13 @@ struct jpeg_job {
   ~jpeg_job() { jpeg_destroy_decompress(&jpeg); }
 };
 
-jpeg_job& job_of(j_common_ptr c) { return *static_cast<jpeg_job*>(c->client_data); }
+jpeg_job& job_of(j_common_ptr c) {
+  return *static_cast<jpeg_job*>(c->client_data);
+}
 
-void fail(j_common_ptr c) { std::longjmp(job_of(c).away, 1); }
+void fail(j_common_ptr c) {
+  std::longjmp(job_of(c).away, 1);
+}
 void ignore(j_common_ptr, int) {}
 void ignore_message(j_common_ptr) {}
 

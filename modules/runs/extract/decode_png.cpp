@@ -36,7 +36,9 @@ void read(png_structp png, png_bytep to, png_size_t count) {
   job.at += count;
 }
 
-void fail(png_structp png, png_const_charp) { png_longjmp(png, 1); }
+void fail(png_structp png, png_const_charp) {
+  png_longjmp(png, 1);
+}
 void ignore(png_structp, png_const_charp) {}
 
 // Asks for eight bits of RGBA, whatever the file has.

@@ -8,7 +8,9 @@
 namespace extract {
 namespace {
 
-const std::uint8_t* bytes_of(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
+const std::uint8_t* bytes_of(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t*>(text.data());
+}
 
 struct demuxer_end {
   void operator()(WebPDemuxer* d) const { WebPDemuxDelete(d); }
@@ -23,8 +25,8 @@ decoded decode_frame(std::string_view frame, std::uint32_t side) {
     out.problem = "is damaged";
     return out;
   }
-  const extent to = fit_within({static_cast<std::uint32_t>(config.input.width),
-                                static_cast<std::uint32_t>(config.input.height)}, side);
+  const extent to = fit_within(
+      {static_cast<std::uint32_t>(config.input.width), static_cast<std::uint32_t>(config.input.height)}, side);
   out.lossless = config.input.format == 2;
   out.picture.width = to.width;
   out.picture.height = to.height;

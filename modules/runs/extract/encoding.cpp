@@ -21,7 +21,8 @@ constexpr std::size_t declaration_bytes = 1024;
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
   return out;
 }
 
@@ -33,7 +34,8 @@ bool has_byte_in(std::string_view bytes, unsigned char from, unsigned char to) {
 }
 
 bool is_text_control(char32_t c) {
-  return (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1B) || c == 0x7F || (c >= 0x80 && c < 0xA0 && c != 0x85);
+  return (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1B) || c == 0x7F ||
+         (c >= 0x80 && c < 0xA0 && c != 0x85);
 }
 
 // Calls `each` with the characters of valid UTF-8 until it returns false.
@@ -53,13 +55,13 @@ bool all_characters(std::string_view text, Each each) {
 // The name that iconv knows, of the encoding that texts with this label have in practice (WHATWG's table): the superset of the vendor.
 std::string practical_name(const std::string& label) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 29> names{{
-      {"SHIFT_JIS", "CP932"},      {"SHIFT-JIS", "CP932"},       {"SJIS", "CP932"},          {"X-SJIS", "CP932"},
-      {"WINDOWS-31J", "CP932"},    {"EUC-JP", "EUC-JP-MS"},      {"EUC-KR", "UHC"},          {"KS_C_5601-1987", "UHC"},
-      {"GB2312", "GB18030"},       {"GBK", "GB18030"},           {"CP936", "GB18030"},       {"BIG5", "BIG5-HKSCS"},
-      {"ISO-8859-1", "CP1252"},    {"LATIN1", "CP1252"},         {"ISO8859-1", "CP1252"},    {"US-ASCII", "CP1252"},
-      {"ASCII", "CP1252"},         {"ISO-8859-9", "CP1254"},     {"ISO-8859-11", "CP874"},   {"TIS-620", "CP874"},
-      {"WINDOWS-874", "CP874"},    {"X-GBK", "GB18030"},         {"MS932", "CP932"},         {"KOI8", "KOI8-R"},
-      {"CP949", "UHC"},            {"WINDOWS-949", "UHC"},       {"X-EUC-JP", "EUC-JP-MS"},  {"BIG5HKSCS", "BIG5-HKSCS"},
+      {"SHIFT_JIS", "CP932"},     {"SHIFT-JIS", "CP932"},   {"SJIS", "CP932"},         {"X-SJIS", "CP932"},
+      {"WINDOWS-31J", "CP932"},   {"EUC-JP", "EUC-JP-MS"},  {"EUC-KR", "UHC"},         {"KS_C_5601-1987", "UHC"},
+      {"GB2312", "GB18030"},      {"GBK", "GB18030"},       {"CP936", "GB18030"},      {"BIG5", "BIG5-HKSCS"},
+      {"ISO-8859-1", "CP1252"},   {"LATIN1", "CP1252"},     {"ISO8859-1", "CP1252"},   {"US-ASCII", "CP1252"},
+      {"ASCII", "CP1252"},        {"ISO-8859-9", "CP1254"}, {"ISO-8859-11", "CP874"},  {"TIS-620", "CP874"},
+      {"WINDOWS-874", "CP874"},   {"X-GBK", "GB18030"},     {"MS932", "CP932"},        {"KOI8", "KOI8-R"},
+      {"CP949", "UHC"},           {"WINDOWS-949", "UHC"},   {"X-EUC-JP", "EUC-JP-MS"}, {"BIG5HKSCS", "BIG5-HKSCS"},
       {"X-X-BIG5", "BIG5-HKSCS"},
   }};
   for (const auto& [from, to] : names)
@@ -71,8 +73,14 @@ std::string practical_name(const std::string& label) {
 // ISO 8859 has control characters where the Windows code pages have letters and quotation marks.
 std::string with_windows_letters(const std::string& name) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> siblings{{
-      {"ISO-8859-2", "CP1250"}, {"ISO-8859-16", "CP1250"}, {"ISO-8859-7", "CP1253"}, {"ISO-8859-8", "CP1255"},
-      {"ISO-8859-13", "CP1257"}, {"ISO-8859-4", "CP1257"}, {"ISO-8859-15", "CP1252"}, {"ISO-8859-3", "CP1254"},
+      {"ISO-8859-2", "CP1250"},
+      {"ISO-8859-16", "CP1250"},
+      {"ISO-8859-7", "CP1253"},
+      {"ISO-8859-8", "CP1255"},
+      {"ISO-8859-13", "CP1257"},
+      {"ISO-8859-4", "CP1257"},
+      {"ISO-8859-15", "CP1252"},
+      {"ISO-8859-3", "CP1254"},
   }};
   for (const auto& [iso, windows] : siblings)
     if (name == iso) return std::string(windows);
@@ -80,15 +88,17 @@ std::string with_windows_letters(const std::string& name) {
 }
 
 bool is_latin_guess(std::string_view name) {
-  return name.starts_with("IBM85") || name.starts_with("MAC-C") || name == "ISO-8859-2" || name == "ISO-8859-3" || name == "ISO-8859-4" ||
-         name == "ISO-8859-10" || name == "ISO-8859-16" || name == "WINDOWS-1250" || name == "WINDOWS-1257" || name == "VISCII" ||
-         name == "ISO-8859-13" || name == "IBM865" || name == "IBM437" || name == "ISO-8859-9" || name == "WINDOWS-1254" || name == "WINDOWS-1258";
+  return name.starts_with("IBM85") || name.starts_with("MAC-C") || name == "ISO-8859-2" || name == "ISO-8859-3" ||
+         name == "ISO-8859-4" || name == "ISO-8859-10" || name == "ISO-8859-16" || name == "WINDOWS-1250" ||
+         name == "WINDOWS-1257" || name == "VISCII" || name == "ISO-8859-13" || name == "IBM865" || name == "IBM437" ||
+         name == "ISO-8859-9" || name == "WINDOWS-1254" || name == "WINDOWS-1258";
 }
 
 // A few letters say little to a statistical detector. As Windows-1252 they are those of western European languages: no symbol
 // stands within a word.
 bool is_western(std::string_view bytes) {
-  constexpr std::string_view symbols = "\x80\x82\x84\x85\x8B\x91\x92\x93\x94\x95\x96\x97\x99\x9B\xA0\xA3\xA7\xA9\xAB\xAE\xB0\xB1\xB2\xB3\xB4\xB5\xB7\xBB\xD7";
+  constexpr std::string_view symbols =
+      "\x80\x82\x84\x85\x8B\x91\x92\x93\x94\x95\x96\x97\x99\x9B\xA0\xA3\xA7\xA9\xAB\xAE\xB0\xB1\xB2\xB3\xB4\xB5\xB7\xBB\xD7";
   constexpr std::string_view letters =
       "\x8C\x9C\xA1\xAA\xBA\xBF\xC0\xC1\xC2\xC3\xC4\xC5\xC6\xC7\xC8\xC9\xCA\xCB\xCC\xCD\xCE\xCF\xD1\xD2\xD3\xD4\xD5\xD6\xD8\xD9\xDA\xDB\xDC\xDF"
       "\xE0\xE1\xE2\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEE\xEF\xF1\xF2\xF3\xF4\xF5\xF6\xF8\xF9\xFA\xFB\xFC\xFF";
@@ -108,23 +118,30 @@ bool has_latin9_letters(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] == '\xA4') return true;
     const bool letter = std::string_view("\xA6\xA8\xBC\xBD\xBE").find(bytes[i]) != std::string_view::npos;
-    if (letter && i + 1 < bytes.size() && bytes[i + 1] >= 'a' && bytes[i + 1] <= 'z' && (i == 0 || bytes[i - 1] < '0' || bytes[i - 1] > '9')) return true;
+    if (letter && i + 1 < bytes.size() && bytes[i + 1] >= 'a' && bytes[i + 1] <= 'z' &&
+        (i == 0 || bytes[i - 1] < '0' || bytes[i - 1] > '9'))
+      return true;
   }
   return false;
 }
 
-bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_ascii_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 // Windows-1250 has symbols where ISO 8859-2 has these letters, and symbols do not stand in words.
 bool has_latin2_letters(std::string_view bytes) {
   if (has_byte_in(bytes, 0x80, 0x9F)) return false;
   for (std::size_t i = 0; i + 1 < bytes.size(); ++i)
-    if (std::string_view("\xA1\xA6\xAC\xB1\xB6").find(bytes[i]) != std::string_view::npos && (is_ascii_letter(bytes[i + 1]) || (i > 0 && is_ascii_letter(bytes[i - 1])))) return true;
+    if (std::string_view("\xA1\xA6\xAC\xB1\xB6").find(bytes[i]) != std::string_view::npos &&
+        (is_ascii_letter(bytes[i + 1]) || (i > 0 && is_ascii_letter(bytes[i - 1]))))
+      return true;
   return false;
 }
 
 std::string detected_label(std::string_view bytes) {
-  const std::unique_ptr<std::remove_pointer_t<uchardet_t>, void (*)(uchardet_t)> detector(uchardet_new(), &uchardet_delete);
+  const std::unique_ptr<std::remove_pointer_t<uchardet_t>, void (*)(uchardet_t)> detector(uchardet_new(),
+                                                                                          &uchardet_delete);
   if (!detector || uchardet_handle_data(detector.get(), bytes.data(), bytes.size()) != 0) return {};
   uchardet_data_end(detector.get());
   return upper(uchardet_get_charset(detector.get()));
@@ -148,7 +165,8 @@ class converter {
       char* to = piece_.data();
       std::size_t room = piece_.size();
       flushed = left == 0;
-      const std::size_t done = flushed ? ::iconv(handle_, nullptr, nullptr, &to, &room) : ::iconv(handle_, &in, &left, &to, &room);
+      const std::size_t done =
+          flushed ? ::iconv(handle_, nullptr, nullptr, &to, &room) : ::iconv(handle_, &in, &left, &to, &room);
       const int why = errno;
       out.append(piece_.data(), piece_.size() - room);
       bytes.remove_prefix(bytes.size() - left);
@@ -165,7 +183,8 @@ class converter {
 
 // How much of a text is of the kind that nearly every text has; decides the byte order.
 std::size_t common_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n' || c == '\r' || (c >= '0' && c <= 'z'); }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n' || c == '\r' || (c >= '0' && c <= 'z'); }));
 }
 
 // Of the characters of a text at most half are beyond the basic plane.

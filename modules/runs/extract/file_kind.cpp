@@ -13,21 +13,27 @@ constexpr std::size_t most_junk = 1024;  // before a PDF, as Acrobat accepts it
 constexpr std::size_t directory_entry = 128;
 constexpr std::string_view blanks = " \t\r\n\f\0"sv;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // "%PDF-1.7" at the beginning of a line.
 std::size_t find_pdf_header(std::string_view head) {
   head = head.substr(0, most_junk + 8);
   for (std::size_t at = head.find("%PDF-"); at != head.npos; at = head.find("%PDF-", at + 1)) {
-    const bool begins_line = at == 0 || head[at - 1] == '\n' || head[at - 1] == '\r' || head[at - 1] == '\0' || static_cast<unsigned char>(head[at - 1]) >= 0x80;
-    if (begins_line && at + 8 <= head.size() && is_digit(head[at + 5]) && head[at + 6] == '.' && is_digit(head[at + 7])) return at;
+    const bool begins_line = at == 0 || head[at - 1] == '\n' || head[at - 1] == '\r' || head[at - 1] == '\0' ||
+                             static_cast<unsigned char>(head[at - 1]) >= 0x80;
+    if (begins_line && at + 8 <= head.size() && is_digit(head[at + 5]) && head[at + 6] == '.' && is_digit(head[at + 7]))
+      return at;
   }
   return head.npos;
 }
 
 // A text has none of these.
 bool has_binary_bytes(std::string_view bytes) {
-  return std::any_of(bytes.begin(), bytes.end(), [](char c) { return static_cast<unsigned char>(c) < 0x09 || static_cast<unsigned char>(c) >= 0x80; });
+  return std::any_of(bytes.begin(), bytes.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x09 || static_cast<unsigned char>(c) >= 0x80;
+  });
 }
 
 bool ends_as_pdf(std::string_view tail) {
@@ -42,7 +48,8 @@ bool is_pdf(std::string_view head, std::string_view tail) {
   std::string_view before = head.substr(0, at);
   if (before.starts_with("\xEF\xBB\xBF")) before.remove_prefix(3);
   if (before.find_first_not_of(blanks) == before.npos) return true;
-  if (before.starts_with("#!") || before.starts_with("PK\x03\x04") || before.starts_with("\xD0\xCF\x11\xE0")) return false;
+  if (before.starts_with("#!") || before.starts_with("PK\x03\x04") || before.starts_with("\xD0\xCF\x11\xE0"))
+    return false;
   // Something else before it (a header of HTTP or of a mail gateway): then a PDF has to follow to the end, not a text about one.
   return ends_as_pdf(tail) || has_binary_bytes(head.substr(at));
 }
@@ -67,7 +74,8 @@ std::string utf16(std::string_view ascii) {
 file_kind kind_of(std::string_view head, std::string_view tail) {
   if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) return file_kind::zip;
   if (head.starts_with("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")) return file_kind::compound_file;
-  if (head.starts_with("\x09\x02\x06\x00"sv) || head.starts_with("\x09\x04\x06\x00"sv)) return file_kind::workbook_stream;
+  if (head.starts_with("\x09\x02\x06\x00"sv) || head.starts_with("\x09\x04\x06\x00"sv))
+    return file_kind::workbook_stream;
   if (is_rich_text(head)) return file_kind::rich_text;
   return is_pdf(head, tail) ? file_kind::pdf : file_kind::other;
 }

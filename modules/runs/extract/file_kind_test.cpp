@@ -9,7 +9,9 @@ using namespace std::string_literals;
 
 namespace {
 
-file_kind kind(const std::string& file) { return kind_of(file, file.substr(file.size() - std::min<std::size_t>(file.size(), 4096))); }
+file_kind kind(const std::string& file) {
+  return kind_of(file, file.substr(file.size() - std::min<std::size_t>(file.size(), 4096)));
+}
 const std::string document = "%PDF-1.4\n1 0 obj\n<<>>\nendobj\nstartxref\n9\n%%EOF\n";
 
 TEST(file_kind_test, a_pdf_begins_as_one) {

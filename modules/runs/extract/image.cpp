@@ -9,9 +9,7 @@ using namespace std::string_view_literals;
 class reader {
  public:
   explicit reader(std::string_view bytes) : bytes_(bytes) {}
-  std::uint32_t byte(std::size_t at) const {
-    return at < bytes_.size() ? static_cast<unsigned char>(bytes_[at]) : 0;
-  }
+  std::uint32_t byte(std::size_t at) const { return at < bytes_.size() ? static_cast<unsigned char>(bytes_[at]) : 0; }
   std::uint32_t big16(std::size_t at) const { return byte(at) << 8 | byte(at + 1); }
   std::uint32_t big32(std::size_t at) const { return big16(at) << 16 | big16(at + 2); }
   std::uint32_t little16(std::size_t at) const { return byte(at) | byte(at + 1) << 8; }

@@ -7,14 +7,18 @@ namespace {
 
 constexpr std::u32string_view latin_vowels = U"aeiouyáàâäãåăąæéèêëěęíìîïıóòôöõőøœúùûüůűýÿ";
 
-constexpr std::u32string_view french = U"éèàêçâôîùûëïœ«", german = U"üäöß", spanish = U"óíáéñúü¿¡", portuguese = U"ãçáéóíêõâúàô", italian = U"àèùòìé",
-                              nordic = U"äåöøæéü", icelandic = U"áíðéóöæúþý", polish = U"łąęóśżćńź", czech = U"áíéěšřčžýůúťňďó", slovak = U"áíčéšžýúľťňôďäóĺŕ",
-                              hungarian = U"áéöóőüíúű", romanian = U"ăîâşţ", croatian = U"čšžćđ", turkish = U"ışüğçöİâî", baltic = U"ėšųžįąčūęõäöüāīēļņķģ";
+constexpr std::u32string_view french = U"éèàêçâôîùûëïœ«", german = U"üäöß", spanish = U"óíáéñúü¿¡",
+                              portuguese = U"ãçáéóíêõâúàô", italian = U"àèùòìé", nordic = U"äåöøæéü",
+                              icelandic = U"áíðéóöæúþý", polish = U"łąęóśżćńź", czech = U"áíéěšřčžýůúťňďó",
+                              slovak = U"áíčéšžýúľťňôďäóĺŕ", hungarian = U"áéöóőüíúű", romanian = U"ăîâşţ",
+                              croatian = U"čšžćđ", turkish = U"ışüğçöİâî", baltic = U"ėšųžįąčūęõäöüāīēļņķģ";
 
-constexpr std::u32string_view russian = U"оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё", ukrainian = U"оанівиертслкдумпязьбгйчхїцєжшющґф", serbian = U"аоиенрсјтуквдмплзбгчшћцњжђљхџф",
-                              cyrillic_vowels = U"аеёиоуыэюяіїєьъ";
+constexpr std::u32string_view russian = U"оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",
+                              ukrainian = U"оанівиертслкдумпязьбгйчхїцєжшющґф",
+                              serbian = U"аоиенрсјтуквдмплзбгчшћцњжђљхџф", cyrillic_vowels = U"аеёиоуыэюяіїєьъ";
 constexpr std::u32string_view greek = U"αοιετσνηυρπκμλςωγίόάήδύέώθχφβξζψϊϋΐΰ", greek_vowels = U"αεηιουωάέήίόύώϊϋΐΰ";
-constexpr std::u32string_view hebrew = U"יוהלאתרבשמןכדנםעחקספגטצזךץף", arabic = U"الينمرتوبةعدسفهكقأحجشطصخإىذضزءئغثؤآظ", thai = U"านรกอเงมยวลีด่ทสต้ะัปบคหไพแจชใขโ์ผูิำืึุถซศณ็ฟธภษ";
+constexpr std::u32string_view hebrew = U"יוהלאתרבשמןכדנםעחקספגטצזךץף", arabic = U"الينمرتوبةعدسفهكقأحجشطصخإىذضزءئغثؤآظ",
+                              thai = U"านรกอเงมยวลีด่ทสต้ะัปบคหไพแจชใขโ์ผูิำืึุถซศณ็ฟธภษ";
 
 constexpr std::array models{
     alphabet_model{"CP1252", 0, french, latin_vowels, true},
@@ -75,16 +79,18 @@ constexpr std::u32string_view hangul =
     U"석준혁권황홍은영옥복덕승종필휘취출예울산평창북동메카객이름주소전화번호가격금액합계비고수량상품제품거래처담당자우편이메일구분내역입고출고서울부산대구인천광주경기도시군읍면길로오늘";
 
 constexpr std::array cjk{
-    cjk_model{"GB18030", 2, cjk_layout::gb, simplified},
-    cjk_model{"BIG5-HKSCS", 3, cjk_layout::big5, traditional},
-    cjk_model{"CP932", 2, cjk_layout::shift_jis, kanji},
-    cjk_model{"EUC-JP-MS", 4, cjk_layout::euc_jp, kanji},
+    cjk_model{"GB18030", 2, cjk_layout::gb, simplified}, cjk_model{"BIG5-HKSCS", 3, cjk_layout::big5, traditional},
+    cjk_model{"CP932", 2, cjk_layout::shift_jis, kanji}, cjk_model{"EUC-JP-MS", 4, cjk_layout::euc_jp, kanji},
     cjk_model{"UHC", 2, cjk_layout::korean, hangul},
 };
 
 }  // namespace
 
-std::span<const alphabet_model> alphabet_models() { return models; }
-std::span<const cjk_model> cjk_models() { return cjk; }
+std::span<const alphabet_model> alphabet_models() {
+  return models;
+}
+std::span<const cjk_model> cjk_models() {
+  return cjk;
+}
 
 }  // namespace extract

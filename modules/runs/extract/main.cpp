@@ -76,7 +76,8 @@ int office(const char* path, std::size_t most) {
 bool names_encrypted_package(int fd, std::string_view head) {
   bool found = extract::names_encrypted_package(head);
   std::string piece(head);
-  for (std::size_t at = head.size(); !found && piece.size() == head_bytes && at < most_document_bytes; at += piece.size()) {
+  for (std::size_t at = head.size(); !found && piece.size() == head_bytes && at < most_document_bytes;
+       at += piece.size()) {
     if (!read_up_to(fd, piece, head_bytes)) break;
     found = extract::names_encrypted_package(piece);
   }
@@ -119,7 +120,8 @@ int plain(int fd, std::string head, std::size_t most) {
   head += rest;
   const bool whole = head.size() < 2 * most + 4;
   extract::plain_text content = extract::read_text(head, whole ? extract::part::whole : extract::part::beginning);
-  if (content.is == extract::plain_text::outcome::unknown_encoding) return none("it is a text in an unknown encoding; save it as UTF-8");
+  if (content.is == extract::plain_text::outcome::unknown_encoding)
+    return none("it is a text in an unknown encoding; save it as UTF-8");
   if (content.is == extract::plain_text::outcome::binary) return none("files of this kind cannot be read as text");
   std::string note;
   if (!content.encoding.empty()) note = "converted from " + content.encoding;
@@ -130,7 +132,8 @@ int plain(int fd, std::string head, std::size_t most) {
 // A text may begin with the header of a PDF.
 bool is_text_about_pdf(std::string_view head) {
   if (extract::has_pdf_objects(head)) return false;
-  const extract::plain_text text = extract::read_text(head, head.size() < head_bytes ? extract::part::whole : extract::part::beginning);
+  const extract::plain_text text =
+      extract::read_text(head, head.size() < head_bytes ? extract::part::whole : extract::part::beginning);
   return text.is == extract::plain_text::outcome::read && text.encoding.empty() && !text.damaged;
 }
 
@@ -153,7 +156,8 @@ std::string tail_of(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return {};
   std::string out(tail_bytes, '\0');
-  const ssize_t n = ::pread(fd, out.data(), out.size(), std::max<off_t>(info.st_size - static_cast<off_t>(tail_bytes), 0));
+  const ssize_t n =
+      ::pread(fd, out.data(), out.size(), std::max<off_t>(info.st_size - static_cast<off_t>(tail_bytes), 0));
   out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   return out;
 }
@@ -186,12 +190,18 @@ int read_file(const char* path, std::size_t most) {
     return 0;
   }
   switch (extract::kind_of(head, tail_of(fd))) {
-    case extract::file_kind::pdf: return pdf(path, fd, std::move(head), most);
-    case extract::file_kind::zip: return office(path, most);
-    case extract::file_kind::compound_file: return legacy_office(path, fd, head, most);
-    case extract::file_kind::workbook_stream: return workbook_stream(fd, std::move(head), most);
-    case extract::file_kind::rich_text: return rich_text(fd, std::move(head), most);
-    case extract::file_kind::other: break;
+    case extract::file_kind::pdf:
+      return pdf(path, fd, std::move(head), most);
+    case extract::file_kind::zip:
+      return office(path, most);
+    case extract::file_kind::compound_file:
+      return legacy_office(path, fd, head, most);
+    case extract::file_kind::workbook_stream:
+      return workbook_stream(fd, std::move(head), most);
+    case extract::file_kind::rich_text:
+      return rich_text(fd, std::move(head), most);
+    case extract::file_kind::other:
+      break;
   }
   return plain(fd, std::move(head), most);
 }
@@ -204,8 +214,10 @@ int main(int argc, char** argv) {
   if (argc == 5 && std::strcmp(argv[1], "--scale") == 0 && read_number(argv[2], side) && read_number(argv[3], most))
     return scale(side, most, argv[4]);
   if (argc != 3 || !read_number(argv[1], most)) {
-    std::fputs("usage: runyard-extract MAX_BYTES FILE\n"
-               "       runyard-extract --scale SIDE BYTES FILE\n", stderr);
+    std::fputs(
+        "usage: runyard-extract MAX_BYTES FILE\n"
+        "       runyard-extract --scale SIDE BYTES FILE\n",
+        stderr);
     return 2;
   }
   try {

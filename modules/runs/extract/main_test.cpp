@@ -36,7 +36,8 @@ class main_test : public ::testing::Test {
     ::close(ends[1]);
     std::string out;
     std::array<char, 4096> piece;
-    for (ssize_t n = 0; (n = ::read(ends[0], piece.data(), piece.size())) > 0;) out.append(piece.data(), static_cast<std::size_t>(n));
+    for (ssize_t n = 0; (n = ::read(ends[0], piece.data(), piece.size())) > 0;)
+      out.append(piece.data(), static_cast<std::size_t>(n));
     ::close(ends[0]);
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -58,7 +59,8 @@ TEST_F(main_test, too_little_memory_is_named) {
   GTEST_SKIP() << "sanitizers reserve more address space than the limit";
 #endif
   // The whole file is read into 64 MiB, which are not available.
-  EXPECT_EQ(output("{\\rtf1 " + std::string(1u << 20, 'x') + "}", 64u << 20), "none reading it needs too much memory\n");
+  EXPECT_EQ(output("{\\rtf1 " + std::string(1u << 20, 'x') + "}", 64u << 20),
+            "none reading it needs too much memory\n");
 }
 
 }  // namespace

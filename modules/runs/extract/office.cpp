@@ -67,7 +67,9 @@ void read_ooxml(package& in, std::size_t most, office_text& out) {
   if (const std::string* xml = in.part(main)) parse_xml(*xml, root);
   // A part that does not begin as any of them is known by its place: it may be damaged.
   const bool known = root.name == "document" || root.name == "workbook" || root.name == "presentation";
-  const auto is = [&](std::string_view element, std::string_view folder) { return known ? root.name == element : main.starts_with(folder); };
+  const auto is = [&](std::string_view element, std::string_view folder) {
+    return known ? root.name == element : main.starts_with(folder);
+  };
   if (is("document", "word/")) {
     out.kind = "docx";
     read_word(in, main, most, out);

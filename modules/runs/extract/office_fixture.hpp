@@ -54,7 +54,9 @@ struct named_relationship {
 inline std::string relationships(const std::vector<named_relationship>& all) {
   std::string out = R"(<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">)";
   for (const named_relationship& r : all)
-    out += "<Relationship Id=\"" + r.id + "\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/" + r.type + "\" Target=\"" + r.target + "\"/>";
+    out += "<Relationship Id=\"" + r.id +
+           "\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/" + r.type + "\" Target=\"" +
+           r.target + "\"/>";
   return out + "</Relationships>";
 }
 

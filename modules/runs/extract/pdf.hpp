@@ -7,7 +7,7 @@
 namespace extract {
 
 struct pdf_text {
-  std::string text;     // UTF-8
+  std::string text;  // UTF-8
   std::string problem;  // why there is no text; a sentence without a full stop
   bool damaged = false;  // no PDF reader could read it; perhaps it is no PDF
   std::string missing;  // why the text is incomplete; the same

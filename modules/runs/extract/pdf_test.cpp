@@ -10,7 +10,8 @@ TEST(pdf_test, the_reason_is_told_when_there_is_no_text) {
   EXPECT_EQ(judge_pdf(0, "words\n", "").problem, "");
   EXPECT_EQ(judge_pdf(0, "words\n", "").text, "words\n");
   EXPECT_EQ(judge_pdf(0, "\f\f", "").problem, "it has no text layer: it is probably a scan or has images only");
-  EXPECT_EQ(judge_pdf(1, "", "Command Line Error: Incorrect password\n").problem, "it is encrypted and needs a password");
+  EXPECT_EQ(judge_pdf(1, "", "Command Line Error: Incorrect password\n").problem,
+            "it is encrypted and needs a password");
   EXPECT_EQ(judge_pdf(3, "", "Permission Error: Copying of text from this document is not allowed.\n").problem,
             "it is protected against the extraction of its text");
   EXPECT_EQ(judge_pdf(1, "", "Syntax Error: Couldn't find trailer dictionary\n").problem, "it is damaged");

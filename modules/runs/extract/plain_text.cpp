@@ -107,7 +107,11 @@ plain_text converted(std::string text, std::string encoding) {
 // A file that begins with a byte order mark; what follows may be damaged.
 std::optional<plain_text> marked(std::string_view bytes, part of) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> marks{
-      {{"\xFF\xFE\0\0"sv, "UTF-32LE"}, {"\0\0\xFE\xFF"sv, "UTF-32BE"}, {"\xFF\xFE"sv, "UTF-16LE"}, {"\xFE\xFF"sv, "UTF-16BE"}, {"\x84\x31\x95\x33"sv, "GB18030"}}};
+      {{"\xFF\xFE\0\0"sv, "UTF-32LE"},
+       {"\0\0\xFE\xFF"sv, "UTF-32BE"},
+       {"\xFF\xFE"sv, "UTF-16LE"},
+       {"\xFE\xFF"sv, "UTF-16BE"},
+       {"\x84\x31\x95\x33"sv, "GB18030"}}};
   for (const auto& [mark, encoding] : marks) {
     if (!bytes.starts_with(mark)) continue;
     const std::string name(encoding);

@@ -8,7 +8,7 @@ namespace extract {
 
 struct plain_text {
   enum class outcome { read, unknown_encoding, binary } is = outcome::binary;
-  std::string text;      // UTF-8
+  std::string text;  // UTF-8
   std::string encoding;  // what it was converted from; empty: it is UTF-8
   bool damaged = false;  // bytes that are not valid became U+FFFD
 };

@@ -45,7 +45,9 @@ TEST(plain_text_test, a_cut_text_ends_with_a_whole_character) {
 
 TEST(plain_text_test, what_is_binary_is_no_text) {
   EXPECT_EQ(text("a\0b"s), "(binary)");
-  EXPECT_EQ(text("\x7F" "ELF\x02\x01\x01"), "(binary)");
+  EXPECT_EQ(text("\x7F"
+                 "ELF\x02\x01\x01"),
+            "(binary)");
   EXPECT_EQ(text("colours \x1B[31mred\x1B[0m"), "colours \x1B[31mred\x1B[0m");
 }
 
@@ -60,15 +62,24 @@ TEST(plain_text_test, wide_encodings_need_no_mark) {
 }
 
 TEST(plain_text_test, a_damaged_character_is_replaced) {
-  const plain_text t = read_text("gr\xC3\xBC\xC3\x9F, sch\xC3\xB6n, f\xC3\xBCr, \xC3\xBC" "ber, k\xC3\xBCr, s\xC3\xBC\xC3\x9F, m\xC3\xBC" "de \xFF", part::whole);
+  const plain_text t = read_text(
+      "gr\xC3\xBC\xC3\x9F, sch\xC3\xB6n, f\xC3\xBCr, \xC3\xBC"
+      "ber, k\xC3\xBCr, s\xC3\xBC\xC3\x9F, m\xC3\xBC"
+      "de \xFF",
+      part::whole);
   EXPECT_EQ(t.is, plain_text::outcome::read);
   EXPECT_TRUE(t.damaged);
   EXPECT_EQ(t.encoding, "");
-  EXPECT_TRUE(t.text.ends_with("m\xC3\xBC" "de \xEF\xBF\xBD"));
+  EXPECT_TRUE(
+      t.text.ends_with("m\xC3\xBC"
+                       "de \xEF\xBF\xBD"));
 }
 
 TEST(plain_text_test, an_encoding_that_cannot_be_told_is_said) {
-  EXPECT_EQ(text("\xE8" "aj\n"), "(unknown)") << "in Windows-1250 a word, in Windows-1252 perhaps";
+  EXPECT_EQ(text("\xE8"
+                 "aj\n"),
+            "(unknown)")
+      << "in Windows-1250 a word, in Windows-1252 perhaps";
 }
 
 }  // namespace

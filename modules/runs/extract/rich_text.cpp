@@ -20,41 +20,61 @@ constexpr std::size_t most_fonts = 65536;
 
 // Groups whose content is no text of the document.
 const std::set<std::string_view>& hidden_destinations() {
-  static const std::set<std::string_view> names{"colortbl", "stylesheet", "info", "pict", "sp", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc",
-                                                "aftncn", "xe", "rxe", "tc", "tcn", "txe", "nonesttables", "atnid", "atnauthor", "atrfstart", "atrfend",
-                                                "nonshppict", "shprslt", "bkmkstart", "bkmkend", "filetbl", "revtbl", "listtable"};
+  static const std::set<std::string_view> names{
+      "colortbl",   "stylesheet", "info",         "pict",    "sp",        "ftnsep",    "ftnsepc",
+      "ftncn",      "aftnsep",    "aftnsepc",     "aftncn",  "xe",        "rxe",       "tc",
+      "tcn",        "txe",        "nonesttables", "atnid",   "atnauthor", "atrfstart", "atrfend",
+      "nonshppict", "shprslt",    "bkmkstart",    "bkmkend", "filetbl",   "revtbl",    "listtable"};
   return names;
 }
 
 // Groups marked as optional ("\*") that contain text of the document.
 bool has_text(std::string_view destination) {
-  return destination == "annotation" || destination == "shpinst" || destination == "do" || destination == "ud" || destination == "footnote";
+  return destination == "annotation" || destination == "shpinst" || destination == "do" || destination == "ud" ||
+         destination == "footnote";
 }
 
-bool is_aside(std::string_view destination) { return destination == "annotation" || destination == "footnote" || destination == "shptxt"; }
+bool is_aside(std::string_view destination) {
+  return destination == "annotation" || destination == "footnote" || destination == "shptxt";
+}
 
 char32_t symbol(std::string_view word) {
   static constexpr std::array<std::pair<std::string_view, char32_t>, 13> symbols{{{"emdash", 0x2014},
-                                                                                 {"endash", 0x2013},
-                                                                                 {"lquote", 0x2018},
-                                                                                 {"rquote", 0x2019},
-                                                                                 {"ldblquote", 0x201C},
-                                                                                 {"rdblquote", 0x201D},
-                                                                                 {"bullet", 0x2022},
-                                                                                 {"emspace", 0x2003},
-                                                                                 {"enspace", 0x2002},
-                                                                                 {"qmspace", 0x2005},
-                                                                                 {"zwj", 0x200D},
-                                                                                 {"zwnj", 0x200C},
-                                                                                 {"tab", '\t'}}};
+                                                                                  {"endash", 0x2013},
+                                                                                  {"lquote", 0x2018},
+                                                                                  {"rquote", 0x2019},
+                                                                                  {"ldblquote", 0x201C},
+                                                                                  {"rdblquote", 0x201D},
+                                                                                  {"bullet", 0x2022},
+                                                                                  {"emspace", 0x2003},
+                                                                                  {"enspace", 0x2002},
+                                                                                  {"qmspace", 0x2005},
+                                                                                  {"zwj", 0x200D},
+                                                                                  {"zwnj", 0x200C},
+                                                                                  {"tab", '\t'}}};
   for (const auto& [name, character] : symbols)
     if (name == word) return character;
   return 0;
 }
 
 unsigned code_page_of_charset(int charset, unsigned document) {
-  static constexpr std::array<std::pair<int, unsigned>, 17> pages{{{77, 10000}, {128, 932}, {129, 949}, {130, 1361}, {134, 936}, {136, 950}, {161, 1253}, {162, 1254}, {163, 1258},
-                                                                   {177, 1255}, {178, 1256}, {186, 1257}, {204, 1251}, {222, 874}, {238, 1250}, {254, 437}, {255, 850}}};
+  static constexpr std::array<std::pair<int, unsigned>, 17> pages{{{77, 10000},
+                                                                   {128, 932},
+                                                                   {129, 949},
+                                                                   {130, 1361},
+                                                                   {134, 936},
+                                                                   {136, 950},
+                                                                   {161, 1253},
+                                                                   {162, 1254},
+                                                                   {163, 1258},
+                                                                   {177, 1255},
+                                                                   {178, 1256},
+                                                                   {186, 1257},
+                                                                   {204, 1251},
+                                                                   {222, 874},
+                                                                   {238, 1250},
+                                                                   {254, 437},
+                                                                   {255, 850}}};
   for (const auto& [number, page] : pages)
     if (number == charset) return page;
   return document;  // of charset 0 (Western), which programs also write for the language of the document
@@ -76,10 +96,10 @@ class rtf_reader {
   struct group {
     bool hidden = false, deleted = false, in_table = false;
     bool font_table = false, alternatives = false;  // alternatives: of "\upr"
-    bool begins = true, optional = false;           // before its first word; behind "\*"
-    int fallback_characters = 1;                    // behind each "\u"
+    bool begins = true, optional = false;  // before its first word; behind "\*"
+    int fallback_characters = 1;  // behind each "\u"
     int font = -1;
-    std::optional<std::size_t> aside_begin;         // of a group that is an aside
+    std::optional<std::size_t> aside_begin;  // of a group that is an aside
   };
   struct word {
     std::string_view name;
@@ -110,10 +130,10 @@ class rtf_reader {
   unsigned code_page_ = 1252;
   int default_font_ = -1, defined_font_ = -1;
   std::map<int, unsigned> page_of_font_;
-  std::string out_, bytes_;     // bytes_: of the current code page
-  std::string after_line_;      // asides of the current line
-  int asides_ = 0;              // open ones
-  int skip_ = 0;                // characters of a fallback
+  std::string out_, bytes_;  // bytes_: of the current code page
+  std::string after_line_;  // asides of the current line
+  int asides_ = 0;  // open ones
+  int skip_ = 0;  // characters of a fallback
   char32_t high_surrogate_ = 0;
 };
 
@@ -239,9 +259,12 @@ bool rtf_reader::apply_destination(const word& w) {
 }
 
 bool rtf_reader::apply_break(const word& w) {
-  if (w.name == "par" || w.name == "softline") end_line();
-  else if (w.name == "line" || w.name == "sect" || w.name == "page" || w.name == "column") add(now_.in_table ? ' ' : '\n');
-  else if (w.name == "cell" || w.name == "nestcell") add('\t');
+  if (w.name == "par" || w.name == "softline")
+    end_line();
+  else if (w.name == "line" || w.name == "sect" || w.name == "page" || w.name == "column")
+    add(now_.in_table ? ' ' : '\n');
+  else if (w.name == "cell" || w.name == "nestcell")
+    add('\t');
   else if (w.name == "row" || w.name == "nestrow") {
     flush();
     if (shown() && out_.ends_with('\t')) out_.pop_back();
@@ -267,9 +290,12 @@ void rtf_reader::apply_unit(int unit) {
   const auto c = static_cast<char32_t>(static_cast<char16_t>(unit));
   const char32_t high = std::exchange(high_surrogate_, 0);
   skip_ = 0;
-  if (c >= 0xD800 && c < 0xDC00) high_surrogate_ = c;
-  else if (c >= 0xDC00 && c < 0xE000) add(high != 0 ? 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00) : 0xFFFD);
-  else if (c >= 0x20) add(c);
+  if (c >= 0xD800 && c < 0xDC00)
+    high_surrogate_ = c;
+  else if (c >= 0xDC00 && c < 0xE000)
+    add(high != 0 ? 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00) : 0xFFFD);
+  else if (c >= 0x20)
+    add(c);
   skip_ = now_.fallback_characters;
 }
 
@@ -315,8 +341,10 @@ rich_text rtf_reader::read() {
       take_byte(c);
     } else if (++at_ < rtf_.size()) {
       const char next = static_cast<char>(rtf_[at_] | 0x20);
-      if (next >= 'a' && next <= 'z') apply(take_word());
-      else take_symbol();
+      if (next >= 'a' && next <= 'z')
+        apply(take_word());
+      else
+        take_symbol();
     }
   }
   flush();
@@ -326,6 +354,8 @@ rich_text rtf_reader::read() {
 
 }  // namespace
 
-rich_text read_rich_text(std::string_view rtf, std::size_t most) { return rtf_reader(rtf, most).read(); }
+rich_text read_rich_text(std::string_view rtf, std::size_t most) {
+  return rtf_reader(rtf, most).read();
+}
 
 }  // namespace extract

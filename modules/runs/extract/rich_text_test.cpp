@@ -8,48 +8,71 @@ using namespace extract;
 
 namespace {
 
-std::string text(const std::string& body, std::size_t most = 100000) { return read_rich_text("{\\rtf1\\ansi\\ansicpg1252" + body + "}", most).text; }
+std::string text(const std::string& body, std::size_t most = 100000) {
+  return read_rich_text("{\\rtf1\\ansi\\ansicpg1252" + body + "}", most).text;
+}
 
 TEST(rich_text_test, paragraphs_and_characters) {
-  EXPECT_EQ(text("\\pard One\\line two\\par Three\\tab four \\{\\}\\\\\\~x\\_y\\-z\\par\r\nlast"), "One\ntwo\nThree\tfour {}\\\u00A0x-yz\nlast");
+  EXPECT_EQ(text("\\pard One\\line two\\par Three\\tab four \\{\\}\\\\\\~x\\_y\\-z\\par\r\nlast"),
+            "One\ntwo\nThree\tfour {}\\\u00A0x-yz\nlast");
   EXPECT_EQ(text("\\b bold\\b0  plain {\\i it}alic\\rquote s\\emdash\\bullet "), "bold plain italic’s—•");
 }
 
 TEST(rich_text_test, bytes_are_in_the_code_page_of_the_font) {
-  const std::string fonts = "{\\fonttbl{\\f0\\fcharset0 Arial;}{\\f1\\fcharset238 Arial CE;}{\\f2\\fcharset128 MS Mincho{\\*\\falt x};}{\\f3\\fcharset204 Cyr;}{\\f4\\cpg1253 Greek;}}";
-  EXPECT_EQ(text(fonts + "\\f0 caf\\'e9 \\f1\\'e8l\\'e1nek \\f2\\'8bc\\'8e\\'96 {\\f3\\'c4\\'e0} \\f4\\'e1\\plain\\'e9"), "café článek 議事 Да αé");
-  EXPECT_EQ(read_rich_text("{\\rtf1\\ansi\\ansicpg1251\\deff0{\\fonttbl{\\f0\\fcharset0 Times;}}\\f0\\'c4\\'e0}", 100).text, "Да") << "of the document, where a font has the charset of the West";
+  const std::string fonts =
+      "{\\fonttbl{\\f0\\fcharset0 Arial;}{\\f1\\fcharset238 Arial CE;}{\\f2\\fcharset128 MS Mincho{\\*\\falt x};}{\\f3\\fcharset204 Cyr;}{\\f4\\cpg1253 Greek;}}";
+  EXPECT_EQ(
+      text(fonts + "\\f0 caf\\'e9 \\f1\\'e8l\\'e1nek \\f2\\'8bc\\'8e\\'96 {\\f3\\'c4\\'e0} \\f4\\'e1\\plain\\'e9"),
+      "café článek 議事 Да αé");
+  EXPECT_EQ(
+      read_rich_text("{\\rtf1\\ansi\\ansicpg1251\\deff0{\\fonttbl{\\f0\\fcharset0 Times;}}\\f0\\'c4\\'e0}", 100).text,
+      "Да")
+      << "of the document, where a font has the charset of the West";
   EXPECT_EQ(read_rich_text("{\\rtf1\\mac\\'8e}", 100).text, "é");
   EXPECT_EQ(read_rich_text("{\\rtf1\\pc\\'82}", 100).text, "é");
-  EXPECT_EQ(read_rich_text("{\\rtf1\\ansicpg99999\\'e9}", 100).text, "é") << "an unknown code page is read as Windows-1252";
+  EXPECT_EQ(read_rich_text("{\\rtf1\\ansicpg99999\\'e9}", 100).text, "é")
+      << "an unknown code page is read as Windows-1252";
 }
 
 TEST(rich_text_test, unicode_replaces_its_fallback) {
   EXPECT_EQ(text("\\u24180?\\u-26624\\'3fx"), "年\u9800x");
-  EXPECT_EQ(text("\\uc2\\u24180\\'94\\'4eabc{\\uc0\\u24565 d}"), "年abc念d") << "the number of its characters belongs to the group";
+  EXPECT_EQ(text("\\uc2\\u24180\\'94\\'4eabc{\\uc0\\u24565 d}"), "年abc念d")
+      << "the number of its characters belongs to the group";
   EXPECT_EQ(text("\\u-10179?\\u-8704?!"), "😀!");
   EXPECT_EQ(text("\\u-8704?"), "\uFFFD");
   EXPECT_EQ(text("{\\upr{ab}{\\*\\ud{\\u24180 ?}}}"), "年");
 }
 
 TEST(rich_text_test, what_is_no_text_is_left_out) {
-  EXPECT_EQ(text("{\\fonttbl{\\f0 Arial;}}{\\colortbl;\\red0;}{\\stylesheet{\\s1 Normal;}}{\\info{\\title T}}{\\*\\generator G;}{\\pict\\pngblip 89504e}{\\object{\\*\\objdata 01}{\\result shown}}"), "shown");
-  EXPECT_EQ(text("{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt here}}{\\xe{\\v entry}}{\\deleted gone}{\\*\\unknown{\\b x}}"), "here");
+  EXPECT_EQ(
+      text(
+          "{\\fonttbl{\\f0 Arial;}}{\\colortbl;\\red0;}{\\stylesheet{\\s1 Normal;}}{\\info{\\title T}}{\\*\\generator G;}{\\pict\\pngblip 89504e}{\\object{\\*\\objdata 01}{\\result shown}}"),
+      "shown");
+  EXPECT_EQ(
+      text("{\\field{\\*\\fldinst HYPERLINK x}{\\fldrslt here}}{\\xe{\\v entry}}{\\deleted gone}{\\*\\unknown{\\b x}}"),
+      "here");
   EXPECT_EQ(text("a\\bin4 {}\\bc"), "ac") << "four binary bytes are skipped";
   EXPECT_EQ(text("{\\loch\\f2\\*\\cs7 The fox}"), "The fox") << "a mark of optional groups within a group";
 }
 
 TEST(rich_text_test, tables_have_tabs_between_cells) {
-  EXPECT_EQ(text("\\trowd\\intbl a\\par b\\cell\\cell c\\cell\\row\\trowd\\intbl\\cell d\\cell\\row\\pard after"), "a b\t\tc\n\td\nafter");
+  EXPECT_EQ(text("\\trowd\\intbl a\\par b\\cell\\cell c\\cell\\row\\trowd\\intbl\\cell d\\cell\\row\\pard after"),
+            "a b\t\tc\n\td\nafter");
 }
 
 TEST(rich_text_test, notes_comments_and_boxes_follow_their_line) {
-  EXPECT_EQ(text("supercali{\\*\\atnid A}{\\*\\annotation {\\chatn}a comment\\par}fragilistic{\\footnote a note}\\par next"), "supercalifragilistic\na comment\na note\nnext");
-  EXPECT_EQ(text("box{\\shp{\\*\\shpinst{\\sp{\\sn n}{\\sv v}}{\\shptxt inside\\par}}{\\shprslt{\\*\\do old inside}}}es\\par"), "boxes\ninside\n");
+  EXPECT_EQ(
+      text("supercali{\\*\\atnid A}{\\*\\annotation {\\chatn}a comment\\par}fragilistic{\\footnote a note}\\par next"),
+      "supercalifragilistic\na comment\na note\nnext");
+  EXPECT_EQ(
+      text(
+          "box{\\shp{\\*\\shpinst{\\sp{\\sn n}{\\sv v}}{\\shptxt inside\\par}}{\\shprslt{\\*\\do old inside}}}es\\par"),
+      "boxes\ninside\n");
 }
 
 TEST(rich_text_test, html_of_mails_is_read_as_rich_text) {
-  EXPECT_EQ(text("\\fromhtml1{\\*\\htmltag64 <p>}Hello\\htmlrtf\\line\\htmlrtf0{\\*\\htmltag72 </p>}world"), "Hello\nworld");
+  EXPECT_EQ(text("\\fromhtml1{\\*\\htmltag64 <p>}Hello\\htmlrtf\\line\\htmlrtf0{\\*\\htmltag72 </p>}world"),
+            "Hello\nworld");
 }
 
 TEST(rich_text_test, damaged_files_end_early) {

@@ -11,8 +11,8 @@ struct scaled_image {
   std::string_view format;  // "png" or "jpeg"
   std::uint32_t width = 0, height = 0;
   bool first_frame = false;  // of an animation
-  std::string bytes;         // empty when `problem` says why
-  std::string problem;       // "is damaged", for a sentence about the image
+  std::string bytes;  // empty when `problem` says why
+  std::string problem;  // "is damaged", for a sentence about the image
 };
 
 // `file`: PNG, JPEG, GIF or WebP. Transparent pictures stay PNG where that is small enough; as JPEG they lie on white.

@@ -110,7 +110,8 @@ TEST(scale_test, what_is_too_large_as_png_becomes_jpeg) {
 }
 
 TEST(scale_test, transparency_is_kept_or_lies_on_white) {
-  const pixels p = paint(400, 400, [n = noise()](auto x, auto y) mutable { return x < 200 ? 0u : (n(x, y) & ~0xffu) | 0x80u; });
+  const pixels p =
+      paint(400, 400, [n = noise()](auto x, auto y) mutable { return x < 200 ? 0u : (n(x, y) & ~0xffu) | 0x80u; });
   const scaled_image png = scale_image(png_of(p), 200, plenty);
   EXPECT_EQ(png.format, "png");
   EXPECT_EQ(color_at(read_back(png), 50, 100) & 0xff, 0u);
@@ -131,7 +132,8 @@ TEST(scale_test, a_jpeg_is_turned_as_its_exif_says) {
 
 TEST(scale_test, hostile_exif_says_nothing) {
   using namespace std::string_view_literals;
-  for (const auto exif : {""sv, "Exif"sv, "Exif\0\0MM\0*"sv, "Exif\0\0MM\0*\xff\xff\xff\xff"sv, "Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01"sv,
+  for (const auto exif : {""sv, "Exif"sv, "Exif\0\0MM\0*"sv, "Exif\0\0MM\0*\xff\xff\xff\xff"sv,
+                          "Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\x01"sv,
                           "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x09\0\0\0"sv})
     EXPECT_EQ(exif_orientation(exif), 1);
   EXPECT_EQ(exif_orientation("Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x08\0\0\0"sv), 8);

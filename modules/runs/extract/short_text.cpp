@@ -19,12 +19,24 @@ constexpr std::size_t most_high_bytes = 48;
 // Costs are numbers of bits: minus the logarithm of the probability.
 constexpr double ascii_cost = 4, symbol_cost = 6, rare_cost = 14, margin = 6, most_cost_per_byte = 8.5;
 
-unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
-bool is_high(char c) { return byte_of(c) >= 0x80; }
-bool is_ascii(char32_t c) { return c < 0x80; }
-bool is_ascii_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
-bool contains(std::u32string_view set, char32_t c) { return set.find(c) != set.npos; }
+unsigned char byte_of(char c) {
+  return static_cast<unsigned char>(c);
+}
+bool is_high(char c) {
+  return byte_of(c) >= 0x80;
+}
+bool is_ascii(char32_t c) {
+  return c < 0x80;
+}
+bool is_ascii_letter(char32_t c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char32_t c) {
+  return c >= '0' && c <= '9';
+}
+bool contains(std::u32string_view set, char32_t c) {
+  return set.find(c) != set.npos;
+}
 
 std::u32string characters_of(std::string_view text) {
   std::u32string out;
@@ -40,8 +52,12 @@ std::u32string characters_of(std::string_view text) {
   return out;
 }
 
-char32_t lower(char32_t c) { return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
-bool is_upper(char32_t c) { return utf8proc_isupper(static_cast<utf8proc_int32_t>(c)) != 0; }
+char32_t lower(char32_t c) {
+  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
+}
+bool is_upper(char32_t c) {
+  return utf8proc_isupper(static_cast<utf8proc_int32_t>(c)) != 0;
+}
 bool is_letter(char32_t c) {
   const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) || category == UTF8PROC_CATEGORY_MN;
@@ -53,21 +69,25 @@ class alphabet_cost {
   alphabet_cost(const alphabet_model& model, std::u32string_view text) : model_(model), text_(text) {}
   double total() const {
     double out = model_.prior;
-    for (std::size_t i = 0; i < text_.size(); ++i) out += is_ascii(text_[i]) ? ascii_cost : is_letter(text_[i]) ? letter(i) : symbol(i);
+    for (std::size_t i = 0; i < text_.size(); ++i)
+      out += is_ascii(text_[i]) ? ascii_cost : is_letter(text_[i]) ? letter(i) : symbol(i);
     return out;
   }
 
  private:
   char32_t at(std::size_t i) const { return i < text_.size() ? text_[i] : U' '; }
   char32_t before(std::size_t i) const { return i > 0 ? text_[i - 1] : U' '; }
-  bool is_vowel(char32_t c) const { return contains(model_.vowels, lower(c)) || (model_.latin && contains(U"AEIOUYaeiouy", c)); }
+  bool is_vowel(char32_t c) const {
+    return contains(model_.vowels, lower(c)) || (model_.latin && contains(U"AEIOUYaeiouy", c));
+  }
 
   double letter(std::size_t i) const {
     const char32_t c = text_[i];
     std::size_t rank = model_.letters.find(c);
     if (rank == model_.letters.npos) rank = model_.letters.find(lower(c));
     if (rank == model_.letters.npos) return rare_cost;
-    return 3 + static_cast<double>(rank) * (model_.latin ? 0.35 : 0.2) + form(i) + (model_.vowels.empty() ? 0 : sound(i));
+    return 3 + static_cast<double>(rank) * (model_.latin ? 0.35 : 0.2) + form(i) +
+           (model_.vowels.empty() ? 0 : sound(i));
   }
 
   // Capitals begin words or fill them; a word has one script and more than one letter.
@@ -80,7 +100,8 @@ class alphabet_cost {
     if (is_upper(c)) out += 0.5;
     if (is_digit(previous)) out += 4;
     if (!is_letter(previous) && !is_letter(next)) out += 4;
-    if (model_.latin && !is_ascii(previous) && is_letter(previous)) out += i > 1 && !is_ascii(text_[i - 2]) && is_letter(text_[i - 2]) ? 8 : 2;
+    if (model_.latin && !is_ascii(previous) && is_letter(previous))
+      out += i > 1 && !is_ascii(text_[i - 2]) && is_letter(text_[i - 2]) ? 8 : 2;
     return out;
   }
 
@@ -91,7 +112,8 @@ class alphabet_cost {
     std::size_t run = 1;
     for (std::size_t j = i; j-- > 0 && is_letter(text_[j]) && is_vowel(text_[j]) == vowel;) ++run;
     double out = run >= 4 ? 4 : run == 3 ? (vowel ? 3 : 1) : 0;
-    if (model_.latin && !vowel && is_letter(previous) && is_letter(next) && !is_vowel(previous) && !is_vowel(next)) out += 4;
+    if (model_.latin && !vowel && is_letter(previous) && is_letter(next) && !is_vowel(previous) && !is_vowel(next))
+      out += 4;
     const char32_t c = lower(text_[i]);
     // Spanish has this letter only before a vowel, Polish never.
     if (c == U'ñ' && !is_vowel(next)) out += 8;
@@ -137,26 +159,43 @@ unit unit_at(std::string_view bytes, std::size_t i, cjk_layout layout) {
   const unsigned lead = byte_of(bytes[i]), trail = i + 1 < bytes.size() ? byte_of(bytes[i + 1]) : 0;
   if (lead < 0x80) return {};
   switch (layout) {
-    case cjk_layout::gb: return {trail >= 0x30 && trail <= 0x39 ? std::size_t{4} : std::size_t{2}, lead >= 0xB0 && lead <= 0xD7 && trail >= 0xA1};
-    case cjk_layout::big5: return {2, lead >= 0xA4 && lead <= 0xC6};
-    case cjk_layout::korean: return {2, lead >= 0xB0 && lead <= 0xC8 && trail >= 0xA1};
-    case cjk_layout::euc_jp: return {lead == 0x8F ? std::size_t{3} : std::size_t{2}, lead >= 0xB0 && lead <= 0xCF};
-    case cjk_layout::shift_jis: break;
+    case cjk_layout::gb:
+      return {trail >= 0x30 && trail <= 0x39 ? std::size_t{4} : std::size_t{2},
+              lead >= 0xB0 && lead <= 0xD7 && trail >= 0xA1};
+    case cjk_layout::big5:
+      return {2, lead >= 0xA4 && lead <= 0xC6};
+    case cjk_layout::korean:
+      return {2, lead >= 0xB0 && lead <= 0xC8 && trail >= 0xA1};
+    case cjk_layout::euc_jp:
+      return {lead == 0x8F ? std::size_t{3} : std::size_t{2}, lead >= 0xB0 && lead <= 0xCF};
+    case cjk_layout::shift_jis:
+      break;
   }
   if (lead >= 0xA1 && lead <= 0xDF) return {};
   return {2, (lead > 0x88 && lead < 0x98) || (lead == 0x88 && trail >= 0x9F) || (lead == 0x98 && trail <= 0x72)};
 }
 
-bool is_kana(char32_t c) { return c >= 0x3041 && c <= 0x30FF; }
-bool is_half_width_kana(char32_t c) { return c >= 0xFF66 && c <= 0xFF9F; }
-bool is_hangul(char32_t c) { return c >= 0xAC00 && c <= 0xD7A3; }
-bool is_ideograph(char32_t c) { return c >= 0x4E00 && c <= 0x9FFF; }
-bool is_full_width(char32_t c) { return c >= 0xFF01 && c <= 0xFF5E; }
+bool is_kana(char32_t c) {
+  return c >= 0x3041 && c <= 0x30FF;
+}
+bool is_half_width_kana(char32_t c) {
+  return c >= 0xFF66 && c <= 0xFF9F;
+}
+bool is_hangul(char32_t c) {
+  return c >= 0xAC00 && c <= 0xD7A3;
+}
+bool is_ideograph(char32_t c) {
+  return c >= 0x4E00 && c <= 0x9FFF;
+}
+bool is_full_width(char32_t c) {
+  return c >= 0xFF01 && c <= 0xFF5E;
+}
 
 // A text in an encoding with characters of two bytes.
 class cjk_cost {
  public:
-  cjk_cost(const cjk_model& model, std::u32string_view text, const std::vector<unit>& units) : model_(model), text_(text), units_(units) {}
+  cjk_cost(const cjk_model& model, std::u32string_view text, const std::vector<unit>& units)
+      : model_(model), text_(text), units_(units) {}
   double total() const {
     double out = model_.prior;
     for (std::size_t i = 0; i < text_.size(); ++i) out += is_ascii(text_[i]) ? ascii_cost : character(i) + company(i);
@@ -184,7 +223,8 @@ class cjk_cost {
   double half_width_kana(std::size_t i) const {
     const char32_t c = text_[i], previous = before(i);
     const bool small = c >= 0xFF67 && c <= 0xFF70, mark = c >= 0xFF9E;
-    const bool voiceable = (previous >= 0xFF76 && previous <= 0xFF84) || (previous >= 0xFF8A && previous <= 0xFF8E) || previous == 0xFF73;
+    const bool voiceable =
+        (previous >= 0xFF76 && previous <= 0xFF84) || (previous >= 0xFF8A && previous <= 0xFF8E) || previous == 0xFF73;
     if (mark) return voiceable ? 3 : 14;
     if (small && !is_half_width_kana(previous)) return 14;
     if (c == 0xFF66) return 9;
@@ -235,12 +275,15 @@ bool is_short_text(std::string_view bytes) {
 std::string encoding_of_short_text(std::string_view bytes) {
   readings all;
   for (const alphabet_model& model : alphabet_models())
-    if (const std::optional<std::string> text = to_utf8(bytes, model.encoding, false)) add(all, *text, model.encoding, alphabet_cost(model, characters_of(*text)).total());
+    if (const std::optional<std::string> text = to_utf8(bytes, model.encoding, false))
+      add(all, *text, model.encoding, alphabet_cost(model, characters_of(*text)).total());
   for (const cjk_model& model : cjk_models()) add_cjk(bytes, model, all);
   const reading *best = nullptr, *second = nullptr;
   for (const auto& [text, candidate] : all) {
-    if (best == nullptr || candidate.cost < best->cost) second = std::exchange(best, &candidate);
-    else if (second == nullptr || candidate.cost < second->cost) second = &candidate;
+    if (best == nullptr || candidate.cost < best->cost)
+      second = std::exchange(best, &candidate);
+    else if (second == nullptr || candidate.cost < second->cost)
+      second = &candidate;
   }
   if (best == nullptr || (second != nullptr && second->cost - best->cost < margin)) return {};
   const auto high = static_cast<double>(std::count_if(bytes.begin(), bytes.end(), is_high));

@@ -74,7 +74,9 @@ void shrinker::finish_row() {
   ++out_y_;
 }
 
-pixels shrinker::take() { return std::move(out_); }
+pixels shrinker::take() {
+  return std::move(out_);
+}
 
 pixels shrink(const pixels& from, extent to) {
   shrinker s({from.width, from.height}, to);

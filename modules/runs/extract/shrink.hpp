@@ -35,7 +35,7 @@ class shrinker {
 
   const extent from_, to_;
   std::vector<std::uint64_t> row_, sum_;  // premultiplied channels of the result's pixels
-  std::uint64_t y_ = 0;                   // of the next row, in units of a result row's part
+  std::uint64_t y_ = 0;  // of the next row, in units of a result row's part
   std::uint32_t out_y_ = 0;
   pixels out_;
 };

@@ -64,9 +64,8 @@ enum class compression { lossy, lossless };
 inline std::string webp_of(const pixels& from, compression how) {
   std::uint8_t* bytes = nullptr;
   const int w = static_cast<int>(from.width), h = static_cast<int>(from.height);
-  const std::size_t size = how == compression::lossless
-                               ? WebPEncodeLosslessRGBA(from.rgba.data(), w, h, w * 4, &bytes)
-                               : WebPEncodeRGBA(from.rgba.data(), w, h, w * 4, 90, &bytes);
+  const std::size_t size = how == compression::lossless ? WebPEncodeLosslessRGBA(from.rgba.data(), w, h, w * 4, &bytes)
+                                                        : WebPEncodeRGBA(from.rgba.data(), w, h, w * 4, 90, &bytes);
   std::string out(reinterpret_cast<const char*>(bytes), size);
   WebPFree(bytes);
   return out;
@@ -94,10 +93,14 @@ inline std::string animated_webp(std::uint32_t width, std::uint32_t height, cons
 inline std::string gif_of(int width, int height, int frames, int offset = 0) {
   std::string out;
   int error = 0;
-  GifFileType* gif = EGifOpen(&out, [](GifFileType* to, const GifByteType* bytes, int n) {
-    static_cast<std::string*>(to->UserData)->append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n));
-    return n;
-  }, &error);
+  GifFileType* gif = EGifOpen(
+      &out,
+      [](GifFileType* to, const GifByteType* bytes, int n) {
+        static_cast<std::string*>(to->UserData)
+            ->append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(n));
+        return n;
+      },
+      &error);
   const GifColorType colors[] = {{255, 0, 0}, {0, 255, 0}};
   ColorMapObject* map = GifMakeMapObject(2, colors);
   EGifSetGifVersion(gif, true);

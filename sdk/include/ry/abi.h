@@ -53,26 +53,25 @@ extern "C" {
 #endif
 
 /* True when *p is long enough to hold `member`. p may be NULL. */
-#define RY_HAS(p, type, member) \
-  ((p) != NULL && (p)->struct_size >= offsetof(type, member) + sizeof((p)->member))
+#define RY_HAS(p, type, member) ((p) != NULL && (p)->struct_size >= offsetof(type, member) + sizeof((p)->member))
 
 /* Result of a call: 0, or one of the canonical codes below. Unknown codes mean RY_UNKNOWN. */
 typedef int32_t ry_status;
 #define RY_OK 0
-#define RY_CANCELLED 1           /* the caller, the client or a shutdown ended it */
+#define RY_CANCELLED 1 /* the caller, the client or a shutdown ended it */
 #define RY_UNKNOWN 2
-#define RY_INVALID_ARGUMENT 3    /* wrong whatever the state of the system */
+#define RY_INVALID_ARGUMENT 3 /* wrong whatever the state of the system */
 #define RY_DEADLINE_EXCEEDED 4
 #define RY_NOT_FOUND 5
 #define RY_ALREADY_EXISTS 6
 #define RY_PERMISSION_DENIED 7
-#define RY_RESOURCE_EXHAUSTED 8  /* a limit, a queue or a quota is full */
+#define RY_RESOURCE_EXHAUSTED 8 /* a limit, a queue or a quota is full */
 #define RY_FAILED_PRECONDITION 9 /* wrong in this state; do not retry unchanged */
-#define RY_ABORTED 10            /* lost a race (serialisation, fence); retry the whole unit of work */
+#define RY_ABORTED 10 /* lost a race (serialisation, fence); retry the whole unit of work */
 #define RY_OUT_OF_RANGE 11
 #define RY_UNIMPLEMENTED 12
 #define RY_INTERNAL 13
-#define RY_UNAVAILABLE 14        /* try again later */
+#define RY_UNAVAILABLE 14 /* try again later */
 #define RY_DATA_LOSS 15
 #define RY_UNAUTHENTICATED 16
 
@@ -101,17 +100,17 @@ typedef struct ry_uuid {
 /* Names one started operation. Never reused while the process lives: a late cancel is a no-op. */
 typedef uint64_t ry_op_id;
 
-typedef struct ry_host ry_host;           /* one per loaded module generation; valid until destroy() returns */
-typedef struct ry_exec ry_exec;           /* a serial executor of the host; lives as long as the host */
+typedef struct ry_host ry_host; /* one per loaded module generation; valid until destroy() returns */
+typedef struct ry_exec ry_exec; /* a serial executor of the host; lives as long as the host */
 typedef struct ry_registrar ry_registrar; /* valid only inside create() */
 
 /* An error as seen by the receiver; borrowed-out. */
 typedef struct ry_error_view {
   uint32_t struct_size;
   ry_status status;
-  ry_str reason;        /* stable machine code "runs.not_found"; may be empty */
-  ry_str message;       /* one sentence for a person; never a secret, a path or a stack trace */
-  ry_str detail_json;   /* JSON value for the body's "detail"; empty = the message as a string */
+  ry_str reason; /* stable machine code "runs.not_found"; may be empty */
+  ry_str message; /* one sentence for a person; never a secret, a path or a stack trace */
+  ry_str detail_json; /* JSON value for the body's "detail"; empty = the message as a string */
   uint32_t http_status; /* 0 = derived from status */
   uint32_t retry_after_s; /* 0 = none */
 } ry_error_view;
@@ -132,10 +131,10 @@ typedef struct ry_header {
 } ry_header;
 
 /* Why work is being called off. Unknown values must be treated like RY_WHY_SHUTDOWN. */
-#define RY_WHY_USER 1      /* somebody asked for it */
+#define RY_WHY_USER 1 /* somebody asked for it */
 #define RY_WHY_DEADLINE 2
-#define RY_WHY_GONE 3      /* the client closed its connection */
-#define RY_WHY_SHUTDOWN 4  /* the host drains; hand the work over */
+#define RY_WHY_GONE 3 /* the client closed its connection */
+#define RY_WHY_SHUTDOWN 4 /* the host drains; hand the work over */
 #define RY_WHY_LEASE_LOST 5 /* another worker owns it now; write nothing more */
 #define RY_WHY_OVERLOAD 6
 typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_WHY_* */
@@ -146,12 +145,12 @@ typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_WHY
 #define RY_ROLE_SUPER_ADMIN 2u
 typedef struct ry_principal {
   uint32_t struct_size;
-  uint32_t role;        /* RY_ROLE_* */
-  ry_str subject;       /* the token's `sub`: for our own accounts the account's UUID */
+  uint32_t role; /* RY_ROLE_* */
+  ry_str subject; /* the token's `sub`: for our own accounts the account's UUID */
   ry_str issuer;
   ry_str email;
-  ry_str auth_kind;     /* "jwt", "api_key", "query_token" */
-  ry_str claims_json;   /* all claims as one JSON object; "{}" when there are none */
+  ry_str auth_kind; /* "jwt", "api_key", "query_token" */
+  ry_str claims_json; /* all claims as one JSON object; "{}" when there are none */
   int64_t expires_unix_us; /* 0 = never */
 } ry_principal;
 
@@ -169,28 +168,27 @@ typedef struct ry_need {
 
 /* The table of a host interface; NULL when the host lacks it, or has it shorter than min_size, or the
  * needs do not name it (core, registrar and services need not be). Valid until destroy(). [any] */
-typedef const void* (*ry_get_interface_fn)(const ry_host* host, ry_str id, uint32_t min_size)
-    RY_NOEXCEPT;
+typedef const void* (*ry_get_interface_fn)(const ry_host* host, ry_str id, uint32_t min_size)RY_NOEXCEPT;
 
 #define RY_MODULE_USES_DRAFT 1u /* uses headers under ry/draft: runs only on the very host minor it was built with */
-#define RY_MODULE_NO_UNLOAD 2u  /* never dlclose (runtimes that cannot stop, e.g. Go) */
-#define RY_MODULE_NO_RELOAD 4u  /* restart the process to change it */
+#define RY_MODULE_NO_UNLOAD 2u /* never dlclose (runtimes that cannot stop, e.g. Go) */
+#define RY_MODULE_NO_RELOAD 4u /* restart the process to change it */
 
 /* Constant data; valid as long as the library is mapped. */
 typedef struct ry_module_v1 {
-  uint32_t magic;          /* RY_ABI_MAGIC */
+  uint32_t magic; /* RY_ABI_MAGIC */
   uint32_t struct_size;
-  uint32_t abi_major;      /* RY_ABI_MAJOR of the headers it was built with */
-  uint32_t abi_minor;      /* RY_ABI_MINOR it was built with */
+  uint32_t abi_major; /* RY_ABI_MAJOR of the headers it was built with */
+  uint32_t abi_minor; /* RY_ABI_MINOR it was built with */
   uint32_t min_host_minor; /* the oldest host minor it runs on */
-  uint32_t flags;          /* RY_MODULE_*; unknown bits: refused */
-  ry_str name;             /* [a-z][a-z0-9_]{0,62}; also its settings table and database schema */
-  ry_str version;          /* of the module, for people */
+  uint32_t flags; /* RY_MODULE_*; unknown bits: refused */
+  ry_str name; /* [a-z][a-z0-9_]{0,62}; also its settings table and database schema */
+  ry_str version; /* of the module, for people */
   ry_str config_schema_json; /* JSON Schema (subset, see ry/if/registrar.h) of its settings; empty = no settings */
   const ry_need* needs;
   size_t n_needs;
-  size_t need_stride;      /* sizeof(ry_need) of the builder */
-  const ry_str* provides;  /* services and extension points it will provide or define */
+  size_t need_stride; /* sizeof(ry_need) of the builder */
+  const ry_str* provides; /* services and extension points it will provide or define */
   size_t n_provides;
 
   /* Builds the module: reads its settings, takes its interfaces, registers everything it serves
@@ -198,9 +196,8 @@ typedef struct ry_module_v1 {
    * `get_interface` stay valid until destroy() returns; `registrar` and `config_json` only until
    * create() returns. On failure: write a sentence to err, leave *self alone; destroy() is not
    * called. Given up after 30 s, as is destroy() after 5: no more calls, never unmapped. [lifecycle] */
-  ry_status (*create)(const ry_host* host, ry_get_interface_fn get_interface,
-                      ry_registrar* registrar, ry_str config_json, void** self,
-                      ry_errbuf* err) RY_NOEXCEPT;
+  ry_status (*create)(const ry_host* host, ry_get_interface_fn get_interface, ry_registrar* registrar,
+                      ry_str config_json, void** self, ry_errbuf* err) RY_NOEXCEPT;
   /* Called after every module was created and all migrations ran, dependencies first. Services
    * and drivers may be acquired from here on. May block for a few seconds; given up after 60. On
    * failure destroy() follows, without stop(). [lifecycle] */

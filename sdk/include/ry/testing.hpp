@@ -86,9 +86,7 @@ class fake_host {
   // ---- scripting and records ----
   struct database_script {
     // Answers statements whose text contains `part`; several answers come in turn, the last stays.
-    void on(std::string part, db_reply reply) {
-      script_[std::move(part)].push_back(std::move(reply));
-    }
+    void on(std::string part, db_reply reply) { script_[std::move(part)].push_back(std::move(reply)); }
     void fail(std::string part, error e) { on(std::move(part), db_reply{{}, {}, 0, std::move(e)}); }
     std::vector<db_call> calls;
     int commits = 0, rollbacks = 0;
@@ -96,8 +94,7 @@ class fake_host {
   } db;
   struct client_script {
     // Answers requests whose URL contains `part`.
-    void on(std::string part, std::uint32_t status, std::vector<std::string> chunks,
-            error failure = error(RY_OK)) {
+    void on(std::string part, std::uint32_t status, std::vector<std::string> chunks, error failure = error(RY_OK)) {
       script_[std::move(part)] = {status, std::move(chunks), std::move(failure)};
     }
     struct sent {
@@ -113,13 +110,13 @@ class fake_host {
     std::map<std::string, reply> script_;
   } client;
   std::vector<log_line> log;
-  std::vector<std::pair<std::string, std::string>> enqueued;   // kind, args
+  std::vector<std::pair<std::string, std::string>> enqueued;  // kind, args
   std::vector<std::pair<std::string, std::string>> published;  // kind, payload
-  std::vector<std::string> refused_sessions;                   // of ry.auth
-  std::map<std::string, double> figures;                       // last value or sum of each metric
+  std::vector<std::string> refused_sessions;  // of ry.auth
+  std::map<std::string, double> figures;  // last value or sum of each metric
   std::map<std::string, std::string> facts;
   std::map<std::string, std::pair<const void*, void*>> services;  // id -> table, self
-  std::map<std::string, std::pair<const void*, void*>> drivers;   // "point:name" -> table, self
+  std::map<std::string, std::pair<const void*, void*>> drivers;  // "point:name" -> table, self
   std::vector<std::pair<std::string, std::string>> migrations;
   std::vector<std::string> descriptions;  // OpenAPI
   std::vector<std::string> driver_violations;  // "point driver: rule: problem", see context::driver_misbehaved
@@ -177,8 +174,8 @@ class fake_host {
     char text_of_error[512];
     ry_errbuf err{text_of_error, sizeof text_of_error, 0};
     void* self = nullptr;
-    if (descriptor.create(c_host(), &get_interface, reinterpret_cast<ry_registrar*>(this),
-                          str(settings), &self, &err) != RY_OK) {
+    if (descriptor.create(c_host(), &get_interface, reinterpret_cast<ry_registrar*>(this), str(settings), &self,
+                          &err) != RY_OK) {
       throw std::runtime_error("create: " + std::string(err.ptr, err.len));
     }
     module_ = &descriptor;
@@ -205,10 +202,8 @@ class fake_host {
   void unload() {
     bool stopped = false;
     const ry_module_v1* m = std::exchange(module_, nullptr);
-    m->stop(
-        self_, now_us_ + 30'000'000,
-        {[](void* p, ry_status, const ry_error_view*) noexcept { *static_cast<bool*>(p) = true; },
-         &stopped});
+    m->stop(self_, now_us_ + 30'000'000,
+            {[](void* p, ry_status, const ry_error_view*) noexcept { *static_cast<bool*>(p) = true; }, &stopped});
     run();
     if (!stopped) throw std::logic_error("the module did not stop");
     m->destroy(self_);
@@ -230,8 +225,7 @@ class fake_host {
     return std::string(problem.ptr, problem.len);
   }
   // Sends a request to a registered route and runs until nothing is ready; 404 when none matches.
-  std::shared_ptr<answer> send(std::string_view method, std::string_view target,
-                               const call_options& o = {});
+  std::shared_ptr<answer> send(std::string_view method, std::string_view target, const call_options& o = {});
   answer call(std::string_view method, std::string_view target, const call_options& o = {}) {
     auto a = send(method, target, o);
     if (a->status == 0 || a->streaming) run();
@@ -240,8 +234,7 @@ class fake_host {
   // Cancels the request of an answer that is still open.
   void drop_client(const answer& a, std::int32_t why = RY_WHY_GONE);
   // Runs a registered job to its end; its outcome is RY_JOB_*.
-  std::int32_t run_job(std::string_view kind, std::string_view args_json,
-                       std::uint32_t attempt = 1);
+  std::int32_t run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt = 1);
   // Delivers an event to a registered consumer; the status it was acknowledged with.
   ry_status deliver(std::string_view consumer, std::string_view kind, std::string_view key,
                     std::string_view payload_json);

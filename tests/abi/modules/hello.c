@@ -53,11 +53,9 @@
 #define PROVIDE_JSON ""
 #endif
 __attribute__((section(".ry.module"), used)) static const char facts[] =
-    "{\"name\":\"" ABI_NAME "\",\"version\":\"1.0.0\",\"abi_major\":" QUOTED(ABI_MAJOR)
-    ",\"abi_minor\":" QUOTED(ABI_MINOR) ",\"min_host_minor\":" QUOTED(ABI_MIN_HOST_MINOR)
-    ",\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false},{\"id\":\"ry.core/1\",\"optional\":false,\"min_size\":"
-    QUOTED(ABI_CORE_NEED) "}" NEED_JSON
-    "],\"provides\":[" PROVIDE_JSON "]}";
+    "{\"name\":\"" ABI_NAME
+    "\",\"version\":\"1.0.0\",\"abi_major\":" QUOTED(ABI_MAJOR) ",\"abi_minor\":" QUOTED(ABI_MINOR) ",\"min_host_minor\":" QUOTED(ABI_MIN_HOST_MINOR) ",\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false},{\"id\":\"ry.core/1\",\"optional\":false,\"min_size\":" QUOTED(
+        ABI_CORE_NEED) "}" NEED_JSON "],\"provides\":[" PROVIDE_JSON "]}";
 
 struct self {
   const ry_host* host;
@@ -120,8 +118,8 @@ static ry_status handle(void* ctx, const ry_request_view* view, ry_request* requ
   return st;
 }
 
-static ry_status create(const ry_host* host, ry_get_interface_fn get_interface,
-                        ry_registrar* registrar, ry_str config_json, void** self, ry_errbuf* err) {
+static ry_status create(const ry_host* host, ry_get_interface_fn get_interface, ry_registrar* registrar,
+                        ry_str config_json, void** self, ry_errbuf* err) {
   const ry_str core_id = TEXT(RY_CORE_1), http_id = TEXT(RY_HTTP_1), reg_id = TEXT(RY_REGISTRAR_1);
   const ry_registrar_v1* reg;
   ry_route route;

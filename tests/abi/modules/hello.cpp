@@ -12,8 +12,7 @@ class hello {
     }
     reg.route("GET", "/abi/" ABI_LANG, RY_ROUTE_PUBLIC, this, &hello::answer);
     reg.route("GET", "/abi/" ABI_LANG "/throws", RY_ROUTE_PUBLIC, this, &hello::fail);
-    reg.route("GET", "/abi/" ABI_LANG "/stream", RY_ROUTE_PUBLIC | RY_ROUTE_LONG, this,
-              &hello::stream);
+    reg.route("GET", "/abi/" ABI_LANG "/stream", RY_ROUTE_PUBLIC | RY_ROUTE_LONG, this, &hello::stream);
   }
   ~hello() = default;
 
@@ -31,8 +30,7 @@ class hello {
     for (const auto& one : all) sum += one.value();
     const int squared = co_await ctx_.run_blocking([sum] { return sum * sum; });
     co_return ry::response::json("{\"lang\":\"" ABI_LANG "\",\"n\":" + std::to_string(squared) +
-                                 ",\"on_exec\":" + (ctx_.on_exec(r.exec()) ? "true" : "false") +
-                                 "}");
+                                 ",\"on_exec\":" + (ctx_.on_exec(r.exec()) ? "true" : "false") + "}");
   }
   ry::task<ry::response> fail(ry::request) {
     ry::result<void> slept = co_await ctx_.sleep(1);
@@ -51,8 +49,7 @@ class hello {
   ry::context& ctx_;
 };
 
-constexpr char schema[] =
-    R"({"type":"object","properties":{"throw_in_create":{"type":"boolean"}}})";
+constexpr char schema[] = R"({"type":"object","properties":{"throw_in_create":{"type":"boolean"}}})";
 
 }  // namespace
 

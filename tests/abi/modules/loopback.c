@@ -18,7 +18,8 @@
 #define SECTION_VERSION "1.0.0"
 #endif
 __attribute__((section(".ry.module"), used)) static const char facts[] =
-    "{\"name\":\"" ABI_NAME "\",\"version\":\"" SECTION_VERSION "\",\"abi_major\":1,\"abi_minor\":0,"
+    "{\"name\":\"" ABI_NAME "\",\"version\":\"" SECTION_VERSION
+    "\",\"abi_major\":1,\"abi_minor\":0,"
     "\"min_host_minor\":0,\"flags\":0,\"needs\":[{\"id\":\"ry.core/1\",\"optional\":false},"
     "{\"id\":\"mcp.transport/1\",\"optional\":false}],\"provides\":[]}";
 
@@ -128,8 +129,10 @@ static void add(struct session* s, enum what what, uint64_t token, ry_status sta
   e->token = token;
   e->status = status;
   snprintf(e->text, sizeof e->text, "%s", text);
-  if (s->last != NULL) s->last->next = e;
-  else s->first = e;
+  if (s->last != NULL)
+    s->last->next = e;
+  else
+    s->first = e;
   s->last = e;
   post(s);
 }
@@ -139,7 +142,8 @@ static void add(struct session* s, enum what what, uint64_t token, ry_status sta
 static ry_status check(void* self, const ry_mcp_target* t, ry_errbuf* err) {
   static const char inside[] = "{\"url\":\"inside:\"}";
   (void)self;
-  if (t->config_json.len == sizeof inside - 1 && memcmp(t->config_json.ptr, inside, sizeof inside - 1) == 0) return RY_OK;
+  if (t->config_json.len == sizeof inside - 1 && memcmp(t->config_json.ptr, inside, sizeof inside - 1) == 0)
+    return RY_OK;
 #ifndef FAULT_DUMB
   err->len = (size_t)snprintf(err->ptr, err->cap, "no such address");
   if (err->len > err->cap) err->len = err->cap;
@@ -206,7 +210,8 @@ static ry_status send_message(void* self, void* p, const ry_mcp_message* m) {
     if (pthread_create(&t, NULL, elsewhere, s) == 0) pthread_join(t, NULL);
   }
 #endif
-  snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"result\":{\"protocolVersion\":\"2025-11-25\",\"tools\":[]}}",
+  snprintf(text, sizeof text,
+           "{\"jsonrpc\":\"2.0\",\"id\":%llu,\"result\":{\"protocolVersion\":\"2025-11-25\",\"tools\":[]}}",
            (unsigned long long)m->token);
 #ifndef FAULT_LARGE
   if (s->most != 0 && strlen(text) > s->most) {
@@ -227,8 +232,10 @@ static void finish(void* self, void* p, uint64_t token, int32_t why) {
     struct event *e, *before = NULL;
     for (e = s->first; e != NULL; before = e, e = e->next) {
       if (e->what != SENT || e->token != token) continue;
-      if (before != NULL) before->next = e->next;
-      else s->first = e->next;
+      if (before != NULL)
+        before->next = e->next;
+      else
+        s->first = e->next;
       if (s->last == e) s->last = before;
       free(e);
       break;
@@ -264,8 +271,8 @@ static ry_status authorize(void* self, const ry_mcp_target* t, const ry_mcp_refu
 #else
 #define RESUME resume
 #endif
-static const ry_mcp_transport_v1 transport = {sizeof transport, 0,       check,     open_session, send_message, finish,
-                                              RESUME,           close_session, resolve, authorize};
+static const ry_mcp_transport_v1 transport = {sizeof transport, 0,      check,         open_session, send_message,
+                                              finish,           RESUME, close_session, resolve,      authorize};
 
 /* ---- the module ---- */
 
@@ -326,9 +333,25 @@ static ry_status health(void* self, ry_errbuf* err) {
 
 static const ry_need needs[] = {{sizeof(ry_need), 0, TEXT(RY_CORE_1), 0, 0},
                                 {sizeof(ry_need), 0, TEXT(RY_MCP_TRANSPORT_1), 0, 0}};
-static const ry_module_v1 module = {RY_ABI_MAGIC, sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, 0, 0, TEXT(ABI_NAME),
-                                    TEXT("1.0.0"), {NULL, 0}, needs, 2, sizeof(ry_need), NULL, 0, create, start, stop,
-                                    destroy, health};
+static const ry_module_v1 module = {RY_ABI_MAGIC,
+                                    sizeof(ry_module_v1),
+                                    RY_ABI_MAJOR,
+                                    RY_ABI_MINOR,
+                                    0,
+                                    0,
+                                    TEXT(ABI_NAME),
+                                    TEXT("1.0.0"),
+                                    {NULL, 0},
+                                    needs,
+                                    2,
+                                    sizeof(ry_need),
+                                    NULL,
+                                    0,
+                                    create,
+                                    start,
+                                    stop,
+                                    destroy,
+                                    health};
 
 const ry_module_v1* ry_module_entry(void) {
   return &module;

@@ -18,7 +18,10 @@ class moody {
  private:
   ry::task<ry::response> set_mood(ry::request r) {
     const std::string_view status = r.param("status");
-    failing_ = status == "unavailable" ? RY_UNAVAILABLE : status == "not_found" ? RY_NOT_FOUND : status == "noise" ? RY_OK : RY_INTERNAL;
+    failing_ = status == "unavailable" ? RY_UNAVAILABLE
+               : status == "not_found" ? RY_NOT_FOUND
+               : status == "noise"     ? RY_OK
+                                       : RY_INTERNAL;
     left_ = std::stoi(std::string(r.param("n")));
     co_return ry::response::json("{}");
   }
@@ -30,7 +33,9 @@ class moody {
       fn(ctx, failing_, ry::str("{}"), failing_ == RY_OK ? nullptr : &v);
     } else {
       left_ = 0;
-      fn(ctx, RY_OK, ry::str(R"([{"name":"moody__sing","description":"Sings.","parameters":{"type":"object"},"source":"moody"}])"), nullptr);
+      fn(ctx, RY_OK,
+         ry::str(R"([{"name":"moody__sing","description":"Sings.","parameters":{"type":"object"},"source":"moody"}])"),
+         nullptr);
     }
   }
   ry::task<void> sing(ry_tool_sink sink, void* ctx) {
@@ -39,20 +44,23 @@ class moody {
   }
   static const ry_agent_tools_v1* table() noexcept {
     static constexpr ry_agent_tools_v1 t{
-        offsetof(ry_agent_tools_v1, resume), 0,  // as of an SDK that had no more
+        offsetof(ry_agent_tools_v1, resume),
+        0,  // as of an SDK that had no more
         [](void* self, const ry_tools_scope*, ry_exec* exec, ry_tools_list_fn fn, void* ctx) noexcept {
           auto* m = static_cast<moody*>(self);
           return ry::guard([&] { return m->ctx_.spawn(m->list(fn, ctx), exec) ? RY_OK : RY_UNAVAILABLE; });
         },
-        [](void* self, const ry_tools_scope*, ry_str, ry_str, ry_str, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
-           void** call) noexcept {
+        [](void* self, const ry_tools_scope*, ry_str, ry_str, ry_str, ry_exec* exec, const ry_tool_sink* sink,
+           void* ctx, void** call) noexcept {
           auto* m = static_cast<moody*>(self);
           return ry::guard([&] {
             *call = m;
             return m->ctx_.spawn(m->sing(*sink, ctx), exec) ? RY_OK : RY_UNAVAILABLE;
           });
         },
-        [](void*, void*) noexcept {}, nullptr, nullptr};
+        [](void*, void*) noexcept {},
+        nullptr,
+        nullptr};
     return &t;
   }
 

@@ -12,7 +12,8 @@
   { literal, sizeof(literal) - 1 }
 
 __attribute__((section(".ry.module"), used)) static const char facts[] =
-    "{\"name\":\"" ABI_NAME "\",\"version\":\"1.0.0\",\"abi_major\":1,\"abi_minor\":0,\"min_host_minor\":0,"
+    "{\"name\":\"" ABI_NAME
+    "\",\"version\":\"1.0.0\",\"abi_major\":1,\"abi_minor\":0,\"min_host_minor\":0,"
     "\"flags\":0,\"needs\":[{\"id\":\"ry.http/1\",\"optional\":false}],\"provides\":[]}";
 
 static const ry_host* host;
@@ -193,9 +194,24 @@ static ry_status health(void* self, ry_errbuf* err) {
 }
 
 static const ry_need needs[] = {{sizeof(ry_need), 0, TEXT(RY_HTTP_1), 0, 0}};
-static const ry_module_v1 module = {RY_ABI_MAGIC,    sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, 0,     0,
-                                    TEXT(ABI_NAME),  TEXT("1.0.0"),        {NULL, 0},    needs,        1,     sizeof(ry_need),
-                                    NULL,            0,                    create,       start,        stop,  destroy,
+static const ry_module_v1 module = {RY_ABI_MAGIC,
+                                    sizeof(ry_module_v1),
+                                    RY_ABI_MAJOR,
+                                    RY_ABI_MINOR,
+                                    0,
+                                    0,
+                                    TEXT(ABI_NAME),
+                                    TEXT("1.0.0"),
+                                    {NULL, 0},
+                                    needs,
+                                    1,
+                                    sizeof(ry_need),
+                                    NULL,
+                                    0,
+                                    create,
+                                    start,
+                                    stop,
+                                    destroy,
                                     health};
 
 const ry_module_v1* ry_module_entry(void) {

@@ -34,8 +34,8 @@ class stock {
   ry::task<ry::response> count(ry::request) {
     (void)co_await ctx_.db().query("insert into abi_stock.article(name) values ('screw')");
     const auto rows = co_await ctx_.db().query("select count(*) from abi_stock.article");
-    co_return ry::response::json("{\"version\":\"" STOCK_VERSION "\",\"articles\":" +
-                                 std::to_string(rows.value().front().int64("count")) + "}");
+    co_return ry::response::json(
+        "{\"version\":\"" STOCK_VERSION "\",\"articles\":" + std::to_string(rows.value().front().int64("count")) + "}");
   }
   ry::context& ctx_;
 };

@@ -10,15 +10,14 @@
 namespace {
 
 using plain_handler = ry_status (*)(void*, const ry_request_view*, ry_request*);
-using plain_create = ry_status (*)(const ry_host*, ry_get_interface_fn, ry_registrar*, ry_str,
-                                   void**, ry_errbuf*);
+using plain_create = ry_status (*)(const ry_host*, ry_get_interface_fn, ry_registrar*, ry_str, void**, ry_errbuf*);
 
 ry_status handle(void*, const ry_request_view*, ry_request*) {
   throw std::runtime_error("out of a handler");
 }
 
-ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar,
-                 ry_str config, void** self, ry_errbuf*) {
+ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar, ry_str config, void** self,
+                 ry_errbuf*) {
   static const char asked[] = "\"throw_in_create\":true";
   if (memmem(config.ptr, config.len, asked, sizeof asked - 1) != nullptr) {
     throw std::runtime_error("out of create");
@@ -35,11 +34,9 @@ ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* reg
   return reg->route(registrar, &r);
 }
 
-constexpr char facts[] =
-    R"({"name":"abi_unguarded","version":"1.0.0","abi_major":1,"abi_minor":0,"min_host_minor":0,)"
-    R"("flags":0,"needs":[],"provides":[]})";
-constexpr char schema[] =
-    R"({"type":"object","properties":{"throw_in_create":{"type":"boolean"}}})";
+constexpr char facts[] = R"({"name":"abi_unguarded","version":"1.0.0","abi_major":1,"abi_minor":0,"min_host_minor":0,)"
+                         R"("flags":0,"needs":[],"provides":[]})";
+constexpr char schema[] = R"({"type":"object","properties":{"throw_in_create":{"type":"boolean"}}})";
 struct section {
   char text[sizeof facts - 1];
 };
@@ -50,26 +47,25 @@ constexpr section in_section() {
 }
 __attribute__((section(".ry.module"), used)) constexpr section facts_section = in_section();
 
-const ry_module_v1 descriptor = {
-    RY_ABI_MAGIC,
-    sizeof(ry_module_v1),
-    RY_ABI_MAJOR,
-    RY_ABI_MINOR,
-    0,
-    0,
-    {"abi_unguarded", 13},
-    {"1.0.0", 5},
-    {schema, sizeof schema - 1},
-    nullptr,
-    0,
-    sizeof(ry_need),
-    nullptr,
-    0,
-    reinterpret_cast<decltype(ry_module_v1::create)>(static_cast<plain_create>(&create)),
-    [](void*, ry_errbuf*) noexcept -> ry_status { return RY_OK; },
-    [](void*, std::int64_t, ry_done done) noexcept { done.fn(done.ctx, RY_OK, nullptr); },
-    [](void*) noexcept {},
-    [](void*, ry_errbuf*) noexcept -> ry_status { return RY_OK; }};
+const ry_module_v1 descriptor = {RY_ABI_MAGIC,
+                                 sizeof(ry_module_v1),
+                                 RY_ABI_MAJOR,
+                                 RY_ABI_MINOR,
+                                 0,
+                                 0,
+                                 {"abi_unguarded", 13},
+                                 {"1.0.0", 5},
+                                 {schema, sizeof schema - 1},
+                                 nullptr,
+                                 0,
+                                 sizeof(ry_need),
+                                 nullptr,
+                                 0,
+                                 reinterpret_cast<decltype(ry_module_v1::create)>(static_cast<plain_create>(&create)),
+                                 [](void*, ry_errbuf*) noexcept -> ry_status { return RY_OK; },
+                                 [](void*, std::int64_t, ry_done done) noexcept { done.fn(done.ctx, RY_OK, nullptr); },
+                                 [](void*) noexcept {},
+                                 [](void*, ry_errbuf*) noexcept -> ry_status { return RY_OK; }};
 
 }  // namespace
 

@@ -15,7 +15,9 @@ class unique {
   unique(ry::context&, ry::registrar& reg) { reg.route("GET", "/abi_unique", RY_ROUTE_PUBLIC, this, &unique::count); }
 
  private:
-  ry::task<ry::response> count(ry::request) { co_return ry::response::json("{\"count\":" + std::to_string(++shared<int>::count) + "}"); }
+  ry::task<ry::response> count(ry::request) {
+    co_return ry::response::json("{\"count\":" + std::to_string(++shared<int>::count) + "}");
+  }
 };
 
 }  // namespace

@@ -88,8 +88,7 @@ int main(int argc, char** argv) {
   rt.metrics = &metrics;
   rt.http_client = &egress;
   rt.modules = &registry;
-  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(),
-                          sizeof(ry_http_client_v1));
+  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(), sizeof(ry_http_client_v1));
   void* self = nullptr;
   ry::module::host_point point;
   point.id = RY_LLM_PROVIDER_1;
@@ -120,8 +119,7 @@ int main(int argc, char** argv) {
         answer a;
         a.self = self;
         a.cancel_after = cancel_after;
-        const auto st =
-            driver_table->complete(self, provider, view(line), &loops.at(0), &sink, &a, &a.call);
+        const auto st = driver_table->complete(self, provider, view(line), &loops.at(0), &sink, &a, &a.call);
         if (st == RY_OK)
           a.ended.get_future().wait();
         else

@@ -57,8 +57,7 @@ ry_notify_subscriber subscriber_of(const json::object& o) {
           text_of(o, "phone"),          text_of(o, "avatar")};
 }
 ry_notify_token token_of(const json::object& o) {
-  return {sizeof(ry_notify_token), 0, text_of(o, "provider"), text_of(o, "token"),
-          text_of(o, "device_type")};
+  return {sizeof(ry_notify_token), 0, text_of(o, "provider"), text_of(o, "token"), text_of(o, "device_type")};
 }
 std::vector<ry_notify_token> tokens_of(const json::object& o) {
   std::vector<ry_notify_token> out;
@@ -78,8 +77,8 @@ json::object failed(ry_status st, const ry_error_view* err) {
   }
   return o;
 }
-void on_results(void* ctx, ry_status st, const ry_notify_result* first, std::size_t n,
-                std::size_t stride, const ry_error_view* err) noexcept {
+void on_results(void* ctx, ry_status st, const ry_notify_result* first, std::size_t n, std::size_t stride,
+                const ry_error_view* err) noexcept {
   json::object o = failed(st, err);
   json::array all;
   const auto* at = reinterpret_cast<const unsigned char*>(first);
@@ -98,8 +97,7 @@ void on_results(void* ctx, ry_status st, const ry_notify_result* first, std::siz
   o["results"] = std::move(all);
   static_cast<promise*>(ctx)->set_value(std::move(o));
 }
-void on_withdrawn(void* ctx, ry_status st, std::uint32_t withdrawn,
-                  const ry_error_view* err) noexcept {
+void on_withdrawn(void* ctx, ry_status st, std::uint32_t withdrawn, const ry_error_view* err) noexcept {
   json::object o = failed(st, err);
   o["withdrawn"] = withdrawn;
   static_cast<promise*>(ctx)->set_value(std::move(o));
@@ -174,14 +172,11 @@ json::value answer_to(const json::object& line) {
   if (op == "triggers") return trigger_all(value.as_array());
   if (op == "withdraw") {
     const ry_str key = text_of(line, "withdraw");
-    return wait_for(
-        [&](void* ctx) { return table->withdraw(self, key, exec, &on_withdrawn, ctx); });
+    return wait_for([&](void* ctx) { return table->withdraw(self, key, exec, &on_withdrawn, ctx); });
   }
   if (op == "put_subscriber") {
     const ry_notify_subscriber who = subscriber_of(value.as_object());
-    return wait_for([&](void* ctx) {
-      return table->put_subscriber(self, &who, exec, {&on_done, ctx});
-    });
+    return wait_for([&](void* ctx) { return table->put_subscriber(self, &who, exec, {&on_done, ctx}); });
   }
   if (op == "forget") {
     const ry_str id = text_of(line, "forget");
@@ -191,22 +186,19 @@ json::value answer_to(const json::object& line) {
     const json::object& o = value.as_object();
     const auto tokens = tokens_of(o);
     return wait_for([&](void* ctx) {
-      return table->put_tokens(self, text_of(o, "account_id"), text_of(o, "provider"),
-                               tokens.data(), tokens.size(), sizeof(ry_notify_token), exec,
-                               {&on_done, ctx});
+      return table->put_tokens(self, text_of(o, "account_id"), text_of(o, "provider"), tokens.data(), tokens.size(),
+                               sizeof(ry_notify_token), exec, {&on_done, ctx});
     });
   }
   if (op == "follow") {
     std::vector<ry_notify_sent> sent;
     for (const auto& v : value.as_array()) {
       const json::object& o = v.as_object();
-      sent.push_back({sizeof(ry_notify_sent),
-                      static_cast<std::uint32_t>(number_of(o, "channels", 7)), text_of(o, "key"),
-                      text_of(o, "provider"), text_of(o, "provider_id"), text_of(o, "token")});
+      sent.push_back({sizeof(ry_notify_sent), static_cast<std::uint32_t>(number_of(o, "channels", 7)),
+                      text_of(o, "key"), text_of(o, "provider"), text_of(o, "provider_id"), text_of(o, "token")});
     }
     return wait_for([&](void* ctx) {
-      return table->follow(self, sent.data(), sent.size(), sizeof(ry_notify_sent), exec,
-                           &on_results, ctx);
+      return table->follow(self, sent.data(), sent.size(), sizeof(ry_notify_sent), exec, &on_results, ctx);
     });
   }
   char text[512];
@@ -226,8 +218,7 @@ json::value answer_to(const json::object& line) {
     const ry_status st = table->read_report(
         self, {reinterpret_cast<const std::uint8_t*>(body.ptr), body.len},
         [](void* ctx, const ry_notify_report* r) noexcept {
-          json::object o{
-              {"type", str(r->type)}, {"key", str(r->key)}, {"account_id", str(r->account_id)}};
+          json::object o{{"type", str(r->type)}, {"key", str(r->key)}, {"account_id", str(r->account_id)}};
           o["channels"] = r->channels;
           o["result"] = r->result;
           o["token"] = str(r->token);
@@ -266,8 +257,7 @@ int main(int argc, char** argv) {
   ry::exec::op_table ops;
   ry::exec::blocking_pool blocking{1};
   ry::observe::metrics metrics;
-  ry::http::client egress(
-      loops, ops, {mode == "local" ? ry::http::address_guard::off : ry::http::address_guard::on});
+  ry::http::client egress(loops, ops, {mode == "local" ? ry::http::address_guard::off : ry::http::address_guard::on});
   ry::module::runtime rt;
   rt.loops = &loops;
   rt.ops = &ops;
@@ -276,8 +266,7 @@ int main(int argc, char** argv) {
   rt.http_client = &egress;
   rt.modules = &registry;
   rt.facts["deployment.mode"] = mode;
-  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(),
-                          sizeof(ry_http_client_v1));
+  registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(), sizeof(ry_http_client_v1));
   ry::module::host_point point;
   point.id = RY_NOTIFY_ORCHESTRATOR_1;
   point.min_size = sizeof(ry_notify_orchestrator_v1);

@@ -26,24 +26,17 @@ class driver {
   }
   const ry::context& host() const { return ctx_; }
   std::string accepts(const ry::notify::token& t) const { return sender_.accepts(t); }
-  ry::task<ry::notify::results> trigger(ry::notify::notification n) {
-    return sender_.send(std::move(n));
-  }
-  ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all) {
-    return sender_.follow(std::move(all));
-  }
+  ry::task<ry::notify::results> trigger(ry::notify::notification n) { return sender_.send(std::move(n)); }
+  ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all) { return sender_.follow(std::move(all)); }
 
  private:
   static notify_push::options read(const ry::context& ctx) {
     const auto v = boost::json::parse(ctx.settings());
-    const auto text = [&](const char* key) {
-      return std::string(v.as_object().at(key).as_string());
-    };
+    const auto text = [&](const char* key) { return std::string(v.as_object().at(key).as_string()); };
     notify_push::options o;
     if (!text("expo_url").empty()) o.expo_url = text("expo_url");
     o.expo_access_token = text("expo_access_token");
-    if (!text("vapid_private_key").empty())
-      o.vapid = notify_push::vapid_key::read(text("vapid_private_key"));
+    if (!text("vapid_private_key").empty()) o.vapid = notify_push::vapid_key::read(text("vapid_private_key"));
     o.vapid_subject = "mailto:ops@example.org";
     for (const auto& h : v.as_object().at("web_push_hosts").as_array()) {
       o.web_push_hosts.emplace_back(h.as_string());

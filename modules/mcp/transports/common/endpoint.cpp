@@ -95,9 +95,8 @@ std::string same_origin_url(std::string_view base, std::string_view reference) {
 ry::headers merged(const ry::headers& base, const ry::headers& fields) {
   ry::headers out;
   for (const auto& each : base) {
-    const bool replaced = std::any_of(fields.begin(), fields.end(), [&](const auto& f) {
-      return ry::iequals(f.first, each.first);
-    });
+    const bool replaced =
+        std::any_of(fields.begin(), fields.end(), [&](const auto& f) { return ry::iequals(f.first, each.first); });
     if (!replaced) out.push_back(each);
   }
   out.insert(out.end(), fields.begin(), fields.end());
@@ -166,8 +165,7 @@ void cancel_later(const ry::context& ctx, ry_exec* exec, ry_op_id op, std::uint6
   if (ctx.core().sleep_ms(ctx.host(), exec, ms, done, nullptr) == RY_OK) l.release();
 }
 
-ry_status http_exchange::start(const ry::context& ctx, ry_exec* exec,
-                               const ry::client_request& request) {
+ry_status http_exchange::start(const ry::context& ctx, ry_exec* exec, const ry::client_request& request) {
   ry_client_handler h{};
   h.struct_size = sizeof h;
   h.on_head = [](void* p, const ry_client_response* r) noexcept {

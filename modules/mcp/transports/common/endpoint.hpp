@@ -43,9 +43,7 @@ class http_exchange {
 
   ry_status start(const ry::context& ctx, ry_exec* exec, const ry::client_request& request);
   void cancel(const ry::context& ctx) const noexcept { ctx.core().op_cancel(ctx.host(), op_); }
-  void resume(const ry::context& ctx) const noexcept {
-    ctx.interface<ry_http_client_v1>().resume(ctx.host(), op_);
-  }
+  void resume(const ry::context& ctx) const noexcept { ctx.interface<ry_http_client_v1>().resume(ctx.host(), op_); }
   ry_op_id op() const noexcept { return op_; }
 
  protected:

@@ -12,8 +12,8 @@ ry::mcp::target target(const std::string& config) {
 }
 
 TEST(Endpoint, ReadsAddressAndHeaders) {
-  const auto e = read_endpoint(target(
-      R"({"url":"https://h/mcp","headers":{"Authorization":"Bearer x","Content-Length":"7","HOST":"evil"}})"));
+  const auto e = read_endpoint(
+      target(R"({"url":"https://h/mcp","headers":{"Authorization":"Bearer x","Content-Length":"7","HOST":"evil"}})"));
   EXPECT_EQ(e.url, "https://h/mcp");
   ASSERT_EQ(e.fields.size(), 1u);
   EXPECT_EQ(e.fields[0].second, "Bearer x");
@@ -27,9 +27,9 @@ TEST(Endpoint, MessagesGoToTheSameOriginOnly) {
   EXPECT_EQ(same_origin_url(base, "/message?s=1"), "http://Example.org/message?s=1");
   EXPECT_EQ(same_origin_url(base, "message"), "http://Example.org/a/message");
   EXPECT_EQ(same_origin_url(base, "http://example.org:80/m"), "http://example.org:80/m");
-  for (const char* bad : {"https://example.org/m", "http://example.org:81/m", "http://other.org/m",
-                          "//other.org/m", "http://example.org@other.org/m", "http://u:p@example.org/m",
-                          "ftp://example.org/m", "a:?", "a:", "http:?", "http:m", "not a url\r\n", "http://[::1"}) {
+  for (const char* bad : {"https://example.org/m", "http://example.org:81/m", "http://other.org/m", "//other.org/m",
+                          "http://example.org@other.org/m", "http://u:p@example.org/m", "ftp://example.org/m", "a:?",
+                          "a:", "http:?", "http:m", "not a url\r\n", "http://[::1"}) {
     EXPECT_EQ(same_origin_url(base, bad), "") << bad;
   }
 }
@@ -61,8 +61,9 @@ TEST(Endpoint, IsSilentForLongerThanAnyLimitOfCallsAndSessions) {
 }
 
 TEST(Errors, OfTheNetworkNameNoAddressAndKeepTheCauseForTheLog) {
-  for (const char* reason : {"http_client.resolve", "http_client.connect", "http_client.connect_timeout", "http_client.proxy", "http_client.tls",
-                             "http_client.reset", "http_client.truncated", "http_client.idle_timeout", "http_client.new"}) {
+  for (const char* reason : {"http_client.resolve", "http_client.connect", "http_client.connect_timeout",
+                             "http_client.proxy", "http_client.tls", "http_client.reset", "http_client.truncated",
+                             "http_client.idle_timeout", "http_client.new"}) {
     const auto raw = ry::error(RY_UNAVAILABLE, reason, "10.0.0.7:3128 said \"no\"");
     const auto view = raw.view();
     const auto e = error_of(RY_UNAVAILABLE, &view);

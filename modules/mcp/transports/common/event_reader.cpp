@@ -74,9 +74,8 @@ void event_reader::field(std::string_view name, std::string_view value) {
     name_ = value.substr(0, 256);
   } else if (name == "id") {
     // Accept only ids that can be sent in a header.
-    const bool sendable = std::none_of(value.begin(), value.end(), [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    });
+    const bool sendable = std::none_of(value.begin(), value.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
     if (sendable && value.size() <= 4096) id_ = value;
   } else if (name == "retry") {
     std::uint64_t ms = 0;

@@ -25,9 +25,9 @@ read in_pieces(event_reader& r, std::string_view bytes, std::size_t piece) {
 TEST(EventReader, ReadsAnyLineEndInAnyPieces) {
   for (const char* end : {"\n", "\r\n", "\r"}) {
     const std::string e = end;
-    const std::string text = "\xef\xbb\xbf: hello" + e + "id: 1" + e + "data:" + e + e + "event: endpoint" +
-                             e + "data: /m" + e + e + "data:a" + e + "data: b\xc3\xa9" + e + "id:2" + e + e +
-                             "retry: 250" + e + e + "data: lost";
+    const std::string text = "\xef\xbb\xbf: hello" + e + "id: 1" + e + "data:" + e + e + "event: endpoint" + e +
+                             "data: /m" + e + e + "data:a" + e + "data: b\xc3\xa9" + e + "id:2" + e + e + "retry: 250" +
+                             e + e + "data: lost";
     for (std::size_t piece = 1; piece < 9; ++piece) {
       event_reader r(1000);
       const auto got = in_pieces(r, text, piece);
@@ -61,7 +61,8 @@ TEST(EventReader, MemoryIsBounded) {
 }
 
 TEST(EventReader, TheLimitIsTheSameHoweverTheBytesCome) {
-  for (const std::string& text : {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
+  for (const std::string& text :
+       {": " + std::string(200, 'c') + "\ndata: a\n\n", "data: " + std::string(95, 'x') + "\n\n"}) {
     event_reader whole(100), pieces(100);
     EXPECT_FALSE(in_pieces(whole, text, text.size()).fits);
     EXPECT_FALSE(in_pieces(pieces, text, 7).fits);
@@ -91,7 +92,8 @@ TEST(EventReader, AnIdCountsFromTheEndOfItsEvent) {
 
 TEST(EventReader, AnIdThatNoHeaderCanHoldIsNone) {
   event_reader r(1000);
-  in_pieces(r, std::string("id: 7\ndata: a\n\nid: 8\x01\ndata: b\n\nid: 9\x7f\ndata: c\n\nid: 1\0\ndata: d\n\n", 51), 100);
+  in_pieces(r, std::string("id: 7\ndata: a\n\nid: 8\x01\ndata: b\n\nid: 9\x7f\ndata: c\n\nid: 1\0\ndata: d\n\n", 51),
+            100);
   EXPECT_EQ(r.last_id(), "7");
 }
 

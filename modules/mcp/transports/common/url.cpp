@@ -69,7 +69,8 @@ reference_parts split(std::string_view text) {
 
 // RFC 3986 does not allow brackets in a query, but many servers use them (`?tags[]=a`).
 bool well_formed(const reference_parts& p) {
-  return allowed(p.path, ":@/") && allowed(p.query.value_or(""), ":@/?[]") && allowed(p.fragment.value_or(""), ":@/?[]");
+  return allowed(p.path, ":@/") && allowed(p.query.value_or(""), ":@/?[]") &&
+         allowed(p.fragment.value_or(""), ":@/?[]");
 }
 
 bool is_host(std::string_view host) {

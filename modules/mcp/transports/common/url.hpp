@@ -16,9 +16,9 @@ struct url_parts {
   bool has_userinfo = false, has_query = false, has_fragment = false;
 
   bool https() const noexcept { return scheme.size() == 5; }
-  std::uint16_t port_number() const noexcept;      // the default port of the scheme if none is given
-  std::string origin() const;                      // scheme, host and port as written
-  std::string with_path(std::string_view) const;   // of that origin, with user information, without query and fragment
+  std::uint16_t port_number() const noexcept;  // the default port of the scheme if none is given
+  std::string origin() const;  // scheme, host and port as written
+  std::string with_path(std::string_view) const;  // of that origin, with user information, without query and fragment
   bool same_origin(const url_parts& other) const;  // RFC 6454
 };
 

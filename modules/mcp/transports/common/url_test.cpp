@@ -34,12 +34,44 @@ TEST(Url, HasOptionalParts) {
 }
 
 TEST(Url, OtherTextsAreRefused) {
-  for (const char* bad :
-       {"", "http", "http:", "http:/h", "http://", "http:///h", "http://?", "ftp://h/", "//h/", "h/", "http://h:x/",
-        "http://h:65536/", "http://h:-1/", "http://h:0/", "http://h%00/", "http://h:1:2/", "http://[::1", "http://::1/", "http://[]/", "http://[x]/",
-        "http://h /", "http://h/ ", "http://h/\r\n", "http://h/%", "http://h/%4", "http://h/%zz", "http://h\\x/",
-        "http://h/\\", "http://h/\"", "http://h/<", "http://h/[", "http://h/\xc3\xbc", "http://\xc3\xbc/", "http://a@b@c/ ", "http://h/#a#b",
-        "http://h^/", "http://[::1]x/", "1http://h/"}) {
+  for (const char* bad : {"",
+                          "http",
+                          "http:",
+                          "http:/h",
+                          "http://",
+                          "http:///h",
+                          "http://?",
+                          "ftp://h/",
+                          "//h/",
+                          "h/",
+                          "http://h:x/",
+                          "http://h:65536/",
+                          "http://h:-1/",
+                          "http://h:0/",
+                          "http://h%00/",
+                          "http://h:1:2/",
+                          "http://[::1",
+                          "http://::1/",
+                          "http://[]/",
+                          "http://[x]/",
+                          "http://h /",
+                          "http://h/ ",
+                          "http://h/\r\n",
+                          "http://h/%",
+                          "http://h/%4",
+                          "http://h/%zz",
+                          "http://h\\x/",
+                          "http://h/\\",
+                          "http://h/\"",
+                          "http://h/<",
+                          "http://h/[",
+                          "http://h/\xc3\xbc",
+                          "http://\xc3\xbc/",
+                          "http://a@b@c/ ",
+                          "http://h/#a#b",
+                          "http://h^/",
+                          "http://[::1]x/",
+                          "1http://h/"}) {
     EXPECT_FALSE(parse_url(bad)) << bad;
   }
   EXPECT_FALSE(parse_url(std::string_view("http://h/\0", 10)));

@@ -27,5 +27,4 @@ class driver {
 }  // namespace
 }  // namespace mcp_http
 
-RY_MODULE(mcp_http::driver, "mcp_http", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));
+RY_MODULE(mcp_http::driver, "mcp_http", "0.1.0", .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));

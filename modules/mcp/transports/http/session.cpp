@@ -22,8 +22,7 @@ constexpr std::uint64_t longest_retry_ms = 10'000;
 constexpr int most_empty_streams = 10;
 
 bool visible(std::string_view s) {
-  return !s.empty() && s.size() <= 1024 &&
-         std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  return !s.empty() && s.size() <= 1024 && std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
 std::uint32_t seconds_of(std::string_view s) {
@@ -88,8 +87,9 @@ void exchange::head(const ry_client_response& r) {
   if (greets && of_.session_id_.empty() && visible(id)) of_.session_id_ = id;
   const auto coding = field_of(r, "content-encoding");
   if (!coding.empty() && !ry::iequals(coding, "identity")) {
-    broken_ = ry::error(RY_DATA_LOSS, "mcp.http",
-                        "the answer has a content encoding although the request accepts none: " + std::string(coding.substr(0, 40)));
+    broken_ = ry::error(
+        RY_DATA_LOSS, "mcp.http",
+        "the answer has a content encoding although the request accepts none: " + std::string(coding.substr(0, 40)));
   }
   if (content_type_ == "text/event-stream") {
     kind_ = body::events;
@@ -167,8 +167,7 @@ bool exchange::ended(ry_status st, const ry_error_view* err) {
     const auto status = std::exchange(out_.http_status, 0);
     out_.flags = 0;
     conclude(ry::error(RY_UNAVAILABLE, "mcp.http",
-                       "the stream was interrupted and could not be resumed: HTTP status " +
-                           std::to_string(status)));
+                       "the stream was interrupted and could not be resumed: HTTP status " + std::to_string(status)));
     return true;
   }
   if (kind_ == body::refusal) {

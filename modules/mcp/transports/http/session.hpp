@@ -46,7 +46,7 @@ class exchange final : public mcp_transport::http_exchange {
   std::optional<ry::error> broken_;
   ry_op_id pause_ = 0;
   int empty_streams_ = 0;
-  bool again_ = false;      // resuming a broken stream
+  bool again_ = false;  // resuming a broken stream
   bool delivered_ = false;  // the stream delivered a message
   bool finished_ = false, paused_ = false, called_off_ = false;
 };

@@ -49,7 +49,8 @@ class driver {
   static constexpr std::uint32_t capabilities = RY_MCP_MODERN | RY_MCP_LOCAL;
 
   driver(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"), ctx.fact("private_paths"), faults_)),
+      : ctx_(ctx),
+        settings_(read_settings(ctx.settings(), ctx.fact("deployment.mode"), ctx.fact("private_paths"), faults_)),
         cleaner_(ctx, std::string(ctx.fact("data_dir")) + "/.removed"),
         homes_(ctx, cleaner_),
         packages_(std::make_shared<package_cache>(ctx, settings_, cleaner_)) {
@@ -69,7 +70,9 @@ class driver {
     const bool bare = settings_.sandbox.empty() || t.operators_own();
     auto sandbox = bare ? nullptr : sandboxes_.find(settings_.sandbox);
     if (!bare && !sandbox) {
-      throw ry::unavailable("mcp.sandbox", "there is no sandbox \"" + settings_.sandbox + "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
+      throw ry::unavailable("mcp.sandbox",
+                            "there is no sandbox \"" + settings_.sandbox +
+                                "\" here to run programs in; mcp_json.sandbox = \"none\" runs them without one");
     }
     return new session({ctx_, settings_, census_, *packages_, homes_}, t, c, std::move(sandbox), exec, to);
   }
@@ -78,11 +81,12 @@ class driver {
   command checked(const ry::mcp::target& t) const {
     auto c = read_command(t.config_json);
     if (!t.operators_own() && !allowed(settings_, c)) {
-      throw ry::forbidden("mcp.command_refused",
-                          settings_.allowed_commands.empty()
-                              ? "No command is allowed, because the list of allowed commands is empty. The server's operator "
-                                "can add commands to mcp_json.allowed_commands"
-                              : "The command is not on the list of allowed commands");
+      throw ry::forbidden(
+          "mcp.command_refused",
+          settings_.allowed_commands.empty()
+              ? "No command is allowed, because the list of allowed commands is empty. The server's operator "
+                "can add commands to mcp_json.allowed_commands"
+              : "The command is not on the list of allowed commands");
     }
     const auto variable = t.operators_own() ? std::string() : refused_variable(settings_, c);
     if (!variable.empty()) {

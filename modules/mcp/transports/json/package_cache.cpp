@@ -39,13 +39,15 @@ std::string name_of(const command& c) {
   add("env");
   // Another registry may offer different packages with the same names.
   for (const auto& [name, value] : c.env) {
-    const bool of_runner = name.starts_with("npm_config_") || name.starts_with("NPM_CONFIG_") || name.starts_with("UV_");
+    const bool of_runner =
+        name.starts_with("npm_config_") || name.starts_with("NPM_CONFIG_") || name.starts_with("UV_");
     if (!of_runner) continue;
     add(name);
     add(value);
   }
   char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(a),
+                static_cast<unsigned long long>(b));
   return text;
 }
 
@@ -65,7 +67,8 @@ package_cache::package_cache(const ry::context& ctx, const settings& s, disk::tr
 
 bool package_cache::fresh(const std::string& key) const {
   struct stat s {};
-  return ::stat(marker(key).c_str(), &s) == 0 && s.st_mtime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
+  return ::stat(marker(key).c_str(), &s) == 0 &&
+         s.st_mtime + static_cast<std::time_t>(settings_.cache_life_s) > std::time(nullptr);
 }
 
 std::unique_ptr<package_cache::lease> package_cache::take(const std::string& account, const command& c) {
@@ -134,17 +137,18 @@ void package_cache::tidy_soon() noexcept {
   const auto work = [](void* p) noexcept {
     (void)ry::guard([&] { (*static_cast<std::shared_ptr<package_cache>*>(p))->tidy(); });
   };
-  const ry_done done{[](void* p, ry_status, const ry_error_view*) noexcept {
-                       const std::unique_ptr<std::shared_ptr<package_cache>> of(static_cast<std::shared_ptr<package_cache>*>(p));
-                       bool again = false;
-                       {
-                         std::lock_guard lock((*of)->mutex_);
-                         (*of)->tidying_ = false;
-                         again = std::exchange((*of)->again_, false);
-                       }
-                       if (again) (*of)->tidy_soon();
-                     },
-                     own.get()};
+  const ry_done done{
+      [](void* p, ry_status, const ry_error_view*) noexcept {
+        const std::unique_ptr<std::shared_ptr<package_cache>> of(static_cast<std::shared_ptr<package_cache>*>(p));
+        bool again = false;
+        {
+          std::lock_guard lock((*of)->mutex_);
+          (*of)->tidying_ = false;
+          again = std::exchange((*of)->again_, false);
+        }
+        if (again) (*of)->tidy_soon();
+      },
+      own.get()};
   if (ctx_.core().run_blocking(ctx_.host(), ctx_.pick_exec(), work, own.get(), done) == RY_OK) {
     own.release();
     return;
@@ -167,7 +171,8 @@ void package_cache::tidy() {
     const auto name = account.path().filename().string();
     if (name.starts_with('.')) continue;
     for (const auto& one : fs::directory_iterator(account.path(), bad)) {
-      kept k{name + "/" + one.path().filename().string(), name, size_of(one.path()), fs::last_write_time(one.path(), bad)};
+      kept k{name + "/" + one.path().filename().string(), name, size_of(one.path()),
+             fs::last_write_time(one.path(), bad)};
       of_account[name] += k.bytes;
       sum += k.bytes;
       all.push_back(std::move(k));

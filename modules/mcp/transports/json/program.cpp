@@ -143,12 +143,14 @@ class sandboxed_program final : public program {
     const std::string project = how.account.empty() ? ry::uuid().to_string() : how.account;
     const auto st = table().run(sandbox_->self, ry::str(project), &command, exec, &sink, this, &call_);
     if (st == RY_UNAVAILABLE) {
-      throw ry::unavailable("mcp.sandbox",
-                            "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
+      throw ry::unavailable(
+          "mcp.sandbox",
+          "the sandbox cannot be used on this machine; mcp_json.sandbox = \"none\" runs programs without one");
     }
     // Uses another status, because RY_RESOURCE_EXHAUSTED from open() means that the account has too many sessions.
     if (st == RY_RESOURCE_EXHAUSTED) {
-      throw ry::unavailable("mcp.sandbox", "the disk of the server is nearly full, so the program cannot be started; try again later");
+      throw ry::unavailable("mcp.sandbox",
+                            "the disk of the server is nearly full, so the program cannot be started; try again later");
     }
     if (st != RY_OK) not_started(st, c);
   }

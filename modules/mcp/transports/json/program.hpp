@@ -42,8 +42,8 @@ using sandboxes = ry::drivers<ry_sandbox_driver_v1>;
 struct launch {
   command what;
   sandboxes::entry sandbox;  // empty: runs without a sandbox
-  std::string account;       // the account that it runs for, a UUID
-  std::string cache;         // download directory of a package runner; empty: none
+  std::string account;  // the account that it runs for, a UUID
+  std::string cache;  // download directory of a package runner; empty: none
 };
 // Starts the program; throws ry::error.
 std::unique_ptr<program> start_program(const ry::context& ctx, const settings& s, homes& own, const launch& how,

@@ -46,8 +46,8 @@ void census::leave(const std::string& account) noexcept {
   if (at != of_.end() && --at->second == 0) of_.erase(at);
 }
 
-session::session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox, ry_exec* exec,
-                 ry::mcp::sink to)
+session::session(const shared& with, const ry::mcp::target& t, const command& c, sandboxes::entry sandbox,
+                 ry_exec* exec, ry::mcp::sink to)
     : with_(with),
       ctx_(with.ctx),
       exec_(exec),
@@ -58,10 +58,12 @@ session::session(const shared& with, const ry::mcp::target& t, const command& c,
       how_{c, std::move(sandbox), account_, {}} {
   const auto entered = with_.counted.enter(with_.config, account_);
   if (entered == census::entry::account_full) {
-    throw ry::exhausted("mcp.too_many_children", "too many local MCP servers of this account are running (mcp_json.max_children_per_account)");
+    throw ry::exhausted("mcp.too_many_children",
+                        "too many local MCP servers of this account are running (mcp_json.max_children_per_account)");
   }
   if (entered == census::entry::full) {
-    throw ry::error(RY_ABORTED, "mcp.too_many_children", "too many local MCP servers are running (mcp_json.max_children)");
+    throw ry::error(RY_ABORTED, "mcp.too_many_children",
+                    "too many local MCP servers are running (mcp_json.max_children)");
   }
   try {
     start();
@@ -89,7 +91,8 @@ bool session::start_again(std::int32_t code) noexcept {
   packages_->failed();
   bool again = false;
   (void)ry::guard([&] {
-    ctx_.info("a local MCP server did not start from its package cache and is started without it", {{"server", server_}});
+    ctx_.info("a local MCP server did not start from its package cache and is started without it",
+              {{"server", server_}});
     packages_.reset();
     child_.reset();
     errors_.clear();
@@ -138,7 +141,8 @@ void session::finish(std::uint64_t token, std::int32_t why) noexcept {
   if (why != 0 && !closing_ && !told_) {
     (void)ry::guard([&] {
       if (const auto last = last_errors(); !last.empty()) {
-        ctx_.warn("a request to a local MCP server ended without an answer", {{"server", server_}, {"standard_error", last}});
+        ctx_.warn("a request to a local MCP server ended without an answer",
+                  {{"server", server_}, {"standard_error", last}});
       }
     });
   }
@@ -257,7 +261,8 @@ void session::gone(std::int32_t code, std::int32_t why) {
   } else {
     text += " with exit code " + std::to_string(code);
   }
-  const auto limit = by_server ? std::string() : limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
+  const auto limit =
+      by_server ? std::string() : limit_reached(with_.config, how_.sandbox != nullptr, code, why, errors_);
   if (!limit.empty()) text += " (the limit mcp_json." + limit + " was reached)";
   // A shell in the sandbox exits with 127 if a file is not visible there.
   if (how_.sandbox && code == 127) text += " (the sandbox shows /usr and what mcp_json.readable names)";
@@ -290,8 +295,7 @@ void session::close() noexcept {
 }
 
 void session::wait_for_end() noexcept {
-  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec_, patience_ms,
-                                       {&session::on_patience, this}, &patience_);
+  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec_, patience_ms, {&session::on_patience, this}, &patience_);
   waiting_ = st == RY_OK;
   if (!waiting_) child_->kill();
 }

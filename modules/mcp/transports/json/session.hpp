@@ -78,7 +78,7 @@ class session final : public ry::mcp::session, listener {
   std::unique_ptr<program> child_;
   std::string first_sent_;  // messages sent before the first answer, while a restart is possible
   std::string line_, errors_, unlogged_;
-  std::string held_;               // input received while the sink is full
+  std::string held_;  // input received while the sink is full
   std::optional<ry::error> end_;  // to be reported once the sink is no longer full
   std::vector<std::uint64_t> unwritten_;
   std::size_t writes_ = 0, posts_ = 0;

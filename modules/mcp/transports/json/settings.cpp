@@ -44,18 +44,17 @@ bool dangerous(std::string_view name) {
   for (const char* prefix : {"LD_", "DYLD_", "BASH_FUNC_"}) {
     if (name.starts_with(prefix)) return true;
   }
-  for (const char* each : {"PATH", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV",
-                           "PERL5OPT", "RUBYOPT", "GCONV_PATH", "HOME", "TMPDIR", "SHELL", "USER", "LOGNAME"}) {
+  for (const char* each : {"PATH", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV", "PERL5OPT",
+                           "RUBYOPT", "GCONV_PATH", "HOME", "TMPDIR", "SHELL", "USER", "LOGNAME"}) {
     if (name == each) return true;
   }
   return false;
 }
 
 bool name_of_variable(std::string_view s) {
-  return !s.empty() && s.size() <= 128 && !(s[0] >= '0' && s[0] <= '9') &&
-         std::all_of(s.begin(), s.end(), [](char c) {
-           return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-         });
+  return !s.empty() && s.size() <= 128 && !(s[0] >= '0' && s[0] <= '9') && std::all_of(s.begin(), s.end(), [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
 }
 
 // Resolves symbolic links in the existing part of the path.
@@ -102,7 +101,8 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
   }
   if (const auto* any = o.if_contains("allow_any_command"); any != nullptr && any->is_bool() && any->get_bool()) {
     if (mode != "local")
-      faults.add("allow_any_command", "true lets every user run any program on this machine, so it requires deployment.mode = \"local\"");
+      faults.add("allow_any_command",
+                 "true lets every user run any program on this machine, so it requires deployment.mode = \"local\"");
     else if (o.contains("allowed_commands"))
       faults.add("allow_any_command", "true overrides allowed_commands: remove one of the two settings");
     else
@@ -124,7 +124,8 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
       auto path = text(each);
       if (const auto secret = meets_private(path, private_paths); !secret.empty())
         faults.add(std::string(key) + "[" + std::to_string(to->size()) + "]",
-                   "\"" + path + "\" exposes the server's own path " + secret + ": name only the directories that programs need");
+                   "\"" + path + "\" exposes the server's own path " + secret +
+                       ": name only the directories that programs need");
       to->push_back(std::move(path));
     }
   }
@@ -186,8 +187,7 @@ bool allowed(const settings& s, const command& c) {
   if (s.any_command) return true;
   return std::any_of(s.allowed_commands.begin(), s.allowed_commands.end(), [&](const auto& entry) {
     const auto want = words(entry);
-    return !want.empty() && want.size() <= c.argv.size() &&
-           std::equal(want.begin(), want.end(), c.argv.begin());
+    return !want.empty() && want.size() <= c.argv.size() && std::equal(want.begin(), want.end(), c.argv.begin());
   });
 }
 
@@ -208,24 +208,30 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
   return {};
 }
 
-std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why, std::string_view errors) {
+std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why,
+                          std::string_view errors) {
   const auto says = [&](std::initializer_list<std::string_view> signs) {
-    return std::any_of(signs.begin(), signs.end(), [&](auto sign) { return errors.find(sign) != std::string_view::npos; });
+    return std::any_of(signs.begin(), signs.end(),
+                       [&](auto sign) { return errors.find(sign) != std::string_view::npos; });
   };
-  const auto mb = [](const char* key, std::uint64_t bytes) { return std::string(key) + " = " + std::to_string(bytes >> 20); };
+  const auto mb = [](const char* key, std::uint64_t bytes) {
+    return std::string(key) + " = " + std::to_string(bytes >> 20);
+  };
   if (why == RY_WHY_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
   if (why == RY_WHY_OVERLOAD && says({"sandbox: ended, its cache"})) return mb("package_cache_mb", s.cache_bytes);
   if (why == RY_WHY_OVERLOAD) return mb("memory_mb", s.memory_bytes);
-  if (code == -SIGXFSZ || code == 128 + SIGXFSZ || says({"EFBIG", "File too large"})) return mb("file_mb", s.file_bytes);
-  if (says({"EMFILE", "Too many open files", "too many open files"})) return "open_files = " + std::to_string(s.open_files);
+  if (code == -SIGXFSZ || code == 128 + SIGXFSZ || says({"EFBIG", "File too large"}))
+    return mb("file_mb", s.file_bytes);
+  if (says({"EMFILE", "Too many open files", "too many open files"}))
+    return "open_files = " + std::to_string(s.open_files);
   if (!sandboxed) return {};
-  if (says({"EAGAIN", "Resource temporarily unavailable", "resource temporarily unavailable", "uv_thread_create", "pthread_create",
-            "can't start new thread", "Cannot fork", "newosproc"})) {
+  if (says({"EAGAIN", "Resource temporarily unavailable", "resource temporarily unavailable", "uv_thread_create",
+            "pthread_create", "can't start new thread", "Cannot fork", "newosproc"})) {
     return "processes = " + std::to_string(s.processes);
   }
   if (says({"ENOSPC", "No space left on device", "no space left on device"})) return mb("scratch_mb", s.scratch_bytes);
-  if (says({"ENOMEM", "Cannot allocate memory", "cannot allocate memory", "heap out of memory", "std::bad_alloc", "MemoryError",
-            "out of memory", "Out of memory"})) {
+  if (says({"ENOMEM", "Cannot allocate memory", "cannot allocate memory", "heap out of memory", "std::bad_alloc",
+            "MemoryError", "out of memory", "Out of memory"})) {
     return mb("memory_mb", s.memory_bytes);
   }
   return {};

@@ -15,8 +15,8 @@ namespace mcp_json {
 struct settings {
   std::vector<std::string> allowed_commands, allowed_env;
   bool any_command = false;  // allow_any_command, only in local mode
-  std::string sandbox;       // name of the driver; empty: programs run without a sandbox
-  bool network = true;       // in the sandbox
+  std::string sandbox;  // name of the driver; empty: programs run without a sandbox
+  bool network = true;  // in the sandbox
   std::vector<std::string> readable, writable;  // host paths that are visible in the sandbox
   std::uint64_t memory_bytes = 0, processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, wall_ms = 0;
   // Limits of the package cache: per account, in total; lifetime.
@@ -44,7 +44,8 @@ std::vector<std::pair<std::string, std::string>> cache_variables(const command& 
 
 // The setting whose limit ended a program, as far as its exit shows; empty: none. why: as in ry.process/1 and
 // sandbox.driver/1; errors: the end of its standard error.
-std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why, std::string_view errors);
+std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, std::int32_t why,
+                          std::string_view errors);
 // True if the sandbox ended the program because the whole machine is short of disk space or memory.
 bool server_is_short(std::string_view errors);
 

@@ -36,7 +36,8 @@ TEST(Settings, EverythingIsAllowedInLocalModeOnly) {
     EXPECT_FALSE(read(any, mode).any_command);
     EXPECT_THAT(faults_of(any, mode), testing::ElementsAre("allow_any_command"));
   }
-  EXPECT_THAT(faults_of(R"({"allow_any_command":true,"allowed_commands":["uvx"]})", "local"), testing::ElementsAre("allow_any_command"));
+  EXPECT_THAT(faults_of(R"({"allow_any_command":true,"allowed_commands":["uvx"]})", "local"),
+              testing::ElementsAre("allow_any_command"));
 }
 
 TEST(Settings, PlacesMustNotShowWhatIsTheServersOwn) {
@@ -44,12 +45,14 @@ TEST(Settings, PlacesMustNotShowWhatIsTheServersOwn) {
   const auto faults = [&](const char* path) {
     return faults_of(R"({"readable":["/opt/ok",")" + std::string(path) + R"("]})", "production", own).size();
   };
-  for (const char* path : {"/srv/ry/data", "/srv/ry/data/", "/srv/ry", "/srv", "/", "/srv/ry/data/workspaces", "/srv/./ry//data",
-                           "/opt/../srv/ry", "/etc", "/etc/runyard/modules.d", "/keys", "/keys/tls.pem"})
+  for (const char* path :
+       {"/srv/ry/data", "/srv/ry/data/", "/srv/ry", "/srv", "/", "/srv/ry/data/workspaces", "/srv/./ry//data",
+        "/opt/../srv/ry", "/etc", "/etc/runyard/modules.d", "/keys", "/keys/tls.pem"})
     EXPECT_EQ(1u, faults(path)) << path;
   for (const char* path : {"/srv/ry/data2", "/srv/r", "/srv/ry/dat", "/etc/runyard2", "/keys/tls", "/opt"})
     EXPECT_EQ(0u, faults(path)) << path;
-  EXPECT_THAT(faults_of(R"({"readable":["/opt"],"writable":["/a","/srv"]})", "local", own), testing::ElementsAre("writable[1]"));
+  EXPECT_THAT(faults_of(R"({"readable":["/opt"],"writable":["/a","/srv"]})", "local", own),
+              testing::ElementsAre("writable[1]"));
   EXPECT_TRUE(faults_of(any, "local", own).empty()) << "where places are not named, they are hidden";
 }
 
@@ -111,15 +114,19 @@ TEST(Settings, VariablesAreListedWhereCommandsAre) {
 }
 
 TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
-  const auto s = read(R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})", "local");
+  const auto s = read(
+      R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})",
+      "local");
   const auto named = [&](std::int32_t code, std::int32_t why, std::string_view errors, bool sandboxed = true) {
     return limit_reached(s, sandboxed, code, why, errors);
   };
   EXPECT_EQ(named(1, 0, "Error: spawn /usr/bin/node EAGAIN"), "processes = 64");
   EXPECT_EQ(named(134, 0, "Assertion failed: uv_thread_create"), "processes = 64");
   EXPECT_EQ(named(2, 0, "sh: 0: Cannot fork"), "processes = 64");
-  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"), "memory_mb = 100");
-  EXPECT_EQ(named(134, 0, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"), "memory_mb = 100");
+  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"),
+            "memory_mb = 100");
+  EXPECT_EQ(named(134, 0, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
+            "memory_mb = 100");
   EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its cache is larger than 3 MiB"), "package_cache_mb = 3");
   EXPECT_EQ(named(1, 0, "Error: EMFILE: too many open files"), "open_files = 99");
   EXPECT_EQ(named(153, 0, ""), "file_mb = 7");
@@ -143,7 +150,8 @@ TEST(Settings, PackageRunnersKeepTheirPackages) {
     for (const auto& [name, value] : cache_variables({{program}, {}}, "/cache")) out.push_back(name);
     return out;
   };
-  EXPECT_EQ(cache_variables({{"npx"}, {}}, "/cache").front(), (std::pair<std::string, std::string>("npm_config_cache", "/cache/npm")));
+  EXPECT_EQ(cache_variables({{"npx"}, {}}, "/cache").front(),
+            (std::pair<std::string, std::string>("npm_config_cache", "/cache/npm")));
   EXPECT_FALSE(names("/usr/local/bin/npx").empty());
   EXPECT_FALSE(names("uvx").empty());
   EXPECT_TRUE(names("node").empty());

@@ -20,8 +20,8 @@ ry::error refused(std::string what) {
 }
 
 ry::error wants_consent(const profile& p) {
-  return refused("it requires the user's consent: connect the profile " + p.id.to_string() +
-                 " (POST /mcp/profiles/" + p.id.to_string() + "/connect)");
+  return refused("it requires the user's consent: connect the profile " + p.id.to_string() + " (POST /mcp/profiles/" +
+                 p.id.to_string() + "/connect)");
 }
 
 bool grows_scope(const std::optional<oauth::challenge>& said) {
@@ -59,8 +59,7 @@ ry::mcp::resolved authorizer::named(const profile& p) const {
 // ---- renewal ----------------------------------------------------------------------------------
 
 struct authorizer::renewal {
-  renewal(ry::uuid id, ry::uuid account, ry::mcp::refusal r)
-      : id(id), account(account), refusal(std::move(r)) {}
+  renewal(ry::uuid id, ry::uuid account, ry::mcp::refusal r) : id(id), account(account), refusal(std::move(r)) {}
   ry::uuid id, account;
   ry::mcp::refusal refusal;
   std::optional<ry::mcp::resolved> found;
@@ -69,8 +68,7 @@ struct authorizer::renewal {
   bool over = false;
 };
 
-ry::task<ry::mcp::resolved> authorizer::renewed(ry::uuid id, ry::uuid account,
-                                                ry::mcp::refusal r) const {
+ry::task<ry::mcp::resolved> authorizer::renewed(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const {
   auto state = std::make_shared<renewal>(id, account, std::move(r));
   ry_exec* exec = co_await ry::this_exec();
   if (!ctx_.spawn(run(state), exec)) throw ry::unavailable("mcp.stopping", "The server is stopping");
@@ -112,8 +110,7 @@ ry::task<ry::mcp::resolved> authorizer::renew(ry::uuid id, ry::uuid account, ry:
   throw why;
 }
 
-ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid account,
-                                                    ry::mcp::refusal r) const {
+ry::task<ry::mcp::resolved> authorizer::renew_taken(ry::uuid id, ry::uuid account, ry::mcp::refusal r) const {
   profile p = co_await profiles_.find(id, account);
   if (!p.oauth) throw refused("it rejects the credentials of the profile");
   const bool untried = r.http_status == 0;
@@ -210,7 +207,8 @@ ry::task<bool> authorizer::refresh(profile& p) const {
   }
   if (why.status() != RY_OK && !oauth::voids_refresh(why)) throw why;
   if (why.status() != RY_OK) {
-    ctx_.warn("a refresh token was rejected permanently; the user must consent again", {{"profile", p.id.to_string()}, {"error", why.message()}});
+    ctx_.warn("a refresh token was rejected permanently; the user must consent again",
+              {{"profile", p.id.to_string()}, {"error", why.message()}});
     c.tokens = {};
     forget_client(p, why);
   }
@@ -237,16 +235,16 @@ ry::task<oauth::parameters> authorizer::identified(const profile& p, std::string
   if (!why.is("mcp.oauth.refused")) throw why;
   ctx_.warn("an identity provider refused the identity of a user",
             {{"profile", p.id.to_string()}, {"idp", p.oauth->idp_issuer}, {"error", why.message()}});
-  throw refused("the identity provider " + p.oauth->idp_issuer +
-                " does not accept the profile's subject_token for this server: create the profile again with a current one");
+  throw refused(
+      "the identity provider " + p.oauth->idp_issuer +
+      " does not accept the profile's subject_token for this server: create the profile again with a current one");
 }
 
 // Grants without a user's consent: client_credentials, with which this server acts for itself, and id_jag.
 ry::task<void> authorizer::prove(profile& p, std::string scope) const {
   auto& c = p.agreed;
   c.who = own_client(p);
-  oauth::parameters ask{
-      {"grant_type", "client_credentials"}, {"scope", scope}, {"resource", c.resource}};
+  oauth::parameters ask{{"grant_type", "client_credentials"}, {"scope", scope}, {"resource", c.resource}};
   if (p.oauth->by == grant::id_jag) ask = co_await identified(p, scope);
   const auto remote = remote_for(p.account);
   c.tokens = co_await remote.request(c.as, c.who, std::move(ask));
@@ -335,7 +333,8 @@ ry::task<std::string> authorizer::link(ry::uuid id, ry::uuid account) const {
 ry::task<void> authorizer::forget_client_of(const profile_store::expected& e) const {
   co_await take_when_free(e.profile, e.account);
   profile p = co_await profiles_.find(e.profile, e.account);
-  if (p.agreed.who.id == e.flow.who.id) forget_client(p, ry::unauthenticated("mcp.oauth.unknown_client", "the client is not known"));
+  if (p.agreed.who.id == e.flow.who.id)
+    forget_client(p, ry::unauthenticated("mcp.oauth.unknown_client", "the client is not known"));
   co_await profiles_.keep(e.profile, p.agreed);
 }
 

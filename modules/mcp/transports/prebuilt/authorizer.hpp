@@ -14,9 +14,9 @@ namespace mcp_prebuilt {
 
 // How this server identifies itself to authorization servers.
 struct presence {
-  std::string redirect_uri;         // empty: users cannot consent
+  std::string redirect_uri;  // empty: users cannot consent
   std::string client_document_url;  // empty: none
-  std::string confirmation_url;     // page on which users confirm; empty: the operator's own page completes the consent
+  std::string confirmation_url;  // page on which users confirm; empty: the operator's own page completes the consent
 };
 
 class authorizer {

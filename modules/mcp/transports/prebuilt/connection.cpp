@@ -16,13 +16,13 @@ json::object read(std::string_view text) {
 }  // namespace
 
 std::string to_text(const connection& c) {
-  return json::serialize(json::object{
-      {"id", c.id},
-      {"resource", c.resource},
-      {"as", to_json(c.as)},
-      {"who", to_json(c.who)},
-      {"tokens", to_json(c.tokens)},
-      {"wanted", {{"resource_metadata", c.wanted.resource_metadata}, {"scope", c.wanted.scope}}}});
+  return json::serialize(
+      json::object{{"id", c.id},
+                   {"resource", c.resource},
+                   {"as", to_json(c.as)},
+                   {"who", to_json(c.who)},
+                   {"tokens", to_json(c.tokens)},
+                   {"wanted", {{"resource_metadata", c.wanted.resource_metadata}, {"scope", c.wanted.scope}}}});
 }
 
 connection connection_from(std::string_view text) {
@@ -50,8 +50,12 @@ std::string to_text(const consent_flow& f) {
 
 consent_flow consent_flow_from(std::string_view text) {
   const auto o = read(text);
-  return {mcp::text_of(o, "verifier"), mcp::text_of(o, "resource"), mcp::text_of(o, "scope"), mcp::text_of(o, "url"),
-          oauth::server_metadata_from(part(o, "as")), oauth::client_from(part(o, "who"))};
+  return {mcp::text_of(o, "verifier"),
+          mcp::text_of(o, "resource"),
+          mcp::text_of(o, "scope"),
+          mcp::text_of(o, "url"),
+          oauth::server_metadata_from(part(o, "as")),
+          oauth::client_from(part(o, "who"))};
 }
 
 }  // namespace mcp_prebuilt

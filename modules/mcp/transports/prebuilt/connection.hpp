@@ -11,7 +11,7 @@ namespace json = boost::json;
 namespace oauth = mcp::oauth;
 
 struct connection {
-  std::string id;        // new with each consent, because another user may have consented
+  std::string id;  // new with each consent, because another user may have consented
   std::string resource;  // as named to the authorization server
   oauth::server_metadata as;
   oauth::client who;

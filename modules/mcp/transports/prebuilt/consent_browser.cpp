@@ -66,8 +66,9 @@ ry::response page(std::uint32_t status, const std::string& title, const std::str
   ry::response r(status, "text/html; charset=utf-8",
                  "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
                  "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-                     ry::escaped_html(title) + "</title><style>" + std::string(style) + "</style></head><body><main><h1>" +
-                     ry::escaped_html(title) + "</h1>" + body_html + "</main></body></html>\n");
+                     ry::escaped_html(title) + "</title><style>" + std::string(style) +
+                     "</style></head><body><main><h1>" + ry::escaped_html(title) + "</h1>" + body_html +
+                     "</main></body></html>\n");
   r.header("Content-Security-Policy", policy());
   r.header("Cache-Control", "no-store").header("X-Content-Type-Options", "nosniff");
   return r;
@@ -116,14 +117,14 @@ ry::response confirmation_page(const consent_summary& s, const std::string& tick
   const auto row = [](const char* name, const std::string& value) {
     return "<dt>" + std::string(name) + "</dt><dd>" + ry::escaped_html(value) + "</dd>";
   };
-  auto r = page(200, "Connect an MCP server to an account",
-                "<dl>" + row("MCP server", s.server) + row("Account that gets access", s.account) +
-                    row("Connection name", s.display_name) + row("Authorization server", s.authorization) + "</dl>" +
-                    "<p>Agents of this account will be able to use the MCP server with your permissions. If this is not your"
-                    " account, or if someone else sent you this link, close this page.</p>" +
-                    "<form method=\"post\" action=\"" +
-                    ry::escaped_html("?ticket=" + ticket + "&confirm=" + token) +
-                    "\"><button>Connect this account</button></form>");
+  auto r =
+      page(200, "Connect an MCP server to an account",
+           "<dl>" + row("MCP server", s.server) + row("Account that gets access", s.account) +
+               row("Connection name", s.display_name) + row("Authorization server", s.authorization) + "</dl>" +
+               "<p>Agents of this account will be able to use the MCP server with your permissions. If this is not your"
+               " account, or if someone else sent you this link, close this page.</p>" +
+               "<form method=\"post\" action=\"" + ry::escaped_html("?ticket=" + ticket + "&confirm=" + token) +
+               "\"><button>Connect this account</button></form>");
   // With no-referrer, browsers send "Origin: null" with the form.
   r.header("Referrer-Policy", "same-origin");
   return r;

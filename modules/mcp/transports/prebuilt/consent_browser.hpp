@@ -13,10 +13,10 @@
 namespace mcp_prebuilt {
 
 struct consent_summary {
-  std::string display_name;   // of the profile, chosen by its account
-  std::string server;         // address of the MCP server
+  std::string display_name;  // of the profile, chosen by its account
+  std::string server;  // address of the MCP server
   std::string authorization;  // issuer
-  std::string account;        // e-mail address, or the id of an account without one
+  std::string account;  // e-mail address, or the id of an account without one
 };
 
 // The cookie of one consent (`state_hash`), so that several consents can be open at once. `secure`: the server is

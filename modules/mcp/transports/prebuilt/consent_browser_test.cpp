@@ -22,7 +22,8 @@ TEST(consent_browser, does_not_believe_one_of_two_cookies) {
 TEST(consent_browser, keeps_the_cookie_to_this_host_over_https) {
   const auto name = cookie_name(std::string("\x01\xff", 2) + "345678rest", true);
   EXPECT_EQ(name, "__Host-ry_mcp_01ff333435363738");
-  EXPECT_EQ(cookie_header(name, value, true), name + "=" + value + "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure");
+  EXPECT_EQ(cookie_header(name, value, true),
+            name + "=" + value + "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure");
   EXPECT_EQ(cookie_name(std::string("\x01\xff", 2) + "345678", false), "ry_mcp_01ff333435363738");
 }
 

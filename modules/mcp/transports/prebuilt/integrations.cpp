@@ -36,8 +36,7 @@ std::vector<std::string> integration::fields() const {
       if (field && std::find(out.begin(), out.end(), part) == out.end()) out.emplace_back(part);
     });
   }
-  const bool wants_identity =
-      oauth && oauth->by == mcp::oauth::settings::grant::id_jag && oauth->subject_token.empty();
+  const bool wants_identity = oauth && oauth->by == mcp::oauth::settings::grant::id_jag && oauth->subject_token.empty();
   if (wants_identity && std::find(out.begin(), out.end(), subject_field) == out.end()) out.emplace_back(subject_field);
   return out;
 }
@@ -68,7 +67,8 @@ integrations read_integrations(std::string_view settings_json) {
       // The MCP server chooses its authorization server and could name one that collects secrets.
       const bool proves = !i.oauth->client_secret.empty() || !i.oauth->private_key.empty();
       if (proves && i.oauth->issuer.empty()) {
-        throw std::invalid_argument(place + ".oauth.issuer is required with a client_secret or a private_key: "
+        throw std::invalid_argument(place +
+                                    ".oauth.issuer is required with a client_secret or a private_key: "
                                     "the authorization server that may see what they prove");
       }
     }
@@ -86,8 +86,7 @@ json::object read_credentials(const integration& of, const json::value* given) {
   json::object out;
   for (const auto& field : wanted) {
     const auto* v = o != nullptr ? o->if_contains(field) : nullptr;
-    const bool usable = v != nullptr && v->is_string() && !v->get_string().empty() &&
-                        v->get_string().size() <= 8192;
+    const bool usable = v != nullptr && v->is_string() && !v->get_string().empty() && v->get_string().size() <= 8192;
     if (!usable) throw ry::bad_request("mcp.profile", "credentials." + field + " is required");
     const auto s = text(*v);
     if (std::any_of(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {

@@ -37,8 +37,7 @@ std::string profile_store::seal(std::string place, std::string plain) const {
   return ctx_.secrets().seal(place, plain).value();
 }
 
-void profile_store::fill(profile& p, const std::string& integration,
-                         const json::object& credentials) const {
+void profile_store::fill(profile& p, const std::string& integration, const json::object& credentials) const {
   if (integration.empty()) {
     const auto* o = mcp::object_at(credentials, "oauth");
     if (o != nullptr) p.oauth = oauth::read_settings(*o, "oauth");
@@ -58,9 +57,12 @@ void profile_store::fill(profile& p, const std::string& integration,
 }
 
 ry::task<profile> profile_store::find(ry::uuid id, ry::uuid account) const {
-  const auto rows = (co_await ctx_.db().query(
-      "select integration, url, type, display_name, credentials, connection from mcp_prebuilt.profile"
-      " where id = $1 and account_id = $2", id, account)).value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select integration, url, type, display_name, credentials, connection from mcp_prebuilt.profile"
+           " where id = $1 and account_id = $2",
+           id, account))
+          .value();
   if (rows.empty()) throw no_such_profile();
   const auto row = rows.front();
   profile p;
@@ -79,13 +81,14 @@ ry::task<profile> profile_store::find(ry::uuid id, ry::uuid account) const {
 
 ry::task<std::vector<listed_profile>> profile_store::list(ry::uuid account) const {
   const auto rows = (co_await ctx_.db().query(
-      "select id::text as id, integration, url, display_name, connected from mcp_prebuilt.profile"
-      " where account_id = $1 order by id desc limit 1000", account)).value();
+                         "select id::text as id, integration, url, display_name, connected from mcp_prebuilt.profile"
+                         " where account_id = $1 order by id desc limit 1000",
+                         account))
+                        .value();
   std::vector<listed_profile> out;
   for (const auto& row : rows) {
-    out.push_back({std::string(row.text("id")), std::string(row.text("integration")),
-                   std::string(row.text("url")), std::string(row.text("display_name")),
-                   row.boolean("connected")});
+    out.push_back({std::string(row.text("id")), std::string(row.text("integration")), std::string(row.text("url")),
+                   std::string(row.text("display_name")), row.boolean("connected")});
   }
   co_return out;
 }
@@ -104,10 +107,11 @@ ry::task<ry::uuid> profile_store::add(new_profile p, std::int64_t most) const {
   const auto done = (co_await ctx_.db().run(b)).value();
   if (done.at(1).empty()) {
     ry::account_limit(ctx_, "profiles").add();
-    const json::object detail{{"message", "The account has the maximum number of profiles"}, {"limit", most},
+    const json::object detail{{"message", "The account has the maximum number of profiles"},
+                              {"limit", most},
                               {"error_code", "PROFILE_LIMIT_EXCEEDED"}};
-    throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile",
-                         "The account has the maximum number of profiles", json::serialize(detail));
+    throw ry::http_error(409, RY_FAILED_PRECONDITION, "mcp.profile", "The account has the maximum number of profiles",
+                         json::serialize(detail));
   }
   co_return id;
 }
@@ -118,15 +122,17 @@ ry::task<void> profile_store::remove_all(ry::uuid account) const {
 
 ry::task<void> profile_store::remove(ry::uuid id, ry::uuid account) const {
   const auto gone = (co_await ctx_.db().query(
-      "delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id, account)).value();
+                         "delete from mcp_prebuilt.profile where id = $1 and account_id = $2 returning 1", id, account))
+                        .value();
   if (gone.empty()) throw no_such_profile();
 }
 
 ry::task<bool> profile_store::take(ry::uuid id, std::int64_t seconds) const {
-  const auto taken = (co_await ctx_.db().query(
-      "update mcp_prebuilt.profile set busy_until = now() + make_interval(secs => $2)"
-      " where id = $1 and (busy_until is null or busy_until < now()) returning 1",
-      id, static_cast<double>(seconds))).value();
+  const auto taken =
+      (co_await ctx_.db().query("update mcp_prebuilt.profile set busy_until = now() + make_interval(secs => $2)"
+                                " where id = $1 and (busy_until is null or busy_until < now()) returning 1",
+                                id, static_cast<double>(seconds)))
+          .value();
   co_return !taken.empty();
 }
 
@@ -137,12 +143,13 @@ ry::task<void> profile_store::release(ry::uuid id) const {
 ry::task<void> profile_store::keep(ry::uuid id, connection c) const {
   const auto sealed = seal(connection_place(id), to_text(c));
   (co_await ctx_.db().query(
-      "update mcp_prebuilt.profile set connection = $2, connected = $3, busy_until = null where id = $1",
-      id, ry::bytes_view(sealed), c.has_token())).value();
+       "update mcp_prebuilt.profile set connection = $2, connected = $3, busy_until = null where id = $1", id,
+       ry::bytes_view(sealed), c.has_token()))
+      .value();
 }
 
-ry::task<void> profile_store::expect(ry::uuid id, std::string state, std::optional<std::string> ticket,
-                                     consent_flow f, std::int64_t seconds) const {
+ry::task<void> profile_store::expect(ry::uuid id, std::string state, std::optional<std::string> ticket, consent_flow f,
+                                     std::int64_t seconds) const {
   const auto hash = oauth::sha256(state);
   std::optional<std::string> ticket_hash;
   if (ticket) ticket_hash = oauth::sha256(*ticket);
@@ -150,11 +157,12 @@ ry::task<void> profile_store::expect(ry::uuid id, std::string state, std::option
   if (ticket_hash) of_ticket = ry::bytes_view(*ticket_hash);
   const auto sealed = seal(consent_place(id), to_text(f));
   (co_await ctx_.db().query(
-      "insert into mcp_prebuilt.consent (profile_id, state, ticket, flow, expires_at)"
-      " values ($1, $2, $3, $4, now() + make_interval(secs => $5))"
-      " on conflict (profile_id) do update set state = excluded.state, ticket = excluded.ticket, browser = null,"
-      " flow = excluded.flow, expires_at = excluded.expires_at",
-      id, ry::bytes_view(hash), of_ticket, ry::bytes_view(sealed), static_cast<double>(seconds))).value();
+       "insert into mcp_prebuilt.consent (profile_id, state, ticket, flow, expires_at)"
+       " values ($1, $2, $3, $4, now() + make_interval(secs => $5))"
+       " on conflict (profile_id) do update set state = excluded.state, ticket = excluded.ticket, browser = null,"
+       " flow = excluded.flow, expires_at = excluded.expires_at",
+       id, ry::bytes_view(hash), of_ticket, ry::bytes_view(sealed), static_cast<double>(seconds)))
+      .value();
 }
 
 ry::task<bool> profile_store::expects(ry::uuid id) const {
@@ -164,10 +172,12 @@ ry::task<bool> profile_store::expects(ry::uuid id) const {
 
 ry::task<profile_store::confirmable> profile_store::find_consent(std::string ticket) const {
   const auto hash = oauth::sha256(ticket);
-  const auto rows = (co_await ctx_.db().query(
-      "select p.id, p.account_id, p.display_name, p.integration, p.url, c.state, c.flow from mcp_prebuilt.consent c"
-      " join mcp_prebuilt.profile p on p.id = c.profile_id where c.ticket = $1 and c.expires_at > now()",
-      ry::bytes_view(hash))).value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "select p.id, p.account_id, p.display_name, p.integration, p.url, c.state, c.flow from mcp_prebuilt.consent c"
+           " join mcp_prebuilt.profile p on p.id = c.profile_id where c.ticket = $1 and c.expires_at > now()",
+           ry::bytes_view(hash)))
+          .value();
   if (rows.empty()) throw no_such_consent();
   const auto row = rows.front();
   confirmable c;
@@ -184,21 +194,24 @@ ry::task<profile_store::confirmable> profile_store::find_consent(std::string tic
 ry::task<void> profile_store::confirm(std::string ticket, std::string cookie) const {
   const auto hash = oauth::sha256(ticket);
   const auto browser = oauth::sha256(cookie);
-  const auto rows = (co_await ctx_.db().query(
-      "update mcp_prebuilt.consent set browser = $2 where ticket = $1 and expires_at > now() returning 1",
-      ry::bytes_view(hash), ry::bytes_view(browser))).value();
+  const auto rows =
+      (co_await ctx_.db().query(
+           "update mcp_prebuilt.consent set browser = $2 where ticket = $1 and expires_at > now() returning 1",
+           ry::bytes_view(hash), ry::bytes_view(browser)))
+          .value();
   if (rows.empty()) throw no_such_consent();
 }
 
 ry::task<profile_store::expected> profile_store::consume(std::string state, conclusion by) const {
   const auto hash = oauth::sha256(state);
   const auto browser = oauth::sha256(by.cookie);
-  const auto rows = (co_await ctx_.db().query(
-      "delete from mcp_prebuilt.consent c using mcp_prebuilt.profile p"
-      " where c.state = $1 and p.id = c.profile_id and c.expires_at > now()"
-      " and case when $2::uuid is null then c.browser = $3 else p.account_id = $2 end"
-      " returning p.id, p.account_id, c.flow",
-      ry::bytes_view(hash), by.account, ry::bytes_view(browser))).value();
+  const auto rows =
+      (co_await ctx_.db().query("delete from mcp_prebuilt.consent c using mcp_prebuilt.profile p"
+                                " where c.state = $1 and p.id = c.profile_id and c.expires_at > now()"
+                                " and case when $2::uuid is null then c.browser = $3 else p.account_id = $2 end"
+                                " returning p.id, p.account_id, c.flow",
+                                ry::bytes_view(hash), by.account, ry::bytes_view(browser)))
+          .value();
   if (rows.empty()) throw no_such_consent();
   const auto row = rows.front();
   expected e;

@@ -15,7 +15,7 @@ struct profile {
   std::string display_name, url, type;
   json::object headers;
   std::optional<oauth::settings> oauth;  // nullopt: the headers are the only credentials
-  connection agreed;                     // empty before the first agreement
+  connection agreed;  // empty before the first agreement
 };
 
 struct listed_profile {

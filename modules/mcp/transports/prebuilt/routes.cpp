@@ -197,7 +197,9 @@ ry::task<std::string> routes::name_of(ry::uuid account) const {
         const ry_uuid id = account;
         return accounts_->find(accounts_.self(), &id, exec, fn, ctx);
       },
-      [](const ry_account_view* v) { return std::string(ry::view(v->email.len != 0 ? v->email : v->account_id_text)); });
+      [](const ry_account_view* v) {
+        return std::string(ry::view(v->email.len != 0 ? v->email : v->account_id_text));
+      });
   co_return std::move(got).value();
 }
 
@@ -268,8 +270,7 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   const ry::error late(RY_DEADLINE_EXCEEDED, "mcp.oauth", "the authorization server took too long");
   ry::error why(RY_OK);
   try {
-    const auto connected =
-        co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
+    const auto connected = co_await mcp::within(ctx_, remote_ms, late, oauth_.conclude(std::move(a), std::move(by)));
     auto done = message_page(200, "Connected", connected + " is connected. You may close this page.");
     done.header("Set-Cookie", expired_cookie_header(name, secure()));
     co_return done;
@@ -280,10 +281,9 @@ ry::task<ry::response> routes::callback(ry::request r) const {
   if (why.is("mcp.consent")) {
     warn_of_callback(r.id(), why.message());
   } else {
-    ctx_.warn("a profile could not be connected", {{"request_id", r.id()},
-                                                   {"reason", why.reason()},
-                                                   {"error", why.message()},
-                                                   {"detail", why.detail_json()}});
+    ctx_.warn(
+        "a profile could not be connected",
+        {{"request_id", r.id()}, {"reason", why.reason()}, {"error", why.message()}, {"detail", why.detail_json()}});
   }
   const bool meant_for_users = why.reason().starts_with("mcp.");
   co_return message_page(meant_for_users ? 400 : 500, "Not connected",

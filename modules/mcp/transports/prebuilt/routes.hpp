@@ -14,9 +14,9 @@ enum class answers_come { here, to_the_operators_page };
 class routes {
  public:
   // The services are set before the first request.
-  routes(const ry::context& ctx, const integrations& offered, const profile_store& profiles,
-         const authorizer& oauth, const ry::service<ry_accounts_v1>& accounts,
-         const ry::service<ry_mcp_v1>& mcp, std::int64_t most_profiles, answers_come where)
+  routes(const ry::context& ctx, const integrations& offered, const profile_store& profiles, const authorizer& oauth,
+         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_mcp_v1>& mcp, std::int64_t most_profiles,
+         answers_come where)
       : ctx_(ctx),
         offered_(offered),
         profiles_(profiles),
@@ -37,7 +37,7 @@ class routes {
   ry::task<ry::response> ask_to_confirm(ry::request r) const;  // called by a browser, like the next two
   ry::task<ry::response> confirm(ry::request r) const;
   ry::task<ry::response> callback(ry::request r) const;
-  ry::task<ry::response> finish(ry::request r) const;    // called by the operator's page, for its user
+  ry::task<ry::response> finish(ry::request r) const;  // called by the operator's page, for its user
   ry::task<ry::response> document(ry::request r) const;
 
   // Limits the log rate, because anonymous clients can send any number of callbacks without a consent.

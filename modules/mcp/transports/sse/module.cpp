@@ -27,5 +27,4 @@ class driver {
 }  // namespace
 }  // namespace mcp_sse
 
-RY_MODULE(mcp_sse::driver, "mcp_sse", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));
+RY_MODULE(mcp_sse::driver, "mcp_sse", "0.1.0", .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_MCP_TRANSPORT_1));

@@ -113,12 +113,15 @@ void session::endpoint_is_late() noexcept {
   const auto noted = ry::guard([&] {
     broken_ = ry::error(RY_DEADLINE_EXCEEDED, "mcp.sse",
                         "the server opened the event stream, but sent no event \"endpoint\" with an address for "
-                        "messages within " + std::to_string(endpoint_ms / 1000) + " seconds");
+                        "messages within " +
+                            std::to_string(endpoint_ms / 1000) + " seconds");
   });
   if (noted == RY_OK) cancel(ctx_);
 }
 
-session::~session() { end_wait_for_endpoint(); }
+session::~session() {
+  end_wait_for_endpoint();
+}
 
 ry_status session::data(std::string_view bytes) {
   if (closing_) return posts_.empty() ? RY_CANCELLED : RY_OK;
@@ -142,8 +145,7 @@ void session::event(std::string_view name, std::string_view data) {
     end_wait_for_endpoint();
     messages_url_ = mcp_transport::same_origin_url(base_url_, data);
     if (messages_url_.empty()) {
-      broken_ = ry::error(RY_DATA_LOSS, "mcp.sse",
-                          "the server named an address for messages that is not its own");
+      broken_ = ry::error(RY_DATA_LOSS, "mcp.sse", "the server named an address for messages that is not its own");
       return;
     }
     while (!waiting_.empty()) {
@@ -195,14 +197,12 @@ ry::error session::reason(ry_status st, const ry_error_view* err) const {
   if (broken_.status() != RY_OK) return broken_;
   if (status_ != 0 && status_ / 100 != 2) {
     const auto status = status_ == 401 || status_ == 403 ? RY_UNAUTHENTICATED : RY_UNAVAILABLE;
-    return ry::error(status, "mcp.sse",
-                     "the event stream was refused: HTTP status " + std::to_string(status_))
+    return ry::error(status, "mcp.sse", "the event stream was refused: HTTP status " + std::to_string(status_))
         .with_http(status_)
         .with_detail("{\"authenticate\":" + ry::json_string(authenticate_) + "}");
   }
   if (status_ != 0 && content_type_ != "text/event-stream") {
-    return ry::error(RY_DATA_LOSS, "mcp.sse", "the response is not an event stream")
-        .with_http(status_);
+    return ry::error(RY_DATA_LOSS, "mcp.sse", "the response is not an event stream").with_http(status_);
   }
   if (st != RY_OK) return mcp_transport::error_of(st, err);
   return ry::error(RY_UNAVAILABLE, "mcp.sse",
@@ -240,7 +240,9 @@ ry_status session::send(ry::mcp::message m) {
 void session::start_post(ry::mcp::message m) {
   ry::client_request r("POST", messages_url_);
   for (const auto& [name, value] : mcp_transport::merged(at_.fields, m.fields)) r.header(name, value);
-  r.header("Accept", "application/json, text/event-stream").header("Accept-Encoding", "identity").body(m.json, "application/json");
+  r.header("Accept", "application/json, text/event-stream")
+      .header("Accept-Encoding", "identity")
+      .body(m.json, "application/json");
   r.flags(at_.client_flags).connect_timeout(at_.connect_timeout_ms).idle_timeout(at_.idle_ms);
   if (m.is(RY_MCP_LAST)) r.flags(RY_CLIENT_LAST);
   if (m.timeout_ms != 0) r.total_timeout(m.timeout_ms);

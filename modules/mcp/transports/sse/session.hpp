@@ -15,8 +15,7 @@ class session;
 // The POST of one message.
 class post final : public mcp_transport::http_exchange {
  public:
-  post(session& of, const ry::mcp::message& m)
-      : of_(of), token_(m.token), is_request_(m.kind == RY_MCP_REQUEST) {}
+  post(session& of, const ry::mcp::message& m) : of_(of), token_(m.token), is_request_(m.kind == RY_MCP_REQUEST) {}
   void forget() noexcept { forgotten_ = true; }
   void close() noexcept;  // called when the session closes
 
@@ -74,11 +73,10 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   std::unordered_map<std::uint64_t, post*> posts_;
   std::uint32_t status_ = 0;
   ry::error broken_{RY_OK};
-  std::deque<std::string> held_;   // received while the sink was full
+  std::deque<std::string> held_;  // received while the sink was full
   std::optional<ry::error> end_;  // to be reported once the sink is no longer full
   endpoint_wait* wait_ = nullptr;
-  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false,
-       resuming_ = false;
+  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false, resuming_ = false;
 };
 
 }  // namespace mcp_sse

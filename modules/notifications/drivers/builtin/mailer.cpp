@@ -41,10 +41,10 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   if (n.epoch != 0) key += "." + std::to_string(n.epoch);
   const auto bodies = ry::seal_mail_bodies(mail_, n.texts.mail_text, n.texts.mail_html);
   const auto left_s = std::max<std::int64_t>((n.expires_unix_us - ctx_.now_unix_us()) / 1'000'000, 1);
-  const auto written =
-      co_await ctx_.db().query("select id, outcome from mail.enqueue($1, $2, $3, $4, bulk => $5, key => $6,"
-                               "  ttl => make_interval(secs => $7))",
-                               category, n.to.email, n.texts.title, bodies, n.bulk, key, left_s);
+  const auto written = co_await ctx_.db().query(
+      "select id, outcome from mail.enqueue($1, $2, $3, $4, bulk => $5, key => $6,"
+      "  ttl => make_interval(secs => $7))",
+      category, n.to.email, n.texts.title, bodies, n.bulk, key, left_s);
   if (!written) {
     if (written.error().is("db.RY422")) {
       co_return said(RY_NOTIFY_REFUSED, "The account's email is no valid address");
@@ -88,11 +88,20 @@ ry::task<ry::notify::results> mailer::follow(std::vector<ry::notify::sent> sent)
   const auto states = std::move(asked).value();
   for (const auto state : states) {
     switch (state) {
-      case RY_MAIL_SENT: out.push_back(said(RY_NOTIFY_DELIVERED)); break;
-      case RY_MAIL_REFUSED: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server rejected it")); break;
-      case RY_MAIL_DEAD: out.push_back(said(RY_NOTIFY_REFUSED, "The mail server did not accept it in time")); break;
-      case RY_MAIL_SUPPRESSED: out.push_back(said(RY_NOTIFY_REFUSED, "The recipient unsubscribed")); break;
-      default: out.push_back(said(RY_NOTIFY_ACCEPTED));
+      case RY_MAIL_SENT:
+        out.push_back(said(RY_NOTIFY_DELIVERED));
+        break;
+      case RY_MAIL_REFUSED:
+        out.push_back(said(RY_NOTIFY_REFUSED, "The mail server rejected it"));
+        break;
+      case RY_MAIL_DEAD:
+        out.push_back(said(RY_NOTIFY_REFUSED, "The mail server did not accept it in time"));
+        break;
+      case RY_MAIL_SUPPRESSED:
+        out.push_back(said(RY_NOTIFY_REFUSED, "The recipient unsubscribed"));
+        break;
+      default:
+        out.push_back(said(RY_NOTIFY_ACCEPTED));
     }
   }
   co_return out;

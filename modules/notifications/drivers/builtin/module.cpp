@@ -9,11 +9,9 @@ namespace {
 
 class driver {
  public:
-  static constexpr std::uint32_t capabilities =
-      RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_FOLLOWS;
+  static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_FOLLOWS;
 
-  driver(ry::context& ctx, ry::registrar& reg)
-      : ctx_(ctx), mail_(ctx), push_(ctx, push_options(ctx)) {
+  driver(ry::context& ctx, ry::registrar& reg) : ctx_(ctx), mail_(ctx), push_(ctx, push_options(ctx)) {
     reg.migrations(ry_migrations::all);
     static constexpr auto table = ry::notify::orchestrator_table<driver>();
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "builtin", &table, this);
@@ -67,8 +65,7 @@ class driver {
         // Asked again later; the mails' answers are not lost over it.
         if (e.status() == RY_CANCELLED) throw;
         ctx_.complain("Expo was asked for receipts in vain", e);
-        for (const auto& s : phones)
-          of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
+        for (const auto& s : phones) of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
       }
     }
     ry::notify::results out;
@@ -95,7 +92,6 @@ class driver {
 }  // namespace notify_builtin
 
 RY_MODULE(notify_builtin::driver, "notify_builtin", "0.1.0",
-          .needs(RY_CORE_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1,
-                 RY_NOTIFY_ORCHESTRATOR_1)
+          .needs(RY_CORE_1, RY_DB_1, RY_SECRETS_1, RY_SERVICES_1, RY_HTTP_CLIENT_1, RY_NOTIFY_ORCHESTRATOR_1)
               .wants(RY_SVC_MAIL_1)
               .settings(notify_builtin::settings_schema));

@@ -21,15 +21,13 @@ notify_push::options push_options(const ry::context& ctx) {
     try {
       out.vapid = notify_push::vapid_key::read(key);
     } catch (const ry::error& e) {
-      throw ry::bad_request("notify_builtin.settings",
-                            "notify_builtin.vapid_private_key: " + std::string(e.message()));
+      throw ry::bad_request("notify_builtin.settings", "notify_builtin.vapid_private_key: " + std::string(e.message()));
     }
   }
   out.vapid_subject = string("vapid_subject");
   const auto page = ctx.fact("http.public_url");
   if (out.vapid_subject.empty() && page.starts_with("https://")) out.vapid_subject = page;
-  for (const auto& host : o.at("web_push_hosts").as_array())
-    out.web_push_hosts.emplace_back(host.as_string());
+  for (const auto& host : o.at("web_push_hosts").as_array()) out.web_push_hosts.emplace_back(host.as_string());
   if (ctx.fact("deployment.mode") == "local") out.allowed = notify_push::endpoints::http_too;
   return out;
 }

@@ -18,8 +18,7 @@ constexpr std::size_t most_failure_text = 300;
 constexpr std::uint32_t pause_s = 60;
 
 const json::value* member(const json::value& v, std::string_view key) {
-  return v.is_object() ? v.get_object().if_contains(json::string_view(key.data(), key.size()))
-                       : nullptr;
+  return v.is_object() ? v.get_object().if_contains(json::string_view(key.data(), key.size())) : nullptr;
 }
 const json::value* at(const json::value& v, std::initializer_list<std::string_view> path) {
   const json::value* here = &v;
@@ -83,8 +82,7 @@ std::uint32_t channel_of(std::string_view name) {
   return 0;
 }
 
-result made(std::uint32_t channels, std::int32_t outcome, std::string detail = {},
-            std::uint32_t retry_after_s = 0) {
+result made(std::uint32_t channels, std::int32_t outcome, std::string detail = {}, std::uint32_t retry_after_s = 0) {
   result r(channels, outcome, "novu");
   r.detail = std::move(detail);
   r.retry_after_s = retry_after_s;
@@ -169,8 +167,7 @@ results read_bulk(const answer& a, const std::vector<std::uint32_t>& channels) {
   if (a.status / 100 != 2) {
     const result all = refusal(a, 1);
     // One of them may have spoilt it for the others.
-    return each(all.outcome == RY_NOTIFY_REFUSED ? RY_NOTIFY_RETRY : all.outcome, all.detail,
-                all.retry_after_s);
+    return each(all.outcome == RY_NOTIFY_REFUSED ? RY_NOTIFY_RETRY : all.outcome, all.detail, all.retry_after_s);
   }
   const auto v = unwrapped(a.body);
   if (!v || !v->is_array() || v->get_array().size() != channels.size()) {
@@ -229,8 +226,7 @@ std::optional<result> read_messages(const answer& a, std::uint32_t channels) {
       return made(channels, RY_NOTIFY_REFUSED, one_line("Novu could not deliver: " + why));
     }
     // In the feed it has arrived; elsewhere somebody else has taken it, unless it was seen.
-    if (channel == RY_NOTIFY_IN_APP || true_at(m, {"seen"}) || true_at(m, {"read"}))
-      arrived |= channel;
+    if (channel == RY_NOTIFY_IN_APP || true_at(m, {"seen"}) || true_at(m, {"read"})) arrived |= channel;
   }
   if (out && arrived == channels) out->outcome = RY_NOTIFY_DELIVERED;
   return out;
@@ -241,8 +237,7 @@ result read_activity(const answer& a, std::uint32_t channels) {
   const auto v = parsed(a.body);
   const json::value* list = v ? at(*v, {"data"}) : nullptr;
   if (list == nullptr || !list->is_array()) {
-    throw ry::error(RY_DATA_LOSS, "notify_novu.answer",
-                    "Novu's answer has no list of notifications");
+    throw ry::error(RY_DATA_LOSS, "notify_novu.answer", "Novu's answer has no list of notifications");
   }
   bool over = !list->get_array().empty();
   for (const auto& n : list->get_array()) {
@@ -289,15 +284,13 @@ std::vector<report> read_webhook(std::string_view body) {
   r.key = text_at(*v, {"transactionId"});
   if (r.key.empty()) r.key = text_at(*v, {"data", "object", "transactionId"});
   r.account_id = text_at(*v, {"subscriberId"});
-  if (r.account_id.empty())
-    r.account_id = text_at(*v, {"data", "object", "subscriber", "subscriberId"});
+  if (r.account_id.empty()) r.account_id = text_at(*v, {"data", "object", "subscriber", "subscriberId"});
   r.channels = channel_of(text_at(*v, {"data", "object", "channel"}));
   r.provider_id = text_at(*v, {"data", "object", "_id"});
   if (const auto by = text_at(*v, {"data", "object", "providerId"}); !by.empty()) r.provider = by;
   if (r.type == "notification.sent") {
     r.outcome = RY_NOTIFY_ACCEPTED;
-  } else if (r.type == "notification.delivered" || r.type == "notification.seen" ||
-             r.type == "notification.read") {
+  } else if (r.type == "notification.delivered" || r.type == "notification.seen" || r.type == "notification.read") {
     r.outcome = RY_NOTIFY_DELIVERED;
   } else if (r.type == "notification.failed") {
     r.outcome = RY_NOTIFY_REFUSED;

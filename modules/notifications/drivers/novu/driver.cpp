@@ -47,8 +47,7 @@ struct driver::batch {
 };
 
 std::int64_t driver::deadline(std::uint64_t timeout_ms) const {
-  const auto ms =
-      timeout_ms == 0 ? settings_.timeout_ms : std::min(timeout_ms, settings_.timeout_ms);
+  const auto ms = timeout_ms == 0 ? settings_.timeout_ms : std::min(timeout_ms, settings_.timeout_ms);
   return ctx_.mono_us() + static_cast<std::int64_t>(ms) * 1000;
 }
 
@@ -95,8 +94,7 @@ ry::task<ry::result<answer>> driver::send(call c, std::int64_t deadline_us) {
   a.status = got->status;
   a.body = std::move(got->body);
   const auto after = number_of(got->header("Retry-After"));
-  if (after && *after >= 0)
-    a.retry_after_s = static_cast<std::uint32_t>(std::min<std::int64_t>(*after, 86'400));
+  if (after && *after >= 0) a.retry_after_s = static_cast<std::uint32_t>(std::min<std::int64_t>(*after, 86'400));
   rate_report rate;
   rate.remaining = number_of(got->header("RateLimit-Remaining"));
   rate.reset_s = number_of(got->header("RateLimit-Reset"));
@@ -120,8 +118,9 @@ ry::task<results> driver::trigger(notification n) {
   const std::uint32_t without = asked & ~carried;
   if (carried != 0 && is_part(n) && !settings_.step_conditions) {
     if (!told_.exchange(true)) {
-      ctx_.warn("what is not wanted on all channels is not handed to Novu, until its steps have conditions and "
-                "notify_novu.step_conditions is set");
+      ctx_.warn(
+          "what is not wanted on all channels is not handed to Novu, until its steps have conditions and "
+          "notify_novu.step_conditions is set");
     }
     result r(asked, RY_NOTIFY_SKIPPED, "novu");
     r.detail = "not wanted on all channels, and Novu sends on all: notify_novu.step_conditions is not set";
@@ -193,8 +192,7 @@ ry::task<result> driver::trigger_together(notification n, std::uint32_t channels
     ry::result<void> woken = co_await b->changed.wait();
     if (!woken) throw woken.error();
   }
-  if (mine >= b->out.size())
-    throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
+  if (mine >= b->out.size()) throw ry::error(RY_CANCELLED, "module.stopping", "The module is stopping");
   co_return b->out[mine];
 }
 
@@ -239,8 +237,7 @@ ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
     const ry::error e = ry::current_error();
     b->out.clear();
     for (const auto channels : b->channels)
-      b->out.push_back(
-          unanswered(ry::error(RY_UNAVAILABLE, "", std::string(e.message())), channels));
+      b->out.push_back(unanswered(ry::error(RY_UNAVAILABLE, "", std::string(e.message())), channels));
   }
   b->done = true;
   b->changed.set();
@@ -272,8 +269,7 @@ ry::task<void> driver::forget(std::string account_id) {
   check_answer(a);
 }
 
-ry::task<void> driver::put_tokens(std::string account_id, std::string provider,
-                                  std::vector<ry::notify::token> all) {
+ry::task<void> driver::put_tokens(std::string account_id, std::string provider, std::vector<ry::notify::token> all) {
   const auto known = settings_.integrations.find(provider);
   std::string integration;
   if (known != settings_.integrations.end()) integration = known->second;

@@ -22,9 +22,9 @@ namespace notify_novu {
 
 class driver {
  public:
-  static constexpr std::uint32_t capabilities =
-      RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP | RY_NOTIFY_KEEPS_SUBSCRIBERS |
-      RY_NOTIFY_KEEPS_TOKENS | RY_NOTIFY_WITHDRAWS | RY_NOTIFY_FOLLOWS | RY_NOTIFY_REPORTS;
+  static constexpr std::uint32_t capabilities = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP |
+                                                RY_NOTIFY_KEEPS_SUBSCRIBERS | RY_NOTIFY_KEEPS_TOKENS |
+                                                RY_NOTIFY_WITHDRAWS | RY_NOTIFY_FOLLOWS | RY_NOTIFY_REPORTS;
 
   driver(const ry::context& ctx, settings s) : ctx_(ctx), settings_(std::move(s)) {}
 
@@ -37,12 +37,9 @@ class driver {
   ry::task<bool> withdraw(std::string key);
   ry::task<void> put_subscriber(ry::notify::subscriber who);
   ry::task<void> forget(std::string account_id);
-  ry::task<void> put_tokens(std::string account_id, std::string provider,
-                            std::vector<ry::notify::token> all);
+  ry::task<void> put_tokens(std::string account_id, std::string provider, std::vector<ry::notify::token> all);
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all);
-  std::vector<ry::notify::report> read_report(std::string_view body) const {
-    return read_webhook(body);
-  }
+  std::vector<ry::notify::report> read_report(std::string_view body) const { return read_webhook(body); }
 
  private:
   // Triggers that go in one request; belongs to one executor.

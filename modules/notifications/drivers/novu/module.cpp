@@ -5,10 +5,10 @@ namespace {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) : module(ctx, reg, read_settings(ctx.settings())) {}
+  module(ry::context& ctx, ry::registrar& reg) :module(ctx, reg, read_settings(ctx.settings())) {}
 
  private:
-  module(ry::context& ctx, ry::registrar& reg, const settings& s) : driver_(ctx, s) {
+  module(ry::context& ctx, ry::registrar& reg, const settings& s) :driver_(ctx, s) {
     if (!s.step_conditions) table_.capabilities |= RY_NOTIFY_WHOLE;
     reg.contribute(RY_NOTIFY_ORCHESTRATOR_1, "novu", &table_, &driver_);
   }
@@ -21,5 +21,4 @@ class module {
 }  // namespace notify_novu
 
 RY_MODULE(notify_novu::module, "notify_novu", "0.1.0",
-          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_NOTIFY_ORCHESTRATOR_1)
-              .settings(notify_novu::settings_schema));
+          .needs(RY_CORE_1, RY_HTTP_CLIENT_1, RY_NOTIFY_ORCHESTRATOR_1).settings(notify_novu::settings_schema));

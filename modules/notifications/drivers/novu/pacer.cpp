@@ -6,7 +6,7 @@ namespace notify_novu {
 
 namespace {
 constexpr std::int64_t second = 1'000'000;
-constexpr std::int64_t longest = 3600;             // seconds that an answer can make us wait
+constexpr std::int64_t longest = 3600;  // seconds that an answer can make us wait
 constexpr std::int64_t before_first_answer = 100;  // tokens
 }  // namespace
 

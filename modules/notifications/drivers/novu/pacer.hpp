@@ -33,7 +33,7 @@ class pacer {
     std::optional<std::int64_t> remaining;  // unknown before the first answer
     std::int64_t reset_us = 0;
     std::int64_t closed_until_us = 0;  // by a 429
-    std::int64_t in_flight = 0;        // tokens of requests without an answer yet
+    std::int64_t in_flight = 0;  // tokens of requests without an answer yet
   };
   window& of(category c) { return c == category::trigger ? triggers_ : others_; }
 

@@ -17,16 +17,16 @@ namespace {
 constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 constexpr std::size_t most_token_bytes = 4096;
 constexpr std::int64_t bulk_cost = 100;  // whatever it holds
-constexpr std::array<std::string_view, 8> push_providers = {
-    "expo", "fcm", "apns", "one-signal", "pushpad", "push-webhook", "pusher-beams", "appio"};
+constexpr std::array<std::string_view, 8> push_providers = {"expo",    "fcm",          "apns",         "one-signal",
+                                                            "pushpad", "push-webhook", "pusher-beams", "appio"};
 
 std::string segment(std::string_view text) {
   constexpr char hex[] = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
-    const bool plain = (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') ||
-                       u == '-' || u == '_' || u == '.' || u == '~';
+    const bool plain = (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u == '-' ||
+                       u == '_' || u == '.' || u == '~';
     if (plain) {
       out += c;
     } else {
@@ -64,7 +64,9 @@ std::uint32_t channels_of(std::string_view workflow) {
 
 }  // namespace
 
-bool is_part(const notification& n) { return (channels_of(n.workflow) & ~n.channels) != 0; }
+bool is_part(const notification& n) {
+  return (channels_of(n.workflow) & ~n.channels) != 0;
+}
 
 namespace {
 
@@ -75,9 +77,8 @@ json::object event_json(const notification& n) {
     throw ry::bad_request("notify_novu.payload", "the payload is not a JSON object");
   }
   if (is_part(n)) {
-    payload.get_object()["channels"] = {{"email", n.wants(RY_NOTIFY_EMAIL)},
-                                        {"push", n.wants(RY_NOTIFY_PUSH)},
-                                        {"in_app", n.wants(RY_NOTIFY_IN_APP)}};
+    payload.get_object()["channels"] = {
+        {"email", n.wants(RY_NOTIFY_EMAIL)}, {"push", n.wants(RY_NOTIFY_PUSH)}, {"in_app", n.wants(RY_NOTIFY_IN_APP)}};
   }
   json::object o;
   o["name"] = n.workflow;
@@ -111,8 +112,7 @@ call bulk_call(const std::vector<const notification*>& all) {
   const std::string key = all.front()->key + "." + std::to_string(all.front()->epoch) + ".bulk";
   json::object body;
   body["events"] = std::move(events);
-  return {"POST", "/v1/events/trigger/bulk", json::serialize(body),
-          key,    category::trigger,         bulk_cost};
+  return {"POST", "/v1/events/trigger/bulk", json::serialize(body), key, category::trigger, bulk_cost};
 }
 
 call withdraw_call(std::string_view key) {
@@ -133,8 +133,8 @@ call forget_call(std::string_view account_id, subscribers_api api) {
   return {"DELETE", base + segment(account_id), {}, {}, category::other, 1};
 }
 
-call tokens_call(std::string_view account_id, std::string_view provider,
-                 const std::vector<ry::notify::token>& all, std::string_view integration) {
+call tokens_call(std::string_view account_id, std::string_view provider, const std::vector<ry::notify::token>& all,
+                 std::string_view integration) {
   const std::string path = "/v1/subscribers/" + segment(account_id) + "/credentials";
   if (all.empty()) return {"DELETE", path + "/" + segment(provider), {}, {}, category::other, 1};
   json::array tokens;
@@ -148,9 +148,7 @@ call tokens_call(std::string_view account_id, std::string_view provider,
 }
 
 call messages_call(std::string_view key) {
-  return {
-      "GET", "/v1/messages?limit=100&page=0&transactionId=" + segment(key), {}, {}, category::other,
-      1};
+  return {"GET", "/v1/messages?limit=100&page=0&transactionId=" + segment(key), {}, {}, category::other, 1};
 }
 
 call activity_call(std::string_view key) {
@@ -164,8 +162,8 @@ void check_token(const ry::notify::token& t) {
     throw ry::bad_request("notify_novu.provider", "provider must be one of " + known);
   }
   if (t.value.empty() || t.value.size() > most_token_bytes) {
-    throw ry::bad_request("notify_novu.token", "device_token must have 1 to " +
-                                                   std::to_string(most_token_bytes) + " bytes");
+    throw ry::bad_request("notify_novu.token",
+                          "device_token must have 1 to " + std::to_string(most_token_bytes) + " bytes");
   }
   for (const char c : t.value) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {

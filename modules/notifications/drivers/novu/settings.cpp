@@ -15,8 +15,7 @@ settings read_settings(std::string_view text) {
   while (s.base_url.ends_with('/')) s.base_url.pop_back();
   for (const char* version : {"/v1", "/v2"}) {
     if (s.base_url.ends_with(version)) {
-      throw ry::bad_request("notify_novu.settings",
-                            std::string("notify_novu.base_url must not end in ") + version);
+      throw ry::bad_request("notify_novu.settings", std::string("notify_novu.base_url must not end in ") + version);
     }
   }
   s.api_key = std::string(o.at("api_key").as_string());

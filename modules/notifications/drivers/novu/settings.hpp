@@ -10,7 +10,7 @@ namespace notify_novu {
 
 struct settings {
   std::string base_url;  // without a slash at its end
-  std::string api_key;   // empty: nothing can be sent
+  std::string api_key;  // empty: nothing can be sent
   std::uint64_t timeout_ms = 15'000;
   std::map<std::string, std::string, std::less<>> integrations;  // push provider -> identifier
   bool step_conditions = false;  // Novu's steps look at payload.channels

@@ -18,8 +18,8 @@ namespace notify_novu {
 enum class subscribers_api { v2, v1 };
 
 struct call {
-  std::string method, path;     // path with the query
-  std::string body;             // JSON; empty = none
+  std::string method, path;  // path with the query
+  std::string body;  // JSON; empty = none
   std::string idempotency_key;  // empty = none
   category counted_as = category::other;
   std::int64_t cost = 1;  // tokens of Novu's rate
@@ -47,8 +47,8 @@ call withdraw_call(std::string_view key);
 call subscriber_call(const ry::notify::subscriber& who, subscribers_api api);
 call forget_call(std::string_view account_id, subscribers_api api);
 // All devices instead of what was there. integration: the identifier, or empty.
-call tokens_call(std::string_view account_id, std::string_view provider,
-                 const std::vector<ry::notify::token>& all, std::string_view integration);
+call tokens_call(std::string_view account_id, std::string_view provider, const std::vector<ry::notify::token>& all,
+                 std::string_view integration);
 call messages_call(std::string_view key);
 call activity_call(std::string_view key);
 

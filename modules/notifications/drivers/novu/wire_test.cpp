@@ -52,8 +52,7 @@ TEST(novu_requests, a_trigger_names_one_request_by_key_and_epoch) {
   const auto c = trigger_call(sample());
   EXPECT_EQ(c.method + " " + c.path, "POST /v1/events/trigger");
   EXPECT_EQ(c.idempotency_key, "0123456789abcdef0123456789abcdef.2");
-  EXPECT_EQ(json::parse(c.body),
-            json::parse(R"({"name":"task-completed","payload":{"first_name":"Ann"},
+  EXPECT_EQ(json::parse(c.body), json::parse(R"({"name":"task-completed","payload":{"first_name":"Ann"},
     "to":{"subscriberId":"5d0e","email":"ann@example.org","firstName":"Ann","lastName":"Marie Lee"},
     "transactionId":"0123456789abcdef0123456789abcdef"})"));
 }
@@ -64,8 +63,7 @@ TEST(novu_requests, a_part_of_the_channels_is_told_in_the_payload) {
             json::parse(R"({"email":false,"push":true,"in_app":true})"));
   auto welcome = sample(RY_NOTIFY_EMAIL);
   welcome.workflow = "welcome-email";
-  EXPECT_EQ(json::parse(trigger_call(welcome).body).at("payload"),
-            json::parse(R"({"first_name":"Ann"})"))
+  EXPECT_EQ(json::parse(trigger_call(welcome).body).at("payload"), json::parse(R"({"first_name":"Ann"})"))
       << "it has no other channel";
 }
 
@@ -81,8 +79,7 @@ TEST(novu_requests, tokens_replace_and_the_last_one_deletes) {
   const std::vector<ry::notify::token> two{{"fcm", "a:b", "mobile"}, {"fcm", "c", "mobile"}};
   auto c = tokens_call("a/b", "fcm", two, "fcm-eu");
   EXPECT_EQ(c.method + " " + c.path, "PUT /v1/subscribers/a%2Fb/credentials");
-  EXPECT_EQ(json::parse(c.body),
-            json::parse(R"({"providerId":"fcm","credentials":{"deviceTokens":["a:b","c"]},
+  EXPECT_EQ(json::parse(c.body), json::parse(R"({"providerId":"fcm","credentials":{"deviceTokens":["a:b","c"]},
     "integrationIdentifier":"fcm-eu"})"));
   c = tokens_call("a", "fcm", {}, "");
   EXPECT_EQ(c.method + " " + c.path, "DELETE /v1/subscribers/a/credentials/fcm");
@@ -106,30 +103,24 @@ TEST(novu_requests, tokens_of_unknown_providers_are_refused_by_name) {
 }
 
 TEST(novu_answers, only_processed_is_accepted) {
-  const auto r = read_trigger(
-      answered(201, R"({"data":{"acknowledged":true,"status":"processed","transactionId":"t1"}})"),
-      all);
+  const auto r =
+      read_trigger(answered(201, R"({"data":{"acknowledged":true,"status":"processed","transactionId":"t1"}})"), all);
   EXPECT_EQ(r.outcome, RY_NOTIFY_ACCEPTED);
   EXPECT_EQ(r.provider_id, "t1");
   EXPECT_EQ(r.channels, all);
-  EXPECT_EQ(
-      read_trigger(answered(201, R"({"acknowledged":true,"status":"processed"})"), all).outcome,
-      RY_NOTIFY_ACCEPTED)
+  EXPECT_EQ(read_trigger(answered(201, R"({"acknowledged":true,"status":"processed"})"), all).outcome,
+            RY_NOTIFY_ACCEPTED)
       << "without the envelope, as the API description has it";
-  for (const char* status :
-       {"trigger_not_active", "no_workflow_steps_defined", "no_workflow_active_steps_defined",
-        "no_tenant_found", "invalid_recipients", "error"}) {
-    const auto bad =
-        read_trigger(answered(201, R"({"data":{"acknowledged":true,"error":["why"],"status":")" +
-                                       std::string(status) + "\"}}"),
-                     all);
+  for (const char* status : {"trigger_not_active", "no_workflow_steps_defined", "no_workflow_active_steps_defined",
+                             "no_tenant_found", "invalid_recipients", "error"}) {
+    const auto bad = read_trigger(
+        answered(201, R"({"data":{"acknowledged":true,"error":["why"],"status":")" + std::string(status) + "\"}}"),
+        all);
     EXPECT_EQ(bad.outcome, RY_NOTIFY_REFUSED) << status;
     EXPECT_THAT(bad.detail, HasSubstr(std::string(status) + ": why"));
   }
-  EXPECT_EQ(
-      read_trigger(answered(201, R"({"data":{"acknowledged":false,"status":"processed"}})"), all)
-          .outcome,
-      RY_NOTIFY_REFUSED);
+  EXPECT_EQ(read_trigger(answered(201, R"({"data":{"acknowledged":false,"status":"processed"}})"), all).outcome,
+            RY_NOTIFY_REFUSED);
   for (const char* body : {"", "{", "[]", "null", "{\"data\":null}", "<html>"})
     EXPECT_EQ(read_trigger(answered(200, body), all).outcome, RY_NOTIFY_RETRY) << body;
 }
@@ -142,30 +133,27 @@ TEST(novu_answers, failures_fall_into_their_classes) {
   for (const auto s : {500u, 502u, 503u, 504u}) EXPECT_EQ(outcome(s), RY_NOTIFY_RETRY_NEW) << s;
   for (const auto s : {400u, 404u, 413u, 422u}) EXPECT_EQ(outcome(s), RY_NOTIFY_REFUSED) << s;
   for (const auto s : {301u, 401u, 402u, 403u}) EXPECT_EQ(outcome(s), RY_NOTIFY_PAUSED) << s;
-  EXPECT_EQ(
-      outcome(422, R"({"message":"Request with key \"k\" is being reused for a different body"})"),
-      RY_NOTIFY_RETRY_NEW);
+  EXPECT_EQ(outcome(422, R"({"message":"Request with key \"k\" is being reused for a different body"})"),
+            RY_NOTIFY_RETRY_NEW);
   const auto r = read_trigger(answered(429, R"({"message":"API rate limit exceeded"})", 2), all);
   EXPECT_EQ(r.retry_after_s, 2u);
   EXPECT_EQ(r.detail, "Novu answered 429: API rate limit exceeded");
-  EXPECT_EQ(
-      read_trigger(answered(400, R"({"message":["name must be a string","a\nb"]})"), all).detail,
-      "Novu answered 400: name must be a string; a b");
+  EXPECT_EQ(read_trigger(answered(400, R"({"message":["name must be a string","a\nb"]})"), all).detail,
+            "Novu answered 400: name must be a string; a b");
 }
 
 TEST(novu_answers, a_bulk_is_read_item_by_item) {
   const std::vector<std::uint32_t> two{RY_NOTIFY_EMAIL, RY_NOTIFY_PUSH};
-  auto rs = read_bulk(
-      answered(201, R"({"data":[{"acknowledged":true,"status":"processed","transactionId":"a"},
+  auto rs = read_bulk(answered(201, R"({"data":[{"acknowledged":true,"status":"processed","transactionId":"a"},
     {"acknowledged":true,"status":"error","error":["workflow_not_found"]}]})"),
-      two);
+                      two);
   ASSERT_EQ(rs.size(), 2u);
   EXPECT_EQ(rs[0].outcome, RY_NOTIFY_ACCEPTED);
   EXPECT_EQ(rs[1].outcome, RY_NOTIFY_REFUSED);
   EXPECT_EQ(rs[1].channels, RY_NOTIFY_PUSH);
   EXPECT_THAT(rs[1].detail, HasSubstr("workflow_not_found"));
-  for (const auto& a : {answered(201, R"({"data":[]})"), answered(400, "{}"), answered(413, "{}"),
-                        answered(409, "{}")}) {
+  for (const auto& a :
+       {answered(201, R"({"data":[]})"), answered(400, "{}"), answered(413, "{}"), answered(409, "{}")}) {
     rs = read_bulk(a, two);
     ASSERT_EQ(rs.size(), 2u);
     EXPECT_EQ(rs[0].outcome, RY_NOTIFY_RETRY) << a.status;
@@ -185,11 +173,8 @@ TEST(novu_answers, other_calls_fail_with_a_status) {
   };
   EXPECT_EQ(status(answered(204, "")), RY_OK);
   EXPECT_EQ(status(answered(400, R"({"message":"SubscriberId: x not found"})")), RY_NOT_FOUND);
-  EXPECT_EQ(
-      status(answered(
-          400,
-          R"({"message":"Subscribers environment (e) do not have active expo integration."})")),
-      RY_INVALID_ARGUMENT);
+  EXPECT_EQ(status(answered(400, R"({"message":"Subscribers environment (e) do not have active expo integration."})")),
+            RY_INVALID_ARGUMENT);
   EXPECT_EQ(status(answered(401, "")), RY_UNAUTHENTICATED);
   EXPECT_EQ(status(answered(429, "")), RY_RESOURCE_EXHAUSTED);
   EXPECT_EQ(status(answered(503, "")), RY_UNAVAILABLE);
@@ -199,19 +184,16 @@ TEST(novu_answers, other_calls_fail_with_a_status) {
 
 TEST(novu_answers, messages_tell_what_became_of_it) {
   const auto read = [](const char* list, std::uint32_t channels = all) {
-    return read_messages(
-        answered(200, std::string(R"({"page":0,"hasMore":false,"data":)") + list + "}"), channels);
+    return read_messages(answered(200, std::string(R"({"page":0,"hasMore":false,"data":)") + list + "}"), channels);
   };
   EXPECT_FALSE(read("[]"));
   EXPECT_EQ(read(R"([{"channel":"email","status":"sent"}])")->outcome, RY_NOTIFY_ACCEPTED);
-  EXPECT_EQ(read(R"([{"channel":"in_app","status":"sent"}])", RY_NOTIFY_IN_APP)->outcome,
-            RY_NOTIFY_DELIVERED);
+  EXPECT_EQ(read(R"([{"channel":"in_app","status":"sent"}])", RY_NOTIFY_IN_APP)->outcome, RY_NOTIFY_DELIVERED);
   EXPECT_EQ(read(R"([{"channel":"in_app","status":"sent"}])")->outcome, RY_NOTIFY_ACCEPTED);
   const auto failed = read(R"([{"channel":"push","status":"error","errorText":"no token"}])");
   EXPECT_EQ(failed->outcome, RY_NOTIFY_REFUSED);
   EXPECT_THAT(failed->detail, HasSubstr("no token"));
-  EXPECT_EQ(unasked_channels(answered(200, R"({"data":[{"channel":"email"},{"channel":"push"}]})"),
-                             RY_NOTIFY_PUSH),
+  EXPECT_EQ(unasked_channels(answered(200, R"({"data":[{"channel":"email"},{"channel":"push"}]})"), RY_NOTIFY_PUSH),
             RY_NOTIFY_EMAIL);
   EXPECT_THROW(read_messages(answered(200, "[]"), all), ry::error);
 }
@@ -221,22 +203,17 @@ TEST(novu_answers, activity_tells_of_what_was_dropped) {
     return read_activity(answered(200, std::string(R"({"page":0,"data":)") + list + "}"), all);
   };
   EXPECT_EQ(read("[]").outcome, RY_NOTIFY_ACCEPTED);
-  EXPECT_EQ(
-      read(
-          R"([{"jobs":[{"type":"trigger","status":"completed"},{"type":"email","status":"pending"}]}])")
-          .outcome,
-      RY_NOTIFY_ACCEPTED);
-  EXPECT_EQ(read(R"([{"jobs":[{"type":"trigger","status":"completed"}]}])").outcome,
-            RY_NOTIFY_REFUSED);
-  const auto failed = read(
-      R"([{"jobs":[{"type":"email","status":"failed","executionDetails":[{"detail":"no provider"}]}]}])");
+  EXPECT_EQ(read(R"([{"jobs":[{"type":"trigger","status":"completed"},{"type":"email","status":"pending"}]}])").outcome,
+            RY_NOTIFY_ACCEPTED);
+  EXPECT_EQ(read(R"([{"jobs":[{"type":"trigger","status":"completed"}]}])").outcome, RY_NOTIFY_REFUSED);
+  const auto failed =
+      read(R"([{"jobs":[{"type":"email","status":"failed","executionDetails":[{"detail":"no provider"}]}]}])");
   EXPECT_EQ(failed.outcome, RY_NOTIFY_REFUSED);
   EXPECT_EQ(failed.detail, "Novu's step email failed: no provider");
 }
 
 TEST(novu_webhooks, both_forms_are_read) {
-  auto r = read_webhook(R"({"type":"notification.failed","transactionId":"t","subscriberId":"s"})")
-               .at(0);
+  auto r = read_webhook(R"({"type":"notification.failed","transactionId":"t","subscriberId":"s"})").at(0);
   EXPECT_EQ(r.type, "notification.failed");
   EXPECT_EQ(r.key + r.account_id, "ts");
   EXPECT_EQ(r.outcome, RY_NOTIFY_REFUSED);
@@ -253,8 +230,7 @@ TEST(novu_webhooks, both_forms_are_read) {
   EXPECT_EQ(read_webhook(R"({"type":"message.seen"})").at(0).outcome, RY_NOTIFY_DELIVERED);
   EXPECT_EQ(read_webhook(R"({"type":"message.sent"})").at(0).type, "notification.sent");
   EXPECT_EQ(read_webhook(R"({"type":"workflow.updated"})").at(0).outcome, 0);
-  EXPECT_EQ(read_webhook(R"({"type":"subscriber.created","subscriberId":"s"})").at(0).type,
-            "subscriber.created");
+  EXPECT_EQ(read_webhook(R"({"type":"subscriber.created","subscriberId":"s"})").at(0).type, "subscriber.created");
   for (const char* bad : {"", "[]", "{}", "{\"type\":1}", "{\"type\":\"\"}", "nonsense"})
     EXPECT_THROW(read_webhook(bad), ry::error) << bad;
 }

@@ -31,7 +31,9 @@ bool biff_reader::at_end() {
   return part_ >= parts_.size();
 }
 
-std::uint8_t biff_reader::u8() { return at_end() ? std::uint8_t{0} : static_cast<std::uint8_t>(parts_[part_][at_++]); }
+std::uint8_t biff_reader::u8() {
+  return at_end() ? std::uint8_t{0} : static_cast<std::uint8_t>(parts_[part_][at_++]);
+}
 
 std::uint16_t biff_reader::u16() {
   const unsigned low = u8();
@@ -76,7 +78,8 @@ std::string biff_reader::string(std::size_t n) {
   }
   constexpr unsigned is_wide = 1, has_phonetics = 4, has_runs = 8;
   const unsigned options = u8();
-  const std::size_t runs = (options & has_runs) != 0 ? u16() : 0, phonetics = (options & has_phonetics) != 0 ? u32() : 0;
+  const std::size_t runs = (options & has_runs) != 0 ? u16() : 0,
+                    phonetics = (options & has_phonetics) != 0 ? u32() : 0;
   out = characters(n, (options & is_wide) != 0);
   skip(runs * 4 + phonetics);
   return from_utf16(out);

@@ -20,9 +20,15 @@ inline std::string little(std::uint64_t n, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) out += static_cast<char>(n >> (8 * i));
   return out;
 }
-inline std::string u16(std::uint64_t n) { return little(n, 2); }
-inline std::string u32(std::uint64_t n) { return little(n, 4); }
-inline std::string f64(double n) { return little(std::bit_cast<std::uint64_t>(n), 8); }
+inline std::string u16(std::uint64_t n) {
+  return little(n, 2);
+}
+inline std::string u32(std::uint64_t n) {
+  return little(n, 4);
+}
+inline std::string f64(double n) {
+  return little(std::bit_cast<std::uint64_t>(n), 8);
+}
 inline std::string utf16(std::u16string_view text) {
   std::string out;
   for (const char16_t c : text) out += u16(c);
@@ -42,7 +48,8 @@ inline void write_compound(const std::string& path, const streams& all) {
   for (const auto& [name, content] : all) {
     const std::size_t slash = name.find('/');
     GsfOutput* folder = slash == name.npos ? nullptr : gsf_outfile_new_child(root, name.substr(0, slash).c_str(), TRUE);
-    GsfOutput* stream = gsf_outfile_new_child(folder != nullptr ? GSF_OUTFILE(folder) : root, name.substr(slash == name.npos ? 0 : slash + 1).c_str(), FALSE);
+    GsfOutput* stream = gsf_outfile_new_child(folder != nullptr ? GSF_OUTFILE(folder) : root,
+                                              name.substr(slash == name.npos ? 0 : slash + 1).c_str(), FALSE);
     gsf_output_write(stream, content.size(), reinterpret_cast<const guint8*>(content.data()));
     for (GsfOutput* output : {stream, folder}) {
       if (output == nullptr) continue;

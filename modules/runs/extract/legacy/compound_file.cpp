@@ -17,7 +17,9 @@ struct unref_object {
   void operator()(void* object) const { g_object_unref(object); }
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
@@ -25,7 +27,9 @@ bool same_name(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void compound_file::unref::operator()(_GsfInfile* file) const { g_object_unref(file); }
+void compound_file::unref::operator()(_GsfInfile* file) const {
+  g_object_unref(file);
+}
 
 compound_file::compound_file(const std::string& path) {
   gsf_init();

@@ -16,9 +16,23 @@ namespace extract {
 namespace {
 
 enum record_type : unsigned {
-  document_container = 0x03E8, slide_container = 0x03EE, notes_container = 0x03F0, notes_atom = 0x03F1, slide_persist = 0x03F3, slide_info = 0x03F9,
-  outline_reference = 0x0F9E, text_header = 0x0F9F, text_characters = 0x0FA0, text_bytes = 0x0FA8, text_string = 0x0FBA, headers_footers = 0x0FD9,
-  slide_list = 0x0FF0, user_edit = 0x0FF5, binary_tag_data = 0x138B, persist_directory = 0x1772, comment = 0x2EE0,
+  document_container = 0x03E8,
+  slide_container = 0x03EE,
+  notes_container = 0x03F0,
+  notes_atom = 0x03F1,
+  slide_persist = 0x03F3,
+  slide_info = 0x03F9,
+  outline_reference = 0x0F9E,
+  text_header = 0x0F9F,
+  text_characters = 0x0FA0,
+  text_bytes = 0x0FA8,
+  text_string = 0x0FBA,
+  headers_footers = 0x0FD9,
+  slide_list = 0x0FF0,
+  user_edit = 0x0FF5,
+  binary_tag_data = 0x138B,
+  persist_directory = 0x1772,
+  comment = 0x2EE0,
 };
 
 constexpr std::size_t header_bytes = 8;
@@ -71,7 +85,9 @@ std::optional<std::string> text_of_atom(const record& r) {
   return std::nullopt;
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \n\t") == text.npos; }
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \n\t") == text.npos;
+}
 
 // A slide or a page of notes as the document lists it: the texts of its placeholders.
 struct listed_page {
@@ -94,7 +110,8 @@ class presentation {
   static std::vector<listed_page> read_list(std::string_view content);
   void read_slide(const listed_page& page, std::size_t number, std::string& out);
   void read_notes_of(const listed_page& page, std::string& out);
-  void add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used, std::string& out, int depth) const;
+  void add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used, std::string& out,
+                 int depth) const;
   static void add_strings(std::string_view content, std::string& out);
   void add_page(const record& container, const listed_page& page, std::string& out) const;
   void add_comments(std::string_view content, std::string& out, int depth) const;
@@ -108,7 +125,7 @@ class presentation {
   std::string footers_;  // of all slides and of all notes
   std::map<std::uint32_t, listed_page> notes_of_slide_;
   std::set<std::uint32_t> slides_read_, notes_read_;  // persist ids
-  std::size_t visited_ = 0;                           // bytes of directories, slides and notes
+  std::size_t visited_ = 0;  // bytes of directories, slides and notes
 };
 
 // References may lead to one object any number of times, so the work is bounded by the size of the stream: a presentation needs each
@@ -126,7 +143,8 @@ void presentation::read_directory(std::string_view content) {
     const std::uint32_t head = bytes.u32(at), first = head & 0xFFFFF, n = head >> 20;
     at += 4;
     // A later edit was read before.
-    for (std::uint32_t i = 0; i < n && at + 4 <= content.size(); ++i, at += 4) places_.emplace(first + i, bytes.u32(at));
+    for (std::uint32_t i = 0; i < n && at + 4 <= content.size(); ++i, at += 4)
+      places_.emplace(first + i, bytes.u32(at));
   }
 }
 
@@ -207,7 +225,8 @@ void presentation::add_strings(std::string_view content, std::string& out) {
   });
 }
 
-void presentation::add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used, std::string& out, int depth) const {
+void presentation::add_texts(std::string_view content, const listed_page& page, std::set<std::size_t>& used,
+                             std::string& out, int depth) const {
   for_each_record(content, [&](const record& r) {
     if (out.size() >= most_) return false;
     if (r.type == outline_reference) {
@@ -215,8 +234,10 @@ void presentation::add_texts(std::string_view content, const listed_page& page, 
       if (n < page.texts.size() && used.insert(n).second) out += page.texts[n] + "\n";
     }
     if (const std::optional<std::string> text = text_of_atom(r); text && !text->empty()) out += *text + "\n";
-    if (r.type == headers_footers) add_strings(r.content, out);
-    else if (r.container && depth < most_depth) add_texts(r.content, page, used, out, depth + 1);
+    if (r.type == headers_footers)
+      add_strings(r.content, out);
+    else if (r.container && depth < most_depth)
+      add_texts(r.content, page, used, out, depth + 1);
     return true;
   });
 }
@@ -252,13 +273,15 @@ void presentation::read_notes_of(const listed_page& page, std::string& out) {
   const auto notes = notes_of_slide_.extract(page.slide_id);
   if (notes.empty()) return;
   std::string text;
-  if (const std::optional<record> container = visit(persistent(notes.mapped().persist_id))) add_page(*container, notes.mapped(), text);
+  if (const std::optional<record> container = visit(persistent(notes.mapped().persist_id)))
+    add_page(*container, notes.mapped(), text);
   if (!is_blank(text)) out += "Notes:\n" + text;
 }
 
 void presentation::read_slide(const listed_page& page, std::size_t number, std::string& out) {
   // A list that names a slide again has only its placeholders again.
-  const std::optional<record> slide = slides_read_.insert(page.persist_id).second ? visit(persistent(page.persist_id)) : std::nullopt;
+  const std::optional<record> slide =
+      slides_read_.insert(page.persist_id).second ? visit(persistent(page.persist_id)) : std::nullopt;
   bool hidden = false;
   if (slide)
     for_each_record(slide->content, [&](const record& r) {
@@ -285,7 +308,8 @@ void presentation::add_everything(std::string_view content, std::string& out, in
 
 void presentation::read(std::uint32_t last_edit, std::string& out) {
   read_edits(last_edit);
-  if (const std::optional<record> document = persistent(document_); document && document->type == document_container) read_lists(*document);
+  if (const std::optional<record> document = persistent(document_); document && document->type == document_container)
+    read_lists(*document);
   std::size_t number = 0;
   for (const listed_page& page : slides_) {
     if (out.size() >= most_) return;
@@ -297,7 +321,8 @@ void presentation::read(std::uint32_t last_edit, std::string& out) {
 
 }  // namespace
 
-void read_presentation_binary(std::string_view stream, std::string_view current_user, std::size_t most, office_text& out) {
+void read_presentation_binary(std::string_view stream, std::string_view current_user, std::size_t most,
+                              office_text& out) {
   const little_endian user(current_user);
   if (user.u32(12) == encrypted_token) {
     out.problem = "it is encrypted and needs a password";

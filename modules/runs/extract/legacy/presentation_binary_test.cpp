@@ -10,16 +10,34 @@ using namespace extract;
 
 namespace {
 
-std::string atom(unsigned type, const std::string& content, unsigned instance = 0) { return u16(instance << 4) + u16(type) + u32(content.size()) + content; }
-std::string container(unsigned type, const std::string& content, unsigned instance = 0) { return u16(instance << 4 | 0xF) + u16(type) + u32(content.size()) + content; }
-std::string characters(std::u16string_view text) { return atom(0x0FA0, utf16(text)); }
-std::string bytes(const std::string& text) { return atom(0x0FA8, text); }
-std::string string(std::u16string_view text, unsigned instance) { return atom(0x0FBA, utf16(text), instance); }
+std::string atom(unsigned type, const std::string& content, unsigned instance = 0) {
+  return u16(instance << 4) + u16(type) + u32(content.size()) + content;
+}
+std::string container(unsigned type, const std::string& content, unsigned instance = 0) {
+  return u16(instance << 4 | 0xF) + u16(type) + u32(content.size()) + content;
+}
+std::string characters(std::u16string_view text) {
+  return atom(0x0FA0, utf16(text));
+}
+std::string bytes(const std::string& text) {
+  return atom(0x0FA8, text);
+}
+std::string string(std::u16string_view text, unsigned instance) {
+  return atom(0x0FBA, utf16(text), instance);
+}
 // A shape with a text.
-std::string shape(const std::string& text) { return container(0x040C, container(0xF002, container(0xF00D, text))); }
-std::string listed(std::uint32_t id, std::uint32_t slide_id, const std::string& texts = {}) { return atom(0x03F3, u32(id) + u32(0) + u32(0) + u32(slide_id) + u32(0)) + texts; }
-std::string placeholder(const std::string& text) { return atom(0x0F9F, u32(0)) + text; }
-std::string outline(std::uint32_t n) { return shape(atom(0x0F9E, u32(n))); }
+std::string shape(const std::string& text) {
+  return container(0x040C, container(0xF002, container(0xF00D, text)));
+}
+std::string listed(std::uint32_t id, std::uint32_t slide_id, const std::string& texts = {}) {
+  return atom(0x03F3, u32(id) + u32(0) + u32(0) + u32(slide_id) + u32(0)) + texts;
+}
+std::string placeholder(const std::string& text) {
+  return atom(0x0F9F, u32(0)) + text;
+}
+std::string outline(std::uint32_t n) {
+  return shape(atom(0x0F9E, u32(n)));
+}
 
 // A stream that is saved once or more often: persistent objects, whose ids begin with 1 for the document.
 class stream {
@@ -56,7 +74,10 @@ std::string document(const std::string& slides, const std::string& notes = {}, c
 
 TEST(presentation_binary_test, slides_stand_in_their_order_with_their_placeholders) {
   stream s;
-  s.save({{1, document(listed(3, 256, placeholder(characters(u"Plan\r\u8A08\u753B")) + placeholder("") + placeholder(bytes("Caf\xE9"))) + listed(2, 257))},
+  s.save({{1, document(listed(3, 256,
+                              placeholder(characters(u"Plan\r\u8A08\u753B")) + placeholder("") +
+                                  placeholder(bytes("Caf\xE9"))) +
+                       listed(2, 257))},
           {2, container(0x03EE, shape(bytes("second")))},
           {3, container(0x03EE, outline(2) + shape(characters(u"a box\vwith two lines")) + outline(0))}});
   EXPECT_EQ(s.text(), "--- Slide 1 ---\nCafé\na box\nwith two lines\nPlan\n計画\n--- Slide 2 ---\nsecond\n");
@@ -74,12 +95,15 @@ TEST(presentation_binary_test, notes_comments_footers_and_hidden_slides) {
   const std::string tags = container(0x1388, container(0x138A, string(u"___PPT10", 0) + atom(0x138B, remark)));
   const std::string hidden = atom(0x03F9, std::string(10, '\0') + u16(0x4) + u32(0));
   stream s;
-  s.save({{1, document(listed(2, 256) + listed(3, 257), listed(4, 512) + listed(5, 513), container(0x0FD9, string(u"everywhere", 2), 3))},
+  s.save({{1, document(listed(2, 256) + listed(3, 257), listed(4, 512) + listed(5, 513),
+                       container(0x0FD9, string(u"everywhere", 2), 3))},
           {2, container(0x03EE, shape(bytes("first")) + container(0x0FD9, string(u"internal", 2)) + tags)},
           {3, container(0x03EE, hidden + shape(bytes("second")))},
           {4, container(0x03F0, atom(0x03F1, u32(257) + u32(0)) + shape(bytes("say this")))},
           {5, container(0x03F0, atom(0x03F1, u32(256) + u32(0)))}});
-  EXPECT_EQ(s.text(), "--- Slide 1 ---\nfirst\ninternal\nComments:\nAnn: too long\n--- Slide 2 (hidden) ---\nsecond\nNotes:\nsay this\neverywhere\n");
+  EXPECT_EQ(
+      s.text(),
+      "--- Slide 1 ---\nfirst\ninternal\nComments:\nAnn: too long\n--- Slide 2 (hidden) ---\nsecond\nNotes:\nsay this\neverywhere\n");
 }
 
 TEST(presentation_binary_test, a_password_is_named) {

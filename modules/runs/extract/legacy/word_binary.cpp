@@ -15,16 +15,19 @@ namespace extract {
 namespace {
 
 // Offsets in the file information block (FIB).
-constexpr std::size_t at_version = 2, at_language = 6, at_flags = 10, at_text_begin = 0x18, at_old_lengths = 0x34, at_old_pieces = 0x160,
-                      at_lengths = 0x4C, at_character_runs = 0xFA, at_paragraph_runs = 0x102, at_pieces = 0x1A2;
-constexpr unsigned first_version_of_word_97 = 0xA9, flag_complex = 0x0004, flag_encrypted = 0x0100, flag_table1 = 0x0200;
+constexpr std::size_t at_version = 2, at_language = 6, at_flags = 10, at_text_begin = 0x18, at_old_lengths = 0x34,
+                      at_old_pieces = 0x160, at_lengths = 0x4C, at_character_runs = 0xFA, at_paragraph_runs = 0x102,
+                      at_pieces = 0x1A2;
+constexpr unsigned first_version_of_word_97 = 0xA9, flag_complex = 0x0004, flag_encrypted = 0x0100,
+                   flag_table1 = 0x0200;
 constexpr std::size_t page_bytes = 512;
 
 enum story { main_text, footnotes, headers, macros, comments, endnotes, text_boxes, header_text_boxes, n_stories };
 
 // Characters with a meaning of their own (2.4.1).
-constexpr char16_t cell_end = 0x07, tab = 0x09, line_break = 0x0B, page_break = 0x0C, paragraph_end = 0x0D, column_break = 0x0E, field_begin = 0x13,
-                   field_separator = 0x14, field_end = 0x15, hard_hyphen = 0x1E;
+constexpr char16_t cell_end = 0x07, tab = 0x09, line_break = 0x0B, page_break = 0x0C, paragraph_end = 0x0D,
+                   column_break = 0x0E, field_begin = 0x13, field_separator = 0x14, field_end = 0x15,
+                   hard_hyphen = 0x1E;
 
 // The operands of a list of property changes, by operation.
 template <class Each>
@@ -35,9 +38,12 @@ void for_each_property(little_endian changes, Each each) {
     const unsigned operation = changes.u16(at);
     at += 2;
     std::size_t size = sizes[operation >> 13];
-    if (operation == define_table) size = changes.u16(at) + std::size_t{1};
-    else if (operation == change_tabs && changes.u8(at) == 255) return;
-    else if (size == 0) size = changes.u8(at) + std::size_t{1};
+    if (operation == define_table)
+      size = changes.u16(at) + std::size_t{1};
+    else if (operation == change_tabs && changes.u8(at) == 255)
+      return;
+    else if (size == 0)
+      size = changes.u8(at) + std::size_t{1};
     each(operation, changes.u8(at));
     at += size;
   }
@@ -49,7 +55,8 @@ struct byte_range {
 
 class word_document {
  public:
-  word_document(std::string_view document, std::string_view table) : document_(document), table_(table), old_(document_.u16(at_version) < first_version_of_word_97) {
+  word_document(std::string_view document, std::string_view table)
+      : document_(document), table_(table), old_(document_.u16(at_version) < first_version_of_word_97) {
     if (!old_) read_formats();
   }
   void read(std::size_t most);
@@ -77,10 +84,10 @@ class word_document {
   const little_endian document_, table_;
   const bool old_;  // before Word 97
   std::set<std::uint32_t> row_ends_, ends_in_table_;  // byte positions behind the mark
-  std::map<std::uint32_t, std::uint32_t> deleted_;    // begin -> end
-  std::vector<bool> fields_;                          // of each open field: whether its code is being read
-  std::size_t open_codes_ = 0;                        // of these fields
-  std::array<std::uint32_t, n_stories> ends_{};       // in characters
+  std::map<std::uint32_t, std::uint32_t> deleted_;  // begin -> end
+  std::vector<bool> fields_;  // of each open field: whether its code is being read
+  std::size_t open_codes_ = 0;  // of these fields
+  std::array<std::uint32_t, n_stories> ends_{};  // in characters
   int story_ = main_text;
   std::u16string text_;
   std::string narrow_;  // of a document before Word 97
@@ -110,7 +117,8 @@ void word_document::read_formats() {
   constexpr unsigned in_table = 0x2416, is_row_end = 0x2417, deleted = 0x0800;
   for_each_run(at_paragraph_runs, 13, [&](byte_range run, little_endian page, std::size_t at) {
     const std::size_t half = page.u8(at);
-    const std::size_t begin = half == 0 ? at + 2 : at + 1, size = half == 0 ? page.u8(at + 1) * std::size_t{2} : half * 2 - 1;
+    const std::size_t begin = half == 0 ? at + 2 : at + 1,
+                      size = half == 0 ? page.u8(at + 1) * std::size_t{2} : half * 2 - 1;
     if (size < 2) return;
     for_each_property(little_endian(page.slice(begin + 2, size - 2)), [&](unsigned operation, unsigned operand) {
       if (operand == 0) return;
@@ -133,14 +141,17 @@ std::vector<word_document::piece> word_document::pieces() const {
   while (clx.u8(at) == 1) at += 3 + std::size_t{clx.u16(at + 1)};
   if (clx.u8(at) != 2) {
     // Only a document before Word 97 may have its text in one piece.
-    if (old_ && (document_.u16(at_flags) & flag_complex) == 0) out.push_back({document_.u32(at_text_begin + 4) - document_.u32(at_text_begin), document_.u32(at_text_begin), false});
+    if (old_ && (document_.u16(at_flags) & flag_complex) == 0)
+      out.push_back(
+          {document_.u32(at_text_begin + 4) - document_.u32(at_text_begin), document_.u32(at_text_begin), false});
     return out;
   }
   const little_endian table(clx.slice(at + 5, clx.u32(at + 1)));
   if (table.size() < 16) return out;
   const std::size_t n = (table.size() - 4) / 12;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t begin = table.u32(i * 4), end = table.u32(i * 4 + 4), place = table.u32((n + 1) * 4 + i * 8 + 2);
+    const std::uint32_t begin = table.u32(i * 4), end = table.u32(i * 4 + 4),
+                        place = table.u32((n + 1) * 4 + i * 8 + 2);
     constexpr std::uint32_t one_byte = 0x40000000;
     const bool narrow = old_ || (place & one_byte) != 0;
     const std::uint32_t place_in_bytes = place & ~one_byte;
@@ -181,12 +192,18 @@ void word_document::add_character(char16_t c, std::uint32_t end) {
   if (c >= field_begin && c <= field_end && fields_.size() < most_nested_fields) return add_field_mark(c);
   if (open_codes_ != 0 || is_deleted(end - 1)) return;
   switch (c) {
-    case cell_end: return end_cell(end);
-    case paragraph_end: return end_paragraph(ends_in_table_.contains(end));
+    case cell_end:
+      return end_cell(end);
+    case paragraph_end:
+      return end_paragraph(ends_in_table_.contains(end));
     case line_break:
     case page_break:
-    case column_break: text_ += u'\n'; return;
-    case hard_hyphen: text_ += u'-'; return;
+    case column_break:
+      text_ += u'\n';
+      return;
+    case hard_hyphen:
+      text_ += u'-';
+      return;
     default:
       // The others below are marks of pictures, notes and optional hyphens.
       if (c >= 0x20 || c == tab) text_ += c;
@@ -195,9 +212,10 @@ void word_document::add_character(char16_t c, std::uint32_t end) {
 
 // Word writes these instead of the characters of Windows-1252 (FcCompressed).
 char16_t from_compressed(unsigned char c) {
-  static constexpr std::array<char16_t, 32> letters{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-                                                    0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-                                                    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+  static constexpr std::array<char16_t, 32> letters{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                    0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                                    0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                    0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
   return c >= 0x80 && c < 0xA0 ? letters[c - 0x80u] : c;
 }
 
@@ -283,7 +301,8 @@ std::string word_document::composed() const {
 
 }  // namespace
 
-void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1, std::size_t most, office_text& out) {
+void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1, std::size_t most,
+                      office_text& out) {
   const little_endian fib(document);
   if ((fib.u16(at_flags) & flag_encrypted) != 0) {
     out.problem = "it is encrypted and needs a password";

@@ -9,6 +9,7 @@ namespace extract {
 
 // `document`: the stream WordDocument; `table0`, `table1`: the streams 0Table and 1Table, one of which the document uses (none before
 // Word 97).
-void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1, std::size_t most, office_text& out);
+void read_word_binary(std::string_view document, std::string_view table0, std::string_view table1, std::size_t most,
+                      office_text& out);
 
 }  // namespace extract

@@ -15,8 +15,12 @@ struct text_piece {
   bool wide = false;
   std::size_t characters() const { return wide ? bytes.size() / 2 : bytes.size(); }
 };
-text_piece narrow(std::string bytes) { return {std::move(bytes), false}; }
-text_piece wide(std::u16string_view text) { return {utf16(text), true}; }
+text_piece narrow(std::string bytes) {
+  return {std::move(bytes), false};
+}
+text_piece wide(std::u16string_view text) {
+  return {utf16(text), true};
+}
 
 constexpr std::size_t text_at = 2048;
 
@@ -39,7 +43,8 @@ struct document {
     for (std::size_t i = 0; i < stories.size(); ++i) put(main, 0x4C + i * 4, u32(stories[i]));
   }
   // A page of runs: each ends at a position in bytes and has these property changes.
-  void add_runs(std::size_t index, std::size_t description_bytes, std::uint32_t begin, const std::vector<std::pair<std::uint32_t, std::string>>& runs) {
+  void add_runs(std::size_t index, std::size_t description_bytes, std::uint32_t begin,
+                const std::vector<std::pair<std::uint32_t, std::string>>& runs) {
     main.resize((main.size() + 511) / 512 * 512, '\0');
     std::string page(512, '\0');
     page[511] = static_cast<char>(runs.size());
@@ -71,24 +76,43 @@ std::string paragraph(std::string changes) {
 const std::string in_table = u16(0x2416) + '\1', row_end = u16(0x2417) + '\1';
 
 TEST(word_binary_test, pieces_of_both_widths_follow_each_other) {
-  EXPECT_EQ(document({narrow("Caf\xE9 \x93quoted\x94 \x80\r"), wide(u"\u8B70\u4E8B\u9332\r"), narrow("end\r")}).text(), "Café “quoted” €\n議事録\nend\n");
+  EXPECT_EQ(document({narrow("Caf\xE9 \x93quoted\x94 \x80\r"), wide(u"\u8B70\u4E8B\u9332\r"), narrow("end\r")}).text(),
+            "Café “quoted” €\n議事録\nend\n");
 }
 
 TEST(word_binary_test, marks_are_no_text) {
-  EXPECT_EQ(document({narrow("one\x0Btwo\x0Cthree\x0E" "a\x1E" "b op\x1Ftional pic\x01ture\x08 note\x02.\r")}).text(), "one\ntwo\nthree\na-b optional picture note.\n");
+  EXPECT_EQ(document({narrow("one\x0Btwo\x0Cthree\x0E"
+                             "a\x1E"
+                             "b op\x1Ftional pic\x01ture\x08 note\x02.\r")})
+                .text(),
+            "one\ntwo\nthree\na-b optional picture note.\n");
 }
 
 TEST(word_binary_test, of_a_field_the_result_is_shown) {
-  EXPECT_EQ(document({narrow("see \x13 HYPERLINK \"http://x\" \x14the \x13 REF a \x14page\x15\x15 and \x13 PAGE \x15more\r")}).text(), "see the page and more\n");
+  EXPECT_EQ(
+      document({narrow("see \x13 HYPERLINK \"http://x\" \x14the \x13 REF a \x14page\x15\x15 and \x13 PAGE \x15more\r")})
+          .text(),
+      "see the page and more\n");
 }
 
 TEST(word_binary_test, cells_of_a_table_stand_between_tabs) {
-  const std::string text = "a\rb\x07" "c\x07\x07" "\x07" "d\x07\x07" "after\r";
+  const std::string text =
+      "a\rb\x07"
+      "c\x07\x07"
+      "\x07"
+      "d\x07\x07"
+      "after\r";
   document d({narrow(text)});
   const auto end = [&](std::size_t characters) { return static_cast<std::uint32_t>(text_at + characters); };
   d.add_runs(0x102, 13, text_at,
-             {{end(2), paragraph(in_table)}, {end(4), paragraph(in_table)}, {end(6), paragraph(in_table)}, {end(7), paragraph(in_table + row_end)},
-              {end(8), paragraph(in_table)}, {end(10), paragraph(in_table)}, {end(11), paragraph(in_table + row_end)}, {end(17), paragraph("")}});
+             {{end(2), paragraph(in_table)},
+              {end(4), paragraph(in_table)},
+              {end(6), paragraph(in_table)},
+              {end(7), paragraph(in_table + row_end)},
+              {end(8), paragraph(in_table)},
+              {end(10), paragraph(in_table)},
+              {end(11), paragraph(in_table + row_end)},
+              {end(17), paragraph("")}});
   EXPECT_EQ(d.text(), "a b\tc\n\td\nafter\n") << "an empty cell keeps its place";
 }
 
@@ -151,7 +175,9 @@ TEST(word_binary_test, work_does_not_grow_with_nested_fields_or_repeated_pages) 
   std::string nested;
   for (int i = 0; i < 999; ++i) nested += "\x13\x14";
   document d({narrow(nested + std::string(16u << 20, 'x'))});
-  d.add_runs(0xFA, 1, text_at, std::vector<std::pair<std::uint32_t, std::string>>(8, {static_cast<std::uint32_t>(text_at + 1), std::string(1, '\xF0')}));
+  d.add_runs(0xFA, 1, text_at,
+             std::vector<std::pair<std::uint32_t, std::string>>(
+                 8, {static_cast<std::uint32_t>(text_at + 1), std::string(1, '\xF0')}));
   const std::uint32_t page = static_cast<std::uint32_t>(d.main.size() / 512 - 1);
   constexpr std::size_t many = 1000000;
   put(d.main, 0xFA, u32(d.table.size()) + u32((many + 1) * 4 + many * 4));

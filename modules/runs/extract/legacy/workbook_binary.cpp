@@ -20,11 +20,38 @@ namespace {
 
 // Those of BIFF2 have no number of a style; programs also write them into later workbooks.
 enum record_type : unsigned {
-  number_of_biff2 = 0x03, label_of_biff2 = 0x04, formula = 0x06, end_of_part = 0x0A, note = 0x1C, format_of_biff3 = 0x1E, date_mode = 0x22,
-  encryption = 0x2F, code_page = 0x42, object = 0x5D, sheet_name = 0x85, number_run = 0xBD, rich_label = 0xD6, style = 0xE0, shared_strings = 0xFC,
-  shared_label = 0xFD, text_object = 0x1B6, number = 0x203, label = 0x204, boolean = 0x205, formula_of_biff3 = 0x206, formula_string = 0x207,
-  begin_biff3 = 0x209, style_of_biff3 = 0x243, packed_number = 0x27E, formula_of_biff4 = 0x406, begin_biff4 = 0x409, format = 0x41E,
-  style_of_biff4 = 0x443, begin_part = 0x809, chart_text = 0x100D, chart_values = 0x1065,
+  number_of_biff2 = 0x03,
+  label_of_biff2 = 0x04,
+  formula = 0x06,
+  end_of_part = 0x0A,
+  note = 0x1C,
+  format_of_biff3 = 0x1E,
+  date_mode = 0x22,
+  encryption = 0x2F,
+  code_page = 0x42,
+  object = 0x5D,
+  sheet_name = 0x85,
+  number_run = 0xBD,
+  rich_label = 0xD6,
+  style = 0xE0,
+  shared_strings = 0xFC,
+  shared_label = 0xFD,
+  text_object = 0x1B6,
+  number = 0x203,
+  label = 0x204,
+  boolean = 0x205,
+  formula_of_biff3 = 0x206,
+  formula_string = 0x207,
+  begin_biff3 = 0x209,
+  style_of_biff3 = 0x243,
+  packed_number = 0x27E,
+  formula_of_biff4 = 0x406,
+  begin_biff4 = 0x409,
+  format = 0x41E,
+  style_of_biff4 = 0x443,
+  begin_part = 0x809,
+  chart_text = 0x100D,
+  chart_values = 0x1065,
 };
 
 constexpr unsigned biff8 = 0x0600, chart_part = 0x20;  // in the record that begins a part
@@ -38,16 +65,23 @@ struct sheet_entry {
 };
 
 std::string_view error_name(unsigned code) {
-  static constexpr std::array<std::pair<unsigned, std::string_view>, 8> names{
-      {{0x00, "#NULL!"}, {0x07, "#DIV/0!"}, {0x0F, "#VALUE!"}, {0x17, "#REF!"}, {0x1D, "#NAME?"}, {0x24, "#NUM!"}, {0x2A, "#N/A"}, {0x2B, "#GETTING_DATA"}}};
+  static constexpr std::array<std::pair<unsigned, std::string_view>, 8> names{{{0x00, "#NULL!"},
+                                                                               {0x07, "#DIV/0!"},
+                                                                               {0x0F, "#VALUE!"},
+                                                                               {0x17, "#REF!"},
+                                                                               {0x1D, "#NAME?"},
+                                                                               {0x24, "#NUM!"},
+                                                                               {0x2A, "#N/A"},
+                                                                               {0x2B, "#GETTING_DATA"}}};
   for (const auto& [number, name] : names)
     if (number == code) return name;
   return "#ERROR";
 }
 
 double unpacked(std::uint32_t packed) {
-  const double value = (packed & 2) != 0 ? static_cast<double>(static_cast<std::int32_t>(packed) >> 2)
-                                         : std::bit_cast<double>(static_cast<std::uint64_t>(packed & ~std::uint32_t{3}) << 32);
+  const double value = (packed & 2) != 0
+                           ? static_cast<double>(static_cast<std::int32_t>(packed) >> 2)
+                           : std::bit_cast<double>(static_cast<std::uint64_t>(packed & ~std::uint32_t{3}) << 32);
   return (packed & 1) != 0 ? value / 100 : value;
 }
 
@@ -61,7 +95,9 @@ class workbook {
 
  private:
   friend class sheet;
-  biff_reader reader(const biff_record& r, std::size_t at = 0) const { return biff_reader(r, code_page_, version_ == 8, 0, at); }
+  biff_reader reader(const biff_record& r, std::size_t at = 0) const {
+    return biff_reader(r, code_page_, version_ == 8, 0, at);
+  }
   void read_global(const biff_record& r);
   void read_strings(const biff_record& r);
   void read_sheet_name(const biff_record& r);
@@ -115,7 +151,8 @@ class sheet {
 // "B2"
 std::string cell_name(std::pair<std::uint32_t, std::uint32_t> at) {
   std::string letters;
-  for (std::uint32_t n = at.second + 1; n > 0; n = (n - 1) / 26) letters.insert(letters.begin(), static_cast<char>('A' + (n - 1) % 26));
+  for (std::uint32_t n = at.second + 1; n > 0; n = (n - 1) / 26)
+    letters.insert(letters.begin(), static_cast<char>('A' + (n - 1) % 26));
   return letters + std::to_string(at.first + 1);
 }
 
@@ -142,7 +179,8 @@ void workbook::read_sheet_name(const biff_record& r) {
   biff_reader in = reader(r, 6);
   const std::size_t n = in.u8();
   const std::string name = in.string(n);
-  sheets_.push_back({body.u32(0), (body.u8(4) & 3) != 0, name.empty() ? "Sheet" + std::to_string(sheets_.size() + 1) : name});
+  sheets_.push_back(
+      {body.u32(0), (body.u8(4) & 3) != 0, name.empty() ? "Sheet" + std::to_string(sheets_.size() + 1) : name});
 }
 
 void workbook::read_format(const biff_record& r) {
@@ -156,19 +194,40 @@ void workbook::read_format(const biff_record& r) {
 void workbook::read_global(const biff_record& r) {
   const little_endian body = r.body();
   switch (r.type) {
-    case begin_part: version_ = body.u16(0) == biff8 ? 8 : 5; break;
-    case begin_biff3: version_ = 3; break;
-    case begin_biff4: version_ = 4; break;
-    case date_mode: dates_ = body.u16(0) != 0 ? date_system::from_1904 : date_system::from_1900; break;
-    case code_page: code_page_ = body.u16(0); break;
-    case sheet_name: read_sheet_name(r); break;
-    case shared_strings: read_strings(r); break;
+    case begin_part:
+      version_ = body.u16(0) == biff8 ? 8 : 5;
+      break;
+    case begin_biff3:
+      version_ = 3;
+      break;
+    case begin_biff4:
+      version_ = 4;
+      break;
+    case date_mode:
+      dates_ = body.u16(0) != 0 ? date_system::from_1904 : date_system::from_1900;
+      break;
+    case code_page:
+      code_page_ = body.u16(0);
+      break;
+    case sheet_name:
+      read_sheet_name(r);
+      break;
+    case shared_strings:
+      read_strings(r);
+      break;
     case format:
-    case format_of_biff3: read_format(r); break;
-    case style: add_style(body.u16(2)); break;
+    case format_of_biff3:
+      read_format(r);
+      break;
+    case style:
+      add_style(body.u16(2));
+      break;
     case style_of_biff3:
-    case style_of_biff4: add_style(body.u8(1)); break;
-    default: break;
+    case style_of_biff4:
+      add_style(body.u8(1));
+      break;
+    default:
+      break;
   }
 }
 
@@ -261,10 +320,18 @@ void sheet::take(const biff_record& r) {
     case shared_label:
       if (const std::size_t n = body.u32(6); n < book_.strings_.size()) put(at, book_.strings_[n]);
       break;
-    case number_of_biff2: put(at, book_.shown(body.f64(7), 0)); break;
-    case number: put(at, book_.shown(body.f64(6), body.u16(4))); break;
-    case packed_number: put(at, book_.shown(unpacked(body.u32(6)), body.u16(4))); break;
-    case number_run: take_number_run(r); break;
+    case number_of_biff2:
+      put(at, book_.shown(body.f64(7), 0));
+      break;
+    case number:
+      put(at, book_.shown(body.f64(6), body.u16(4)));
+      break;
+    case packed_number:
+      put(at, book_.shown(unpacked(body.u32(6)), body.u16(4)));
+      break;
+    case number_run:
+      take_number_run(r);
+      break;
     case label_of_biff2: {
       biff_reader in = book_.reader(r, 8);
       put(at, in.string(body.u8(7)));
@@ -276,10 +343,14 @@ void sheet::take(const biff_record& r) {
       put(at, in.string(body.u16(6)));
       break;
     }
-    case boolean: put(at, body.u8(7) != 0 ? std::string(error_name(body.u8(6))) : body.u8(6) != 0 ? "TRUE" : "FALSE"); break;
+    case boolean:
+      put(at, body.u8(7) != 0 ? std::string(error_name(body.u8(6))) : body.u8(6) != 0 ? "TRUE" : "FALSE");
+      break;
     case formula:
     case formula_of_biff3:
-    case formula_of_biff4: take_formula(r, at); break;
+    case formula_of_biff4:
+      take_formula(r, at);
+      break;
     case formula_string:
       if (awaits_string_) {
         biff_reader in = book_.reader(r, 2);
@@ -287,17 +358,28 @@ void sheet::take(const biff_record& r) {
         awaits_string_.reset();
       }
       break;
-    case begin_part: is_chart_ = body.u16(2) == chart_part; break;
-    case chart_values: chart_values_ = body.u16(0); break;
-    case object: object_ = body.u16(6); break;
-    case text_object: take_text_object(r); break;
-    case note: take_note(r, at); break;
+    case begin_part:
+      is_chart_ = body.u16(2) == chart_part;
+      break;
+    case chart_values:
+      chart_values_ = body.u16(0);
+      break;
+    case object:
+      object_ = body.u16(6);
+      break;
+    case text_object:
+      take_text_object(r);
+      break;
+    case note:
+      take_note(r, at);
+      break;
     case chart_text: {
       biff_reader in = book_.reader(r, 3);
       add_aside(in.string(body.u8(2)));
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -20,7 +20,9 @@ struct shown {
   char elapsed = 0;
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 // Where the quotation, escape or bracket at `at` ends, or `at`. Brackets with a unit of elapsed time are noted.
 std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
@@ -35,13 +37,16 @@ std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
   if (end == code.npos) return code.size();
   const std::string_view inner = code.substr(at + 1, end - at - 1);
   const char unit = inner.empty() ? 0 : lower(inner.front());
-  const bool is_elapsed = (unit == 'h' || unit == 'm' || unit == 's') && inner.find_first_not_of(std::string{unit, static_cast<char>(unit - 32)}) == inner.npos;
+  const bool is_elapsed = (unit == 'h' || unit == 'm' || unit == 's') &&
+                          inner.find_first_not_of(std::string{unit, static_cast<char>(unit - 32)}) == inner.npos;
   if (is_elapsed && out.elapsed == 0) out.elapsed = unit;
   return end + 1;
 }
 
 // LibreOffice writes it in upper case.
-bool is_general(std::string_view text) { return text == "General" || text == "GENERAL" || text == "general"; }
+bool is_general(std::string_view text) {
+  return text == "General" || text == "GENERAL" || text == "general";
+}
 
 shown read_letters(std::string_view code) {
   shown out;
@@ -106,9 +111,11 @@ std::string date_of(double serial, date_system system) {
   const auto days_in = static_cast<int>(std::floor(serial));
   // Excel's 1900 has a 29th of February, as that of Lotus 1-2-3 had.
   if (system == date_system::from_1900 && days_in == 60) return "1900-02-29";
-  const sys_days first = system == date_system::from_1904 ? sys_days(year{1904} / 1 / 1) : sys_days(year{1899} / 12 / (days_in < 60 ? 31 : 30));
+  const sys_days first = system == date_system::from_1904 ? sys_days(year{1904} / 1 / 1)
+                                                          : sys_days(year{1899} / 12 / (days_in < 60 ? 31 : 30));
   const year_month_day day(first + days(days_in));
-  return print("%04d-%02u-%02u", static_cast<int>(day.year()), static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+  return print("%04d-%02u-%02u", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+               static_cast<unsigned>(day.day()));
 }
 
 std::string time_text(double seconds, bool with_seconds) {
@@ -199,7 +206,8 @@ std::string show_number(std::string_view stored, const number_format& format, da
   double value = 0;
   if (!parse(stored, value)) return std::string(stored);
   if (format.kind == number_kind::percent) return shortest(value * 100) + "%";
-  const bool is_date = format.kind == number_kind::date || format.kind == number_kind::date_time || format.kind == number_kind::time;
+  const bool is_date =
+      format.kind == number_kind::date || format.kind == number_kind::date_time || format.kind == number_kind::time;
   if (format.kind == number_kind::elapsed && std::fabs(value) < last_serial) return elapsed_text(value, format);
   if (!is_date || value < 0 || value >= last_serial) {
     // Long numbers of digits only (of accounts, of articles) are not rounded.
@@ -209,7 +217,8 @@ std::string show_number(std::string_view stored, const number_format& format, da
   // Half a millisecond more than the end of a day is the next one.
   const double rounded = std::round(value * seconds_per_day * 1000) / (seconds_per_day * 1000);
   const double seconds = (rounded - std::floor(rounded)) * seconds_per_day;
-  if (format.kind == number_kind::time || (format.kind == number_kind::date_time && rounded < 1 && system == date_system::from_1900))
+  if (format.kind == number_kind::time ||
+      (format.kind == number_kind::date_time && rounded < 1 && system == date_system::from_1900))
     return time_text(seconds, format.seconds);
   std::string out = date_of(rounded, system);
   if (format.kind == number_kind::date_time) out += " " + time_text(seconds, format.seconds);
@@ -222,7 +231,8 @@ std::string show_iso_date(std::string_view stored) {
   if (t == stored.npos) return date;
   std::string_view time = stored.substr(t + 1);
   if (time.ends_with('Z')) time.remove_suffix(1);
-  if (const std::size_t dot = time.find('.'); dot != time.npos && time.find_first_not_of("0", dot + 1) == time.npos) time = time.substr(0, dot);
+  if (const std::size_t dot = time.find('.'); dot != time.npos && time.find_first_not_of("0", dot + 1) == time.npos)
+    time = time.substr(0, dot);
   if (time == "00:00:00" || time == "00:00") return date;
   return date + (date.empty() ? "" : " ") + std::string(time);
 }

@@ -9,8 +9,8 @@ namespace extract {
 enum class number_kind { number, percent, date, time, date_time, elapsed };
 struct number_format {
   number_kind kind = number_kind::number;
-  bool seconds = false;       // a time has them
-  char largest_elapsed = 'h'; // of "[h]:mm": h, m or s
+  bool seconds = false;  // a time has them
+  char largest_elapsed = 'h';  // of "[h]:mm": h, m or s
 };
 // Of a format code (ECMA-376 part 1, 18.8.31). Its first section counts, or the first one without a condition
 // if that has no kind of its own.

@@ -41,7 +41,9 @@ TEST(cell_format_test, dates_and_times) {
 }
 
 TEST(cell_format_test, built_in_formats) {
-  const auto builtin = [](const char* stored, unsigned id) { return show_number(stored, builtin_number_format(id), date_system::from_1900); };
+  const auto builtin = [](const char* stored, unsigned id) {
+    return show_number(stored, builtin_number_format(id), date_system::from_1900);
+  };
   EXPECT_EQ(builtin("46024", 14), "2026-01-02");
   EXPECT_EQ(builtin("46024.25", 22), "2026-01-02 06:00");
   EXPECT_EQ(builtin("0.25", 20), "06:00");

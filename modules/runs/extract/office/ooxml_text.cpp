@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t most_columns = 64;  // Word's limit of columns is 63
 
 // What is not shown, or shown elsewhere: text that was moved away, phonetic guides.
-bool is_skipped(std::string_view name) { return name == "moveFrom" || name == "rt"; }
+bool is_skipped(std::string_view name) {
+  return name == "moveFrom" || name == "rt";
+}
 
 std::size_t number(const std::string& text, std::size_t otherwise) {
   std::size_t n = otherwise;
@@ -25,7 +27,8 @@ void ooxml_text::refer(std::map<std::string, int>& notes, const std::string& id,
 }
 
 void ooxml_text::begin_note(const std::map<std::string, int>& notes, const attributes& with, std::string_view label) {
-  if (const auto at = notes.find(attribute(with, "id")); at != notes.end()) add("[" + std::string(label) + std::to_string(at->second) + "] ");
+  if (const auto at = notes.find(attribute(with, "id")); at != notes.end())
+    add("[" + std::string(label) + std::to_string(at->second) + "] ");
 }
 
 void ooxml_text::begin(std::string_view name, const attributes& with) {

@@ -13,7 +13,7 @@ namespace extract {
 namespace {
 
 constexpr std::string_view media_type = "application/vnd.oasis.opendocument.";
-constexpr std::size_t most_columns = 1024;      // that one cell repeats or that stand empty between two
+constexpr std::size_t most_columns = 1024;  // that one cell repeats or that stand empty between two
 constexpr std::size_t most_equal_rows = 10000;  // of one row that is repeated
 
 std::size_t count(const std::string& text) {
@@ -57,7 +57,7 @@ class open_document_text final : public text_flow {
   std::vector<bool> boxes_;  // the open text boxes: whether they stand in a paragraph
   int in_paragraph_ = 0, hidden_ = 0, in_block_ = 0, notes_ = 0;
   bool about_annotation_ = false, in_author_ = false;
-  bool has_rows_ = false;    // rows with text in this table
+  bool has_rows_ = false;  // rows with text in this table
   bool blank_rows_ = false;  // since the last of them
 };
 
@@ -65,9 +65,15 @@ class open_document_text final : public text_flow {
 bool is_hidden(std::string_view name) {
   return name == "tracked-changes" || name == "note-citation" || name == "ruby-text" || name == "content-validations";
 }
-bool is_description(std::string_view name) { return name == "title" || name == "desc"; }
-bool is_cell(std::string_view name) { return name == "table-cell" || name == "covered-table-cell"; }
-bool is_header_or_footer(std::string_view name) { return name.starts_with("header") || name.starts_with("footer"); }
+bool is_description(std::string_view name) {
+  return name == "title" || name == "desc";
+}
+bool is_cell(std::string_view name) {
+  return name == "table-cell" || name == "covered-table-cell";
+}
+bool is_header_or_footer(std::string_view name) {
+  return name.starts_with("header") || name.starts_with("footer");
+}
 
 // What an empty cell with a value shows; programs other than office suites often write no text.
 std::string value_of(const xml_handler::attributes& with) {
@@ -94,7 +100,8 @@ void open_document_text::begin_table_part(std::string_view name, const attribute
   if (name == "table-row") rows_.push_back({here().size(), count(attribute(with, "number-rows-repeated"))});
   if (!is_cell(name)) return;
   begin_cell();
-  open_cells_.push_back({here().size(), count(attribute(with, "number-columns-repeated")), false, attribute(with, "value-type") == "date", value_of(with)});
+  open_cells_.push_back({here().size(), count(attribute(with, "number-columns-repeated")), false,
+                         attribute(with, "value-type") == "date", value_of(with)});
 }
 
 void open_document_text::begin(std::string_view name, const attributes& with) {
@@ -216,7 +223,8 @@ class manifest final : public xml_handler {
 std::vector<std::string> embedded(const package& in) {
   std::vector<std::string> out;
   for (const std::string& name : in.names())
-    if (name.starts_with("object ") && name.ends_with("/content.xml") && std::count(name.begin(), name.end(), '/') == 1) out.push_back(name);
+    if (name.starts_with("object ") && name.ends_with("/content.xml") && std::count(name.begin(), name.end(), '/') == 1)
+      out.push_back(name);
   return out;
 }
 

@@ -87,7 +87,8 @@ std::string resolve_part(std::string_view source, std::string_view target) {
 
 package::package(std::string path) : path_(std::move(path)) {
   read([](const std::string& name) {
-    return name.ends_with(".rels") || name == "[content_types].xml" || name == "mimetype" || name == "meta-inf/manifest.xml";
+    return name.ends_with(".rels") || name == "[content_types].xml" || name == "mimetype" ||
+           name == "meta-inf/manifest.xml";
   });
 }
 

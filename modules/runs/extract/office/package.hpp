@@ -18,7 +18,8 @@ std::string resolve_part(std::string_view source, std::string_view target);
 
 struct relationship {
   std::string id;
-  std::string type;  // the last segment of the type's URI in lower case: "worksheet"; the same for transitional and strict documents
+  std::string
+      type;  // the last segment of the type's URI in lower case: "worksheet"; the same for transitional and strict documents
   std::string part;  // normal name
 };
 

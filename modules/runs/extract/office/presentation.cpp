@@ -55,8 +55,11 @@ class comment_authors final : public xml_handler {
 // Comments of both forms, as lines "Author: text"; replies, which stand before the text of their comment, follow it.
 class slide_comments final : public xml_handler {
  public:
-  slide_comments(std::string& out, std::size_t most, const std::map<std::string, std::string>& authors) : out_(out), most_(most), authors_(authors) {}
-  bool full() const override { return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= most_; }
+  slide_comments(std::string& out, std::size_t most, const std::map<std::string, std::string>& authors)
+      : out_(out), most_(most), authors_(authors) {}
+  bool full() const override {
+    return out_.size() + comment_.text.size() + reply_.text.size() + replies_.size() >= most_;
+  }
   void begin(std::string_view name, const attributes& with) override {
     if (name == "reply") in_reply_ = true;
     if (name == "cm" || name == "reply") current() = {author(attribute(with, "authorId")), {}};
@@ -136,11 +139,16 @@ std::vector<relationship> relations_of_slide(const package& in, const std::strin
   return out;
 }
 
-bool is_beside(const relationship& r) { return r.type == "notesslide" || r.type == "comments" || is_drawing_type(r.type); }
+bool is_beside(const relationship& r) {
+  return r.type == "notesslide" || r.type == "comments" || is_drawing_type(r.type);
+}
 
-bool names_authors(const relationship& r) { return r.type == "commentauthors" || r.type == "authors"; }
+bool names_authors(const relationship& r) {
+  return r.type == "commentauthors" || r.type == "authors";
+}
 
-void read_titled(const package& in, const std::string& title, const std::string& part, xml_handler& handler, office_text& out) {
+void read_titled(const package& in, const std::string& title, const std::string& part, xml_handler& handler,
+                 office_text& out) {
   const std::size_t before = out.text.size();
   out.text += title + ":\n";
   const std::size_t begin = out.text.size();
@@ -152,7 +160,8 @@ void read_titled(const package& in, const std::string& title, const std::string&
 
 void read_presentation(package& in, const std::string& main, std::size_t most, office_text& out) {
   const std::vector<std::string> slides = slides_in_order(in, main, out);
-  const std::vector<relationship> of_presentation = main.empty() ? std::vector<relationship>() : in.relationships_of(main);
+  const std::vector<relationship> of_presentation =
+      main.empty() ? std::vector<relationship>() : in.relationships_of(main);
   std::set<std::string> wanted;
   for (const relationship& r : of_presentation)
     if (names_authors(r)) wanted.insert(r.part);

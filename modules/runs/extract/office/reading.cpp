@@ -39,7 +39,8 @@ class chart_text final : public xml_handler {
       out_ += line_ + "\n";
       line_.clear();
     }
-    if (name == "tx" || name == "cat" || name == "xVal" || name == "val" || name == "yVal" || name == "bubbleSize") values_ = nullptr;
+    if (name == "tx" || name == "cat" || name == "xVal" || name == "val" || name == "yVal" || name == "bubbleSize")
+      values_ = nullptr;
     if (name == "ser") write_series();
   }
 
@@ -57,7 +58,8 @@ class chart_text final : public xml_handler {
     // The series of a chart usually have the same categories.
     if (!series_.categories.empty() && series_.categories != categories_) out_ += series_.categories + "\n";
     categories_ = series_.categories;
-    if (!series_.name.empty() || !series_.points.empty()) out_ += series_.name.substr(std::min<std::size_t>(1, series_.name.size())) + series_.points + "\n";
+    if (!series_.name.empty() || !series_.points.empty())
+      out_ += series_.name.substr(std::min<std::size_t>(1, series_.name.size())) + series_.points + "\n";
     used_ = 0;
   }
   std::string& out_;
@@ -87,7 +89,8 @@ void read_part(const package& in, const std::string& part, xml_handler& to, offi
 }
 
 std::string one_line(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return text;
 }
 
@@ -97,11 +100,14 @@ std::vector<relationship> relationships_or_neighbours(const package& in, const s
   const std::size_t slash = part.rfind('/');
   const std::string folder = part.substr(0, slash == part.npos ? 0 : slash + 1);
   for (const std::string& name : in.names())
-    if (std::string type = stem_in(folder, name); !type.empty() && name != part) out.push_back({"", std::move(type), name});
+    if (std::string type = stem_in(folder, name); !type.empty() && name != part)
+      out.push_back({"", std::move(type), name});
   return out;
 }
 
-bool is_drawing_type(const std::string& type) { return type == "chart" || type == "chartex" || type == "diagramdata"; }
+bool is_drawing_type(const std::string& type) {
+  return type == "chart" || type == "chartex" || type == "diagramdata";
+}
 
 void read_drawings(const package& in, const std::vector<relationship>& of, std::size_t most, office_text& out) {
   std::set<std::string> seen;

@@ -37,7 +37,9 @@ void text_flow::end_row() {
   end_line();
 }
 
-void text_flow::begin_aside() { asides_.emplace_back(); }
+void text_flow::begin_aside() {
+  asides_.emplace_back();
+}
 
 void text_flow::end_aside() {
   if (asides_.empty()) return;

@@ -32,7 +32,8 @@ std::string without_quoted_printable(std::string_view text) {
       out += text[at];
     } else if (text.substr(at + 1).starts_with("\r\n") || text.substr(at + 1).starts_with('\n')) {
       at += text[at + 1] == '\r' ? 2 : 1;
-    } else if (at + 2 < text.size() && std::from_chars(text.data() + at + 1, text.data() + at + 3, byte, 16).ptr == text.data() + at + 3) {
+    } else if (at + 2 < text.size() &&
+               std::from_chars(text.data() + at + 1, text.data() + at + 3, byte, 16).ptr == text.data() + at + 3) {
       out += static_cast<char>(byte);
       at += 2;
     } else {
@@ -46,7 +47,8 @@ std::string alternative_text(const std::string& content, std::size_t most) {
   if (content.starts_with("{\\rtf")) return read_rich_text(content, most).text;
   if (content.starts_with("PK")) return {};  // another document
   constexpr std::string_view encoded = "Content-Transfer-Encoding: quoted-printable";
-  return read_text(content.find(encoded) == content.npos ? content : without_quoted_printable(content), part::whole).text;
+  return read_text(content.find(encoded) == content.npos ? content : without_quoted_printable(content), part::whole)
+      .text;
 }
 
 }  // namespace
@@ -71,7 +73,8 @@ void read_word(package& in, const std::string& main, std::size_t most, office_te
       read(main);
       read_drawings(in, relations, most, out);
       for (const relationship& r : relations)
-        if (const std::string* content = r.type == alternative_format ? in.part(r.part) : nullptr; content != nullptr && out.text.size() < most)
+        if (const std::string* content = r.type == alternative_format ? in.part(r.part) : nullptr;
+            content != nullptr && out.text.size() < most)
           if (const std::string text = alternative_text(*content, most); !text.empty()) out.text += text + "\n";
       continue;
     }

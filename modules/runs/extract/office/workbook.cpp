@@ -26,7 +26,9 @@ std::size_t number(const std::string& text, std::size_t otherwise) {
   return is_number(text, n) ? n : otherwise;
 }
 
-bool is_true(const std::string& text) { return text == "1" || text == "true"; }
+bool is_true(const std::string& text) {
+  return text == "1" || text == "true";
+}
 
 // Characters that XML does not have are written "_xHHHH_" (ECMA-376 part 1, 22.9.2.19).
 std::string unescaped(std::string_view text) {
@@ -41,8 +43,10 @@ std::string unescaped(std::string_view text) {
       continue;
     }
     // Of what can be meant in a cell's text: line ends, tabs, the escaped underscore, and what others escape needlessly.
-    if (code == '\r' || code == '\n' || code == '\t') out += ' ';
-    else if (code >= 0x20 && code < 0x7F) out += static_cast<char>(code);
+    if (code == '\r' || code == '\n' || code == '\t')
+      out += ' ';
+    else if (code >= 0x20 && code < 0x7F)
+      out += static_cast<char>(code);
     at += 7;
   }
   return out;
@@ -74,7 +78,8 @@ class style_formats final : public xml_handler {
   std::vector<number_format> of_style;
   void begin(std::string_view name, const attributes& with) override {
     if (name == "cellXfs") ++in_styles_;
-    if (name == "numFmt" && of_style.empty()) codes_[number(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
+    if (name == "numFmt" && of_style.empty())
+      codes_[number(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
     if (name == "xf" && in_styles_ > 0 && of_style.size() < most_formats) {
       const std::size_t id = number(attribute(with, "numFmtId"), 0);
       const auto own = codes_.find(id);
@@ -165,7 +170,8 @@ class sheet_cells final : public xml_handler {
     if (type_ == "d") return show_iso_date(value_);
     if (type_ == "e" || value_.empty()) return value_;
     const number_format plain;
-    return show_number(value_, style_ < book_.formats.of_style.size() ? book_.formats.of_style[style_] : plain, book_.list.dates);
+    return show_number(value_, style_ < book_.formats.of_style.size() ? book_.formats.of_style[style_] : plain,
+                       book_.list.dates);
   }
   // A shared formula stands in its first cell only.
   std::string formula_text() const {
@@ -273,7 +279,8 @@ void read_workbook(package& in, const std::string& main, std::size_t most, offic
     // Without a relationship, as in a damaged file, a sheet is at the place where Excel puts it.
     const auto named = parts.find(sheet.id);
     const std::string& part = part_of_sheet.emplace_back(
-        named != parts.end() ? named->second : folder + "worksheets/sheet" + std::to_string(part_of_sheet.size() + 1) + ".xml");
+        named != parts.end() ? named->second
+                             : folder + "worksheets/sheet" + std::to_string(part_of_sheet.size() + 1) + ".xml");
     wanted.insert(part);
     for (const relationship& r : relations_of_sheet(in, part)) wanted.insert(r.part);
   }

@@ -110,8 +110,7 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
       to.text(s);
     }
   } else if (type == "thinking") {
-    thinking_ = {number_at(o, "index"), std::string(text_at(*b, "thinking")),
-                 std::string(text_at(*b, "signature"))};
+    thinking_ = {number_at(o, "index"), std::string(text_at(*b, "thinking")), std::string(text_at(*b, "signature"))};
     if (!thinking_.text.empty()) {
       produced_ += thinking_.text.size();
       to.reasoning(thinking_.text);
@@ -121,7 +120,11 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
   } else if (type == "tool_use") {
     if (calls_.size() == llm::tool_call_assembly::most_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
-    tool_block t{number_at(o, "index"), std::string(llm::bounded_id(text_at(*b, "id"))), std::string(text_at(*b, "name")), {}, {}};
+    tool_block t{number_at(o, "index"),
+                 std::string(llm::bounded_id(text_at(*b, "id"))),
+                 std::string(text_at(*b, "name")),
+                 {},
+                 {}};
     if (const auto* input = object_at(*b, "input"); input && !input->empty()) t.given = json::serialize(*input);
     calls_.push_back(std::move(t));
   }
@@ -219,8 +222,8 @@ void messages_reader::learn(std::string_view data) {
   const auto v = llm::parse_event(text_.with("<proof>"));
   const auto* o = v ? v->if_object() : nullptr;
   const auto* d = o ? object_at(*o, "delta") : nullptr;
-  const bool pure = d && text_at(*o, "type") == "content_block_delta" &&
-                    text_at(*d, "type") == "text_delta" && text_at(*d, "text") == "<proof>";
+  const bool pure = d && text_at(*o, "type") == "content_block_delta" && text_at(*d, "type") == "text_delta" &&
+                    text_at(*d, "text") == "<proof>";
   if (!pure) text_.forget();
 }
 

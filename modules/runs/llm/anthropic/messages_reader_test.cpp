@@ -24,24 +24,22 @@ struct reading {
 };
 
 std::string text(const std::string& s) {
-  return R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + s +
-         "\"}}";
+  return R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":")" + s + "\"}}";
 }
 const std::string start =
     R"({"type":"message_start","message":{"id":"m","usage":{"input_tokens":10,"cache_read_input_tokens":100,"cache_creation_input_tokens":5,"output_tokens":1}}})";
 const std::string stop = R"({"type":"message_stop"})";
 
 TEST(messages_reader, reads_text_thinking_usage_and_end) {
-  const reading r(
-      {start,
-       R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}})",
-       R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}})",
-       R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}})",
-       R"({"type":"content_block_stop","index":0})", R"({"type":"ping"})",
-       R"({"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}})",
-       text("a"), text("b\\n"), text("c"), R"({"type":"content_block_stop","index":1})",
-       R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}})",
-       R"({"type":"something_new"})", stop});
+  const reading r({start,
+                   R"({"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}})",
+                   R"({"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}})",
+                   R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}})",
+                   R"({"type":"content_block_stop","index":0})", R"({"type":"ping"})",
+                   R"({"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}})", text("a"),
+                   text("b\\n"), text("c"), R"({"type":"content_block_stop","index":1})",
+                   R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}})",
+                   R"({"type":"something_new"})", stop});
   EXPECT_EQ(r.got.said, "ab\nc");
   EXPECT_EQ(r.got.thought, "hm");
   EXPECT_EQ(r.got.pieces, 3);
@@ -57,13 +55,12 @@ TEST(messages_reader, reads_text_thinking_usage_and_end) {
 TEST(messages_reader, usage_is_reported_when_both_counts_are_numbers) {
   const auto used = [](const std::string& at_start, const std::string& at_end) {
     const reading r({R"({"type":"message_start","message":{"usage":)" + at_start + "}}", text("a"),
-                     R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":)" + at_end + "}",
-                     stop});
+                     R"({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":)" + at_end + "}", stop});
     EXPECT_FALSE(r.reader.failed());
     return r.reader.used();
   };
-  for (const char* none : {"{}", "null", R"({"input_tokens":null,"output_tokens":"4"})",
-                           R"({"input_tokens":-1,"output_tokens":1e99})"}) {
+  for (const char* none :
+       {"{}", "null", R"({"input_tokens":null,"output_tokens":"4"})", R"({"input_tokens":-1,"output_tokens":1e99})"}) {
     const auto nothing = used(none, none);
     EXPECT_FALSE(nothing.input_reported || nothing.output_reported) << none;
     const auto begun = used(R"({"input_tokens":10,"output_tokens":1})", none);
@@ -83,7 +80,9 @@ TEST(messages_reader, usage_is_reported_when_both_counts_are_numbers) {
 TEST(messages_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
   const reading split({start, text("a"), text("\\ud83d"), text("\\ude00"), text("b\\\\ud83d"), stop});
   EXPECT_FALSE(split.reader.failed());
-  EXPECT_EQ(split.got.said, "a\xef\xbf\xbd\xef\xbf\xbd" "b\\ud83d");
+  EXPECT_EQ(split.got.said,
+            "a\xef\xbf\xbd\xef\xbf\xbd"
+            "b\\ud83d");
 }
 
 TEST(messages_reader, hands_over_what_has_to_come_back) {
@@ -103,8 +102,10 @@ TEST(messages_reader, hands_over_what_has_to_come_back) {
     reader.event("", e, got);
   EXPECT_EQ(got.thought, "let \"me\" seeunsigned");
   ASSERT_EQ(got.blocks.size(), 2u) << "what has no signature is not taken back";
-  EXPECT_EQ(boost::json::parse(got.blocks[0]),
-            boost::json::parse(R"({"driver":"anthropic","model":"claude-x","type":"thinking","thinking":"let \"me\" see","signature":"abcd"})"));
+  EXPECT_EQ(
+      boost::json::parse(got.blocks[0]),
+      boost::json::parse(
+          R"({"driver":"anthropic","model":"claude-x","type":"thinking","thinking":"let \"me\" see","signature":"abcd"})"));
   EXPECT_EQ(boost::json::parse(got.blocks[1]),
             boost::json::parse(R"({"driver":"anthropic","model":"claude-x","type":"redacted_thinking","data":"zz"})"));
 }
@@ -118,18 +119,16 @@ TEST(messages_reader, assembles_tool_calls) {
        R"({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"2}"}})",
        R"({"type":"content_block_delta","index":9,"delta":{"type":"input_json_delta","partial_json":"x"}})",
        R"({"type":"content_block_stop","index":1})", R"({"type":"content_block_stop","index":2})",
-       R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}})",
-       stop});
+       R"({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}})", stop});
   EXPECT_THAT(r.got.calls, ElementsAre("t1 f {\"a\":2}", "t2 g {\"k\":1}"));
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
 }
 
 TEST(messages_reader, the_short_cut_never_takes_another_kind_of_event_for_text) {
-  const reading r(
-      {start, text("a"), text("b"),
-       R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"c"}})",
-       R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"d"}})",
-       text("e"), stop});
+  const reading r({start, text("a"), text("b"),
+                   R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"c"}})",
+                   R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"d"}})", text("e"),
+                   stop});
   EXPECT_EQ(r.got.said, "abcde");
 }
 
@@ -138,8 +137,7 @@ TEST(messages_reader, ends_and_cuts) {
   EXPECT_EQ(cut.reader.failed()->status, RY_UNAVAILABLE);
   EXPECT_FALSE(cut.reader.used().reported());
   EXPECT_EQ(cut.reader.used().input, 115);
-  const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"},
-                       true);
+  const reading almost({start, R"({"type":"message_delta","delta":{"stop_reason":"max_tokens"}})"}, true);
   EXPECT_FALSE(almost.reader.failed());
   EXPECT_EQ(almost.reader.finish(), RY_LLM_FINISH_LENGTH);
   const reading refusal({R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})", stop});
@@ -150,8 +148,7 @@ TEST(messages_reader, ends_and_cuts) {
 
 TEST(messages_reader, errors_in_mid_stream_and_refusals) {
   const auto in_stream = [](const char* type) {
-    const reading r({start, std::string(R"({"type":"error","error":{"type":")") + type +
-                                R"(","message":"m"}})"});
+    const reading r({start, std::string(R"({"type":"error","error":{"type":")") + type + R"(","message":"m"}})"});
     return r.reader.failed()->status;
   };
   EXPECT_EQ(in_stream("overloaded_error"), RY_UNAVAILABLE);
@@ -161,33 +158,27 @@ TEST(messages_reader, errors_in_mid_stream_and_refusals) {
   EXPECT_EQ(in_stream("never_heard_of"), RY_UNAVAILABLE);
   const messages_reader r;
   const auto status = [&](unsigned http, const char* body) { return r.refused(http, body).status; };
-  EXPECT_EQ(status(529, R"({"type":"error","error":{"type":"overloaded_error","message":"o"}})"),
-            RY_UNAVAILABLE);
-  EXPECT_EQ(
-      status(
-          400,
-          R"({"error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens"}})"),
-      RY_OUT_OF_RANGE);
-  EXPECT_EQ(status(400, R"({"error":{"type":"invalid_request_error","message":"x"}})"),
-            RY_INVALID_ARGUMENT);
-  EXPECT_EQ(status(413, R"({"error":{"type":"request_too_large","message":"x"}})"),
+  EXPECT_EQ(status(529, R"({"type":"error","error":{"type":"overloaded_error","message":"o"}})"), RY_UNAVAILABLE);
+  EXPECT_EQ(status(400, R"({"error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens"}})"),
             RY_OUT_OF_RANGE);
-  EXPECT_EQ(status(404, R"({"error":{"type":"not_found_error","message":"model: x"}})"),
-            RY_NOT_FOUND);
+  EXPECT_EQ(status(400, R"({"error":{"type":"invalid_request_error","message":"x"}})"), RY_INVALID_ARGUMENT);
+  EXPECT_EQ(status(413, R"({"error":{"type":"request_too_large","message":"x"}})"), RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(404, R"({"error":{"type":"not_found_error","message":"model: x"}})"), RY_NOT_FOUND);
   EXPECT_EQ(status(502, "<html>"), RY_UNAVAILABLE);
   for (const char* junk : {"nonsense", "[]", "{\"type\":"}) {
     const reading bad({junk});
     EXPECT_EQ(bad.reader.failed()->status, RY_DATA_LOSS) << junk;
   }
-  const reading odd({R"({"type":"content_block_delta"})", R"({"type":"content_block_start"})",
-                     R"({"type":7})", R"({"type":"message_start","message":3})", stop});
+  const reading odd({R"({"type":"content_block_delta"})", R"({"type":"content_block_start"})", R"({"type":7})",
+                     R"({"type":"message_start","message":3})", stop});
   EXPECT_FALSE(odd.reader.failed());
 }
 
 TEST(messages_reader, an_error_in_any_form_is_a_failure) {
   for (const char* event :
        {R"({"error":{"type":"api_error","message":"the engine is dead"}})", R"({"detail":"the engine is dead"})",
-        R"({"type":"error","error":{"message":"the engine is dead"}})", R"({"type":"error","message":"the engine is dead"})"}) {
+        R"({"type":"error","error":{"message":"the engine is dead"}})",
+        R"({"type":"error","message":"the engine is dead"})"}) {
     const reading r({start, text("a"), event});
     ASSERT_TRUE(r.reader.failed()) << event;
     EXPECT_EQ(r.reader.failed()->message, "the engine is dead") << event;
@@ -201,7 +192,8 @@ TEST(messages_reader, an_error_in_any_form_is_a_failure) {
 TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
   for (const char* reason : {"max_tokens", "tool_use"}) {
     const reading r(
-        {start, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
+        {start,
+         R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
          R"({"type":"content_block_stop","index":0})",
          R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t2","name":"g","input":{}}})",
          R"({"type":"content_block_stop","index":1})",
@@ -212,7 +204,8 @@ TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
 
 TEST(messages_reader, what_stands_for_no_input_is_an_empty_object_and_a_call_without_a_name_is_none) {
   const reading r(
-      {start, R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":null}})",
+      {start,
+       R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":null}})",
        R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"null"}})",
        R"({"type":"content_block_stop","index":0})",
        R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t2","name":"g","input":[]}})",
@@ -231,7 +224,8 @@ TEST(messages_reader, the_gravest_of_several_ends_counts) {
 
 TEST(messages_reader, a_misnumbered_input_belongs_to_the_only_open_call) {
   const reading r(
-      {start, R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
+      {start,
+       R"({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t1","name":"f","input":{}}})",
        R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}})",
        R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":2}"}})",
        R"({"type":"message_delta","delta":{"stop_reason":"tool_use"}})", stop});

@@ -25,8 +25,8 @@ bool thinks(const json::object& body) {
 void add_content(json::array& blocks, std::string_view text, const std::vector<llm::shown_image>& images) {
   if (!text.empty()) blocks.push_back({{"type", "text"}, {"text", text}});
   for (const auto& image : images)
-    blocks.push_back({{"type", "image"},
-                      {"source", {{"type", "base64"}, {"media_type", image.media_type}, {"data", image.data}}}});
+    blocks.push_back(
+        {{"type", "image"}, {"source", {{"type", "base64"}, {"media_type", image.media_type}, {"data", image.data}}}});
 }
 
 json::array assistant_blocks(const llm::turn& t, std::string_view model, thinking_mode mode) {
@@ -146,8 +146,10 @@ void set_effort(json::object& out, const json::object& request, const request_op
       // The answer's limit includes the thinking tokens.
       std::int64_t budget = budget_of(effort);
       const std::int64_t limit = out["max_tokens"].is_number() ? out["max_tokens"].to_number<std::int64_t>() : 0;
-      if (!request.contains("max_output_tokens")) out["max_tokens"] = limit + budget;
-      else budget = std::min(budget, limit / 2);
+      if (!request.contains("max_output_tokens"))
+        out["max_tokens"] = limit + budget;
+      else
+        budget = std::min(budget, limit / 2);
       if (budget < least_budget) {
         notices.push_back(
             {"parameter_skipped", "reasoning_effort was left out: max_output_tokens leaves no room to think."});

@@ -20,13 +20,13 @@ struct request_options {
   std::int64_t max_tokens = 8192;  // if the request has no limit: the API requires one
   // API versions from 2026-10-21 on refuse every request with a temperature or top_p.
   sampling temperature = sampling::leave_out;
-  bool prompt_cache = true;        // mark tools, system prompt and messages for the provider's cache
+  bool prompt_cache = true;  // mark tools, system prompt and messages for the provider's cache
   boost::json::object extra_body;  // members added to every request
 };
 
 struct built_request {
   std::string body;
-  std::vector<llm::notice> notices;               // what was left out of the request
+  std::vector<llm::notice> notices;  // what was left out of the request
   std::shared_ptr<const llm::call_names> names;  // nullptr: nothing was renamed
 };
 

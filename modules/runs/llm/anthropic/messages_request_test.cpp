@@ -54,10 +54,12 @@ TEST(messages_request, a_turn_that_began_without_thinking_goes_on_without) {
   o.extra_body = json::parse(R"({"thinking":{"type":"enabled","budget_tokens":1024}})").as_object();
   const auto body = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]},
-    {"role":"tool","tool_call_id":"1","name":"f","content":"x"}]})", o);
+    {"role":"tool","tool_call_id":"1","name":"f","content":"x"}]})",
+                          o);
   EXPECT_FALSE(body.as_object().contains("thinking"));
   const auto next = build(R"({"model":"m","messages":[{"role":"user","content":"go"},
-    {"role":"assistant","content":"done"},{"role":"user","content":"more"}]})", o);
+    {"role":"assistant","content":"done"},{"role":"user","content":"more"}]})",
+                          o);
   EXPECT_TRUE(next.as_object().contains("thinking"));
 }
 
@@ -89,8 +91,7 @@ TEST(messages_request, builds_every_kind_of_message) {
 TEST(messages_request, limits_and_first_turn) {
   auto o = uncached();
   o.max_tokens = 5;
-  EXPECT_EQ(
-      build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
+  EXPECT_EQ(build(R"({"model":"m","messages":[{"role":"user","content":"x"}]})", o).at("max_tokens"), 5);
   const auto v = build(
       R"({"model":"m","max_output_tokens":9,"temperature":0.5,"messages":[{"role":"assistant","content":"x"},{"role":"user","content":"y"}]})");
   EXPECT_EQ(v.at("max_tokens"), 9);
@@ -144,7 +145,8 @@ std::size_t marks(const json::value& v) {
 TEST(messages_request, marks_what_the_provider_should_cache) {
   const auto body = build(R"({"model":"m","system":"s","tools":[{"name":"f"},{"name":"g"}],"messages":[
     {"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},
-    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})", {});
+    {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})",
+                          {});
   const json::value mark = json::parse(R"({"type":"ephemeral"})");
   EXPECT_EQ(marks(body), 4u);
   EXPECT_EQ(body.at("tools").at(1).at("cache_control"), mark);
@@ -164,10 +166,11 @@ TEST(messages_request, effort_is_told_as_the_model_takes_it) {
   const struct {
     const char* model;
     anthropic::thinking_control expected;
-  } rows[] = {{"claude-opus-4-6", adaptive}, {"claude-opus-4-7-20260416", adaptive}, {"claude-sonnet-5", adaptive},
-              {"anthropic/claude-sonnet-4.6", adaptive}, {"claude-opus-4-5-20251101", budget},
-              {"claude-sonnet-4-20250514", budget}, {"claude-3-7-sonnet-latest", budget}, {"claude-3-5-haiku-latest", none},
-              {"claude-3-opus-20240229", none}, {"claude-2.1", none}};
+  } rows[] = {{"claude-opus-4-6", adaptive},        {"claude-opus-4-7-20260416", adaptive},
+              {"claude-sonnet-5", adaptive},        {"anthropic/claude-sonnet-4.6", adaptive},
+              {"claude-opus-4-5-20251101", budget}, {"claude-sonnet-4-20250514", budget},
+              {"claude-3-7-sonnet-latest", budget}, {"claude-3-5-haiku-latest", none},
+              {"claude-3-opus-20240229", none},     {"claude-2.1", none}};
   for (const auto& r : rows)
     for (const auto version : {anthropic::sampling::send, anthropic::sampling::leave_out})
       EXPECT_EQ(anthropic::control_of(r.model, version), r.expected) << r.model;
@@ -175,9 +178,11 @@ TEST(messages_request, effort_is_told_as_the_model_takes_it) {
   EXPECT_EQ(anthropic::control_of("claude-next", anthropic::sampling::leave_out), adaptive);
 }
 
-json::value with_effort(const std::string& model, const std::string& more, std::vector<llm::notice>* notices = nullptr) {
+json::value with_effort(const std::string& model, const std::string& more,
+                        std::vector<llm::notice>* notices = nullptr) {
   auto built = anthropic::build_request(
-      llm::parse_request(R"({"model":")" + model + R"(","messages":[{"role":"user","content":"x"}],)" + more + "}"), uncached());
+      llm::parse_request(R"({"model":")" + model + R"(","messages":[{"role":"user","content":"x"}],)" + more + "}"),
+      uncached());
   if (notices) *notices = built.notices;
   return json::parse(built.body);
 }
@@ -193,18 +198,23 @@ TEST(messages_request, effort_becomes_thinking) {
   EXPECT_EQ(limited.at("thinking").at("budget_tokens"), 3000);
   EXPECT_EQ(limited.at("max_tokens"), 6000);
   std::vector<llm::notice> notices;
-  EXPECT_FALSE(with_effort("claude-sonnet-4-5", R"("reasoning_effort":"high","max_output_tokens":1000)", &notices).as_object().contains("thinking"));
+  EXPECT_FALSE(with_effort("claude-sonnet-4-5", R"("reasoning_effort":"high","max_output_tokens":1000)", &notices)
+                   .as_object()
+                   .contains("thinking"));
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_EQ(notices[0].code, "parameter_skipped");
-  EXPECT_FALSE(with_effort("claude-3-opus-20240229", R"("reasoning_effort":"high")", &notices).as_object().contains("thinking"));
+  EXPECT_FALSE(
+      with_effort("claude-3-opus-20240229", R"("reasoning_effort":"high")", &notices).as_object().contains("thinking"));
   EXPECT_EQ(notices.size(), 1u);
-  EXPECT_FALSE(with_effort("claude-opus-4-6", R"("reasoning_effort":"none")", &notices).as_object().contains("thinking"));
+  EXPECT_FALSE(
+      with_effort("claude-opus-4-6", R"("reasoning_effort":"none")", &notices).as_object().contains("thinking"));
   EXPECT_TRUE(notices.empty());
 }
 
 TEST(messages_request, a_forced_tool_switches_thinking_off) {
   std::vector<llm::notice> notices;
-  const auto body = with_effort("claude-opus-4-6", R"("reasoning_effort":"high","tools":[{"name":"f"}],"tool_choice":{"name":"f"})", &notices);
+  const auto body = with_effort(
+      "claude-opus-4-6", R"("reasoning_effort":"high","tools":[{"name":"f"}],"tool_choice":{"name":"f"})", &notices);
   EXPECT_EQ(body.at("tool_choice"), json::parse(R"({"type":"tool","name":"f"})"));
   EXPECT_FALSE(body.as_object().contains("thinking"));
   EXPECT_EQ(notices.size(), 1u);
@@ -218,7 +228,9 @@ TEST(messages_request, sampling_as_the_version_and_thinking_allow) {
     auto o = uncached();
     o.temperature = s;
     const auto built = anthropic::build_request(
-        llm::parse_request(R"({"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],)" + std::string(more) + "}"), o);
+        llm::parse_request(R"({"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"x"}],)" +
+                           std::string(more) + "}"),
+        o);
     EXPECT_EQ(built.notices.size(), skipped) << more;
     const auto body = json::parse(built.body).as_object();
     json::object out;
@@ -236,7 +248,8 @@ TEST(messages_request, sampling_as_the_version_and_thinking_allow) {
 }
 
 TEST(messages_request, blank_texts_are_never_sent) {
-  const auto body = build(R"({"model":"m","system":" \n","stop":["\n","X"],"messages":[{"role":"user","content":"\u00a0"},{"role":"user","content":"a"},
+  const auto body = build(
+      R"({"model":"m","system":" \n","stop":["\n","X"],"messages":[{"role":"user","content":"\u00a0"},{"role":"user","content":"a"},
     {"role":"assistant","content":"\n\n","tool_calls":[{"id":"1","name":"f"}]},{"role":"tool","tool_call_id":"1","content":" ","is_error":true}]})");
   EXPECT_FALSE(body.as_object().contains("system"));
   EXPECT_EQ(body.at("stop_sequences"), json::parse(R"(["X"])"));

@@ -86,14 +86,15 @@ failure failure_of_status(unsigned http_status, std::string message) {
 }
 
 std::string_view sentence_of(const failure& f) {
-  const auto* found = std::find_if(std::begin(sentences), std::end(sentences), [&](const sentence& s) { return s.reason == f.reason; });
+  const auto* found =
+      std::find_if(std::begin(sentences), std::end(sentences), [&](const sentence& s) { return s.reason == f.reason; });
   return found == std::end(sentences) ? std::string_view("the model provider reported an error") : found->text;
 }
 
 namespace {
 
-constexpr std::string_view key_beginnings[] = {"sk-",   "sk_",    "gsk_", "xai-", "AIza",    "pplx-",
-                                               "nvapi-", "hf_",    "r8_",  "fw_",  "tgp_v1_", "Bearer "};
+constexpr std::string_view key_beginnings[] = {"sk-",    "sk_", "gsk_", "xai-", "AIza",    "pplx-",
+                                               "nvapi-", "hf_", "r8_",  "fw_",  "tgp_v1_", "Bearer "};
 constexpr std::size_t least_key = 6;  // characters after the prefix
 
 bool is_of_a_key(char c) {

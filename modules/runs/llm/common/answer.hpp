@@ -18,8 +18,7 @@ class receiver {
  public:
   virtual void text(std::string_view s) = 0;
   virtual void reasoning(std::string_view s) = 0;
-  virtual void tool_call(std::string_view id, std::string_view name,
-                         std::string_view arguments) = 0;
+  virtual void tool_call(std::string_view id, std::string_view name, std::string_view arguments) = 0;
   // A JSON object on one line that later requests must return with the message.
   virtual void reasoning_block(std::string_view json) = 0;
 
@@ -41,7 +40,7 @@ struct failure {
 struct usage {
   bool input_reported = false, output_reported = false;
   std::int64_t input = 0, output = 0, cached = 0;  // cached: at most input
-  std::int64_t cache_write = 0;                    // tokens written into the provider's cache; part of input
+  std::int64_t cache_write = 0;  // tokens written into the provider's cache; part of input
   bool reported() const noexcept { return input_reported && output_reported; }
 };
 

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
-bool understood(std::string_view data) { return data == "[DONE]" || parse_event(data).has_value(); }
+bool understood(std::string_view data) {
+  return data == "[DONE]" || parse_event(data).has_value();
+}
 
 }  // namespace
 

@@ -49,23 +49,24 @@ outcome read(std::string_view body, std::size_t step) {
 TEST(body_reader, tells_streams_documents_and_pages_apart_at_every_split) {
   const struct {
     const char *body, *seen, *reason;
-  } cases[] = {
-      {"data: 1\n\ndata: [DONE]\n\n", "|1\n|[DONE]\n", ""},
-      {"\xef\xbb\xbf" "data: 1\n\n", "|1\nclosed", ""},
-      {": ping\n\ndata: 1\n\n", "|1\nclosed", ""},
-      {"error: {\"code\":500}\n\n", "error|{\"code\":500}\nclosed", ""},
-      {"event: error\ndata: {}\n\n", "error|{}\nclosed", ""},
-      {"data: {\"a\":1}", "|{\"a\":1}\nclosed", ""},   // the event's terminator is missing
-      {"data: 1\n\ndata: {\"a\":", "|1\nclosed", ""},  // the event was truncated
-      {"{\"a\":1}", "document {\"a\":1}\nclosed", ""},
-      {"\r\n [{\"a\":1},{\"b\":2}]", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
-      {"{\"a\":1}\n{\"b\":2}\n", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
-      {"{\"a\":1}\n\ndata: {\"b\":2}\n\n", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
-      {"{\"a\":", "", "llm.cut_off"},
-      {"<!doctype html><html>", "", "llm.protocol"},
-      {"Bad gateway", "", "llm.protocol"},
-      {" \n\n", "", "llm.empty"},
-      {"", "", "llm.empty"}};
+  } cases[] = {{"data: 1\n\ndata: [DONE]\n\n", "|1\n|[DONE]\n", ""},
+               {"\xef\xbb\xbf"
+                "data: 1\n\n",
+                "|1\nclosed", ""},
+               {": ping\n\ndata: 1\n\n", "|1\nclosed", ""},
+               {"error: {\"code\":500}\n\n", "error|{\"code\":500}\nclosed", ""},
+               {"event: error\ndata: {}\n\n", "error|{}\nclosed", ""},
+               {"data: {\"a\":1}", "|{\"a\":1}\nclosed", ""},  // the event's terminator is missing
+               {"data: 1\n\ndata: {\"a\":", "|1\nclosed", ""},  // the event was truncated
+               {"{\"a\":1}", "document {\"a\":1}\nclosed", ""},
+               {"\r\n [{\"a\":1},{\"b\":2}]", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
+               {"{\"a\":1}\n{\"b\":2}\n", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
+               {"{\"a\":1}\n\ndata: {\"b\":2}\n\n", "document {\"a\":1}\ndocument {\"b\":2}\nclosed", ""},
+               {"{\"a\":", "", "llm.cut_off"},
+               {"<!doctype html><html>", "", "llm.protocol"},
+               {"Bad gateway", "", "llm.protocol"},
+               {" \n\n", "", "llm.empty"},
+               {"", "", "llm.empty"}};
   for (const auto& c : cases)
     for (std::size_t step = 1; step <= std::string_view(c.body).size() + 1; ++step) {
       const auto out = read(c.body, step);

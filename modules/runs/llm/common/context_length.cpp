@@ -85,14 +85,21 @@ constexpr std::string_view too_long[] = {
 };
 
 // Temporary refusals.
-constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "per second", "per hour", "per day",
-                                      "tpm",        "rpm",        "quota",   "try again in"};
+constexpr std::string_view rates[] = {"rate limit", "per minute", "per min", "per second", "per hour",
+                                      "per day",    "tpm",        "rpm",     "quota",      "try again in"};
 
 constexpr std::string_view codes[] = {
-    "context_length_exceeded",   "context_window_exceeded",      "context_window_overflow",
-    "contextwindowexceedederror", "exceed_context_size_error",   "model_context_window_exceeded",
-    "model_max_prompt_tokens_exceeded", "request_too_large",
-    "max_tokens_exceeded_context", "prompt_too_long",            "input_too_long",
+    "context_length_exceeded",
+    "context_window_exceeded",
+    "context_window_overflow",
+    "contextwindowexceedederror",
+    "exceed_context_size_error",
+    "model_context_window_exceeded",
+    "model_max_prompt_tokens_exceeded",
+    "request_too_large",
+    "max_tokens_exceeded_context",
+    "prompt_too_long",
+    "input_too_long",
     "context_too_long",
 };
 

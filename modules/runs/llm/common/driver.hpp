@@ -82,8 +82,7 @@ class http_driver_module {
     endpoint at;
   };
 
-  static ry_status open(void* self, ry_str name, ry_str config, void** provider,
-                        ry_errbuf* err) noexcept {
+  static ry_status open(void* self, ry_str name, ry_str config, void** provider, ry_errbuf* err) noexcept {
     return ry::guard(
         [&] {
           Driver driver(ry::view(name), ry::view(config));
@@ -105,8 +104,8 @@ class http_driver_module {
     return number;
   }
   static void close(void*, void* provider) noexcept { delete static_cast<opened*>(provider); }
-  static ry_status complete(void* self, void* provider, ry_str request, ry_exec* exec,
-                            const ry_llm_sink* sink, void* ctx, void** call) noexcept {
+  static ry_status complete(void* self, void* provider, ry_str request, ry_exec* exec, const ry_llm_sink* sink,
+                            void* ctx, void** call) noexcept {
     auto& m = *static_cast<http_driver_module*>(self);
     return ry::guard([&]() -> ry_status {
       const auto& [driver, at] = *static_cast<const opened*>(provider);

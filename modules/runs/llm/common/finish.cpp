@@ -99,18 +99,40 @@ constexpr named known[] = {
 
 // Words that classify an unknown name, most severe first.
 constexpr named telling[] = {
-    {"malformed", RY_LLM_FINISH_ERROR},    {"error", RY_LLM_FINISH_ERROR},   {"fail", RY_LLM_FINISH_ERROR},
-    {"overload", RY_LLM_FINISH_ERROR},     {"timeout", RY_LLM_FINISH_ERROR}, {"timed_out", RY_LLM_FINISH_ERROR},
-    {"abort", RY_LLM_FINISH_ERROR},        {"cancel", RY_LLM_FINISH_ERROR},  {"insufficient", RY_LLM_FINISH_ERROR},
-    {"unavailable", RY_LLM_FINISH_ERROR},  {"rate_limit", RY_LLM_FINISH_ERROR},
-    {"quota", RY_LLM_FINISH_ERROR},        {"exception", RY_LLM_FINISH_ERROR}, {"disconnect", RY_LLM_FINISH_ERROR},
-    {"interrupt", RY_LLM_FINISH_ERROR},    {"filter", RY_LLM_FINISH_FILTER}, {"safety", RY_LLM_FINISH_FILTER},
-    {"prohibit", RY_LLM_FINISH_FILTER},    {"block", RY_LLM_FINISH_FILTER},  {"moderat", RY_LLM_FINISH_FILTER},
-    {"policy", RY_LLM_FINISH_FILTER},      {"sensitive", RY_LLM_FINISH_FILTER},
-    {"guardrail", RY_LLM_FINISH_FILTER},   {"toxic", RY_LLM_FINISH_FILTER},  {"harm", RY_LLM_FINISH_FILTER},
-    {"refus", RY_LLM_FINISH_REFUSAL},      {"declin", RY_LLM_FINISH_REFUSAL}, {"length", RY_LLM_FINISH_LENGTH},
-    {"max_", RY_LLM_FINISH_LENGTH},        {"truncat", RY_LLM_FINISH_LENGTH}, {"limit", RY_LLM_FINISH_LENGTH},
-    {"context_window", RY_LLM_FINISH_LENGTH}, {"pause", RY_LLM_FINISH_PAUSE}, {"tool", RY_LLM_FINISH_TOOL_CALLS},
+    {"malformed", RY_LLM_FINISH_ERROR},
+    {"error", RY_LLM_FINISH_ERROR},
+    {"fail", RY_LLM_FINISH_ERROR},
+    {"overload", RY_LLM_FINISH_ERROR},
+    {"timeout", RY_LLM_FINISH_ERROR},
+    {"timed_out", RY_LLM_FINISH_ERROR},
+    {"abort", RY_LLM_FINISH_ERROR},
+    {"cancel", RY_LLM_FINISH_ERROR},
+    {"insufficient", RY_LLM_FINISH_ERROR},
+    {"unavailable", RY_LLM_FINISH_ERROR},
+    {"rate_limit", RY_LLM_FINISH_ERROR},
+    {"quota", RY_LLM_FINISH_ERROR},
+    {"exception", RY_LLM_FINISH_ERROR},
+    {"disconnect", RY_LLM_FINISH_ERROR},
+    {"interrupt", RY_LLM_FINISH_ERROR},
+    {"filter", RY_LLM_FINISH_FILTER},
+    {"safety", RY_LLM_FINISH_FILTER},
+    {"prohibit", RY_LLM_FINISH_FILTER},
+    {"block", RY_LLM_FINISH_FILTER},
+    {"moderat", RY_LLM_FINISH_FILTER},
+    {"policy", RY_LLM_FINISH_FILTER},
+    {"sensitive", RY_LLM_FINISH_FILTER},
+    {"guardrail", RY_LLM_FINISH_FILTER},
+    {"toxic", RY_LLM_FINISH_FILTER},
+    {"harm", RY_LLM_FINISH_FILTER},
+    {"refus", RY_LLM_FINISH_REFUSAL},
+    {"declin", RY_LLM_FINISH_REFUSAL},
+    {"length", RY_LLM_FINISH_LENGTH},
+    {"max_", RY_LLM_FINISH_LENGTH},
+    {"truncat", RY_LLM_FINISH_LENGTH},
+    {"limit", RY_LLM_FINISH_LENGTH},
+    {"context_window", RY_LLM_FINISH_LENGTH},
+    {"pause", RY_LLM_FINISH_PAUSE},
+    {"tool", RY_LLM_FINISH_TOOL_CALLS},
     {"function_call", RY_LLM_FINISH_TOOL_CALLS},
 };
 
@@ -181,7 +203,9 @@ std::int32_t finish_of(std::string_view reason) {
   return none ? 0 : judge(reason);
 }
 
-std::int32_t graver(std::int32_t a, std::int32_t b) { return gravity(b) > gravity(a) ? b : a; }
+std::int32_t graver(std::int32_t a, std::int32_t b) {
+  return gravity(b) > gravity(a) ? b : a;
+}
 
 std::int32_t finish_of(std::string_view reason, std::string_view native) {
   const auto own = finish_of(reason);

@@ -61,7 +61,10 @@ std::vector<found_image> check_images(const json::array& messages, const image_l
 class reader {
  public:
   reader(const json::object& request, const history_rules& rules, tool_set& tools, std::vector<notice>& notices)
-      : messages_(*array_at(request, "messages")), ids_(rules.ids), tools_(tools), notices_(notices),
+      : messages_(*array_at(request, "messages")),
+        ids_(rules.ids),
+        tools_(tools),
+        notices_(notices),
         found_(check_images(messages_, rules.images)) {
     for (auto& f : found_) images_[f.part] = &f;
   }
@@ -70,9 +73,12 @@ class reader {
     for (const auto& m : messages_) {
       const auto& message = m.get_object();
       const auto role = text_at(message, "role");
-      if (role == "user") user(message);
-      else if (role == "assistant") assistant(message);
-      else result(message);
+      if (role == "user")
+        user(message);
+      else if (role == "assistant")
+        assistant(message);
+      else
+        result(message);
     }
     return arranged();
   }
@@ -175,8 +181,10 @@ class reader {
     };
     for (auto& t : turns_) {
       if (t.by == turn::speaker::assistant) {
-        if (out.empty()) user_says(began_earlier);
-        else if (out.back().by == turn::speaker::assistant && out.back().calls.empty()) user_says(go_on);
+        if (out.empty())
+          user_says(began_earlier);
+        else if (out.back().by == turn::speaker::assistant && out.back().calls.empty())
+          user_says(go_on);
       }
       out.push_back(std::move(t));
     }

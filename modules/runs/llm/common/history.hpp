@@ -32,7 +32,7 @@ struct call_result {
 
 struct past_call {
   std::string_view stored_id;  // in the request
-  std::string id, name;        // for the provider
+  std::string id, name;  // for the provider
   boost::json::object arguments;
   call_result result;
 };
@@ -40,9 +40,9 @@ struct past_call {
 struct turn {
   enum class speaker { user, assistant };
   speaker by = speaker::user;
-  std::string text;                                   // empty or not blank
-  std::vector<shown_image> images;                    // of a user turn
-  std::vector<past_call> calls;                       // of an assistant turn, each with its result
+  std::string text;  // empty or not blank
+  std::vector<shown_image> images;  // of a user turn
+  std::vector<past_call> calls;  // of an assistant turn, each with its result
   std::vector<const boost::json::object*> reasoning;  // blocks as in the request
 };
 

@@ -50,28 +50,40 @@ TEST(history, arranges_turns) {
     const char* messages;
     const char* expected;
   } rows[] = {
-      {"plain", R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}])", "u:a a:b u:c"},
+      {"plain", R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}])",
+       "u:a a:b u:c"},
       {"begins with the assistant", R"([{"role":"assistant","content":"b"},{"role":"user","content":"c"}])",
        "u:(The conversation began earlier.) a:b u:c"},
-      {"ends with the assistant", R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"}])", "u:a a:b u:Continue."},
-      {"two answers", R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}])",
+      {"ends with the assistant", R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"}])",
+       "u:a a:b u:Continue."},
+      {"two answers",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"},{"role":"user","content":"d"}])",
        "u:a a:b u:Continue. a:c u:d"},
       {"two questions", R"([{"role":"user","content":"a"},{"role":"user","content":"b"}])", "u:a u:b"},
-      {"blank ones", R"([{"role":"user","content":" \n"},{"role":"assistant","content":"\u200b"},{"role":"user","content":"a"},{"role":"assistant","content":"\n\n"}])",
+      {"blank ones",
+       R"([{"role":"user","content":" \n"},{"role":"assistant","content":"\u200b"},{"role":"user","content":"a"},{"role":"assistant","content":"\n\n"}])",
        "u:a"},
       {"nothing at all", R"([{"role":"user","content":" "}])", "u:Continue."},
-      {"only thought", R"([{"role":"user","content":"a"},{"role":"assistant","content":"","reasoning":[{"driver":"x"}]},{"role":"user","content":"b"}])", "u:a u:b"},
-      {"blank before a call", R"([{"role":"user","content":"a"},{"role":"assistant","content":"\n","tool_calls":[{"id":"i","name":"f","arguments":{}}]},{"role":"tool","tool_call_id":"i","content":"r"}])",
+      {"only thought",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"","reasoning":[{"driver":"x"}]},{"role":"user","content":"b"}])",
+       "u:a u:b"},
+      {"blank before a call",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"\n","tool_calls":[{"id":"i","name":"f","arguments":{}}]},{"role":"tool","tool_call_id":"i","content":"r"}])",
        "u:a a:(i=r)"},
-      {"results in another order and late", R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"},{"id":"j","name":"f"}]},{"role":"tool","tool_call_id":"j","content":"2"},{"role":"user","content":"b"},{"role":"tool","tool_call_id":"i","content":"1","is_error":true}])",
+      {"results in another order and late",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"},{"id":"j","name":"f"}]},{"role":"tool","tool_call_id":"j","content":"2"},{"role":"user","content":"b"},{"role":"tool","tool_call_id":"i","content":"1","is_error":true}])",
        "u:a a:(i=!1)(j=2) u:b"},
-      {"a call without a result", R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]},{"role":"user","content":"b"}])",
+      {"a call without a result",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]},{"role":"user","content":"b"}])",
        "u:a a:(i=!The call was interrupted and has no result.) u:b"},
-      {"empty results", R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"},{"id":"j","name":"f"}]},{"role":"tool","tool_call_id":"i","content":"","is_error":true},{"role":"tool","tool_call_id":"j","content":" \n"}])",
+      {"empty results",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"},{"id":"j","name":"f"}]},{"role":"tool","tool_call_id":"i","content":"","is_error":true},{"role":"tool","tool_call_id":"j","content":" \n"}])",
        "u:a a:(i=!(no output))(j=(no output))"},
-      {"a result without its call", R"([{"role":"user","content":"a"},{"role":"tool","tool_call_id":"k","name":"f","content":"r"}])",
+      {"a result without its call",
+       R"([{"role":"user","content":"a"},{"role":"tool","tool_call_id":"k","name":"f","content":"r"}])",
        "u:a u:[A result of the tool f without its call]\nr"},
-      {"two results of one call", R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]},{"role":"tool","tool_call_id":"i","name":"f","content":"r"},{"role":"tool","tool_call_id":"i","name":"f","content":"s"}])",
+      {"two results of one call",
+       R"([{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]},{"role":"tool","tool_call_id":"i","name":"f","content":"r"},{"role":"tool","tool_call_id":"i","name":"f","content":"s"}])",
        "u:a a:(i=r) u:[A result of the tool f without its call]\ns"}};
   for (const auto& r : rows) EXPECT_EQ(read(r.messages).said(), r.expected) << r.what;
 }
@@ -99,7 +111,8 @@ TEST(history, arguments_are_objects_with_the_names_of_the_provider) {
 }
 
 TEST(history, an_image_is_sent_as_what_it_is) {
-  const read r(R"([{"role":"user","content":[{"type":"text","text":"see"},)" + image_json(llm::test::jpeg(4, 4)) + "]}]");
+  const read r(R"([{"role":"user","content":[{"type":"text","text":"see"},)" + image_json(llm::test::jpeg(4, 4)) +
+               "]}]");
   ASSERT_EQ(r.said(), "u:see[1]");
   EXPECT_EQ(r.turns[0].images[0].media_type, "image/jpeg");
   EXPECT_TRUE(r.notices.empty());
@@ -110,7 +123,8 @@ TEST(history, an_image_that_cannot_be_shown_is_replaced_by_a_sentence) {
   rules.images.side = 8000;
   const std::string call = R"({"role":"assistant","content":"","tool_calls":[{"id":"i","name":"f"}]})";
   const read r(R"([{"role":"user","content":"a"},)" + call + R"(,{"role":"tool","tool_call_id":"i","content":[)" +
-                   image_json("<svg/>", "image/svg+xml") + "," + image_json(png(9000, 20)) + "," + image_json(png(5, 5)) + "]}]",
+                   image_json("<svg/>", "image/svg+xml") + "," + image_json(png(9000, 20)) + "," +
+                   image_json(png(5, 5)) + "]}]",
                rules);
   EXPECT_EQ(r.said(),
             "u:a a:(i=[An image was left out: it is not a PNG, JPEG, GIF or WebP image.]\n"
@@ -122,7 +136,8 @@ TEST(history, an_image_that_cannot_be_shown_is_replaced_by_a_sentence) {
 TEST(history, only_new_images_are_reported) {
   const std::string bad = R"({"role":"user","content":[)" + image_json("<svg/>") + "]}";
   EXPECT_EQ(read("[" + bad + "]").notices.size(), 1u);
-  EXPECT_EQ(read("[" + bad + R"(,{"role":"assistant","content":"seen"},{"role":"user","content":"b"}])").notices.size(), 0u);
+  EXPECT_EQ(read("[" + bad + R"(,{"role":"assistant","content":"seen"},{"role":"user","content":"b"}])").notices.size(),
+            0u);
 }
 
 TEST(history, limits_of_many_images) {
@@ -148,7 +163,9 @@ TEST(history, limits_of_many_images) {
 TEST(history, the_latest_images_are_kept) {
   llm::history_rules rules;
   rules.images.count = 1;
-  const auto message = [](std::uint32_t width) { return R"({"role":"user","content":[{"type":"text","text":"x"},)" + image_json(png(width, 1)) + "]}"; };
+  const auto message = [](std::uint32_t width) {
+    return R"({"role":"user","content":[{"type":"text","text":"x"},)" + image_json(png(width, 1)) + "]}";
+  };
   const read r("[" + message(10) + R"(,{"role":"assistant","content":"y"},)" + message(20) + "]", rules);
   EXPECT_EQ(r.said(), "u:x\n[An image was left out: it exceeds the limits for the images of one request.] a:y u:x[1]");
 }

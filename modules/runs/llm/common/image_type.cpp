@@ -7,7 +7,9 @@ namespace llm {
 
 namespace {
 
-std::uint8_t byte_at(std::string_view b, std::size_t i) { return static_cast<std::uint8_t>(b[i]); }
+std::uint8_t byte_at(std::string_view b, std::size_t i) {
+  return static_cast<std::uint8_t>(b[i]);
+}
 std::uint32_t big_endian(std::string_view b, std::size_t at, int n) {
   std::uint32_t out = 0;
   for (int i = 0; i < n; ++i) out = out << 8 | byte_at(b, at + static_cast<std::size_t>(i));
@@ -195,8 +197,7 @@ std::string encode_base64(std::string_view bytes) {
     const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
     for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? byte_at(bytes, i + k) : 0u);
-    for (std::size_t k = 0; k < 4; ++k)
-      out += k <= n ? standard_alphabet[group >> (18 - 6 * k) & 63] : '=';
+    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? standard_alphabet[group >> (18 - 6 * k) & 63] : '=';
   }
   return out;
 }

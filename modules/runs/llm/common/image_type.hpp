@@ -28,17 +28,17 @@ std::string encode_base64(std::string_view bytes);
 struct image_limits {
   enum class gif { animated, still, none };
   gif gifs = gif::animated;
-  std::uint32_t side = 0;              // pixels
-  std::size_t encoded_bytes = 0;       // of one image, as base64
-  std::size_t count = 0;               // images of one request; the oldest are left out
-  std::size_t many = 0;                // above this number of images ...
-  std::uint32_t side_of_many = 0;      // ... each side is limited to this
-  std::size_t total_encoded_bytes = 0; // of all images of one request; the oldest are left out
+  std::uint32_t side = 0;  // pixels
+  std::size_t encoded_bytes = 0;  // of one image, as base64
+  std::size_t count = 0;  // images of one request; the oldest are left out
+  std::size_t many = 0;  // above this number of images ...
+  std::uint32_t side_of_many = 0;  // ... each side is limited to this
+  std::size_t total_encoded_bytes = 0;  // of all images of one request; the oldest are left out
 };
 
 struct checked_image {
   std::string_view media_type;  // from the bytes
-  std::string data;             // canonical base64; empty if `problem` is set
+  std::string data;  // canonical base64; empty if `problem` is set
   std::uint32_t width = 0, height = 0;
   std::string problem;  // "is not a PNG, JPEG, GIF or WebP image", for a sentence
 };

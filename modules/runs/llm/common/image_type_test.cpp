@@ -14,9 +14,12 @@ TEST(image_type, reads_kind_and_size_from_the_bytes) {
     std::string bytes;
     std::string_view type;
     std::uint32_t width, height;
-  } cases[] = {{png(9000, 20), "image/png", 9000, 20},           {jpeg(640, 480), "image/jpeg", 640, 480},
-               {gif(300, 7), "image/gif", 300, 7},               {webp(8001, 3), "image/webp", 8001, 3},
-               {webp_lossy(320, 200), "image/webp", 320, 200},   {webp_lossless(16000, 2), "image/webp", 16000, 2}};
+  } cases[] = {{png(9000, 20), "image/png", 9000, 20},
+               {jpeg(640, 480), "image/jpeg", 640, 480},
+               {gif(300, 7), "image/gif", 300, 7},
+               {webp(8001, 3), "image/webp", 8001, 3},
+               {webp_lossy(320, 200), "image/webp", 320, 200},
+               {webp_lossless(16000, 2), "image/webp", 16000, 2}};
   for (const auto& c : cases) {
     const auto h = read_image_header(c.bytes);
     EXPECT_EQ(h.media_type, c.type);
@@ -43,8 +46,8 @@ TEST(image_type, tells_animations) {
 }
 
 TEST(image_type, other_files_are_no_images) {
-  for (std::string_view other : {"", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "BM bitmap", "%PDF-1.7", "II*\0tiff",
-                                 "RIFF....WAVE", "\xff\xd8", "GIF90a"})
+  for (std::string_view other : {"", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "BM bitmap", "%PDF-1.7",
+                                 "II*\0tiff", "RIFF....WAVE", "\xff\xd8", "GIF90a"})
     EXPECT_TRUE(read_image_header(other).media_type.empty()) << other;
 }
 
@@ -120,7 +123,8 @@ TEST(check_image, says_what_is_wrong) {
   }
   auto limits = some_limits();
   limits.gifs = image_limits::gif::none;
-  EXPECT_EQ(check_image(encode_base64(gif(5, 5)), limits).problem, "is a GIF, which the model's provider does not accept");
+  EXPECT_EQ(check_image(encode_base64(gif(5, 5)), limits).problem,
+            "is a GIF, which the model's provider does not accept");
 }
 
 }  // namespace

@@ -185,8 +185,8 @@ std::optional<std::string> without_lone_surrogates(std::string_view json) {
 }
 
 std::optional<std::string_view> delta_template::match(std::string_view chunk) {
-  if (before_.empty() || chunk.size() < before_.size() + after_.size() ||
-      !chunk.ends_with(after_) || !chunk.starts_with(before_))
+  if (before_.empty() || chunk.size() < before_.size() + after_.size() || !chunk.ends_with(after_) ||
+      !chunk.starts_with(before_))
     return std::nullopt;
   const auto body = chunk.substr(before_.size(), chunk.size() - before_.size() - after_.size());
   const auto checked = check_json_body(body);
@@ -206,8 +206,7 @@ std::optional<std::string_view> delta_template::match(std::string_view chunk) {
 bool delta_template::learn(std::string_view chunk, std::string_view key) {
   forget();
   const auto at = chunk.find(key);
-  if (at == std::string_view::npos || chunk.find(key, at + 1) != std::string_view::npos)
-    return false;
+  if (at == std::string_view::npos || chunk.find(key, at + 1) != std::string_view::npos) return false;
   const auto begin = at + key.size();
   auto end = begin;
   while (end < chunk.size() && chunk[end] != '"') end += chunk[end] == '\\' ? 2 : 1;

@@ -11,9 +11,8 @@ namespace {
 
 TEST(json_text, agrees_with_the_parser) {
   std::mt19937 rng(5);
-  const std::string_view alphabet[] = {"a",       "\\n",      "\\\"",  "\\\\", "\\u00e4",
-                                       "\\ud83d", "\\ude00",  "\\u12", "\"",   "\\x",
-                                       "\n",      "\xc3\xa4", "/",     "\\/",  "\\"};
+  const std::string_view alphabet[] = {"a",  "\\n", "\\\"", "\\\\",     "\\u00e4", "\\ud83d", "\\ude00", "\\u12",
+                                       "\"", "\\x", "\n",   "\xc3\xa4", "/",       "\\/",     "\\"};
   int good = 0;
   for (int i = 0; i < 50000; ++i) {
     std::string body;
@@ -34,9 +33,7 @@ TEST(json_text, agrees_with_the_parser) {
 }
 
 TEST(json_text, replaces_only_escapes_of_lone_surrogates) {
-  const auto mended = [](std::string_view in) {
-    return llm::without_lone_surrogates(in).value_or("as it was");
-  };
+  const auto mended = [](std::string_view in) { return llm::without_lone_surrogates(in).value_or("as it was"); };
   EXPECT_EQ(mended(R"("\ud83d")"), R"("\ufffd")");
   EXPECT_EQ(mended(R"("\uDE00 and \uD83Dx")"), R"("\ufffd and \ufffdx")");
   EXPECT_EQ(mended(R"("\ud83d\ud83d\ude00\ude00")"), R"("\ufffd\ud83d\ude00\ufffd")");
@@ -44,8 +41,8 @@ TEST(json_text, replaces_only_escapes_of_lone_surrogates) {
   EXPECT_EQ(mended(R"("\ud83d\u0041\n")"), R"("\ufffd\u0041\n")");
   EXPECT_EQ(mended(R"("\\ud83d\\\ud83d\\\\ud83d")"), R"("\\ud83d\\\ufffd\\\\ud83d")");
   EXPECT_EQ(mended(R"("\ud83d\\ude00")"), R"("\ufffd\\ude00")");
-  for (const char* same : {R"("\ud83d\ude00")", R"("\\ud83d")", R"("\u00e4")", R"("\ud83)", R"("\u)",
-                           R"(\)", "ud83d", ""})
+  for (const char* same :
+       {R"("\ud83d\ude00")", R"("\\ud83d")", R"("\u00e4")", R"("\ud83)", R"("\u)", R"(\)", "ud83d", ""})
     EXPECT_EQ(mended(same), "as it was") << same;
 }
 
@@ -58,8 +55,7 @@ TEST(json_text, an_event_with_lone_surrogates_reads_whatever_else_is_in_it) {
     const auto v = llm::parse_event("\"" + body + "\"");
     ASSERT_TRUE(v && v->is_string()) << body;
   }
-  EXPECT_EQ(llm::parse_event(R"("a\ud83d\ud83d\ude00")")->as_string(),
-            "a\xef\xbf\xbd\xf0\x9f\x98\x80");
+  EXPECT_EQ(llm::parse_event(R"("a\ud83d\ud83d\ude00")")->as_string(), "a\xef\xbf\xbd\xf0\x9f\x98\x80");
   EXPECT_EQ(llm::parse_event(R"("\\ud83d\ud83d")")->as_string(), "\\ud83d\xef\xbf\xbd");
   for (const char* broken : {"", "{", R"({"a":"\ud83d")", R"("\ud83d\x")", R"("\ud83")", "nonsense"})
     EXPECT_FALSE(llm::parse_event(broken)) << broken;
@@ -83,9 +79,9 @@ TEST(delta_template, recognises_only_chunks_that_differ_in_the_text) {
 }
 
 TEST(answer, hides_secrets_in_what_people_see) {
-  EXPECT_EQ(llm::presentable("key topsecret of other was refused", {"topsecret", "other"}), "key *** of *** was refused");
-  EXPECT_EQ(llm::presentable("Incorrect API key provided: sk-abcdefgh1234.", {}),
-            "Incorrect API key provided: ***.");
+  EXPECT_EQ(llm::presentable("key topsecret of other was refused", {"topsecret", "other"}),
+            "key *** of *** was refused");
+  EXPECT_EQ(llm::presentable("Incorrect API key provided: sk-abcdefgh1234.", {}), "Incorrect API key provided: ***.");
   for (const char* key : {"gsk_1abcdefgh", "xai-abcd1234", "AIzaSyA1234567", "hf_abcdef12", "sk-proj-abcdefgh"})
     EXPECT_EQ(llm::presentable("no such key: " + std::string(key) + ".", {}), "no such key: ***.") << key;
   EXPECT_EQ(llm::presentable("Bearer abc123def456 is wrong", {}), "*** is wrong");
@@ -95,17 +91,14 @@ TEST(answer, hides_secrets_in_what_people_see) {
 }
 
 TEST(answer, counts_are_numbers_of_a_sane_size) {
-  const auto count = [](std::string_view json) {
-    return llm::count_at(boost::json::parse(json).as_object(), "n");
-  };
+  const auto count = [](std::string_view json) { return llm::count_at(boost::json::parse(json).as_object(), "n"); };
   EXPECT_EQ(count(R"({"n":0})"), 0);
   EXPECT_EQ(count(R"({"n":7})"), 7);
   EXPECT_EQ(count(R"({"n":2.5})"), 3);
   EXPECT_EQ(count(R"({"n":1e3})"), 1000);
   EXPECT_EQ(count(R"({"n":1000000000})"), 1'000'000'000);
-  for (const char* none : {"{}", R"({"n":null})", R"({"n":"7"})", R"({"n":-1})", R"({"n":-0.4})",
-                           R"({"n":true})", R"({"n":[7]})", R"({"n":1000000001})",
-                           R"({"n":18446744073709551615})", R"({"n":1e99})"})
+  for (const char* none : {"{}", R"({"n":null})", R"({"n":"7"})", R"({"n":-1})", R"({"n":-0.4})", R"({"n":true})",
+                           R"({"n":[7]})", R"({"n":1000000001})", R"({"n":18446744073709551615})", R"({"n":1e99})"})
     EXPECT_FALSE(count(none)) << none;
 }
 
@@ -153,16 +146,21 @@ TEST(json_text, bytes_that_are_no_utf8_become_replacement_characters) {
   const std::string fffd = "\xef\xbf\xbd";
   const struct {
     std::string text, valid;
-  } cases[] = {{"a\xf0\x9f\"", "a" + fffd + "\""},   {"\x80\x80", fffd + fffd},
-               {"\xc0\xaf", fffd + fffd},            {"\xed\xa0\x80", fffd + fffd + fffd},
-               {"\xf4\x90\x80\x80", fffd + fffd + fffd + fffd}, {"a\xe2\x82", "a" + fffd},
-               {"\xff", fffd},                       {"\xe2\x82\xc3\xa4", fffd + "\xc3\xa4"}};
+  } cases[] = {{"a\xf0\x9f\"", "a" + fffd + "\""},
+               {"\x80\x80", fffd + fffd},
+               {"\xc0\xaf", fffd + fffd},
+               {"\xed\xa0\x80", fffd + fffd + fffd},
+               {"\xf4\x90\x80\x80", fffd + fffd + fffd + fffd},
+               {"a\xe2\x82", "a" + fffd},
+               {"\xff", fffd},
+               {"\xe2\x82\xc3\xa4", fffd + "\xc3\xa4"}};
   for (const auto& c : cases) {
     const auto out = llm::with_valid_utf8(c.text);
     ASSERT_TRUE(out) << testing::PrintToString(c.text);
     EXPECT_EQ(*out, c.valid) << testing::PrintToString(c.text);
   }
-  for (const char* good : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"}) EXPECT_FALSE(llm::with_valid_utf8(good));
+  for (const char* good : {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"})
+    EXPECT_FALSE(llm::with_valid_utf8(good));
 }
 
 TEST(json_text, a_learned_chunk_gives_valid_utf8_only) {

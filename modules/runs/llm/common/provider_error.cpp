@@ -121,7 +121,7 @@ const kind* kind_of(std::string_view name) {
 struct account {
   std::string message;
   std::string names[4];  // code, type, status, a gateway's error_type
-  unsigned status = 0;   // a number that is an HTTP status
+  unsigned status = 0;  // a number that is an HTTP status
   std::uint64_t retry_ms = 0;
 };
 

@@ -15,22 +15,22 @@ TEST(provider_error, all_forms_within_a_stream_are_recognised) {
     const char* event;
     ry_status status;
     const char* message;
-  } cases[] = {
-      {R"({"error":{"message":"m","code":429}})", RY_RESOURCE_EXHAUSTED, "m"},
-      {R"({"error":{"message":"m","code":"429"}})", RY_RESOURCE_EXHAUSTED, "m"},
-      {R"({"error":"m"})", RY_UNAVAILABLE, "m"},
-      {R"({"error":true,"message":"m"})", RY_UNAVAILABLE, "m"},
-      {R"({"object":"error","message":"m","type":"BadRequestError","code":400})", RY_INVALID_ARGUMENT, "m"},
-      {R"({"type":"error","error":{"type":"overloaded_error","message":"m"}})", RY_UNAVAILABLE, "m"},
-      {R"({"choices":null,"error_type":"upstream_timeout","error_message":"m"})", RY_DEADLINE_EXCEEDED, "m"},
-      {R"({"detail":"m"})", RY_UNAVAILABLE, "m"},
-      {R"({"detail":[{"loc":["body"],"msg":"m"}]})", RY_UNAVAILABLE, "m"},
-      {R"({"errors":[{"message":"m","code":"rate_limit_exceeded"}]})", RY_RESOURCE_EXHAUSTED, "m"},
-      {R"({"base_resp":{"status_code":1002,"status_msg":"m"}})", RY_UNAVAILABLE, "m"},
-      {R"({"x_groq":{"error":"m"}})", RY_UNAVAILABLE, "m"},
-      {R"({"error":{"message":"m","code":"context_length_exceeded"}})", RY_OUT_OF_RANGE, "m"},
-      {R"({"error":{"message":"{\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}"}})", RY_RESOURCE_EXHAUSTED, "m"},
-      {R"({"success":false,"message":"m"})", RY_UNAVAILABLE, "m"}};
+  } cases[] = {{R"({"error":{"message":"m","code":429}})", RY_RESOURCE_EXHAUSTED, "m"},
+               {R"({"error":{"message":"m","code":"429"}})", RY_RESOURCE_EXHAUSTED, "m"},
+               {R"({"error":"m"})", RY_UNAVAILABLE, "m"},
+               {R"({"error":true,"message":"m"})", RY_UNAVAILABLE, "m"},
+               {R"({"object":"error","message":"m","type":"BadRequestError","code":400})", RY_INVALID_ARGUMENT, "m"},
+               {R"({"type":"error","error":{"type":"overloaded_error","message":"m"}})", RY_UNAVAILABLE, "m"},
+               {R"({"choices":null,"error_type":"upstream_timeout","error_message":"m"})", RY_DEADLINE_EXCEEDED, "m"},
+               {R"({"detail":"m"})", RY_UNAVAILABLE, "m"},
+               {R"({"detail":[{"loc":["body"],"msg":"m"}]})", RY_UNAVAILABLE, "m"},
+               {R"({"errors":[{"message":"m","code":"rate_limit_exceeded"}]})", RY_RESOURCE_EXHAUSTED, "m"},
+               {R"({"base_resp":{"status_code":1002,"status_msg":"m"}})", RY_UNAVAILABLE, "m"},
+               {R"({"x_groq":{"error":"m"}})", RY_UNAVAILABLE, "m"},
+               {R"({"error":{"message":"m","code":"context_length_exceeded"}})", RY_OUT_OF_RANGE, "m"},
+               {R"({"error":{"message":"{\"error\":{\"message\":\"m\",\"type\":\"rate_limit_error\"}}"}})",
+                RY_RESOURCE_EXHAUSTED, "m"},
+               {R"({"success":false,"message":"m"})", RY_UNAVAILABLE, "m"}};
   for (const auto& c : cases) {
     const auto f = in_stream(c.event);
     ASSERT_TRUE(f) << c.event;
@@ -42,8 +42,9 @@ TEST(provider_error, all_forms_within_a_stream_are_recognised) {
 TEST(provider_error, what_belongs_to_an_answer_is_none) {
   for (const char* event :
        {"{}", R"({"choices":[],"error":null})", R"({"choices":[{"delta":{"content":"error"}}],"error":""})",
-        R"({"type":"ping"})", R"({"type":"message_start","message":{"usage":{}}})", R"({"base_resp":{"status_code":0}})",
-        R"({"object":"chat.completion.chunk","message":"x","choices":[]})", R"({"usage":{"prompt_tokens":1}})",
+        R"({"type":"ping"})", R"({"type":"message_start","message":{"usage":{}}})",
+        R"({"base_resp":{"status_code":0}})", R"({"object":"chat.completion.chunk","message":"x","choices":[]})",
+        R"({"usage":{"prompt_tokens":1}})",
         R"({"type":"content_block_delta","delta":{"type":"text_delta","text":"error"}})", R"({"errors":[]})"})
     EXPECT_FALSE(in_stream(event)) << event;
 }
@@ -85,16 +86,20 @@ TEST(provider_error, a_page_or_a_bare_text_is_not_shown_to_clients) {
 }
 
 TEST(provider_error, the_text_of_a_provider_is_marked_as_quoted_and_has_a_sentence_in_its_place) {
-  for (const auto& [body, status] : std::vector<std::pair<const char*, unsigned>>{
-           {R"({"error":{"message":"host 10.0.0.7 is down"}})", 500}, {R"({"error":{"message":"Incorrect API key sk-1"}})", 401},
-           {R"({"error":{"message":"x","code":"insufficient_quota"}})", 429}, {R"({"detail":"no such field"})", 422},
-           {"the context window is full", 400}, {R"({"error":{"message":"y"}})", 0}}) {
+  for (const auto& [body, status] :
+       std::vector<std::pair<const char*, unsigned>>{{R"({"error":{"message":"host 10.0.0.7 is down"}})", 500},
+                                                     {R"({"error":{"message":"Incorrect API key sk-1"}})", 401},
+                                                     {R"({"error":{"message":"x","code":"insufficient_quota"}})", 429},
+                                                     {R"({"detail":"no such field"})", 422},
+                                                     {"the context window is full", 400},
+                                                     {R"({"error":{"message":"y"}})", 0}}) {
     const auto f = llm::failure_of_body(body, status);
     EXPECT_TRUE(f.quoted) << body;
     EXPECT_TRUE(llm::sentence_of(f).starts_with("the ")) << body;
     EXPECT_EQ(llm::sentence_of(f).find(f.message), std::string_view::npos) << body;
   }
-  for (const auto& f : {llm::failure_of_body("", 502), llm::failure_of_body("<html>", 401), llm::failure_of_body("{\"error\":{}}", 0)})
+  for (const auto& f :
+       {llm::failure_of_body("", 502), llm::failure_of_body("<html>", 401), llm::failure_of_body("{\"error\":{}}", 0)})
     EXPECT_FALSE(f.quoted) << f.message;
 }
 
@@ -105,9 +110,10 @@ TEST(provider_error, a_text_in_the_place_of_an_object_may_say_that_the_conversat
 }
 
 TEST(provider_error, a_retry_hint_is_kept) {
-  EXPECT_EQ(llm::failure_of_body(R"({"error":{"message":"Please try again in 7.66s","code":"rate_limit_exceeded"}})", 429)
-                .retry_after_s,
-            8u);
+  EXPECT_EQ(
+      llm::failure_of_body(R"({"error":{"message":"Please try again in 7.66s","code":"rate_limit_exceeded"}})", 429)
+          .retry_after_s,
+      8u);
 }
 
 }  // namespace

@@ -53,25 +53,54 @@ class author {
   }
 
   std::string text() {
-    static const std::string texts[] = {"", " ", "\n\n", "\u200b", "\u00a0\u3000", "hello", "two\nlines ", "Error: no", "  spaced", "\u4e2d\u6587"};
+    static const std::string texts[] = {"",      " ",           "\n\n",      "\u200b",   "\u00a0\u3000",
+                                        "hello", "two\nlines ", "Error: no", "  spaced", "\u4e2d\u6587"};
     return one_of(texts);
   }
   std::string id() {
-    static const std::string ids[] = {"", "1", "call_1", "call_2", "list:1", "list.1", "toolu_01A", "abcDEF123", "abcDEF124", "a b", "\u00e9",
-                                      "functions.list_files:0", std::string(41, 'x'), std::string(64, 'x'), std::string(65, 'x'), "----"};
+    static const std::string ids[] = {"",
+                                      "1",
+                                      "call_1",
+                                      "call_2",
+                                      "list:1",
+                                      "list.1",
+                                      "toolu_01A",
+                                      "abcDEF123",
+                                      "abcDEF124",
+                                      "a b",
+                                      "\u00e9",
+                                      "functions.list_files:0",
+                                      std::string(41, 'x'),
+                                      std::string(64, 'x'),
+                                      std::string(65, 'x'),
+                                      "----"};
     return one_of(ids);
   }
   std::string name() {
-    static const std::string names[] = {"f", "g", "21st__search", "a.b", "a b", "", "\u63a2\u3059", std::string(70, 'n'), "plain"};
+    static const std::string names[] = {
+        "f", "g", "21st__search", "a.b", "a b", "", "\u63a2\u3059", std::string(70, 'n'), "plain"};
     return one_of(names);
   }
   json::value image() {
     using namespace llm::test;
-    static const std::string bytes[] = {png(5, 5), png(2001, 5), png(8001, 5), jpeg(5, 5), jpeg(5, 9000), gif(5, 5), gif(5, 5, 2), webp(5, 5),
-                                        png(5, 5).substr(0, 40), jpeg(5, 5).substr(0, 30), "<svg/>", "", "\xff\xd8\xff\xe0", png(5, 5, 4u << 20)};
+    static const std::string bytes[] = {png(5, 5),
+                                        png(2001, 5),
+                                        png(8001, 5),
+                                        jpeg(5, 5),
+                                        jpeg(5, 9000),
+                                        gif(5, 5),
+                                        gif(5, 5, 2),
+                                        webp(5, 5),
+                                        png(5, 5).substr(0, 40),
+                                        jpeg(5, 5).substr(0, 30),
+                                        "<svg/>",
+                                        "",
+                                        "\xff\xd8\xff\xe0",
+                                        png(5, 5, 4u << 20)};
     static const std::string types[] = {"image/png", "image/jpg", "image/jpeg", "image/svg+xml", "", "application/pdf"};
     const std::size_t n = below(std::size(bytes));
-    std::string data = n + 1 == std::size(bytes) && !chance(100) ? llm::encode_base64(bytes[0]) : llm::encode_base64(bytes[n]);
+    std::string data =
+        n + 1 == std::size(bytes) && !chance(100) ? llm::encode_base64(bytes[0]) : llm::encode_base64(bytes[n]);
     if (chance(10)) data += "*";
     return json::object{{"type", "image"}, {"media_type", one_of(types)}, {"data", data}};
   }
@@ -79,13 +108,16 @@ class author {
     if (!chance(4)) return json::value(text());
     json::array parts;
     for (std::size_t n = chance(40) ? 30 : below(4); n > 0; --n) {
-      if (chance(2)) parts.push_back(image());
-      else parts.push_back(json::object{{"type", "text"}, {"text", text()}});
+      if (chance(2))
+        parts.push_back(image());
+      else
+        parts.push_back(json::object{{"type", "text"}, {"text", text()}});
     }
     return parts;
   }
   json::value arguments() {
-    static const char* const values[] = {"{}", R"({"a":1})", R"({"filter[name]":{"$top":[1]}})", R"("broken")", R"("{\"a\":1}")", "[]", "null"};
+    static const char* const values[] = {
+        "{}", R"({"a":1})", R"({"filter[name]":{"$top":[1]}})", R"("broken")", R"("{\"a\":1}")", "[]", "null"};
     return json::parse(one_of(values));
   }
   json::array reasoning(std::string_view call_id) {
@@ -93,27 +125,49 @@ class author {
     const auto& model = one_of(models);
     switch (below(6)) {
       case 4:
-      case 5: return {responses_items(model, call_id)};
-      case 0: return {json::object{{"driver", "anthropic"}, {"model", model}, {"type", "thinking"}, {"thinking", "t"}, {"signature", "s"}}};
-      case 1: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_content", "t"}}};
-      case 2: return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_details", json::array{json::object{{"type", "x"}}}}}};
+      case 5:
+        return {responses_items(model, call_id)};
+      case 0:
+        return {json::object{
+            {"driver", "anthropic"}, {"model", model}, {"type", "thinking"}, {"thinking", "t"}, {"signature", "s"}}};
+      case 1:
+        return {json::object{{"driver", "openai"}, {"model", model}, {"reasoning_content", "t"}}};
+      case 2:
+        return {json::object{
+            {"driver", "openai"}, {"model", model}, {"reasoning_details", json::array{json::object{{"type", "x"}}}}}};
       default:
-        return {json::object{{"driver", "openai"}, {"model", model},
-                             {"calls", json::array{json::object{{"id", call_id}, {"extra_content", {{"google", {{"thought_signature", "sig"}}}}}}}}}};
+        return {json::object{
+            {"driver", "openai"},
+            {"model", model},
+            {"calls", json::array{json::object{{"id", call_id},
+                                               {"extra_content", {{"google", {{"thought_signature", "sig"}}}}}}}}}};
     }
   }
   // Stored with an answer of the Responses API, possibly one that no longer matches this message.
   json::object responses_items(std::string_view model, std::string_view call_id) {
-    static const char* const items[] = {R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e1"})", R"({"type":"reasoning","id":"rs_2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})",
-                                        R"({"type":"message","at":0,"size":5,"phase":"commentary"})", R"({"type":"message","at":1,"size":2})", R"({"type":"message","at":-1,"size":1e300})", R"({"type":"message"})",
-                                        R"({"type":"function_call","call_id":"call_1"})", R"({"type":"function_call","call_id":"1"})", R"({"type":"function_call"})", R"({"type":"x"})", "1"};
+    static const char* const items[] = {
+        R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e1"})",
+        R"({"type":"reasoning","id":"rs_2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})",
+        R"({"type":"message","at":0,"size":5,"phase":"commentary"})",
+        R"({"type":"message","at":1,"size":2})",
+        R"({"type":"message","at":-1,"size":1e300})",
+        R"({"type":"message"})",
+        R"({"type":"function_call","call_id":"call_1"})",
+        R"({"type":"function_call","call_id":"1"})",
+        R"({"type":"function_call"})",
+        R"({"type":"x"})",
+        "1"};
     static const std::string providers[] = {"p", "another"};
     json::array list;
     for (std::size_t n = below(6); n > 0; --n) {
       list.push_back(json::parse(one_of(items)));
       if (chance(3)) list.push_back(json::object{{"type", "function_call"}, {"call_id", call_id}});
     }
-    return {{"driver", "openai"}, {"model", model}, {"provider", one_of(providers)}, {"wire", "responses"}, {"items", list}};
+    return {{"driver", "openai"},
+            {"model", model},
+            {"provider", one_of(providers)},
+            {"wire", "responses"},
+            {"items", list}};
   }
   json::array messages() {
     json::array out;
@@ -121,7 +175,9 @@ class author {
     for (std::size_t n = 1 + below(12); n > 0; --n) {
       switch (below(5)) {
         case 0:
-        case 1: out.push_back(json::object{{"role", "user"}, {"content", content()}}); break;
+        case 1:
+          out.push_back(json::object{{"role", "user"}, {"content", content()}});
+          break;
         case 2:
         case 3: {
           json::object m{{"role", "assistant"}, {"content", text()}};
@@ -138,7 +194,11 @@ class author {
         default:
           for (std::size_t k = below(4); k > 0; --k) {
             const std::string to = open.empty() || chance(8) ? id() : open[below(open.size())];
-            out.push_back(json::object{{"role", "tool"}, {"tool_call_id", to}, {"name", name()}, {"content", content()}, {"is_error", chance(3)}});
+            out.push_back(json::object{{"role", "tool"},
+                                       {"tool_call_id", to},
+                                       {"name", name()},
+                                       {"content", content()},
+                                       {"is_error", chance(3)}});
           }
       }
     }
@@ -147,14 +207,20 @@ class author {
   }
   json::array tools() {
     static const char* const schemas[] = {
-        "null", "[]", "{}", R"({"type":"string"})", R"({"properties":[]})", R"({"properties":{"filter[name]":{"type":"string"},"$top":{}},"required":{}})",
+        "null",
+        "[]",
+        "{}",
+        R"({"type":"string"})",
+        R"({"properties":[]})",
+        R"({"properties":{"filter[name]":{"type":"string"},"$top":{}},"required":{}})",
         R"({"anyOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"名":{"type":["string","null"]}}}]})",
         R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"},"l":{"type":"array"}}}}})",
         R"({"type":"object","properties":{"t":{"type":"array","items":[{"type":"string"},{"const":1}]}},"required":["x"],"not":{},"$schema":"s"})",
         R"({"type":"object","properties":{"e":{"enum":[1,"a",null]},"o":{"oneOf":[{"type":"null"},{"type":"object","properties":null}]}}})"};
     json::array out;
     for (std::size_t n = chance(20) ? 200 : below(5), i = 0; i < n; ++i)
-      out.push_back(json::object{{"name", n > 5 ? "t" + std::to_string(i) : name()}, {"description", std::string(below(3) * 700, 'd')},
+      out.push_back(json::object{{"name", n > 5 ? "t" + std::to_string(i) : name()},
+                                 {"description", std::string(below(3) * 700, 'd')},
                                  {"parameters", json::parse(one_of(schemas))}});
     return out;
   }
@@ -166,12 +232,16 @@ class author {
 
 using complaints = std::vector<std::string>;
 
-void check_image(std::string_view type, std::string_view data, std::uint32_t side, std::size_t encoded, complaints& out) {
+void check_image(std::string_view type, std::string_view data, std::uint32_t side, std::size_t encoded,
+                 complaints& out) {
   const auto bytes = llm::decode_base64(data);
-  if (!bytes || data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") != std::string_view::npos)
+  if (!bytes || data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=") !=
+                    std::string_view::npos)
     return out.push_back("the data of an image are not base64");
-  const bool right = (type == "image/png" && bytes->starts_with("\x89PNG")) || (type == "image/jpeg" && bytes->starts_with("\xff\xd8")) ||
-                     (type == "image/gif" && bytes->starts_with("GIF8")) || (type == "image/webp" && bytes->starts_with("RIFF"));
+  const bool right = (type == "image/png" && bytes->starts_with("\x89PNG")) ||
+                     (type == "image/jpeg" && bytes->starts_with("\xff\xd8")) ||
+                     (type == "image/gif" && bytes->starts_with("GIF8")) ||
+                     (type == "image/webp" && bytes->starts_with("RIFF"));
   if (!right) out.push_back("an image is said to be " + std::string(type));
   const auto h = llm::read_image_header(*bytes);
   if (!h.complete) out.push_back("a damaged image");
@@ -185,7 +255,8 @@ void check_schema(const json::value& v, bool top, complaints& out) {
   for (const char* key : {"$ref", "$defs", "$schema", "definitions", "dependencies"})
     if (s->contains(key)) out.push_back(std::string(key) + " in a schema");
   if (top) {
-    if (text_at(*s, "type") != "object" || !object_at(*s, "properties")) out.push_back("the top of a schema is no object with properties");
+    if (text_at(*s, "type") != "object" || !object_at(*s, "properties"))
+      out.push_back("the top of a schema is no object with properties");
     for (const char* key : {"anyOf", "oneOf", "allOf", "not", "enum"})
       if (s->contains(key)) out.push_back(std::string(key) + " at the top");
   }
@@ -195,7 +266,8 @@ void check_schema(const json::value& v, bool top, complaints& out) {
     if (!p->is_object()) return out.push_back("properties is no object");
     static const std::regex name("[a-zA-Z0-9_.-]{1,64}");
     for (const auto& member : p->get_object()) {
-      if (!std::regex_match(std::string(member.key()), name)) out.push_back("the property " + std::string(member.key()));
+      if (!std::regex_match(std::string(member.key()), name))
+        out.push_back("the property " + std::string(member.key()));
       check_schema(member.value(), false, out);
     }
   }
@@ -213,12 +285,14 @@ void check_schema(const json::value& v, bool top, complaints& out) {
 }
 
 void check_gemini_schema(const json::value& v, complaints& out) {
-  static const std::set<std::string_view> known{"type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems",
-                                                "properties", "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern",
-                                                "anyOf", "minimum", "maximum"};
+  static const std::set<std::string_view> known{
+      "type",      "format",   "title",      "description", "nullable",      "enum",          "items",
+      "minItems",  "maxItems", "properties", "required",    "minProperties", "maxProperties", "minLength",
+      "maxLength", "pattern",  "anyOf",      "minimum",     "maximum"};
   const auto& s = v.get_object();
   for (const auto& member : s)
-    if (!known.contains(std::string_view(member.key().data(), member.key().size()))) out.push_back("Gemini does not know " + std::string(member.key()));
+    if (!known.contains(std::string_view(member.key().data(), member.key().size())))
+      out.push_back("Gemini does not know " + std::string(member.key()));
   if (const auto* type = s.if_contains("type"); type && !type->is_string()) out.push_back("a list of types");
   if (!s.contains("type") && !s.contains("anyOf")) out.push_back("no type");
   if (const auto* p = object_at(s, "properties"))
@@ -294,7 +368,8 @@ complaints of_anthropic(const json::object& body) {
     }
   std::size_t marks = 0;
   const std::string text = json::serialize(body);
-  for (auto at = text.find("\"cache_control\""); at != std::string::npos; at = text.find("\"cache_control\"", at + 1)) ++marks;
+  for (auto at = text.find("\"cache_control\""); at != std::string::npos; at = text.find("\"cache_control\"", at + 1))
+    ++marks;
   if (marks > 4) out.push_back("too many marks for the cache");
   return out;
 }
@@ -315,7 +390,8 @@ complaints of_chat(const json::object& body, const chat_rules& rules) {
     const std::string role(text_at(m, "role"));
     if (role != "tool" && !pending.empty()) out.push_back("calls without results");
     if (rules.alternate && role == last && role != "tool") out.push_back("roles do not alternate");
-    if (rules.alternate && role == "assistant" && (last.empty() || last == "system")) out.push_back("the assistant begins");
+    if (rules.alternate && role == "assistant" && (last.empty() || last == "system"))
+      out.push_back("the assistant begins");
     if (rules.nothing_behind_results && role == "user" && last == "tool") out.push_back("a user follows a tool");
     last = role;
     if (role == "tool") {
@@ -324,7 +400,8 @@ complaints of_chat(const json::object& body, const chat_rules& rules) {
       continue;
     }
     const auto* calls = array_at(m, "tool_calls");
-    if (role == "assistant" && llm::is_blank(text_at(m, "content")) && (!calls || calls->empty())) out.push_back("an empty answer");
+    if (role == "assistant" && llm::is_blank(text_at(m, "content")) && (!calls || calls->empty()))
+      out.push_back("an empty answer");
     if (role == "user" || role == "system") {
       const auto* parts = array_at(m, "content");
       if (!parts && llm::is_blank(text_at(m, "content"))) out.push_back("a blank message");
@@ -362,7 +439,8 @@ complaints of_chat(const json::object& body, const chat_rules& rules) {
     for (const auto& t : *tools) {
       const auto& function = t.at("function").as_object();
       const std::string name(text_at(function, "name"));
-      if (!std::regex_match(name, rules.names) || !names.insert(name).second) out.push_back("the name of the tool " + name);
+      if (!std::regex_match(name, rules.names) || !names.insert(name).second)
+        out.push_back("the name of the tool " + name);
       if (text_at(function, "description").size() > 1026) out.push_back("a long description");
       check_schema(function.at("parameters"), true, out);
       if (rules.dialect == openai::dialect::gemini) check_gemini_schema(function.at("parameters"), out);
@@ -402,21 +480,27 @@ complaints of_responses(const json::object& body, openai::dialect dialect, bool 
     const std::string what(type == "message" ? text_at(item, "role") : type);
     if (last == "reasoning" && what != "reasoning" && what != "assistant" && what != "function_call")
       out.push_back("reasoning without the item that it belongs to");
-    if (!pending.empty() && what != "function_call" && what != "function_call_output" && what != "reasoning" && what != "assistant")
+    if (!pending.empty() && what != "function_call" && what != "function_call_output" && what != "reasoning" &&
+        what != "assistant")
       out.push_back("calls without results");
-    if (alternate && what == "user" && (last == "user" || last == "function_call_output")) out.push_back("roles do not alternate");
+    if (alternate && what == "user" && (last == "user" || last == "function_call_output"))
+      out.push_back("roles do not alternate");
     last = what;
     if (what == "reasoning") {
       for (const auto& member : item)
-        if (member.key() != "type" && member.key() != "id" && member.key() != "summary" && member.key() != "encrypted_content" && member.key() != "content")
+        if (member.key() != "type" && member.key() != "id" && member.key() != "summary" &&
+            member.key() != "encrypted_content" && member.key() != "content")
           out.push_back("reasoning with " + std::string(member.key()));
       if (!array_at(item, "summary")) out.push_back("reasoning without a summary");
-      if (text_at(item, "encrypted_content").empty() && (dialect == openai::dialect::openai || !array_at(item, "content")))
+      if (text_at(item, "encrypted_content").empty() &&
+          (dialect == openai::dialect::openai || !array_at(item, "content")))
         out.push_back("reasoning that the provider does not have");
     } else if (what == "user" || what == "assistant") {
       check_parts(item.at("content"));
       if (what == "assistant" && !item.at("content").is_string()) out.push_back("the assistant has no text");
-      if (const auto phase = text_at(item, "phase"); item.contains("phase") && phase != "commentary" && phase != "final_answer") out.push_back("the phase");
+      if (const auto phase = text_at(item, "phase");
+          item.contains("phase") && phase != "commentary" && phase != "final_answer")
+        out.push_back("the phase");
     } else if (what == "function_call") {
       const std::string call(text_at(item, "call_id"));
       if (!std::regex_match(call, id) || !ids.insert(call).second) out.push_back("the id " + call);
@@ -442,8 +526,10 @@ complaints of_responses(const json::object& body, openai::dialect dialect, bool 
     for (const auto& v : *tools) {
       const auto& tool = v.as_object();
       const std::string tool_name(text_at(tool, "name"));
-      if (text_at(tool, "type") != "function" || !tool.contains("strict") || tool.contains("function")) out.push_back("the form of the tool " + tool_name);
-      if (!std::regex_match(tool_name, name) || !names.insert(tool_name).second) out.push_back("the name of the tool " + tool_name);
+      if (text_at(tool, "type") != "function" || !tool.contains("strict") || tool.contains("function"))
+        out.push_back("the form of the tool " + tool_name);
+      if (!std::regex_match(tool_name, name) || !names.insert(tool_name).second)
+        out.push_back("the name of the tool " + tool_name);
       check_schema(tool.at("parameters"), true, out);
     }
   } else if (body.contains("tool_choice")) {
@@ -476,11 +562,14 @@ TEST(provider_rules, anthropic_takes_any_conversation) {
 }
 
 TEST(provider_rules, chat_providers_take_any_conversation) {
-  const chat_rules all[] = {
-      {"openai", openai::dialect::openai, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z0-9_-]{1,64}"), false, false, false},
-      {"compatible", openai::dialect::compatible, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), true, true, false},
-      {"mistral", openai::dialect::mistral, std::regex("[a-zA-Z0-9]{9}"), std::regex("[a-zA-Z0-9_-]{1,64}"), true, true, false},
-      {"gemini", openai::dialect::gemini, std::regex("[!-~]{1,40}"), std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), false, false, true}};
+  const chat_rules all[] = {{"openai", openai::dialect::openai, std::regex("[!-~]{1,40}"),
+                             std::regex("[a-zA-Z0-9_-]{1,64}"), false, false, false},
+                            {"compatible", openai::dialect::compatible, std::regex("[!-~]{1,40}"),
+                             std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), true, true, false},
+                            {"mistral", openai::dialect::mistral, std::regex("[a-zA-Z0-9]{9}"),
+                             std::regex("[a-zA-Z0-9_-]{1,64}"), true, true, false},
+                            {"gemini", openai::dialect::gemini, std::regex("[!-~]{1,40}"),
+                             std::regex("[a-zA-Z_][a-zA-Z0-9_-]{0,63}"), false, false, true}};
   for (const auto& rules : all)
     for (std::uint32_t seed = 1; seed <= conversations; ++seed) {
       const auto neutral = author(seed).request();
@@ -514,16 +603,25 @@ TEST(provider_rules, the_same_conversation_makes_the_same_request) {
 }
 
 TEST(provider_rules, the_rules_find_what_is_wrong) {
-  const auto body = json::parse(R"({"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a:b","name":"f","input":[]}]},
-    {"role":"user","content":[{"type":"text","text":" "},{"type":"tool_result","tool_use_id":"x","content":"","is_error":true}]}]})").as_object();
+  const auto body =
+      json::parse(R"({"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a:b","name":"f","input":[]}]},
+    {"role":"user","content":[{"type":"text","text":" "},{"type":"tool_result","tool_use_id":"x","content":"","is_error":true}]}]})")
+          .as_object();
   EXPECT_GE(of_anthropic(body).size(), 7u);
-  const chat_rules strict{"strict", openai::dialect::gemini, std::regex("[a-zA-Z0-9]{9}"), std::regex("[a-z]+"), true, true, true};
-  const auto chat = json::parse(R"({"tool_choice":"auto","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"1","arguments":"x"}}]},
-    {"role":"user","content":""},{"role":"user","content":[]},{"role":"tool","tool_call_id":"b","content":""},{"role":"user","content":"a"}]})").as_object();
+  const chat_rules strict{
+      "strict", openai::dialect::gemini, std::regex("[a-zA-Z0-9]{9}"), std::regex("[a-z]+"), true, true, true};
+  const auto chat =
+      json::parse(
+          R"({"tool_choice":"auto","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"a","function":{"name":"1","arguments":"x"}}]},
+    {"role":"user","content":""},{"role":"user","content":[]},{"role":"tool","tool_call_id":"b","content":""},{"role":"user","content":"a"}]})")
+          .as_object();
   EXPECT_GE(of_chat(chat, strict).size(), 10u);
-  const auto responses = json::parse(R"({"stream":true,"store":true,"stop":["x"],"tool_choice":"auto","input":[{"type":"reasoning","id":"r","status":"completed"},{"type":"message","role":"user","content":""},
+  const auto responses =
+      json::parse(
+          R"({"stream":true,"store":true,"stop":["x"],"tool_choice":"auto","input":[{"type":"reasoning","id":"r","status":"completed"},{"type":"message","role":"user","content":""},
     {"type":"function_call","call_id":"a b","name":"1","arguments":"x"},{"type":"message","role":"user","content":[]},{"type":"function_call_output","call_id":"c","output":" "},{"type":"x"},
-    {"type":"message","role":"assistant","content":"a","phase":"last"}]})").as_object();
+    {"type":"message","role":"assistant","content":"a","phase":"last"}]})")
+          .as_object();
   EXPECT_GE(of_responses(responses, openai::dialect::openai, true).size(), 17u);
 }
 

@@ -18,8 +18,7 @@ json::object parse_request(std::string_view text) {
   for (const auto& m : *messages) {
     if (!m.is_object()) throw bad_request("an element of \"messages\" is not an object");
     const auto role = text_at(m.get_object(), "role");
-    if (role != "user" && role != "assistant" && role != "tool")
-      throw bad_request("a message has an unknown \"role\"");
+    if (role != "user" && role != "assistant" && role != "tool") throw bad_request("a message has an unknown \"role\"");
   }
   return o;
 }
@@ -42,8 +41,7 @@ std::vector<const json::object*> content_images(const json::object& message) {
   std::vector<const json::object*> out;
   if (const auto* parts = array_at(message, "content"))
     for (const auto& p : *parts)
-      if (p.is_object() && text_at(p.get_object(), "type") == "image")
-        out.push_back(&p.get_object());
+      if (p.is_object() && text_at(p.get_object(), "type") == "image") out.push_back(&p.get_object());
   return out;
 }
 

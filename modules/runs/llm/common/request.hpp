@@ -28,7 +28,7 @@ class bad_request : public std::exception {
 // A part of a request that was left out or changed to meet the provider's limits; goes to on_notice of the sink.
 struct notice {
   std::string_view code;  // "tool_skipped", "image_skipped" or "parameter_skipped"
-  std::string message;    // a sentence that names the part
+  std::string message;  // a sentence that names the part
 };
 
 // Parses and checks the outer shape: an object with `model` and an array `messages` of objects with

@@ -5,8 +5,8 @@
 namespace {
 
 TEST(request, blank_is_what_unicode_calls_blank) {
-  for (std::string_view blank : {"", " ", "\n\t\r ", "\u00a0", "\u2003\u3000", "\u200b\u200d\ufeff", "\u00ad", "\u2060", "\U000e0041",
-                                 "\x01", "\u2028\u2029\u0085"})
+  for (std::string_view blank : {"", " ", "\n\t\r ", "\u00a0", "\u2003\u3000", "\u200b\u200d\ufeff", "\u00ad", "\u2060",
+                                 "\U000e0041", "\x01", "\u2028\u2029\u0085"})
     EXPECT_TRUE(llm::is_blank(blank)) << blank;
   for (std::string_view text : {"a", " . ", "\u00e9", "\u200b0", "\U0001f600", "\u4e2d", "\u3164"})
     EXPECT_FALSE(llm::is_blank(text)) << text;

@@ -45,11 +45,11 @@ double unit_ms(std::string_view name) {
   static constexpr struct {
     std::string_view name;
     double ms;
-  } units[] = {{"ms", 1},          {"msec", 1},          {"millis", 1},    {"millisecond", 1}, {"milliseconds", 1},
-               {"s", 1e3},         {"sec", 1e3},         {"secs", 1e3},    {"second", 1e3},    {"seconds", 1e3},
-               {"m", 6e4},         {"min", 6e4},         {"mins", 6e4},    {"minute", 6e4},    {"minutes", 6e4},
-               {"h", 3.6e6},       {"hr", 3.6e6},        {"hrs", 3.6e6},   {"hour", 3.6e6},    {"hours", 3.6e6},
-               {"d", 8.64e7},      {"day", 8.64e7},      {"days", 8.64e7}};
+  } units[] = {{"ms", 1},     {"msec", 1},     {"millis", 1},   {"millisecond", 1}, {"milliseconds", 1},
+               {"s", 1e3},    {"sec", 1e3},    {"secs", 1e3},   {"second", 1e3},    {"seconds", 1e3},
+               {"m", 6e4},    {"min", 6e4},    {"mins", 6e4},   {"minute", 6e4},    {"minutes", 6e4},
+               {"h", 3.6e6},  {"hr", 3.6e6},   {"hrs", 3.6e6},  {"hour", 3.6e6},    {"hours", 3.6e6},
+               {"d", 8.64e7}, {"day", 8.64e7}, {"days", 8.64e7}};
   for (const auto& u : units)
     if (u.name == name) return u.ms;
   return 0;

@@ -28,8 +28,8 @@ TEST(retry_hint, reads_durations) {
   const struct {
     const char* text;
     std::uint64_t ms;
-  } cases[] = {{"3.5s", 3500},          {"120ms", 120},   {"1m2s", 62'000}, {"2 minutes and 5 seconds", 125'000}, {"7", 7000},
-               {"20 seconds.", 20'000}, {"1h", 3'600'000}};
+  } cases[] = {{"3.5s", 3500}, {"120ms", 120},          {"1m2s", 62'000}, {"2 minutes and 5 seconds", 125'000},
+               {"7", 7000},    {"20 seconds.", 20'000}, {"1h", 3'600'000}};
   for (const auto& c : cases) EXPECT_EQ(llm::read_duration_ms(c.text), c.ms) << c.text;
   for (const char* bad : {"", "soon", "-1s", "5 apples"}) EXPECT_FALSE(llm::read_duration_ms(bad)) << bad;
   EXPECT_EQ(llm::whole_seconds(1), 1u);

@@ -14,7 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view secret_words[] = {"auth", "key", "token", "secret", "cookie", "password", "signature", "sig"};
+constexpr std::string_view secret_words[] = {"auth",   "key",      "token",     "secret",
+                                             "cookie", "password", "signature", "sig"};
 
 std::string known(std::initializer_list<std::string_view> keys) {
   std::string out;
@@ -28,12 +29,11 @@ void check_header(std::string_view name, std::string_view value) {
   const bool token = !name.empty() && std::all_of(name.begin(), name.end(), [&](unsigned char c) {
     return std::isalnum(c) != 0 || marks.find(static_cast<char>(c)) != std::string_view::npos;
   });
-  const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) {
-    return c == '\t' || (c >= 0x20 && c != 0x7f);
-  });
+  const bool printable =
+      std::all_of(value.begin(), value.end(), [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7f); });
   if (token && printable) return;
-  throw ry::bad_request("llm.config", "headers." + std::string(name) + (token ? " holds a control character"
-                                                                              : " is not a header name"));
+  throw ry::bad_request(
+      "llm.config", "headers." + std::string(name) + (token ? " holds a control character" : " is not a header name"));
 }
 
 // Messages never contain the value, which may include a password.
@@ -50,8 +50,9 @@ void read_proxy(endpoint& e, const json::object& config) {
   if (known) rest.remove_prefix(7);
   const bool plain = std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
   if (!known || !plain || host_of(e.proxy).empty())
-    throw ry::bad_request("llm.config", "proxy must be http://[user:password@]host[:port], environment or none; other "
-                                        "kinds of proxies are not supported");
+    throw ry::bad_request("llm.config",
+                          "proxy must be http://[user:password@]host[:port], environment or none; other "
+                          "kinds of proxies are not supported");
   e.proxied = endpoint::proxy_from::setting;
 }
 
@@ -114,13 +115,11 @@ std::vector<std::string> secrets_of(const endpoint& e) {
 }  // namespace
 
 json::object parse_config(std::string_view text, std::initializer_list<std::string_view> own_keys) {
-  constexpr std::string_view common[] = {"kind",    "base_url",        "api_key",
-                                         "headers", "timeout_seconds", "idle_timeout_seconds",
-                                         "proxy",   "ca_file"};
+  constexpr std::string_view common[] = {
+      "kind", "base_url", "api_key", "headers", "timeout_seconds", "idle_timeout_seconds", "proxy", "ca_file"};
   boost::system::error_code ec;
   json::value v = json::parse(text.empty() ? std::string_view("{}") : text, ec);
-  if (ec || !v.is_object())
-    throw ry::bad_request("llm.config", "the provider's settings are not a JSON object");
+  if (ec || !v.is_object()) throw ry::bad_request("llm.config", "the provider's settings are not a JSON object");
   json::object config = std::move(v.get_object());
   for (const auto& [key, value] : config) {
     const std::string_view name(key.data(), key.size());
@@ -131,12 +130,10 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
   return config;
 }
 
-std::string text_setting(const json::object& config, std::string_view key,
-                         std::string_view standard) {
+std::string text_setting(const json::object& config, std::string_view key, std::string_view standard) {
   const auto* v = config.if_contains(key);
   if (!v || v->is_null()) return std::string(standard);
-  if (!v->is_string())
-    throw ry::bad_request("llm.config", std::string(key) + " must be a string");
+  if (!v->is_string()) throw ry::bad_request("llm.config", std::string(key) + " must be a string");
   return std::string(v->get_string());
 }
 
@@ -175,21 +172,19 @@ std::string host_of(std::string_view url) {
   return host;
 }
 
-std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t standard,
-                            std::int64_t min, std::int64_t max) {
+std::int64_t number_setting(const json::object& config, std::string_view key, std::int64_t standard, std::int64_t min,
+                            std::int64_t max) {
   const auto* v = config.if_contains(key);
   if (!v || v->is_null()) return standard;
   boost::system::error_code ec;
   const auto n = v->to_number<std::int64_t>(ec);
   if (ec || n < min || n > max)
-    throw ry::bad_request("llm.config", std::string(key) +
-                                            " must be a whole number from " +
-                                            std::to_string(min) + " to " + std::to_string(max));
+    throw ry::bad_request("llm.config", std::string(key) + " must be a whole number from " + std::to_string(min) +
+                                            " to " + std::to_string(max));
   return n;
 }
 
-endpoint read_endpoint(std::string_view name, const json::object& config,
-                       std::string_view default_base) {
+endpoint read_endpoint(std::string_view name, const json::object& config, std::string_view default_base) {
   endpoint e;
   e.name = name;
   e.url = text_setting(config, "base_url", default_base);
@@ -198,18 +193,12 @@ endpoint read_endpoint(std::string_view name, const json::object& config,
     throw ry::bad_request("llm.config", "base_url must begin with http:// or https://");
   e.url = with_path(e.url.substr(0, e.url.find('#')), "");
   e.secret = text_setting(config, "api_key", "");
-  e.total_ms =
-      static_cast<std::uint64_t>(number_setting(config, "timeout_seconds", 600, 1, 86'400)) * 1000;
-  e.idle_ms =
-      static_cast<std::uint64_t>(number_setting(config, "idle_timeout_seconds", 120, 1, 86'400)) *
-      1000;
+  e.total_ms = static_cast<std::uint64_t>(number_setting(config, "timeout_seconds", 600, 1, 86'400)) * 1000;
+  e.idle_ms = static_cast<std::uint64_t>(number_setting(config, "idle_timeout_seconds", 120, 1, 86'400)) * 1000;
   if (const auto* h = config.if_contains("headers"); h && !h->is_null()) {
-    if (!h->is_object())
-      throw ry::bad_request("llm.config", "headers must be an object of strings");
+    if (!h->is_object()) throw ry::bad_request("llm.config", "headers must be an object of strings");
     for (const auto& [key, value] : h->get_object()) {
-      if (!value.is_string())
-        throw ry::bad_request("llm.config",
-                              "headers." + std::string(key) + " must be a string");
+      if (!value.is_string()) throw ry::bad_request("llm.config", "headers." + std::string(key) + " must be a string");
       check_header(key, value.get_string());
       e.headers.emplace_back(std::string(key), std::string(value.get_string()));
     }

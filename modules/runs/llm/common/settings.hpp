@@ -13,13 +13,11 @@ namespace llm {
 
 // Parses config_json and moves the members of its table `options` to the top level. Refuses keys other than the common
 // ones and `own_keys`. Throws ry::error naming the key.
-boost::json::object parse_config(std::string_view json,
-                                 std::initializer_list<std::string_view> own_keys);
+boost::json::object parse_config(std::string_view json, std::initializer_list<std::string_view> own_keys);
 
 // Reads base_url, api_key, headers, timeout_seconds, idle_timeout_seconds, proxy and ca_file, whose content becomes
 // ca_pem; `url` is the base URL without a trailing slash, with its query. Throws ry::error naming the key.
-endpoint read_endpoint(std::string_view name, const boost::json::object& config,
-                       std::string_view default_base);
+endpoint read_endpoint(std::string_view name, const boost::json::object& config, std::string_view default_base);
 
 // Adds a header of the driver unless the settings contain one of that name, in any case.
 void add_header(endpoint& at, std::string_view name, std::string value);
@@ -33,9 +31,8 @@ std::string host_of(std::string_view url);
 bool flag_setting(const boost::json::object& config, std::string_view key, bool standard);
 // extra_body: a table of members for every request.
 boost::json::object extra_body_setting(const boost::json::object& config);
-std::string text_setting(const boost::json::object& config, std::string_view key,
-                         std::string_view standard);
-std::int64_t number_setting(const boost::json::object& config, std::string_view key,
-                            std::int64_t standard, std::int64_t min, std::int64_t max);
+std::string text_setting(const boost::json::object& config, std::string_view key, std::string_view standard);
+std::int64_t number_setting(const boost::json::object& config, std::string_view key, std::int64_t standard,
+                            std::int64_t min, std::int64_t max);
 
 }  // namespace llm

@@ -58,7 +58,8 @@ TEST(settings, knows_what_no_message_may_repeat) {
   const auto e = endpoint_of(
       R"({"base_url":"https://h/v1?api-version=2025-04-01&api_key=inquery&x=1","api_key":"thekey","proxy":"http://u:proxypass@h:1",)"
       R"("headers":{"Authorization":"Bearer theheader","X-Title":"the title","X-Gateway-Token":"gateway","Api-Key":"abc"}})");
-  EXPECT_EQ(e.secrets, (std::vector<std::string>{"Bearer theheader", "theheader", "proxypass", "gateway", "inquery", "thekey"}));
+  EXPECT_EQ(e.secrets,
+            (std::vector<std::string>{"Bearer theheader", "theheader", "proxypass", "gateway", "inquery", "thekey"}));
   EXPECT_TRUE(endpoint_of(R"({"base_url":"https://h/@cf/a:b","proxy":"http://h:3128"})").secrets.empty());
 }
 
@@ -79,7 +80,8 @@ TEST(settings, reads_the_proxy) {
     EXPECT_EQ(e.proxied, r.proxied) << r.config;
     EXPECT_EQ(e.proxy, r.proxy) << r.config;
   }
-  for (const char* wrong : {"https://u:hush@h", "socks5://u:hush@h", "hush", "http://u:hush@", "http://u:hush@a b", "http://"}) {
+  for (const char* wrong :
+       {"https://u:hush@h", "socks5://u:hush@h", "hush", "http://u:hush@", "http://u:hush@a b", "http://"}) {
     const auto said = refusal("{\"proxy\":\"" + std::string(wrong) + "\"}");
     EXPECT_TRUE(said.starts_with("proxy must be ")) << wrong << ": " << said;
     EXPECT_EQ(said.find("hush"), std::string::npos) << said;
@@ -129,8 +131,9 @@ TEST(settings, an_endpoint_keeps_its_query) {
 }
 
 TEST(settings, reads_the_host_of_an_address) {
-  for (const auto& [url, host] : {std::pair("https://API.OpenAI.com/v1", "api.openai.com"), std::pair("http://h:1/v1", "h"),
-                                  std::pair("https://u:p@h?x=@y", "h"), std::pair("http://[::1]:8/v1", "[::1]"), std::pair("none", "")})
+  for (const auto& [url, host] :
+       {std::pair("https://API.OpenAI.com/v1", "api.openai.com"), std::pair("http://h:1/v1", "h"),
+        std::pair("https://u:p@h?x=@y", "h"), std::pair("http://[::1]:8/v1", "[::1]"), std::pair("none", "")})
     EXPECT_EQ(llm::host_of(url), host);
 }
 

@@ -38,8 +38,7 @@ class sse_reader {
       bytes.remove_prefix(end);
       drop_line_end(bytes);
       bool go_on = true;
-      if (data_count_ == 0 && line.starts_with("data:") && !bytes.empty() &&
-          (bytes[0] == '\n' || bytes[0] == '\r')) {
+      if (data_count_ == 0 && line.starts_with("data:") && !bytes.empty() && (bytes[0] == '\n' || bytes[0] == '\r')) {
         // Fast path: the data of an event is nearly always one line, and its end is already here.
         drop_line_end(bytes);
         ++count_;

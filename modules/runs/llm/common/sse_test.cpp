@@ -13,8 +13,7 @@ std::vector<std::string> read(std::string_view text, std::size_t step, bool* fit
   std::vector<std::string> out;
   bool ok = true;
   for (std::size_t at = 0; ok && at < text.size(); at += step) {
-    const std::vector<char> piece(text.begin() + at,
-                                  text.begin() + std::min(text.size(), at + step));
+    const std::vector<char> piece(text.begin() + at, text.begin() + std::min(text.size(), at + step));
     ok = r.feed({piece.data(), piece.size()}, [&](std::string_view name, std::string_view data) {
       out.push_back(std::string(name) + "|" + std::string(data));
       return true;
@@ -32,14 +31,14 @@ TEST(sse, reads_events_at_every_split_and_line_end) {
     std::string t;
     for (char c : text) t += c == '\n' ? std::string(ending) : std::string(1, c);
     for (std::size_t step = 1; step <= t.size(); ++step)
-      ASSERT_THAT(read(t, step),
-                  testing::ElementsAre("|one", "a|two", "|x\ny\n", "| padded", "|end"))
+      ASSERT_THAT(read(t, step), testing::ElementsAre("|one", "a|two", "|x\ny\n", "| padded", "|end"))
           << "step " << step << " ending " << testing::PrintToString(ending);
   }
 }
 
 TEST(sse, line_ends_may_be_cut_anywhere) {
-  for (const std::string text : {"data: a\r\n\r\n", "data: a\r\n\n", "data: a\r\r", "data: a\n\r\n", "data: a\r\n\rdata: b\r\n\n"})
+  for (const std::string text :
+       {"data: a\r\n\r\n", "data: a\r\n\n", "data: a\r\r", "data: a\n\r\n", "data: a\r\n\rdata: b\r\n\n"})
     for (std::size_t size = 1; size < text.size(); ++size)
       EXPECT_EQ(read(text, size), read(text, text.size())) << testing::PrintToString(text) << " by " << size;
 }
@@ -62,9 +61,10 @@ TEST(sse, refuses_events_without_end) {
 }
 
 TEST(sse, the_limit_is_the_same_however_the_bytes_come) {
-  for (const std::string& text : {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
-                                 "data: " + std::string(994, 'x') + "\n\n", "data: " + std::string(995, 'x') + "\n\n",
-                                 "data: " + std::string(490, 'x') + "\n{" + std::string(508, 'y') + "\n\n"}) {
+  for (const std::string& text :
+       {": " + std::string(2000, 'c') + "\ndata: a\n\n", "data: " + std::string(2000, 'x') + "\n\n",
+        "data: " + std::string(994, 'x') + "\n\n", "data: " + std::string(995, 'x') + "\n\n",
+        "data: " + std::string(490, 'x') + "\n{" + std::string(508, 'y') + "\n\n"}) {
     bool whole = true, pieces = true;
     const auto events = read(text, text.size(), &whole);
     EXPECT_EQ(events, read(text, 7, &pieces));

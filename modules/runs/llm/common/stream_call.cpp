@@ -29,8 +29,7 @@ failure classify_transport(ry_status st, std::string_view reason, std::string te
     case RY_PERMISSION_DENIED:
       return {RY_INVALID_ARGUMENT, "llm.refused", std::move(text)};
     case RY_DATA_LOSS:
-      if (reason == "http_client.truncated")
-        return {RY_UNAVAILABLE, "llm.cut_off", std::move(text)};
+      if (reason == "http_client.truncated") return {RY_UNAVAILABLE, "llm.cut_off", std::move(text)};
       return {RY_DATA_LOSS, "llm.protocol", std::move(text)};
     case RY_RESOURCE_EXHAUSTED:
       return {RY_DATA_LOSS, "llm.protocol", std::move(text)};
@@ -41,7 +40,8 @@ failure classify_transport(ry_status st, std::string_view reason, std::string te
 
 failure failure_of_transport(ry_status st, std::string_view reason, std::string_view message) {
   const bool quoted = !message.empty();
-  auto f = classify_transport(st, reason, std::string(quoted ? message : "the connection to the model provider failed"));
+  auto f =
+      classify_transport(st, reason, std::string(quoted ? message : "the connection to the model provider failed"));
   f.quoted = quoted && st != RY_CANCELLED;
   return f;
 }
@@ -83,8 +83,7 @@ ry_status stream_call::send(const endpoint& at, exchange e) {
   return http.request(host_.host(), exec_, &r, &handler, this, &op_);
 }
 
-ry_status stream_call::start(const ry::context& host, const endpoint& at, exchange e, const caller& by,
-                             void** call) {
+ry_status stream_call::start(const ry::context& host, const endpoint& at, exchange e, const caller& by, void** call) {
   std::unique_ptr<stream_call> self(new stream_call(host, at, by));
   *call = self.get();
   const auto st = self->send(at, std::move(e));
@@ -130,8 +129,8 @@ ry_status stream_call::start(const ry::context& host, const endpoint& at, std::f
   std::unique_ptr<stream_call> of(new stream_call(host, at, by));
   *call = of.get();
   auto p = std::make_unique<preparation>(preparation{std::move(of), at, std::move(prepare), {}, {}});
-  const auto st = host.core().run_blocking(host.host(), by.exec, &preparation::work, p.get(),
-                                           {&preparation::done, p.get()});
+  const auto st =
+      host.core().run_blocking(host.host(), by.exec, &preparation::work, p.get(), {&preparation::done, p.get()});
   if (st == RY_OK) p.release();
   return st;
 }
@@ -216,8 +215,7 @@ void stream_call::end_after(std::uint64_t ms) {
                        if (slept == RY_OK) l->host.core().op_cancel(l->host.host(), l->op);
                      },
                      wait.get()};
-  if (host_.core().sleep_ms(host_.host(), exec_, ms, done, &linger_op_) == RY_OK)
-    wait.release();
+  if (host_.core().sleep_ms(host_.host(), exec_, ms, done, &linger_op_) == RY_OK) wait.release();
 }
 
 void stream_call::on_done(void* p, ry_status st, const ry_error_view* err) noexcept {

@@ -21,15 +21,15 @@ namespace llm {
 // Settings shared by all drivers over HTTP.
 struct endpoint {
   std::string name;  // of the provider; also the key of its connection pool
-  std::string url;   // of the request
+  std::string url;  // of the request
   std::string secret;
   std::vector<std::string> secrets;  // removed from all messages: the key, values of headers and of the URL
   ry::headers headers;
   std::uint64_t total_ms = 600'000, idle_ms = 120'000;
   enum class proxy_from { environment, setting, none };
   proxy_from proxied = proxy_from::environment;
-  std::string proxy;        // with proxy_from::setting
-  std::string ca_pem;       // certificates trusted in addition to the system's; empty: none
+  std::string proxy;  // with proxy_from::setting
+  std::string ca_pem;  // certificates trusted in addition to the system's; empty: none
   std::uint64_t trust = 0;  // the host's handle for them
 };
 
@@ -38,7 +38,7 @@ struct exchange {
   std::string body;
   std::unique_ptr<answer_reader> reader;
   std::shared_ptr<const call_names> names = nullptr;  // names changed for the provider; nullptr: none
-  std::vector<notice> notices = {};                   // passed to the sink before the answer begins
+  std::vector<notice> notices = {};  // passed to the sink before the answer begins
 };
 
 class stream_call final : receiver {

@@ -25,7 +25,8 @@ inline std::string png(std::uint32_t width, std::uint32_t height, std::size_t da
   const auto chunk = [](std::string_view type, const std::string& data) {
     return big_endian(static_cast<std::uint32_t>(data.size()), 4) + std::string(type) + data + "csum";
   };
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", big_endian(width, 4) + big_endian(height, 4) + std::string("\x08\0\0\0\0", 5)) +
+  return "\x89PNG\r\n\x1a\n" +
+         chunk("IHDR", big_endian(width, 4) + big_endian(height, 4) + std::string("\x08\0\0\0\0", 5)) +
          chunk("IDAT", std::string(data_bytes, 'x')) + chunk("IEND", "");
 }
 
@@ -52,12 +53,14 @@ inline std::string webp(std::uint32_t width, std::uint32_t height) {
 }
 
 inline std::string webp_lossy(std::uint32_t width, std::uint32_t height) {
-  const std::string data = "WEBPVP8 " + little_endian(10, 4) + "...\x9d\x01\x2a" + little_endian(width, 2) + little_endian(height, 2);
+  const std::string data =
+      "WEBPVP8 " + little_endian(10, 4) + "...\x9d\x01\x2a" + little_endian(width, 2) + little_endian(height, 2);
   return "RIFF" + little_endian(static_cast<std::uint32_t>(data.size()), 4) + data;
 }
 
 inline std::string webp_lossless(std::uint32_t width, std::uint32_t height) {
-  const std::string data = "WEBPVP8L" + little_endian(9, 4) + "\x2f" + little_endian((width - 1) | (height - 1) << 14, 4) + "......";
+  const std::string data =
+      "WEBPVP8L" + little_endian(9, 4) + "\x2f" + little_endian((width - 1) | (height - 1) << 14, 4) + "......";
   return "RIFF" + little_endian(static_cast<std::uint32_t>(data.size()), 4) + data;
 }
 

@@ -20,7 +20,9 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-bool all_blank(std::string_view s) { return s.find_first_not_of(blanks) == std::string_view::npos; }
+bool all_blank(std::string_view s) {
+  return s.find_first_not_of(blanks) == std::string_view::npos;
+}
 
 std::string_view trimmed(std::string_view s) {
   const auto begin = s.find_first_not_of(blanks);
@@ -50,7 +52,9 @@ std::size_t object_end(std::string_view s) {
   return std::string_view::npos;
 }
 
-bool starts_object(std::string_view s) { return trimmed(s).starts_with('{'); }
+bool starts_object(std::string_view s) {
+  return trimmed(s).starts_with('{');
+}
 
 bool empty_object(std::string_view s) {
   s = trimmed(s);
@@ -104,8 +108,8 @@ bool is_whole_object(std::string_view text) {
 bool is_no_arguments(std::string_view text) {
   text = trimmed(text);
   if (text.empty() || text == "null" || empty_object(text)) return true;
-  const bool enclosed = text.size() >= 2 && ((text.front() == '[' && text.back() == ']') ||
-                                             (text.front() == '"' && text.back() == '"'));
+  const bool enclosed =
+      text.size() >= 2 && ((text.front() == '[' && text.back() == ']') || (text.front() == '"' && text.back() == '"'));
   return enclosed && (all_blank(text.substr(1, text.size() - 2)) || text == "\"null\"");
 }
 

@@ -65,7 +65,7 @@ class tool_call_assembly {
   struct piece {
     std::optional<std::int64_t> index;
     std::string_view id, name, arguments;
-    bool whole = false;        // the arguments alone are a complete object
+    bool whole = false;  // the arguments alone are a complete object
     std::size_t position = 0;  // in its delta
   };
   struct call {

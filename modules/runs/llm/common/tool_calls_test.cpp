@@ -28,7 +28,8 @@ TEST(tool_call_assembly, calls_are_told_apart_however_they_are_numbered) {
     std::vector<std::string> deltas, calls;
   } cases[] = {
       {"as documented",
-       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])", R"([{"index":0,"function":{"arguments":"{\"x\""}}])",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])",
+        R"([{"index":0,"function":{"arguments":"{\"x\""}}])",
         R"([{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":0,"function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})", "b g {}"}},
       {"one index, own ids",
@@ -36,29 +37,36 @@ TEST(tool_call_assembly, calls_are_told_apart_however_they_are_numbered) {
         R"([{"index":0,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}])"},
        {R"(a f {"x":1})", R"(b f {"x":2})"}},
       {"no index, one id for all pieces",
-       {R"([{"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"id":"a","function":{"arguments":":1}"}}])"},
+       {R"([{"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
+        R"([{"id":"a","function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
       {"no index, two whole calls in a delta",
        {R"([{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}}])"},
        {"a f {}", "b f {}"}},
       {"another id in each piece",
-       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])", R"([{"index":0,"id":"b","function":{"arguments":"{\"x\""}}])",
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":""}}])",
+        R"([{"index":0,"id":"b","function":{"arguments":"{\"x\""}}])",
         R"([{"index":0,"id":"c","function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
       {"another index in each piece",
-       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"index":1,"function":{"arguments":":1}"}}])"},
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
+        R"([{"index":1,"function":{"arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
       {"an index as text",
-       {R"([{"index":"0","id":"a","function":{"name":"f","arguments":"{}"}}])", R"([{"index":"1","id":"b","function":{"name":"g","arguments":"{}"}}])"},
+       {R"([{"index":"0","id":"a","function":{"name":"f","arguments":"{}"}}])",
+        R"([{"index":"1","id":"b","function":{"name":"g","arguments":"{}"}}])"},
        {"a f {}", "b g {}"}},
       {"a name in pieces",
        {R"([{"index":0,"id":"a","function":{"name":"li"}}])", R"([{"index":0,"function":{"name":"st"}}])",
         R"([{"index":0,"function":{"arguments":"{}"}}])"},
        {"a list {}"}},
       {"the whole name in each piece",
-       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])", R"([{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}])"},
+       {R"([{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}])",
+        R"([{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}])"},
        {R"(a f {"x":1})"}},
-      {"name and arguments beside the function", {R"([{"id":"a","name":"f","arguments":{"x":1}}])"}, {R"(a f {"x":1})"}},
+      {"name and arguments beside the function",
+       {R"([{"id":"a","name":"f","arguments":{"x":1}}])"},
+       {R"(a f {"x":1})"}},
       {"nothing at all", {R"([7,{},{"index":"x"}])"}, {}}};
   for (const auto& c : cases) EXPECT_THAT(assembled(c.deltas), ElementsAreArray(c.calls)) << c.what;
 }
@@ -88,11 +96,13 @@ TEST(tool_call_assembly, number_and_size_are_bounded) {
     many.push_back({{"index", i}, {"id", std::to_string(i)}, {"function", {{"name", "f"}, {"arguments", "{}"}}}});
   EXPECT_FALSE(calls.add(many));
   tool_call_assembly large;
-  const boost::json::array piece{{{"index", 0}, {"function", {{"name", "f"}, {"arguments", std::string(9 << 20, 'x')}}}}};
+  const boost::json::array piece{
+      {{"index", 0}, {"function", {{"name", "f"}, {"arguments", std::string(9 << 20, 'x')}}}}};
   EXPECT_TRUE(large.add(piece));
   EXPECT_FALSE(large.add(piece));
   tool_call_assembly together;
-  const boost::json::array other{{{"index", 1}, {"function", {{"name", "g"}, {"arguments", std::string(9 << 20, 'x')}}}}};
+  const boost::json::array other{
+      {{"index", 1}, {"function", {{"name", "g"}, {"arguments", std::string(9 << 20, 'x')}}}}};
   EXPECT_TRUE(together.add(piece));
   EXPECT_FALSE(together.add(other)) << "the calls of one answer have one limit";
 }
@@ -106,7 +116,8 @@ TEST(tool_call_assembly, a_very_long_id_reads_as_missing) {
 }
 
 TEST(tool_call_assembly, extra_content_counts_as_size) {
-  const std::string delta = R"([{"index":0,"id":"a","extra_content":{"x":")" + std::string(tool_call_assembly::most_bytes, 'x') +
+  const std::string delta = R"([{"index":0,"id":"a","extra_content":{"x":")" +
+                            std::string(tool_call_assembly::most_bytes, 'x') +
                             R"("},"function":{"name":"f","arguments":"{}"}}])";
   tool_call_assembly calls;
   EXPECT_FALSE(calls.add(boost::json::parse(delta).as_array()));

@@ -34,9 +34,8 @@ std::string short_hash(std::string_view text, std::uint64_t salt, std::size_t di
 bool is_valid_id(std::string_view id, id_form form) {
   switch (form) {
     case id_form::anthropic:
-      return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
-               return is_letter_or_digit(c) || c == '_' || c == '-';
-             });
+      return !id.empty() && id.size() <= 64 &&
+             std::all_of(id.begin(), id.end(), [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; });
     case id_form::compatible:
       if (is_own_id(id)) return false;
       [[fallthrough]];

@@ -35,7 +35,16 @@ TEST(tool_ids, knows_what_a_provider_takes) {
 }
 
 TEST(tool_ids, ids_stay_apart_and_valid) {
-  std::vector<std::string> stored{"list:1", "list.1", "list 1", "", "", "call_1", "call_1", "abcDEF123", "abcDEF123", std::string(90, 'x'),
+  std::vector<std::string> stored{"list:1",
+                                  "list.1",
+                                  "list 1",
+                                  "",
+                                  "",
+                                  "call_1",
+                                  "call_1",
+                                  "abcDEF123",
+                                  "abcDEF123",
+                                  std::string(90, 'x'),
                                   std::string(91, 'x')};
   for (int i = 0; i < 2000; ++i) stored.push_back("functions.f:" + std::to_string(i));
   for (const auto form : all_forms) {

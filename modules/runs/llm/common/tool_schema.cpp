@@ -32,42 +32,79 @@ enum class keyword { other, drop, schema, schemas, named_schemas, string, boolea
 
 // The required form of a keyword's value. Unknown keywords are passed on.
 keyword kind_of(std::string_view key) {
-  static constexpr std::pair<std::string_view, keyword> known[] = {
-      {"$ref", keyword::drop}, {"$schema", keyword::drop}, {"$id", keyword::drop}, {"id", keyword::drop},
-      {"$anchor", keyword::drop}, {"$comment", keyword::drop}, {"$vocabulary", keyword::drop},
-      {"$defs", keyword::drop}, {"definitions", keyword::drop}, {"$dynamicRef", keyword::drop},
-      {"$dynamicAnchor", keyword::drop}, {"$recursiveRef", keyword::drop}, {"$recursiveAnchor", keyword::drop},
-      {"dependencies", keyword::drop}, {"dependentRequired", keyword::drop}, {"dependentSchemas", keyword::drop},
-      {"unevaluatedItems", keyword::drop}, {"unevaluatedProperties", keyword::drop},
-      {"additionalItems", keyword::drop}, {"prefixItems", keyword::drop}, {"items", keyword::drop},
-      {"type", keyword::drop}, {"properties", keyword::drop}, {"required", keyword::drop},
-      {"enum", keyword::drop}, {"exclusiveMinimum", keyword::drop}, {"exclusiveMaximum", keyword::drop},
-      {"additionalProperties", keyword::schema}, {"propertyNames", keyword::schema}, {"contains", keyword::schema},
-      {"not", keyword::schema}, {"if", keyword::schema}, {"then", keyword::schema}, {"else", keyword::schema},
-      {"anyOf", keyword::schemas}, {"oneOf", keyword::schemas}, {"allOf", keyword::schemas},
-      {"patternProperties", keyword::named_schemas},
-      {"title", keyword::string}, {"description", keyword::string}, {"format", keyword::string},
-      {"pattern", keyword::string}, {"contentEncoding", keyword::string}, {"contentMediaType", keyword::string},
-      {"uniqueItems", keyword::boolean}, {"deprecated", keyword::boolean}, {"readOnly", keyword::boolean},
-      {"writeOnly", keyword::boolean}, {"nullable", keyword::boolean},
-      {"minLength", keyword::count}, {"maxLength", keyword::count}, {"minItems", keyword::count},
-      {"maxItems", keyword::count}, {"minProperties", keyword::count}, {"maxProperties", keyword::count},
-      {"minContains", keyword::count}, {"maxContains", keyword::count},
-      {"minimum", keyword::number}, {"maximum", keyword::number}, {"multipleOf", keyword::number},
-      {"examples", keyword::list}};
-  const auto* found =
-      std::find_if(std::begin(known), std::end(known), [key](const auto& k) { return k.first == key; });
+  static constexpr std::pair<std::string_view, keyword> known[] = {{"$ref", keyword::drop},
+                                                                   {"$schema", keyword::drop},
+                                                                   {"$id", keyword::drop},
+                                                                   {"id", keyword::drop},
+                                                                   {"$anchor", keyword::drop},
+                                                                   {"$comment", keyword::drop},
+                                                                   {"$vocabulary", keyword::drop},
+                                                                   {"$defs", keyword::drop},
+                                                                   {"definitions", keyword::drop},
+                                                                   {"$dynamicRef", keyword::drop},
+                                                                   {"$dynamicAnchor", keyword::drop},
+                                                                   {"$recursiveRef", keyword::drop},
+                                                                   {"$recursiveAnchor", keyword::drop},
+                                                                   {"dependencies", keyword::drop},
+                                                                   {"dependentRequired", keyword::drop},
+                                                                   {"dependentSchemas", keyword::drop},
+                                                                   {"unevaluatedItems", keyword::drop},
+                                                                   {"unevaluatedProperties", keyword::drop},
+                                                                   {"additionalItems", keyword::drop},
+                                                                   {"prefixItems", keyword::drop},
+                                                                   {"items", keyword::drop},
+                                                                   {"type", keyword::drop},
+                                                                   {"properties", keyword::drop},
+                                                                   {"required", keyword::drop},
+                                                                   {"enum", keyword::drop},
+                                                                   {"exclusiveMinimum", keyword::drop},
+                                                                   {"exclusiveMaximum", keyword::drop},
+                                                                   {"additionalProperties", keyword::schema},
+                                                                   {"propertyNames", keyword::schema},
+                                                                   {"contains", keyword::schema},
+                                                                   {"not", keyword::schema},
+                                                                   {"if", keyword::schema},
+                                                                   {"then", keyword::schema},
+                                                                   {"else", keyword::schema},
+                                                                   {"anyOf", keyword::schemas},
+                                                                   {"oneOf", keyword::schemas},
+                                                                   {"allOf", keyword::schemas},
+                                                                   {"patternProperties", keyword::named_schemas},
+                                                                   {"title", keyword::string},
+                                                                   {"description", keyword::string},
+                                                                   {"format", keyword::string},
+                                                                   {"pattern", keyword::string},
+                                                                   {"contentEncoding", keyword::string},
+                                                                   {"contentMediaType", keyword::string},
+                                                                   {"uniqueItems", keyword::boolean},
+                                                                   {"deprecated", keyword::boolean},
+                                                                   {"readOnly", keyword::boolean},
+                                                                   {"writeOnly", keyword::boolean},
+                                                                   {"nullable", keyword::boolean},
+                                                                   {"minLength", keyword::count},
+                                                                   {"maxLength", keyword::count},
+                                                                   {"minItems", keyword::count},
+                                                                   {"maxItems", keyword::count},
+                                                                   {"minProperties", keyword::count},
+                                                                   {"maxProperties", keyword::count},
+                                                                   {"minContains", keyword::count},
+                                                                   {"maxContains", keyword::count},
+                                                                   {"minimum", keyword::number},
+                                                                   {"maximum", keyword::number},
+                                                                   {"multipleOf", keyword::number},
+                                                                   {"examples", keyword::list}};
+  const auto* found = std::find_if(std::begin(known), std::end(known), [key](const auto& k) { return k.first == key; });
   return found == std::end(known) ? keyword::other : found->second;
 }
 
 // The standard name of a type; empty if unknown.
 std::string_view type_name(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"string", "string"}, {"str", "string"}, {"text", "string"}, {"date", "string"}, {"datetime", "string"},
-      {"uuid", "string"}, {"enum", "string"}, {"number", "number"}, {"float", "number"}, {"double", "number"},
-      {"decimal", "number"}, {"integer", "integer"}, {"int", "integer"}, {"long", "integer"},
-      {"boolean", "boolean"}, {"bool", "boolean"}, {"object", "object"}, {"dict", "object"}, {"map", "object"},
-      {"array", "array"}, {"list", "array"}, {"tuple", "array"}, {"null", "null"}, {"none", "null"}};
+      {"string", "string"},  {"str", "string"},      {"text", "string"},   {"date", "string"},  {"datetime", "string"},
+      {"uuid", "string"},    {"enum", "string"},     {"number", "number"}, {"float", "number"}, {"double", "number"},
+      {"decimal", "number"}, {"integer", "integer"}, {"int", "integer"},   {"long", "integer"}, {"boolean", "boolean"},
+      {"bool", "boolean"},   {"object", "object"},   {"dict", "object"},   {"map", "object"},   {"array", "array"},
+      {"list", "array"},     {"tuple", "array"},     {"null", "null"},     {"none", "null"}};
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
@@ -78,14 +115,21 @@ std::string_view type_name(std::string_view name) {
 
 std::string_view type_of(const json::value& v) {
   switch (v.kind()) {
-    case json::kind::string: return "string";
-    case json::kind::bool_: return "boolean";
+    case json::kind::string:
+      return "string";
+    case json::kind::bool_:
+      return "boolean";
     case json::kind::int64:
-    case json::kind::uint64: return "integer";
-    case json::kind::double_: return "number";
-    case json::kind::null: return "null";
-    case json::kind::array: return "array";
-    case json::kind::object: return "object";
+    case json::kind::uint64:
+      return "integer";
+    case json::kind::double_:
+      return "number";
+    case json::kind::null:
+      return "null";
+    case json::kind::array:
+      return "array";
+    case json::kind::object:
+      return "object";
   }
   return {};
 }
@@ -239,8 +283,11 @@ json::object normaliser::keywords_of(const json::object& o, int depth) {
   for (const auto& [key_text, value] : o) {
     const std::string_view key(key_text.data(), key_text.size());
     switch (kind_of(key)) {
-      case keyword::drop: break;
-      case keyword::other: out[key] = value; break;
+      case keyword::drop:
+        break;
+      case keyword::other:
+        out[key] = value;
+        break;
       case keyword::string:
         if (value.is_string()) out[key] = value;
         break;
@@ -308,7 +355,8 @@ void normaliser::add_type(json::object& out, const json::object& o) const {
   if (types.empty() && !any_of({"anyOf", "oneOf", "allOf", "not", "if"})) {
     if (const auto* required = o.if_contains("required");
         any_of({"properties", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
-                "maxProperties"}) || (required && required->is_array())) {
+                "maxProperties"}) ||
+        (required && required->is_array())) {
       types.push_back("object");
     } else if (any_of({"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"})) {
       types.push_back("array");
@@ -400,8 +448,10 @@ std::string normaliser::property_name(std::string_view original) {
     name.clear();
     for (const char c : original) {
       const bool fits = is_property_name(std::string_view(&c, 1));
-      if (fits) name += c;
-      else if (!name.empty() && name.back() != '_') name += '_';
+      if (fits)
+        name += c;
+      else if (!name.empty() && name.back() != '_')
+        name += '_';
     }
     while (name.ends_with('_')) name.pop_back();
     if (name.empty()) name = "parameter_" + short_hash(original, 0, 6);
@@ -417,10 +467,10 @@ std::string normaliser::property_name(std::string_view original) {
 }
 
 void normaliser::reduce_to_openapi(json::object& out) const {
-  static constexpr std::string_view kept[] = {
-      "type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties",
-      "required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "anyOf", "minimum",
-      "maximum"};
+  static constexpr std::string_view kept[] = {"type",     "format",        "title",         "description", "nullable",
+                                              "enum",     "items",         "minItems",      "maxItems",    "properties",
+                                              "required", "minProperties", "maxProperties", "minLength",   "maxLength",
+                                              "pattern",  "anyOf",         "minimum",       "maximum"};
   if (const auto* fixed = out.if_contains("const"); fixed && fixed->is_string() && !out.contains("enum"))
     out["enum"] = json::array{*fixed};
   if (const auto* all = array_at(out, "allOf")) {  // the first with a value wins
@@ -439,8 +489,10 @@ void normaliser::reduce_to_openapi(json::object& out) const {
   if (const auto* types = type ? type->if_array() : nullptr) {
     json::array real;
     for (const auto& t : *types) {
-      if (t == json::value("null")) nullable = true;
-      else real.push_back(t);
+      if (t == json::value("null"))
+        nullable = true;
+      else
+        real.push_back(t);
     }
     if (real.size() == 1) {
       out["type"] = json::value(real.front());
@@ -469,14 +521,18 @@ void normaliser::reduce_to_openapi(json::object& out) const {
     if (const auto* told = out.if_contains("description")) only["description"] = *told;
     out = std::move(only);
   }
-  if (nullable) out["nullable"] = true;
-  else out.erase("nullable");
+  if (nullable)
+    out["nullable"] = true;
+  else
+    out.erase("nullable");
   if (out.contains("anyOf")) return;
   if (const auto* values = array_at(out, "enum")) {
     const bool texts = std::all_of(values->begin(), values->end(), [](const auto& v) { return v.is_string(); });
     const auto* now = out.if_contains("type");
-    if (!texts || (now && *now != json::value("string"))) out.erase("enum");
-    else out["type"] = "string";
+    if (!texts || (now && *now != json::value("string")))
+      out.erase("enum");
+    else
+      out["type"] = "string";
   }
   if (!out.contains("type"))
     out["type"] = out.contains("properties") ? "object" : out.contains("items") ? "array" : "string";

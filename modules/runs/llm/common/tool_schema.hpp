@@ -11,16 +11,16 @@
 namespace llm {
 
 enum class schema_dialect {
-  full,     // JSON Schema 2020-12 below the top level: OpenAI, Anthropic and most others
+  full,  // JSON Schema 2020-12 below the top level: OpenAI, Anthropic and most others
   openapi,  // the subset of OpenAPI 3.0 that Gemini reads
 };
 
 using name_map = std::map<std::string, std::string, std::less<>>;
 
 struct tool_parameters {
-  boost::json::object schema;   // of type object, with properties, without composition at the top level
-  name_map original_names;      // renamed properties: new name -> original name
-  std::string alternatives;     // of the composition at the top level, for the tool's description: "url | id"
+  boost::json::object schema;  // of type object, with properties, without composition at the top level
+  name_map original_names;  // renamed properties: new name -> original name
+  std::string alternatives;  // of the composition at the top level, for the tool's description: "url | id"
 };
 
 // nullopt: the arguments would not be an object, which no call can express.

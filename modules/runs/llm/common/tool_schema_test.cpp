@@ -33,11 +33,13 @@ TEST(tool_schema, becomes_an_object_with_properties) {
       {"PHP's empty object", "[]", R"({"type":"object","properties":{}})"},
       {"true", "true", R"({"type":"object","properties":{}})"},
       {"empty", "{}", R"({"type":"object","properties":{}})"},
-      {"no type", R"({"properties":{"a":{"type":"string"}}})", R"({"type":"object","properties":{"a":{"type":"string"}}})"},
+      {"no type", R"({"properties":{"a":{"type":"string"}}})",
+       R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"no properties", R"({"type":"object"})", R"({"type":"object","properties":{}})"},
       {"several types", R"({"type":["object","null"]})", R"({"type":"object","properties":{}})"},
       {"null as type", R"({"type":null,"properties":{}})", R"({"type":"object","properties":{}})"},
-      {"properties of PHP", R"({"type":"object","properties":[],"required":[]})", R"({"type":"object","properties":{}})"},
+      {"properties of PHP", R"({"type":"object","properties":[],"required":[]})",
+       R"({"type":"object","properties":{}})"},
       {"properties within", R"({"type":"object","properties":{"o":{"type":"object","properties":[]}}})",
        R"({"type":"object","properties":{"o":{"type":"object","properties":{}}}})"},
       {"null properties", R"({"type":"object","properties":null})", R"({"type":"object","properties":{}})"},
@@ -68,20 +70,24 @@ TEST(tool_schema, required_names_existing_properties) {
 
 TEST(tool_schema, composition_at_the_top_becomes_one_object) {
   const row rows[] = {
-      {"anyOf", R"({"type":"object","anyOf":[{"properties":{"id":{"type":"string"}},"required":["id"]},{"properties":{"url":{"type":"string"}},"required":["url"]}]})",
+      {"anyOf",
+       R"({"type":"object","anyOf":[{"properties":{"id":{"type":"string"}},"required":["id"]},{"properties":{"url":{"type":"string"}},"required":["url"]}]})",
        R"({"type":"object","properties":{"id":{"type":"string"},"url":{"type":"string"}}})"},
       {"oneOf with common parts", R"({"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"oneOf":[
         {"properties":{"k":{"type":"string"},"a":{}},"required":["k","a"]},{"properties":{"k":{"type":"string"}},"required":["k"]}]})",
        R"({"type":"object","properties":{"x":{"type":"integer"},"k":{"type":"string"},"a":{}},"required":["x","k"]})"},
-      {"the same name in two ways", R"({"oneOf":[{"type":"object","properties":{"v":{"type":"string"}}},{"type":"object","properties":{"v":{"type":"integer"}}},{"type":"object","properties":{"v":{"type":"boolean"}}}]})",
+      {"the same name in two ways",
+       R"({"oneOf":[{"type":"object","properties":{"v":{"type":"string"}}},{"type":"object","properties":{"v":{"type":"integer"}}},{"type":"object","properties":{"v":{"type":"boolean"}}}]})",
        R"({"type":"object","properties":{"v":{"anyOf":[{"type":"string"},{"type":"integer"},{"type":"boolean"}]}}})"},
-      {"allOf", R"({"allOf":[{"properties":{"a":{}},"required":["a"]},{"$ref":"#/$defs/b"}],"$defs":{"b":{"type":"object","properties":{"b":{"type":"number"}},"required":["b"]}}})",
+      {"allOf",
+       R"({"allOf":[{"properties":{"a":{}},"required":["a"]},{"$ref":"#/$defs/b"}],"$defs":{"b":{"type":"object","properties":{"b":{"type":"number"}},"required":["b"]}}})",
        R"({"type":"object","properties":{"a":{},"b":{"type":"number"}},"required":["a","b"]})"},
       {"nested", R"({"anyOf":[{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]},{"type":"null"}]})",
        R"({"type":"object","properties":{"a":{},"b":{}}})"},
       {"not and enum", R"({"type":"object","properties":{"a":{}},"not":{"required":["b"]},"enum":[{}]})",
        R"({"type":"object","properties":{"a":{}}})"},
-      {"conditions", R"({"type":"object","properties":{"a":{}},"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{}}},"else":{"properties":{"c":{}}}})",
+      {"conditions",
+       R"({"type":"object","properties":{"a":{}},"if":{"properties":{"a":{"const":1}}},"then":{"properties":{"b":{}}},"else":{"properties":{"c":{}}}})",
        R"({"type":"object","properties":{"a":{"const":1},"b":{},"c":{}}})"},
       {"within a property it stays", R"({"properties":{"p":{"oneOf":[{"type":"string"},{"type":"integer"}]}}})",
        R"({"type":"object","properties":{"p":{"oneOf":[{"type":"string"},{"type":"integer"}]}}})"}};
@@ -92,17 +98,21 @@ TEST(tool_schema, composition_at_the_top_becomes_one_object) {
 
 TEST(tool_schema, references_are_resolved_in_place) {
   const row rows[] = {
-      {"defs", R"({"properties":{"a":{"$ref":"#/$defs/t","description":"d"}},"$defs":{"t":{"type":"string","minLength":1}}})",
+      {"defs",
+       R"({"properties":{"a":{"$ref":"#/$defs/t","description":"d"}},"$defs":{"t":{"type":"string","minLength":1}}})",
        R"({"type":"object","properties":{"a":{"type":"string","minLength":1,"description":"d"}}})"},
-      {"chain", R"({"properties":{"a":{"$ref":"#/definitions/x"}},"definitions":{"x":{"$ref":"#/definitions/y"},"y":{"type":"integer"}}})",
+      {"chain",
+       R"({"properties":{"a":{"$ref":"#/definitions/x"}},"definitions":{"x":{"$ref":"#/definitions/y"},"y":{"type":"integer"}}})",
        R"({"type":"object","properties":{"a":{"type":"integer"}}})"},
-      {"another property, escaped", R"({"properties":{"a/b":{"type":"string"},"c":{"$ref":"#/properties/a~1b"},"d":{"$ref":"#/properties/a%2Fb"}}})",
+      {"another property, escaped",
+       R"({"properties":{"a/b":{"type":"string"},"c":{"$ref":"#/properties/a~1b"},"d":{"$ref":"#/properties/a%2Fb"}}})",
        R"({"type":"object","properties":{"a_b":{"type":"string","description":"The parameter \"a/b\"."},"c":{"type":"string"},"d":{"type":"string"}}})"},
       {"the top", R"({"$ref":"#/$defs/in","$defs":{"in":{"type":"object","properties":{"a":{}}}}})",
        R"({"type":"object","properties":{"a":{}}})"},
       {"elsewhere", R"({"properties":{"a":{"$ref":"https://example.com/a.json"},"b":{"$ref":"#/$defs/none"}}})",
        R"({"type":"object","properties":{"a":{},"b":{}}})"},
-      {"recursion", R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"string"}}}}})",
+      {"recursion",
+       R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"string"}}}}})",
        R"({"type":"object","properties":{"next":{"type":"object"},"v":{"type":"string"}}})"},
       {"the root within itself", R"({"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#"}}}})",
        R"({"type":"object","properties":{"children":{"type":"array","items":{"type":"object"}}}})"}};
@@ -113,7 +123,8 @@ TEST(tool_schema, references_that_multiply_are_bounded) {
   json::object defs, properties;
   for (int i = 0; i < 40; ++i) {
     const std::string next = "#/$defs/d" + std::to_string(i + 1);
-    defs["d" + std::to_string(i)] = {{"type", "object"}, {"properties", {{"a", {{"$ref", next}}}, {"b", {{"$ref", next}}}}}};
+    defs["d" + std::to_string(i)] = {{"type", "object"},
+                                     {"properties", {{"a", {{"$ref", next}}}, {"b", {{"$ref", next}}}}}};
   }
   properties["top"] = {{"$ref", "#/$defs/d0"}};
   const json::value bomb = json::object{{"properties", properties}, {"$defs", defs}};
@@ -136,11 +147,14 @@ TEST(tool_schema, a_large_definition_is_not_copied_without_bound) {
 
 TEST(tool_schema, lists_have_items) {
   const row rows[] = {
-      {"none", R"({"properties":{"a":{"type":"array"}}})", R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
-      {"a word", R"({"properties":{"a":"list"}})", R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
+      {"none", R"({"properties":{"a":{"type":"array"}}})",
+       R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
+      {"a word", R"({"properties":{"a":"list"}})",
+       R"({"type":"object","properties":{"a":{"type":"array","items":{}}}})"},
       {"none beside null", R"({"properties":{"a":{"type":["array","null"]}}})",
        R"({"type":"object","properties":{"a":{"type":["array","null"],"items":{}}}})"},
-      {"tuple of draft 7", R"({"properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"number"}],"additionalItems":false}}})",
+      {"tuple of draft 7",
+       R"({"properties":{"a":{"type":"array","items":[{"type":"string"},{"type":"number"}],"additionalItems":false}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"number"}]},"maxItems":2}}})"},
       {"tuple of one kind", R"({"properties":{"a":{"items":[{"type":"number"},{"type":"number"}],"minItems":2}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"number"},"minItems":2}}})"},
@@ -155,18 +169,24 @@ TEST(tool_schema, lists_have_items) {
 
 TEST(tool_schema, keywords_have_the_values_that_2020_12_wants) {
   const row rows[] = {
-      {"types by other names", R"({"properties":{"a":{"type":"int"},"b":{"type":"String"},"c":{"type":"any"},"d":{"type":"float"},"e":{"type":["str","none"]}}})",
+      {"types by other names",
+       R"({"properties":{"a":{"type":"int"},"b":{"type":"String"},"c":{"type":"any"},"d":{"type":"float"},"e":{"type":["str","none"]}}})",
        R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{},"d":{"type":"number"},"e":{"type":["string","null"]}}})"},
       {"type of an enum", R"({"properties":{"a":{"enum":["x","y","x"]}}})",
        R"({"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}}})"},
-      {"empty enum", R"({"properties":{"a":{"type":"string","enum":[]}}})", R"({"type":"object","properties":{"a":{"type":"string"}}})"},
-      {"bounds of draft 4", R"({"properties":{"a":{"type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}})",
-       R"({"type":"object","properties":{"a":{"type":"number","exclusiveMinimum":1,"maximum":9}}})"},
-      {"wrong kinds", R"({"properties":{"a":{"type":"string","minLength":"1","maxLength":-1,"description":null,"format":7,"anyOf":[],"allOf":{},"pattern":[]}}})",
+      {"empty enum", R"({"properties":{"a":{"type":"string","enum":[]}}})",
        R"({"type":"object","properties":{"a":{"type":"string"}}})"},
-      {"markers", R"({"$schema":"http://json-schema.org/draft-07/schema#","$id":"x","$comment":"c","type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false})",
+      {"bounds of draft 4",
+       R"({"properties":{"a":{"type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}})",
+       R"({"type":"object","properties":{"a":{"type":"number","exclusiveMinimum":1,"maximum":9}}})"},
+      {"wrong kinds",
+       R"({"properties":{"a":{"type":"string","minLength":"1","maxLength":-1,"description":null,"format":7,"anyOf":[],"allOf":{},"pattern":[]}}})",
+       R"({"type":"object","properties":{"a":{"type":"string"}}})"},
+      {"markers",
+       R"({"$schema":"http://json-schema.org/draft-07/schema#","$id":"x","$comment":"c","type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false})",
        R"({"type":"object","properties":{"id":{"type":"string"}},"additionalProperties":false})"},
-      {"additionalProperties of PHP", R"({"type":"object","additionalProperties":[]})", R"({"type":"object","properties":{}})"},
+      {"additionalProperties of PHP", R"({"type":"object","additionalProperties":[]})",
+       R"({"type":"object","properties":{}})"},
       {"unknown ones stay", R"({"type":"object","x-order":[1],"properties":{"a":{"default":[],"x-unit":"s"}}})",
        R"({"type":"object","x-order":[1],"properties":{"a":{"default":[],"x-unit":"s"}}})"}};
   for (const auto& r : rows) check(r, schema_dialect::full);
@@ -174,21 +194,26 @@ TEST(tool_schema, keywords_have_the_values_that_2020_12_wants) {
 
 TEST(tool_schema, what_gemini_reads) {
   const row rows[] = {
-      {"keywords", R"({"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","format":"uri","default":"x","const":"x","examples":["y"]}}})",
+      {"keywords",
+       R"({"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","format":"uri","default":"x","const":"x","examples":["y"]}}})",
        R"({"type":"object","properties":{"a":{"type":"string","enum":["x"]}}})"},
-      {"null", R"({"properties":{"a":{"type":["string","null"]},"b":{"anyOf":[{"type":"integer"},{"type":"null"}],"description":"d"}}})",
+      {"null",
+       R"({"properties":{"a":{"type":["string","null"]},"b":{"anyOf":[{"type":"integer"},{"type":"null"}],"description":"d"}}})",
        R"({"type":"object","properties":{"a":{"type":"string","nullable":true},"b":{"type":"integer","nullable":true,"description":"d"}}})"},
       {"several types", R"({"properties":{"a":{"type":["string","array"]}}})",
        R"({"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]}}})"},
-      {"choices alone", R"({"properties":{"a":{"oneOf":[{"type":"string"},{"type":"integer"}],"minLength":1,"description":"d"}}})",
+      {"choices alone",
+       R"({"properties":{"a":{"oneOf":[{"type":"string"},{"type":"integer"}],"minLength":1,"description":"d"}}})",
        R"({"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"integer"}],"description":"d"}}})"},
       {"all of", R"({"properties":{"a":{"allOf":[{"type":"integer","minimum":1}],"description":"d"}}})",
        R"({"type":"object","properties":{"a":{"type":"integer","minimum":1,"description":"d"}}})"},
       {"items", R"({"properties":{"a":{"type":"array"}}})",
        R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}})"},
-      {"keywords of other types", R"({"properties":{"a":{"type":"string","properties":{"b":{}},"required":["b"],"items":{}},"c":{"type":"array","items":{"type":"integer"},"properties":{}}}})",
+      {"keywords of other types",
+       R"({"properties":{"a":{"type":"string","properties":{"b":{}},"required":["b"],"items":{}},"c":{"type":"array","items":{"type":"integer"},"properties":{}}}})",
        R"({"type":"object","properties":{"a":{"type":"string"},"c":{"type":"array","items":{"type":"integer"}}}})"},
-      {"all of, of several types", R"({"properties":{"a":{"allOf":[{"type":"string"},{"properties":{"x":{}},"required":["x"]}]}}})",
+      {"all of, of several types",
+       R"({"properties":{"a":{"allOf":[{"type":"string"},{"properties":{"x":{}},"required":["x"]}]}}})",
        R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"anything", R"({"properties":{"a":{}}})", R"({"type":"object","properties":{"a":{"type":"string"}}})"},
       {"numbers to choose from", R"({"properties":{"a":{"type":"integer","enum":[1,2]}}})",
@@ -211,7 +236,8 @@ TEST(tool_schema, properties_get_names_that_every_provider_takes) {
   // Round trip.
   llm::name_map to_new;
   for (const auto& [now, before] : got->original_names) to_new[before] = now;
-  const json::value arguments = json::parse(R"({"filter[name]":"x","名前":[{"a b":1}],"filter_name":2,"":3,"o":{"a b":{"$top":null}},"free":4})");
+  const json::value arguments =
+      json::parse(R"({"filter[name]":"x","名前":[{"a b":1}],"filter_name":2,"":3,"o":{"a b":{"$top":null}},"free":4})");
   const auto renamed = llm::rename_keys(arguments, to_new);
   EXPECT_NE(renamed, arguments);
   EXPECT_EQ(llm::rename_keys(renamed, got->original_names), arguments);

@@ -19,7 +19,9 @@ namespace {
 constexpr std::size_t most_name = 64;
 constexpr std::size_t most_depth = 64;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 bool fits_name(std::string_view name, tool_rules::name_start start) {
   if (name.empty() || name.size() > most_name) return false;
@@ -31,8 +33,10 @@ bool fits_name(std::string_view name, tool_rules::name_start start) {
 std::string fitting_name(std::string_view stored, tool_rules::name_start start) {
   std::string out;
   for (const char c : stored) {
-    if (is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-') out += c;
-    else if (!out.ends_with('_')) out += '_';
+    if (is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-')
+      out += c;
+    else if (!out.ends_with('_'))
+      out += '_';
   }
   if (out.find_first_not_of("_-") == std::string::npos) out = "tool_" + short_hash(stored, 0, 6);
   if (start == tool_rules::name_start::letter && !is_letter(out.front()) && out.front() != '_') out.insert(0, 1, '_');
@@ -154,9 +158,9 @@ tool_choice read_tool_choice(const json::object& request, tool_set& tools, std::
   const auto chosen = chosen_tool(request);
   std::string name = chosen.empty() ? std::string() : tools.wire_name(chosen);
   if (!name.empty() && tools.offers(name)) return {"tool", std::move(name)};
-  notices.push_back({"parameter_skipped",
-                     chosen.empty() ? "tool_choice has an unknown value and was left out."
-                                    : "tool_choice was left out: the tool " + std::string(chosen) + " is not offered."});
+  notices.push_back({"parameter_skipped", chosen.empty() ? "tool_choice has an unknown value and was left out."
+                                                         : "tool_choice was left out: the tool " + std::string(chosen) +
+                                                               " is not offered."});
   return {};
 }
 

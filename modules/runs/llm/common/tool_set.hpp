@@ -4,8 +4,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstddef>
-#include <map>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,7 +21,7 @@ struct tool_rules {
   enum class name_start { any, letter };  // letter: or underscore
   name_start names = name_start::any;
   schema_dialect schemas = schema_dialect::full;
-  std::size_t count = 0;              // tools of one request; 0: no limit
+  std::size_t count = 0;  // tools of one request; 0: no limit
   std::size_t description_chars = 0;  // in UTF-16 units; 0: no limit
 };
 

@@ -20,13 +20,16 @@ struct made {
   made(const json::object& request, const tool_rules& rules) : tools(request, rules, notices) {}
 };
 
-json::object parse(const char* text) { return json::parse(text).as_object(); }
+json::object parse(const char* text) {
+  return json::parse(text).as_object();
+}
 
 TEST(tool_set, names_fit_and_come_back) {
   tool_rules rules;
   rules.names = tool_rules::name_start::letter;
   const std::string longest(70, 'n');
-  json::object request = parse(R"({"tools":[{"name":"21st__search"},{"name":"good-one"},{"name":"a.b"},{"name":"a b"},{"name":"探す"}]})");
+  json::object request =
+      parse(R"({"tools":[{"name":"21st__search"},{"name":"good-one"},{"name":"a.b"},{"name":"a b"},{"name":"探す"}]})");
   request["tools"].as_array().push_back(json::object{{"name", longest + "1"}});
   request["tools"].as_array().push_back(json::object{{"name", longest + "2"}});
   made m(request, rules);
@@ -56,16 +59,25 @@ TEST(tool_set, a_name_may_begin_with_a_digit_where_the_provider_allows_it) {
 TEST(tool_set, calls_of_the_history_have_fitting_names) {
   made m(parse("{}"), {});
   EXPECT_EQ(m.tools.wire_name("gone"), "gone");
-  EXPECT_EQ(m.tools.wire_name("sh\x01" "ell"), "sh_ell");
-  EXPECT_NE(m.tools.wire_name("sh\x02" "ell"), "sh_ell");
+  EXPECT_EQ(m.tools.wire_name("sh\x01"
+                              "ell"),
+            "sh_ell");
+  EXPECT_NE(m.tools.wire_name("sh\x02"
+                              "ell"),
+            "sh_ell");
   EXPECT_FALSE(m.tools.wire_name("").empty());
 }
 
 TEST(tool_set, arguments_go_and_come_with_the_names_of_each_side) {
-  made m(parse(R"({"tools":[{"name":"find","parameters":{"properties":{"filter[name]":{"type":"string"}}}},{"name":"other"}]})"), {});
+  made m(
+      parse(
+          R"({"tools":[{"name":"find","parameters":{"properties":{"filter[name]":{"type":"string"}}}},{"name":"other"}]})"),
+      {});
   EXPECT_TRUE(m.tools.offered()[0].parameters.at("properties").as_object().contains("filter_name"));
-  EXPECT_EQ(json::value(m.tools.wire_arguments("find", parse(R"({"filter[name]":"x"})"))), json::parse(R"({"filter_name":"x"})"));
-  EXPECT_EQ(json::value(m.tools.wire_arguments("other", parse(R"({"filter[name]":"x"})"))), json::parse(R"({"filter[name]":"x"})"));
+  EXPECT_EQ(json::value(m.tools.wire_arguments("find", parse(R"({"filter[name]":"x"})"))),
+            json::parse(R"({"filter_name":"x"})"));
+  EXPECT_EQ(json::value(m.tools.wire_arguments("other", parse(R"({"filter[name]":"x"})"))),
+            json::parse(R"({"filter[name]":"x"})"));
   const auto names = m.tools.names();
   EXPECT_EQ(names->arguments("find", R"({"filter_name":"x","n":0.1})"), R"({"filter[name]":"x","n":1E-1})");
   EXPECT_EQ(names->arguments("find", R"({"filter_name":"x)"), R"({"filter_name":"x)") << "cut off: as it came";
@@ -73,7 +85,10 @@ TEST(tool_set, arguments_go_and_come_with_the_names_of_each_side) {
 }
 
 TEST(tool_set, a_tool_that_cannot_be_expressed_is_left_out_and_named) {
-  made m(parse(R"({"tools":[7,{"name":""},{"name":"bad","parameters":{"type":"string"}},{"name":"good"},{"name":"good"}]})"), {});
+  made m(
+      parse(
+          R"({"tools":[7,{"name":""},{"name":"bad","parameters":{"type":"string"}},{"name":"good"},{"name":"good"}]})"),
+      {});
   ASSERT_EQ(m.tools.offered().size(), 1u);
   EXPECT_EQ(m.tools.offered()[0].name, "good");
   ASSERT_EQ(m.notices.size(), 4u);
@@ -117,9 +132,14 @@ TEST(tool_set, reads_the_choice_of_a_tool) {
     const char* given;
     std::string mode, name;
     std::size_t notices;
-  } rows[] = {{R"("auto")", "auto", "", 0},      {R"("none")", "none", "", 0},          {R"("required")", "required", "", 0},
-              {R"({"name":"f"})", "tool", "f", 0}, {R"({"name":"g"})", "", "", 1}, {R"("any")", "", "", 1},
-              {"null", "", "", 0},               {"7", "", "", 1}};
+  } rows[] = {{R"("auto")", "auto", "", 0},
+              {R"("none")", "none", "", 0},
+              {R"("required")", "required", "", 0},
+              {R"({"name":"f"})", "tool", "f", 0},
+              {R"({"name":"g"})", "", "", 1},
+              {R"("any")", "", "", 1},
+              {"null", "", "", 0},
+              {"7", "", "", 1}};
   for (const auto& r : rows) {
     json::object request = parse(R"({"tools":[{"name":"f"}]})");
     request["tool_choice"] = json::parse(r.given);
@@ -139,7 +159,8 @@ TEST(shorten_description, cuts_behind_a_word) {
   EXPECT_EQ(llm::shorten_description("one two three", 13), "one two three");
   EXPECT_EQ(llm::shorten_description("one two three", 12), "one two\u2026");
   EXPECT_EQ(llm::shorten_description("wwwwwwwwwwwwww", 5), "wwww\u2026");
-  EXPECT_EQ(llm::shorten_description("\U0001f600\U0001f600\U0001f600", 5), "\U0001f600\U0001f600\u2026") << "counted as UTF-16";
+  EXPECT_EQ(llm::shorten_description("\U0001f600\U0001f600\U0001f600", 5), "\U0001f600\U0001f600\u2026")
+      << "counted as UTF-16";
   std::string words;
   for (int i = 0; i < 400; ++i) words += "words ";
   const auto cut = llm::shorten_description(words, 1024);

@@ -46,8 +46,7 @@ std::vector<attachment> attachments_of(std::string_view text) {
     const auto left = line.substr(0, arrow);
     const auto paren = left.rfind(" (");
     if (paren == std::string_view::npos || !left.ends_with(')')) continue;
-    out.push_back({std::string(left.substr(0, paren)),
-                   std::string(left.substr(paren + 2, left.size() - paren - 3)),
+    out.push_back({std::string(left.substr(0, paren)), std::string(left.substr(paren + 2, left.size() - paren - 3)),
                    std::string(line.substr(arrow + 4))});
   }
   return out;
@@ -64,14 +63,13 @@ std::string extension(std::string_view name) {
 // The path of an attachment's text; empty if it has none.
 std::string readable_path(const attachment& a) {
   constexpr std::string_view extracted[] = {"pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp"};
-  constexpr std::string_view binary[] = {
-      "png", "jpg", "jpeg", "gif", "webp", "bmp",  "tif",   "tiff", "ico",    "heic", "zip", "gz",
-      "tgz", "bz2", "xz",   "7z",  "rar",  "tar",  "mp3",   "mp4",  "wav",    "ogg",  "mov", "avi",
-      "exe", "so",  "dll",  "bin", "iso",  "woff", "woff2", "ttf",  "sqlite", "doc",  "xls", "ppt"};
+  constexpr std::string_view binary[] = {"png",  "jpg", "jpeg", "gif",   "webp", "bmp",    "tif", "tiff", "ico",
+                                         "heic", "zip", "gz",   "tgz",   "bz2",  "xz",     "7z",  "rar",  "tar",
+                                         "mp3",  "mp4", "wav",  "ogg",   "mov",  "avi",    "exe", "so",   "dll",
+                                         "bin",  "iso", "woff", "woff2", "ttf",  "sqlite", "doc", "xls",  "ppt"};
   const auto e = extension(a.name);
   if (std::find(std::begin(binary), std::end(binary), e) != std::end(binary)) return {};
-  if (std::find(std::begin(extracted), std::end(extracted), e) == std::end(extracted))
-    return a.path;
+  if (std::find(std::begin(extracted), std::end(extracted), e) == std::end(extracted)) return a.path;
   const auto slash = a.path.rfind('/');
   const auto split = slash == std::string::npos ? 0 : slash + 1;
   return a.path.substr(0, split) + ".text/" + a.path.substr(split) + ".txt";
@@ -134,11 +132,10 @@ turn read_turn(const json::array& messages) {
       }
     if (role == "tool" && i > last) {
       const auto id = text_at(m, "tool_call_id");
-      const auto it = std::find_if(asked_for.begin(), asked_for.end(),
-                                   [&](const asked& a) { return a.id == id; });
+      const auto it = std::find_if(asked_for.begin(), asked_for.end(), [&](const asked& a) { return a.id == id; });
       t.results.push_back({it == asked_for.end() ? std::string(text_at(m, "name")) : it->name,
-                           it == asked_for.end() ? std::string() : it->argument,
-                           llm::content_text(m), llm::flag_at(m, "is_error")});
+                           it == asked_for.end() ? std::string() : it->argument, llm::content_text(m),
+                           llm::flag_at(m, "is_error")});
     }
   }
   return t;
@@ -263,11 +260,9 @@ plan make_plan(std::string_view neutral_json) {
   }
   for (const auto& r : t.results)
     if (r.name == "shell")
-      p.say += std::string("\nThe command ") + (r.is_error ? "failed" : "gave") + ":\n" +
-               quote(r.content, 20);
+      p.say += std::string("\nThe command ") + (r.is_error ? "failed" : "gave") + ":\n" + quote(r.content, 20);
   if (files.empty() && t.results.empty()) {
-    p.say += "\nYou wrote " + number(count_words(t.prompt), "word", "words") + ":\n" +
-             quote(t.prompt, 3);
+    p.say += "\nYou wrote " + number(count_words(t.prompt), "word", "words") + ":\n" + quote(t.prompt, 3);
   }
   p.say += "\n" + std::string(remedy);
   return p;

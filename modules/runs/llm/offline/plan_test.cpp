@@ -47,8 +47,7 @@ TEST(plan, answers_from_what_was_read) {
        {"role":"tool","tool_call_id":"1","name":"read_file","content":"one two\nthree\n"},
        {"role":"tool","tool_call_id":"2","name":"read_file","content":"no such file","is_error":true})"));
   EXPECT_TRUE(p.calls.empty());
-  EXPECT_THAT(p.say,
-              HasSubstr("a (1).txt (12 B): 2 lines, 3 words. It begins:\n> one two\n> three\n"));
+  EXPECT_THAT(p.say, HasSubstr("a (1).txt (12 B): 2 lines, 3 words. It begins:\n> one two\n> three\n"));
   EXPECT_THAT(p.say, HasSubstr("p.png (2.0 KB): not read, it is no text"));
   EXPECT_THAT(p.say, HasSubstr("d.PDF (3.0 KB): it could not be read.\n> no such file"));
 }
@@ -69,18 +68,18 @@ TEST(plan, runs_a_command_on_request) {
   ASSERT_EQ(p.calls.size(), 1u);
   EXPECT_EQ(p.calls[0].name, "shell");
   EXPECT_EQ(p.calls[0].arguments_json, R"({"command":"ls -l | wc"})");
-  const auto after = make_plan(request(
-      ask +
-      R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"shell","arguments":{"command":"ls -l | wc"}}]},
+  const auto after = make_plan(
+      request(ask +
+              R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"shell","arguments":{"command":"ls -l | wc"}}]},
        {"role":"tool","tool_call_id":"1","name":"shell","content":"3 4 5"})"));
   EXPECT_TRUE(after.calls.empty());
   EXPECT_THAT(after.say, HasSubstr("The command gave:\n> 3 4 5"));
 }
 
 TEST(plan, only_the_last_turn_counts) {
-  const auto p = make_plan(request(
-      files +
-      R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"x"}}]},
+  const auto p =
+      make_plan(request(files +
+                        R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"x"}}]},
        {"role":"tool","tool_call_id":"1","name":"read_file","content":"x"},
        {"role":"assistant","content":"done"},{"role":"user","content":"thanks"})"));
   EXPECT_TRUE(p.calls.empty());
@@ -99,13 +98,11 @@ TEST(plan, copes_without_tools_and_with_odd_ones) {
   EXPECT_THROW(make_plan("{}"), llm::bad_request);
   EXPECT_THROW(make_plan(request(R"({"role":"assistant","content":"x"})")), llm::bad_request);
   for (const char* text : {"[Attached: ]", "[Attached: x -> y]", "[Attached:  () -> ]", "run:"})
-    EXPECT_NO_THROW(
-        make_plan(request(R"({"role":"user","content":")" + std::string(text) + "\"}")));
+    EXPECT_NO_THROW(make_plan(request(R"({"role":"user","content":")" + std::string(text) + "\"}")));
 }
 
 TEST(cut, keeps_characters_whole) {
-  const std::string text =
-      "\xc3\xa4\xc3\xb6\xc3\xbc and some more words \xf0\x9f\x98\x80\xf0\x9f\x98\x80";
+  const std::string text = "\xc3\xa4\xc3\xb6\xc3\xbc and some more words \xf0\x9f\x98\x80\xf0\x9f\x98\x80";
   for (std::size_t size = 1; size < 20; ++size) {
     std::string joined;
     for (const auto piece : offline::cut(text, size)) {

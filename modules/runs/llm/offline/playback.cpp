@@ -8,8 +8,8 @@
 
 namespace offline {
 
-playback::playback(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
-                   ry_exec* exec, const ry_llm_sink& sink, void* ctx)
+playback::playback(const ry::context& host, plan p, pace speed, std::size_t request_bytes, ry_exec* exec,
+                   const ry_llm_sink& sink, void* ctx)
     : host_(host),
       plan_(std::move(p)),
       pieces_(cut(plan_.say, speed.piece)),
@@ -21,10 +21,9 @@ playback::playback(const ry::context& host, plan p, pace speed, std::size_t requ
   std::memcpy(&sink_, &sink, std::min<std::size_t>(sink.struct_size, sizeof sink_));
 }
 
-ry_status playback::start(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
-                          ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call) {
-  std::unique_ptr<playback> self(
-      new playback(host, std::move(p), speed, request_bytes, exec, sink, ctx));
+ry_status playback::start(const ry::context& host, plan p, pace speed, std::size_t request_bytes, ry_exec* exec,
+                          const ry_llm_sink& sink, void* ctx, void** call) {
+  std::unique_ptr<playback> self(new playback(host, std::move(p), speed, request_bytes, exec, sink, ctx));
   *call = self.get();
   if (!self->next()) return RY_UNAVAILABLE;
   self.release();
@@ -39,10 +38,8 @@ void playback::cancel(void* call) {
 
 bool playback::next() {
   const auto& core = host_.core();
-  if (speed_.delay_ms == 0)
-    return core.exec_post(host_.host(), exec_, &playback::step, this) == RY_OK;
-  return core.sleep_ms(host_.host(), exec_, speed_.delay_ms, {&playback::waited, this}, &wait_) ==
-         RY_OK;
+  if (speed_.delay_ms == 0) return core.exec_post(host_.host(), exec_, &playback::step, this) == RY_OK;
+  return core.sleep_ms(host_.host(), exec_, speed_.delay_ms, {&playback::waited, this}, &wait_) == RY_OK;
 }
 
 void playback::waited(void* p, ry_status st, const ry_error_view*) noexcept {

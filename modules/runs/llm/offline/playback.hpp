@@ -14,14 +14,14 @@ namespace offline {
 
 struct pace {
   std::uint64_t delay_ms = 15;  // before each chunk
-  std::size_t piece = 24;       // bytes
+  std::size_t piece = 24;  // bytes
 };
 
 class playback {
  public:
   // A status other than RY_OK: not started. *call is valid until on_end has returned.
-  static ry_status start(const ry::context& host, plan p, pace speed, std::size_t request_bytes,
-                         ry_exec* exec, const ry_llm_sink& sink, void* ctx, void** call);
+  static ry_status start(const ry::context& host, plan p, pace speed, std::size_t request_bytes, ry_exec* exec,
+                         const ry_llm_sink& sink, void* ctx, void** call);
   static void cancel(void* call);
 
  private:

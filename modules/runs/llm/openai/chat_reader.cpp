@@ -34,8 +34,7 @@ std::optional<std::int64_t> first_count(const json::object& o, std::initializer_
 std::string_view trimmed(std::string_view s) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto begin = s.find_first_not_of(blanks);
-  return begin == std::string_view::npos ? std::string_view()
-                                         : s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
+  return begin == std::string_view::npos ? std::string_view() : s.substr(begin, s.find_last_not_of(blanks) - begin + 1);
 }
 
 }  // namespace
@@ -52,7 +51,8 @@ void chat_reader::event(std::string_view name, std::string_view data, llm::recei
   if (name == "error") return fail(llm::failure_of_body(data, 0));
   if (data == "[DONE]") return conclude(to);
   const auto v = llm::parse_event(data);
-  if (!v || !v->is_object()) return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is not valid JSON"));
+  if (!v || !v->is_object())
+    return fail(llm::failure_of_nonsense(data, "the model provider sent a chunk that is not valid JSON"));
   const bool had_finished = finish_seen_;
   chunk(v->get_object(), to);
   if (!ended_ && !finish_seen_ && !had_finished && learnings_ < max_learnings) learn(data);
@@ -112,13 +112,14 @@ void chat_reader::usage(const json::object& u) {
   for (std::string_view key : {"prompt_tokens_details", "input_tokens_details", "input_token_details"}) {
     const auto* d = object_at(u, key);
     if (d == nullptr) continue;
-    if (!cached) cached = first_count(*d, {"cached_tokens", "cache_read_tokens", "cache_read_input_tokens", "cache_read"});
+    if (!cached)
+      cached = first_count(*d, {"cached_tokens", "cache_read_tokens", "cache_read_input_tokens", "cache_read"});
     if (!written) written = first_count(*d, {"cache_write_tokens", "cache_creation_tokens", "cache_creation"});
   }
   if (!cached)
-    cached = first_count(u, {"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-                             "cached_prompt_text_tokens", "num_cached_tokens", "cached_input_tokens",
-                             "cachedContentTokenCount"});
+    cached = first_count(
+        u, {"cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_prompt_text_tokens",
+            "num_cached_tokens", "cached_input_tokens", "cachedContentTokenCount"});
   if (!written) written = first_count(u, {"cache_creation_input_tokens", "cache_write_tokens"});
   if (cached) usage_.cached = *cached;
   if (written) usage_.cache_write = *written;

@@ -37,21 +37,22 @@ TEST(chat_reader, reasoning_is_kept_for_the_model_that_wants_it_back) {
     openai::chat_reader reader(keep, true);
     llm::test::recorder got;
     for (const char* e :
-         {R"({"choices":[{"delta":{"reasoning_content":"let me"}}]})", R"({"choices":[{"delta":{"reasoning_content":" see"}}]})",
+         {R"({"choices":[{"delta":{"reasoning_content":"let me"}}]})",
+          R"({"choices":[{"delta":{"reasoning_content":" see"}}]})",
           R"({"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":""}}]}}]})",
           R"({"choices":[{"delta":{},"finish_reason":"tool_calls"}]})", "[DONE]"})
       reader.event("", e, got);
     EXPECT_EQ(got.thought, "let me see");
     EXPECT_EQ(got.blocks, *keep == 0 ? std::vector<std::string>()
-                                     : std::vector<std::string>{R"({"driver":"openai","model":"m","reasoning_content":"let me see"})"});
+                                     : std::vector<std::string>{
+                                           R"({"driver":"openai","model":"m","reasoning_content":"let me see"})"});
   }
 }
 
 TEST(chat_reader, reads_text_usage_and_end) {
   const reading r(
-      {chunk(R"({"role":"assistant","content":""})"), chunk(R"({"content":"Hel"})"),
-       chunk(R"({"content":"lo \"x\""})"), chunk(R"({"content":"\n\u00e4"})"),
-       chunk("{}", "\"stop\""),
+      {chunk(R"({"role":"assistant","content":""})"), chunk(R"({"content":"Hel"})"), chunk(R"({"content":"lo \"x\""})"),
+       chunk(R"({"content":"\n\u00e4"})"), chunk("{}", "\"stop\""),
        R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":5}}})",
        "[DONE]"});
   EXPECT_EQ(r.got.said, "Hello \"x\"\n\xc3\xa4");
@@ -67,8 +68,8 @@ TEST(chat_reader, reads_text_usage_and_end) {
 
 TEST(chat_reader, usage_is_reported_when_both_counts_are_numbers) {
   const auto used = [](const std::string& usage) {
-    const reading r({chunk(R"({"content":"a"})"), chunk("{}", "\"stop\""),
-                     R"({"choices":[],"usage":)" + usage + "}", "[DONE]"});
+    const reading r(
+        {chunk(R"({"content":"a"})"), chunk("{}", "\"stop\""), R"({"choices":[],"usage":)" + usage + "}", "[DONE]"});
     EXPECT_FALSE(r.reader.failed());
     return r.reader.used();
   };
@@ -92,26 +93,27 @@ TEST(chat_reader, usage_is_reported_when_both_counts_are_numbers) {
   EXPECT_TRUE(fractions.reported());
   EXPECT_EQ(fractions.input, 9);
   EXPECT_EQ(fractions.output, 4);
-  const auto other =
-      used(R"({"input_tokens":9,"output_tokens":4,"input_tokens_details":{"cached_tokens":5}})");
+  const auto other = used(R"({"input_tokens":9,"output_tokens":4,"input_tokens_details":{"cached_tokens":5}})");
   EXPECT_TRUE(other.reported());
   EXPECT_EQ(other.input, 9);
   EXPECT_EQ(other.output, 4);
   EXPECT_EQ(other.cached, 5);
-  const auto cached = used(
-      R"({"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":90}})");
+  const auto cached = used(R"({"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":90}})");
   EXPECT_EQ(cached.cached, 9);
 }
 
 TEST(chat_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
-  const reading split({chunk(R"({"content":"a"})"), chunk(R"({"content":"\ud83d"})"),
-                       chunk(R"({"content":"\ude00"})"), chunk(R"({"content":"b\ud83d\ude00"})"),
-                       chunk("{}", "\"stop\""), "[DONE]"});
+  const reading split({chunk(R"({"content":"a"})"), chunk(R"({"content":"\ud83d"})"), chunk(R"({"content":"\ude00"})"),
+                       chunk(R"({"content":"b\ud83d\ude00"})"), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_FALSE(split.reader.failed());
   EXPECT_TRUE(split.reader.ended());
-  EXPECT_EQ(split.got.said, "a\xef\xbf\xbd\xef\xbf\xbd" "b\xf0\x9f\x98\x80");
+  EXPECT_EQ(split.got.said,
+            "a\xef\xbf\xbd\xef\xbf\xbd"
+            "b\xf0\x9f\x98\x80");
   const reading first({chunk(R"({"content":"\ud83d"})"), chunk(R"({"content":"c"})"), "[DONE]"});
-  EXPECT_EQ(first.got.said, "\xef\xbf\xbd" "c");
+  EXPECT_EQ(first.got.said,
+            "\xef\xbf\xbd"
+            "c");
   const reading escaped({chunk(R"({"content":"\\ud83d\ud83d"})"), "[DONE]"});
   EXPECT_EQ(escaped.got.said, "\\ud83d\xef\xbf\xbd");
   const reading broken({R"({"choices":[{"delta":{"content":"\ud83d"}}])"});
@@ -121,8 +123,7 @@ TEST(chat_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
 
 TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
   const reading r(
-      {chunk(
-           R"({"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]})"),
+      {chunk(R"({"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]})"),
        chunk(R"({"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]})"),
        chunk(
            R"({"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":0,"function":{"arguments":":1}"}}]})"),
@@ -136,26 +137,22 @@ TEST(chat_reader, assembles_parallel_tool_calls_by_index) {
 TEST(chat_reader, copes_with_servers_that_number_calls_badly) {
   const reading same(
       {chunk(R"({"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]})"),
-       chunk(R"({"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":{"y":2}}}]})",
-             "\"stop\""),
+       chunk(R"({"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":{"y":2}}}]})", "\"stop\""),
        "[DONE]"});
   EXPECT_THAT(same.got.calls, ElementsAre("a f {}", "b g {\"y\":2}"));
   EXPECT_EQ(same.reader.finish(), RY_LLM_FINISH_TOOL_CALLS);
   const reading none({chunk(R"({"tool_calls":[{"id":"a","function":{"name":"f"}}]})"),
                       chunk(R"({"tool_calls":[{"id":"b","function":{"name":"g"}}]})"),
-                      chunk(R"({"tool_calls":[{"function":{"arguments":"{\"z\":3}"}}]})"),
-                      "[DONE]"});
+                      chunk(R"({"tool_calls":[{"function":{"arguments":"{\"z\":3}"}}]})"), "[DONE]"});
   EXPECT_THAT(none.got.calls, ElementsAre("a f {}", "b g {\"z\":3}"));
   const reading nameless(
-      {chunk(R"({"tool_calls":[{"index":0,"function":{"name":"f","arguments":"no json"}}]})"),
-       "[DONE]"});
+      {chunk(R"({"tool_calls":[{"index":0,"function":{"name":"f","arguments":"no json"}}]})"), "[DONE]"});
   EXPECT_THAT(nameless.got.calls, ElementsAre(testing::MatchesRegex("[0-9a-z]{9} f no json")));
 }
 
 TEST(chat_reader, reads_reasoning_in_both_spellings) {
-  const reading r({chunk(R"({"reasoning_content":"a"})"),
-                   chunk(R"({"reasoning":"b","content":null})"), chunk(R"({"content":"c"})"),
-                   chunk(R"({"content":"d","reasoning":"e"})"), chunk("{}", "\"length\""),
+  const reading r({chunk(R"({"reasoning_content":"a"})"), chunk(R"({"reasoning":"b","content":null})"),
+                   chunk(R"({"content":"c"})"), chunk(R"({"content":"d","reasoning":"e"})"), chunk("{}", "\"length\""),
                    "[DONE]"});
   EXPECT_EQ(r.got.thought, "abe");
   EXPECT_EQ(r.got.said, "cd");
@@ -163,10 +160,9 @@ TEST(chat_reader, reads_reasoning_in_both_spellings) {
 }
 
 TEST(chat_reader, the_short_cut_never_misses_what_else_a_chunk_says) {
-  const reading r(
-      {chunk(R"({"content":"a"})"), chunk(R"({"content":"b"})"),
-       chunk(R"({"content":"c","tool_calls":[{"index":0,"id":"i","function":{"name":"f"}}]})"),
-       chunk(R"({"content":"d"})", "\"content_filter\""), "[DONE]"});
+  const reading r({chunk(R"({"content":"a"})"), chunk(R"({"content":"b"})"),
+                   chunk(R"({"content":"c","tool_calls":[{"index":0,"id":"i","function":{"name":"f"}}]})"),
+                   chunk(R"({"content":"d"})", "\"content_filter\""), "[DONE]"});
   EXPECT_EQ(r.got.said, "abcd");
   EXPECT_THAT(r.got.calls, ElementsAre("i f {}"));
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_FILTER);
@@ -198,9 +194,12 @@ TEST(chat_reader, a_finish_reason_that_is_the_text_null_is_none) {
 TEST(chat_reader, the_gravest_of_several_ends_counts) {
   const reading cut({chunk(R"({"content":"a"})"), chunk("{}", "\"length\""), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_EQ(cut.reader.finish(), RY_LLM_FINISH_LENGTH);
-  const reading withheld({chunk(R"({"content":"a"})"), chunk("{}", "\"content_filter\""), chunk("{}", "\"stop\"")}, true);
+  const reading withheld({chunk(R"({"content":"a"})"), chunk("{}", "\"content_filter\""), chunk("{}", "\"stop\"")},
+                         true);
   EXPECT_EQ(withheld.reader.finish(), RY_LLM_FINISH_FILTER);
-  const reading native({R"({"choices":[{"index":0,"delta":{},"finish_reason":null,"native_finish_reason":"MALFORMED_FUNCTION_CALL"}]})", "[DONE]"});
+  const reading native(
+      {R"({"choices":[{"index":0,"delta":{},"finish_reason":null,"native_finish_reason":"MALFORMED_FUNCTION_CALL"}]})",
+       "[DONE]"});
   EXPECT_EQ(native.reader.finish(), RY_LLM_FINISH_ERROR);
 }
 
@@ -225,17 +224,13 @@ TEST(chat_reader, errors_in_the_stream) {
 TEST(chat_reader, maps_refusals) {
   const chat_reader r;
   const auto status = [&](unsigned http, const char* body) { return r.refused(http, body).status; };
-  EXPECT_EQ(status(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})"),
-            RY_OUT_OF_RANGE);
-  EXPECT_EQ(
-      status(400, R"({"error":{"message":"This model's maximum context length is 8 tokens"}})"),
-      RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(400, R"({"error":{"message":"x","code":"context_length_exceeded"}})"), RY_OUT_OF_RANGE);
+  EXPECT_EQ(status(400, R"({"error":{"message":"This model's maximum context length is 8 tokens"}})"), RY_OUT_OF_RANGE);
   EXPECT_EQ(status(400, R"({"error":{"message":"bad"}})"), RY_INVALID_ARGUMENT);
   EXPECT_EQ(status(401, R"({"error":{"message":"key"}})"), RY_UNAUTHENTICATED);
   EXPECT_EQ(status(404, R"({"error":"model 'x' not found"})"), RY_NOT_FOUND);
   EXPECT_EQ(status(429, R"({"error":{"message":"slow"}})"), RY_RESOURCE_EXHAUSTED);
-  EXPECT_EQ(status(429, R"({"error":{"message":"pay","code":"insufficient_quota"}})"),
-            RY_UNAUTHENTICATED);
+  EXPECT_EQ(status(429, R"({"error":{"message":"pay","code":"insufficient_quota"}})"), RY_UNAUTHENTICATED);
   EXPECT_EQ(status(500, "<html>oops</html>"), RY_UNAVAILABLE);
   EXPECT_EQ(status(503, R"([{"error":{"message":"busy"}}])"), RY_UNAVAILABLE);
   EXPECT_EQ(r.refused(422, R"({"detail":"no such field"})").message, "no such field");
@@ -272,7 +267,8 @@ TEST(chat_reader, an_error_in_any_form_is_a_failure) {
   named.event("error", R"({"code":500,"message":"failed to parse"})", got);
   ASSERT_TRUE(named.failed());
   EXPECT_EQ(named.failed()->message, "failed to parse");
-  const reading harmless({R"({"error":null,"choices":[{"delta":{"content":"a"}}]})", chunk("{}", "\"stop\""), "[DONE]"});
+  const reading harmless(
+      {R"({"error":null,"choices":[{"delta":{"content":"a"}}]})", chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_FALSE(harmless.reader.failed());
 }
 
@@ -282,7 +278,8 @@ TEST(chat_reader, content_in_parts_is_text_thoughts_and_refusals) {
                    chunk(R"({"content":{"type":"output_text","text":" 42"}})"), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_EQ(r.got.thought, "let me see");
   EXPECT_EQ(r.got.said, "It is 42");
-  const reading declined({chunk(R"({"content":[{"type":"refusal","refusal":"No."}]})"), chunk("{}", "\"stop\""), "[DONE]"});
+  const reading declined(
+      {chunk(R"({"content":[{"type":"refusal","refusal":"No."}]})"), chunk("{}", "\"stop\""), "[DONE]"});
   EXPECT_EQ(declined.got.said, "No.");
   EXPECT_EQ(declined.reader.finish(), RY_LLM_FINISH_REFUSAL);
   const reading member({chunk(R"({"refusal":"No."})"), chunk("{}", "\"stop\""), "[DONE]"});
@@ -292,19 +289,22 @@ TEST(chat_reader, content_in_parts_is_text_thoughts_and_refusals) {
 TEST(chat_reader, signatures_and_details_come_back_with_their_calls) {
   chat_reader reader("m");
   recorder got;
-  for (const auto& e :
-       {chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"let ","signature":null}]})"),
-        chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"me","signature":"s"}]})"),
-        chunk(R"({"reasoning_details":[{"type":"reasoning.encrypted","index":1,"data":"zz","id":"k1"}]})"),
-        chunk(R"({"tool_calls":[{"index":0,"id":"k1","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"abc"}}}]})"),
-        chunk(R"({"tool_calls":[{"index":1,"id":"k2","function":{"name":"g","arguments":"{}"}}]})", "\"tool_calls\""),
-        std::string("[DONE]")})
+  for (
+      const auto& e :
+      {chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"let ","signature":null}]})"),
+       chunk(R"({"reasoning_details":[{"type":"reasoning.text","index":0,"text":"me","signature":"s"}]})"),
+       chunk(R"({"reasoning_details":[{"type":"reasoning.encrypted","index":1,"data":"zz","id":"k1"}]})"),
+       chunk(
+           R"({"tool_calls":[{"index":0,"id":"k1","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"abc"}}}]})"),
+       chunk(R"({"tool_calls":[{"index":1,"id":"k2","function":{"name":"g","arguments":"{}"}}]})", "\"tool_calls\""),
+       std::string("[DONE]")})
     reader.event("", e, got);
   EXPECT_EQ(got.thought, "let me");
-  EXPECT_EQ(got.blocks, std::vector<std::string>{
-                            R"({"driver":"openai","model":"m","reasoning_details":[{"type":"reasoning.text","index":0,)"
-                            R"("text":"let me","signature":"s"},{"type":"reasoning.encrypted","index":1,"data":"zz",)"
-                            R"("id":"k1"}],"calls":[{"id":"k1","extra_content":{"google":{"thought_signature":"abc"}}}]})"});
+  EXPECT_EQ(got.blocks,
+            std::vector<std::string>{
+                R"({"driver":"openai","model":"m","reasoning_details":[{"type":"reasoning.text","index":0,)"
+                R"("text":"let me","signature":"s"},{"type":"reasoning.encrypted","index":1,"data":"zz",)"
+                R"("id":"k1"}],"calls":[{"id":"k1","extra_content":{"google":{"thought_signature":"abc"}}}]})"});
 }
 
 TEST(chat_reader, usage_is_found_where_providers_put_it) {
@@ -312,14 +312,19 @@ TEST(chat_reader, usage_is_found_where_providers_put_it) {
     const char* where;
     std::string event;
   } cases[] = {
-      {"Moonshot", R"({"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":5}}]})"},
-      {"Groq", R"({"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}}})"},
+      {"Moonshot",
+       R"({"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":5}}]})"},
+      {"Groq",
+       R"({"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}}})"},
       {"DeepSeek", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_cache_hit_tokens":5}})"},
       {"xAI", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cached_prompt_text_tokens":5}})"},
-      {"Gemini", R"({"choices":[],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3,"thoughtsTokenCount":1,"cachedContentTokenCount":5}})"},
+      {"Gemini",
+       R"({"choices":[],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3,"thoughtsTokenCount":1,"cachedContentTokenCount":5}})"},
       {"Ollama", R"({"choices":[],"usage":{"prompt_eval_count":9,"eval_count":4,"cached_input_tokens":5}})"},
-      {"details by another name", R"({"choices":[],"usage":{"input_tokens":9,"output_tokens":4,"input_token_details":{"cache_read":5}}})"},
-      {"details without a count", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":null},"cached_tokens":5}})"},
+      {"details by another name",
+       R"({"choices":[],"usage":{"input_tokens":9,"output_tokens":4,"input_token_details":{"cache_read":5}}})"},
+      {"details without a count",
+       R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":null},"cached_tokens":5}})"},
       {"the delta", R"({"choices":[{"delta":{"usage":{"prompt_tokens":9,"completion_tokens":4,"cached_tokens":5}}}]})"},
       {"LiteLLM", R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_read_input_tokens":5}})"}};
   for (const auto& c : cases) {
@@ -329,7 +334,8 @@ TEST(chat_reader, usage_is_found_where_providers_put_it) {
     EXPECT_EQ(r.reader.used().output, 4) << c.where;
     EXPECT_EQ(r.reader.used().cached, 5) << c.where;
   }
-  const reading written({R"({"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_creation_input_tokens":3}})", "[DONE]"});
+  const reading written(
+      {R"({"usage":{"prompt_tokens":9,"completion_tokens":4,"cache_creation_input_tokens":3}})", "[DONE]"});
   EXPECT_EQ(written.reader.used().cache_write, 3);
 }
 

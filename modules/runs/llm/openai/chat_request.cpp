@@ -75,8 +75,10 @@ class message_list {
 
   void assistant(const llm::turn& t) {
     json::object message{{"role", "assistant"}};
-    if (t.text.empty()) message["content"] = nullptr;
-    else message["content"] = t.text;
+    if (t.text.empty())
+      message["content"] = nullptr;
+    else
+      message["content"] = t.text;
     json::array calls;
     for (const auto& c : t.calls)
       calls.push_back({{"id", c.id},
@@ -169,16 +171,22 @@ void set_parameters(json::object& out, const json::object& request, const reques
   for (std::string_view name : {"temperature", "top_p"}) {
     const auto* n = request.if_contains(name);
     if (!n || !n->is_number()) continue;
-    if (reasons) leave_out(name, "reasoning models do not support it.");
-    else out[name] = *n;
+    if (reasons)
+      leave_out(name, "reasoning models do not support it.");
+    else
+      out[name] = *n;
   }
   if (!effort.empty()) {
-    if (options.known_models && is_without_reasoning(model)) leave_out("reasoning_effort", "the model does not reason.");
-    else out["reasoning_effort"] = effort;
+    if (options.known_models && is_without_reasoning(model))
+      leave_out("reasoning_effort", "the model does not reason.");
+    else
+      out["reasoning_effort"] = effort;
   }
   if (const auto* stop = llm::array_at(request, "stop"); stop && !stop->empty()) {
-    if (reasons) leave_out("stop", "reasoning models do not support it.");
-    else out["stop"] = *stop;
+    if (reasons)
+      leave_out("stop", "reasoning models do not support it.");
+    else
+      out["stop"] = *stop;
   }
 }
 
@@ -193,7 +201,8 @@ request_options options_of(dialect d) {
   o.history.images.encoded_bytes = 20u << 20;
   o.history.images.total_encoded_bytes = 48u << 20;
   switch (d) {
-    case dialect::compatible: break;
+    case dialect::compatible:
+      break;
     case dialect::openai:
       o.history.ids = llm::id_form::openai;
       o.alternate_roles = false;

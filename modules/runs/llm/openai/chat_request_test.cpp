@@ -12,7 +12,9 @@ namespace {
 
 namespace json = boost::json;
 
-openai::request_options standard() { return openai::options_of(openai::dialect::compatible); }
+openai::request_options standard() {
+  return openai::options_of(openai::dialect::compatible);
+}
 
 json::object build(std::string_view neutral, const openai::request_options& o = standard()) {
   return json::parse(openai::build_request(llm::parse_request(neutral), o).body).as_object();
@@ -20,7 +22,8 @@ json::object build(std::string_view neutral, const openai::request_options& o = 
 
 std::string with_images(std::string text) {
   const auto put = [&text](std::string_view name, const std::string& bytes) {
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name)) text.replace(at, name.size(), llm::encode_base64(bytes));
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name))
+      text.replace(at, name.size(), llm::encode_base64(bytes));
   };
   put("$PNG", llm::test::png(4, 4));
   put("$JPEG", llm::test::jpeg(4, 4));
@@ -57,8 +60,7 @@ TEST(chat_request, reasoning_goes_back_with_the_calls_of_all_turns_when_the_prov
 }
 
 TEST(chat_request, builds_every_kind_of_message) {
-  const auto o =
-      build(with_images(R"({"model":"gpt","system":"be brief","max_output_tokens":7,"temperature":0.5,
+  const auto o = build(with_images(R"({"model":"gpt","system":"be brief","max_output_tokens":7,"temperature":0.5,
     "stop":["X"],"tools":[{"name":"f","description":"d","parameters":{"type":"object"}},{"name":"g"}],
     "messages":[
      {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","media_type":"image/png","data":"$PNG"}]},
@@ -90,18 +92,16 @@ TEST(chat_request, obeys_its_options) {
   o.max_tokens_field = "max_completion_tokens";
   o.stream_usage = false;
   o.extra_body = {{"reasoning_effort", "low"}, {"model", "ignored"}};
-  EXPECT_EQ(
-      json::value(build(
-          R"({"model":"m","max_output_tokens":3,"messages":[{"role":"user","content":"x"}]})", o)),
-      json::parse(R"({"model":"m","reasoning_effort":"low","stream":true,"max_completion_tokens":3,
+  EXPECT_EQ(json::value(build(R"({"model":"m","max_output_tokens":3,"messages":[{"role":"user","content":"x"}]})", o)),
+            json::parse(R"({"model":"m","reasoning_effort":"low","stream":true,"max_completion_tokens":3,
                             "messages":[{"role":"user","content":"x"}]})"));
 }
 
 TEST(chat_request, refuses_what_is_no_request) {
-  for (const char* bad : {"", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})",
-                          R"({"messages":[{"role":"user"}]})", R"({"model":"m","messages":[7]})",
-                          R"({"model":"m","messages":[{"role":"system","content":"x"}]})",
-                          R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
+  for (const char* bad :
+       {"", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})", R"({"messages":[{"role":"user"}]})",
+        R"({"model":"m","messages":[7]})", R"({"model":"m","messages":[{"role":"system","content":"x"}]})",
+        R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
 }
 
@@ -176,42 +176,51 @@ TEST(chat_request, reasoning_details_and_signatures_go_back_to_their_model_only)
 }
 
 TEST(chat_request, parameters_of_the_model) {
-  const auto body = build(R"({"model":"m","temperature":0.5,"top_p":0.9,"reasoning_effort":"low","tool_choice":"required",
+  const auto body =
+      build(R"({"model":"m","temperature":0.5,"top_p":0.9,"reasoning_effort":"low","tool_choice":"required",
     "tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})");
   EXPECT_EQ(body.at("temperature"), 0.5);
   EXPECT_EQ(body.at("top_p"), 0.9);
   EXPECT_EQ(body.at("reasoning_effort"), "low");
   EXPECT_EQ(body.at("tool_choice"), "required");
-  const auto named = build(R"({"model":"m","tool_choice":{"name":"1f"},"tools":[{"name":"1f"}],"messages":[{"role":"user","content":"x"}]})");
+  const auto named = build(
+      R"({"model":"m","tool_choice":{"name":"1f"},"tools":[{"name":"1f"}],"messages":[{"role":"user","content":"x"}]})");
   EXPECT_EQ(named.at("tool_choice"), json::parse(R"({"type":"function","function":{"name":"_1f"}})"));
-  const auto mistral = build(R"({"model":"m","tool_choice":"required","tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})",
-                             openai::options_of(openai::dialect::mistral));
+  const auto mistral = build(
+      R"({"model":"m","tool_choice":"required","tools":[{"name":"f"}],"messages":[{"role":"user","content":"x"}]})",
+      openai::options_of(openai::dialect::mistral));
   EXPECT_EQ(mistral.at("tool_choice"), "any");
-  EXPECT_FALSE(build(R"({"model":"m","tool_choice":"required","messages":[{"role":"user","content":"x"}]})").contains("tool_choice"));
+  EXPECT_FALSE(build(R"({"model":"m","tool_choice":"required","messages":[{"role":"user","content":"x"}]})")
+                   .contains("tool_choice"));
 }
 
 TEST(chat_request, a_tool_that_cannot_be_expressed_does_not_fail_the_request) {
   const auto built = openai::build_request(
-      llm::parse_request(R"({"model":"m","tools":[{"name":"bad","parameters":{"type":"string"}},1],"messages":[{"role":"user","content":"x"}]})"),
+      llm::parse_request(
+          R"({"model":"m","tools":[{"name":"bad","parameters":{"type":"string"}},1],"messages":[{"role":"user","content":"x"}]})"),
       standard());
   EXPECT_FALSE(json::parse(built.body).as_object().contains("tools"));
   EXPECT_EQ(built.notices.size(), 2u);
 }
 
 TEST(chat_request, long_descriptions_are_cut) {
-  const auto built = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') + R"("}],"messages":[{"role":"user","content":"x"}]})");
+  const auto built = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') +
+                           R"("}],"messages":[{"role":"user","content":"x"}]})");
   EXPECT_LE(built.at("tools").at(0).at("function").at("description").as_string().size(), 1023u + 3);
   auto o = standard();
   o.tools.description_chars = 0;
-  const auto whole = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') + R"("}],"messages":[{"role":"user","content":"x"}]})", o);
+  const auto whole = build(R"({"model":"m","tools":[{"name":"f","description":")" + std::string(3000, 'd') +
+                               R"("}],"messages":[{"role":"user","content":"x"}]})",
+                           o);
   EXPECT_EQ(whole.at("tools").at(0).at("function").at("description").as_string().size(), 3000u);
 }
 
 TEST(chat_request, parameters_that_a_model_of_openai_refuses_are_left_out) {
   const auto skipped = [](const std::string& model, const std::string& effort, openai::dialect d) {
-    const auto request = llm::parse_request(R"({"model":")" + model + R"(","temperature":0.5,"top_p":0.9,"stop":["X"],)" +
-                                            (effort.empty() ? "" : R"("reasoning_effort":")" + effort + "\",") +
-                                            R"("messages":[{"role":"user","content":"a"}]})");
+    const auto request =
+        llm::parse_request(R"({"model":")" + model + R"(","temperature":0.5,"top_p":0.9,"stop":["X"],)" +
+                           (effort.empty() ? "" : R"("reasoning_effort":")" + effort + "\",") +
+                           R"("messages":[{"role":"user","content":"a"}]})");
     const auto built = openai::build_request(request, openai::options_of(d));
     std::string names;
     for (const auto& n : built.notices) names += n.message.substr(0, n.message.find(' ')) + " ";

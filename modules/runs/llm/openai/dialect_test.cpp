@@ -48,26 +48,29 @@ TEST(dialect, is_named_by_the_operator) {
 TEST(dialect, a_deployment_is_no_part_of_the_base_of_responses) {
   const struct {
     const char *url, *base, *deployment;
-  } rows[] = {{"https://r.openai.azure.com/openai/deployments/d1?api-version=2025-04-01-preview",
-               "https://r.openai.azure.com/openai?api-version=2025-04-01-preview", "d1"},
-              {"https://r.openai.azure.com/openai/deployments/d1/chat/completions?a=1&b=2",
-               "https://r.openai.azure.com/openai?a=1&b=2", "d1"},
-              {"https://gateway.example/eu/openai/deployments/gpt-5.2", "https://gateway.example/eu/openai", "gpt-5.2"}};
+  } rows[] = {
+      {"https://r.openai.azure.com/openai/deployments/d1?api-version=2025-04-01-preview",
+       "https://r.openai.azure.com/openai?api-version=2025-04-01-preview", "d1"},
+      {"https://r.openai.azure.com/openai/deployments/d1/chat/completions?a=1&b=2",
+       "https://r.openai.azure.com/openai?a=1&b=2", "d1"},
+      {"https://gateway.example/eu/openai/deployments/gpt-5.2", "https://gateway.example/eu/openai", "gpt-5.2"}};
   for (const auto& r : rows) {
     const auto split = openai::split_deployment(r.url);
     ASSERT_TRUE(split) << r.url;
     EXPECT_EQ(split->base_url, r.base);
     EXPECT_EQ(split->deployment, r.deployment);
   }
-  for (const char* url : {"https://r.openai.azure.com/openai/v1", "https://r.openai.azure.com/openai?api-version=1", "https://h/openai/deployments/",
-                          "https://h/v1?next=/openai/deployments/d"})
+  for (const char* url : {"https://r.openai.azure.com/openai/v1", "https://r.openai.azure.com/openai?api-version=1",
+                          "https://h/openai/deployments/", "https://h/v1?next=/openai/deployments/d"})
     EXPECT_FALSE(openai::split_deployment(url)) << url;
 }
 
 TEST(dialect, models_with_and_without_reasoning_are_known_by_their_family) {
-  for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest", "gpt-5-chat-latest", "openai/gpt-4o"})
+  for (const char* model : {"gpt-4o", "gpt-4.1-mini", "gpt-4-turbo", "gpt-3.5-turbo", "chatgpt-4o-latest",
+                            "gpt-5-chat-latest", "openai/gpt-4o"})
     EXPECT_TRUE(openai::is_without_reasoning(model)) << model;
-  for (const char* model : {"o3", "o4-mini", "gpt-5", "gpt-5.2", "gpt-5.3-codex", "openai/gpt-oss-120b", "grok-4", "my-deployment"})
+  for (const char* model :
+       {"o3", "o4-mini", "gpt-5", "gpt-5.2", "gpt-5.3-codex", "openai/gpt-oss-120b", "grok-4", "my-deployment"})
     EXPECT_FALSE(openai::is_without_reasoning(model)) << model;
   for (const char* model : {"o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5.2", "openai/gpt-5-mini"})
     EXPECT_TRUE(openai::is_reasoning(model)) << model;

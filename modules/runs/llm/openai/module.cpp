@@ -36,8 +36,7 @@ class driver {
     const auto dialect = openai::read_dialect(named, at_.url);
     if (!dialect) throw ry::bad_request("llm.config", "dialect must be auto, compatible, openai, mistral or gemini");
     const auto wire = llm::text_setting(config, "wire", "chat");
-    if (wire != "chat" && wire != "responses")
-      throw ry::bad_request("llm.config", "wire must be chat or responses");
+    if (wire != "chat" && wire != "responses") throw ry::bad_request("llm.config", "wire must be chat or responses");
     refuse_keys_of_other_wire(config, wire);
     if (wire == "chat")
       use_chat(config, *dialect);
@@ -111,7 +110,7 @@ class driver {
   }
 
   llm::endpoint at_;
-  openai::request_options options_;                     // for the wire "chat"
+  openai::request_options options_;  // for the wire "chat"
   std::optional<openai::responses_options> responses_;  // for the wire "responses"; nullopt: the wire is "chat"
   std::shared_ptr<openai::reasoning_refusals> refusals_;
 };

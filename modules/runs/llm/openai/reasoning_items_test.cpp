@@ -18,18 +18,21 @@ TEST(reasoning_items, keep_what_the_api_takes_back) {
        R"({"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":"e"})"},
       {R"({"type":"reasoning","id":"rs_1","encrypted_content":"e"})",
        R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"})"},
-      {R"({"type":"reasoning","encrypted_content":"e","summary":null})", R"({"type":"reasoning","summary":[],"encrypted_content":"e"})"},
+      {R"({"type":"reasoning","encrypted_content":"e","summary":null})",
+       R"({"type":"reasoning","summary":[],"encrypted_content":"e"})"},
       // Open models return their reasoning as text.
       {R"({"type":"reasoning","id":"r","summary":[],"content":[{"type":"reasoning_text","text":"t"},{"type":"x"},1]})",
        R"({"type":"reasoning","id":"r","summary":[],"content":[{"type":"reasoning_text","text":"t"}]})"},
       {R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"t"}],"encrypted_content":"e"})",
        R"({"type":"reasoning","id":"r","summary":[],"encrypted_content":"e"})"},
       // Only an id, which the provider forgets with store = false.
-      {R"({"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":null})", "{}"},
+      {R"({"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":null})",
+       "{}"},
       {R"({"type":"reasoning","id":"r","content":"t"})", "{}"},
   };
   for (const auto& r : rows)
-    EXPECT_EQ(json::value(openai::replayable_reasoning(json::parse(r.given).as_object())), json::parse(r.kept)) << r.given;
+    EXPECT_EQ(json::value(openai::replayable_reasoning(json::parse(r.given).as_object())), json::parse(r.kept))
+        << r.given;
 }
 
 TEST(reasoning_items, refusals_are_remembered_within_a_limit) {

@@ -145,7 +145,8 @@ responses_reader::kind responses_reader::kind_of(const json::object& item) {
 }
 
 responses_reader::reference responses_reader::reference_of(const json::object& event) {
-  return {llm::bounded_id(text_at(event, "item_id")), llm::bounded_id(text_at(event, "call_id")), index_at(event, "output_index")};
+  return {llm::bounded_id(text_at(event, "item_id")), llm::bounded_id(text_at(event, "call_id")),
+          index_at(event, "output_index")};
 }
 
 responses_reader::reference responses_reader::reference_of(const json::object& item,
@@ -188,9 +189,8 @@ responses_reader::output_item* responses_reader::find_open(kind k, const referen
 }
 
 responses_reader::output_item* responses_reader::first_call_without_whole_arguments() {
-  const auto i = std::find_if(items_.begin(), items_.end(), [](const output_item& x) {
-    return x.is == kind::call && !x.done && !x.whole_arguments;
-  });
+  const auto i = std::find_if(items_.begin(), items_.end(),
+                              [](const output_item& x) { return x.is == kind::call && !x.done && !x.whole_arguments; });
   return i == items_.end() ? nullptr : &*i;
 }
 
@@ -235,8 +235,10 @@ void responses_reader::item_added(const json::object& o, llm::receiver&) {
   if (k == kind::other) return;
   const auto r = reference_of(*item, index_at(o, "output_index"));
   auto* i = find_named(k, r);
-  if (i && is_another(*i, r)) i = nullptr;
-  else if (!i && (i = find_open(k, r)) && i->announced) i = nullptr;
+  if (i && is_another(*i, r))
+    i = nullptr;
+  else if (!i && (i = find_open(k, r)) && i->announced)
+    i = nullptr;
   if (!i) i = add(k, r);
   if (!i) return;
   i->announced = true;
@@ -396,13 +398,15 @@ void responses_reader::absorb(output_item& into, const json::object& item, llm::
     case kind::message:
       learn(into.phase, "phase");
       return absorb_message(into, item, to);
-    case kind::reasoning: return absorb_reasoning(into, item, to);
+    case kind::reasoning:
+      return absorb_reasoning(into, item, to);
     case kind::call:
       learn(into.call_id, "call_id");
       learn(into.name, "name");
       into.incomplete = text_at(item, "status") == "incomplete";
       return absorb_arguments(into, item);
-    case kind::other: return;
+    case kind::other:
+      return;
   }
 }
 
@@ -454,7 +458,8 @@ bool responses_reader::is_known(kind k, const json::object& item, std::optional<
         return may_be && i.name == name && i.arguments == arguments;
       });
     }
-    case kind::other: break;
+    case kind::other:
+      break;
   }
   return true;
 }
@@ -510,8 +515,7 @@ void responses_reader::completed(const json::object& o, llm::receiver& to) {
   if (status == "cancelled") return cancelled(o, to);
   take_output(response, to);
   if (ended_) return;
-  const bool cut_call =
-      std::any_of(items_.begin(), items_.end(), [](const output_item& i) { return i.incomplete; });
+  const bool cut_call = std::any_of(items_.begin(), items_.end(), [](const output_item& i) { return i.incomplete; });
   if (cut_call) return conclude(RY_LLM_FINISH_LENGTH, to);
   if (calls_ != 0) return conclude(RY_LLM_FINISH_TOOL_CALLS, to);
   conclude(refused_ ? RY_LLM_FINISH_REFUSAL : RY_LLM_FINISH_STOP, to);

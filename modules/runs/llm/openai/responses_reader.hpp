@@ -41,12 +41,12 @@ class responses_reader final : public llm::answer_reader {
     std::optional<std::int64_t> index;
     std::string id;
     bool announced = false, done = false;
-    bool incomplete = false;      // of a call: according to its provider
+    bool incomplete = false;  // of a call: according to its provider
     bool whole_arguments = false;  // they arrived whole, not only in parts
-    std::vector<part> parts;                                  // of a message
+    std::vector<part> parts;  // of a message
     std::string phase;
-    std::size_t thought = 0;                                  // bytes of reasoning delivered so far
-    boost::json::object replayable;                           // of reasoning
+    std::size_t thought = 0;  // bytes of reasoning delivered so far
+    boost::json::object replayable;  // of reasoning
     std::string call_id, name, arguments, announced_arguments;  // of a call
   };
   // How an event or an item identifies an output item. Gateways omit some ids, or change them between events.

@@ -64,31 +64,52 @@ std::string reasoning(const std::string& id, const std::string& more) {
   return R"({"type":"reasoning","id":")" + id + R"(","status":"completed","summary":[],)" + more + "}";
 }
 std::string response(const std::string& status, const std::string& output = "[]", const std::string& more = "") {
-  return event(status, R"("response":{"id":"resp_1","object":"response","status":")" + status + R"(","error":null,)" + more +
-                           R"("output":)" + output + R"(,"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":5,"cache_write_tokens":2},)"
-                           R"("output_tokens":4,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":13}})");
+  return event(status,
+               R"("response":{"id":"resp_1","object":"response","status":")" + status + R"(","error":null,)" + more +
+                   R"("output":)" + output +
+                   R"(,"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":5,"cache_write_tokens":2},)"
+                   R"("output_tokens":4,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":13}})");
 }
-const std::string created = R"({"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}})";
+const std::string created =
+    R"({"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}})";
 
 TEST(responses_reader, reads_reasoning_text_and_calls) {
-  const reading r({created, R"({"type":"response.in_progress","sequence_number":1,"response":{"status":"in_progress"}})",
-                   added(0, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"half"})"),
-                   event("reasoning_summary_part.added", R"("item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""})"),
-                   event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":0,"delta":"Let me")"),
-                   event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":0,"delta":" see")"),
-                   event("reasoning_summary_text.done", R"("item_id":"rs_1","output_index":0,"summary_index":0,"text":"Let me see")"),
-                   event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":1,"delta":"Now")"),
-                   done(0, R"({"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Let me see"},{"type":"summary_text","text":"Now"}],"encrypted_content":"whole"})"),
-                   added(1, R"({"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[]})"),
-                   event("content_part.added", R"("item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]})"),
-                   text(1, "msg_1", "Hel"), text(1, "msg_1", "lo \\\"x\\\"\\n\\u00e4"),
-                   event("output_text.done", R"("item_id":"msg_1","output_index":1,"content_index":0,"text":"Hello \"x\"\n\u00e4")"),
-                   event("content_part.done", R"("item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"Hello \"x\"\n\u00e4","annotations":[]})"),
-                   done(1, message("msg_1", "Hello \\\"x\\\"\\n\\u00e4")),
-                   added(2, call("1", "", "in_progress")), arguments(2, "fc_1", "{\\\"a\\\":"), arguments(2, "fc_1", "1}"),
-                   event("function_call_arguments.done", R"("item_id":"fc_1","output_index":2,"name":"f1","arguments":"{\"a\":1}")"),
-                   done(2, call("1", "{\\\"a\\\":1}")), added(3, call("2", "", "in_progress")), done(3, call("2", "{}")),
-                   response("completed", "[" + message("msg_1", "Hello \\\"x\\\"\\n\\u00e4") + "," + call("1", "{\\\"a\\\":1}") + "," + call("2", "{}") + "]")});
+  const reading r(
+      {created,
+       R"({"type":"response.in_progress","sequence_number":1,"response":{"status":"in_progress"}})",
+       added(0, R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"half"})"),
+       event("reasoning_summary_part.added",
+             R"("item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""})"),
+       event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":0,"delta":"Let me")"),
+       event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":0,"delta":" see")"),
+       event("reasoning_summary_text.done",
+             R"("item_id":"rs_1","output_index":0,"summary_index":0,"text":"Let me see")"),
+       event("reasoning_summary_text.delta", R"("item_id":"rs_1","output_index":0,"summary_index":1,"delta":"Now")"),
+       done(
+           0,
+           R"({"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Let me see"},{"type":"summary_text","text":"Now"}],"encrypted_content":"whole"})"),
+       added(1, R"({"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[]})"),
+       event(
+           "content_part.added",
+           R"("item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]})"),
+       text(1, "msg_1", "Hel"),
+       text(1, "msg_1", "lo \\\"x\\\"\\n\\u00e4"),
+       event("output_text.done",
+             R"("item_id":"msg_1","output_index":1,"content_index":0,"text":"Hello \"x\"\n\u00e4")"),
+       event(
+           "content_part.done",
+           R"("item_id":"msg_1","output_index":1,"content_index":0,"part":{"type":"output_text","text":"Hello \"x\"\n\u00e4","annotations":[]})"),
+       done(1, message("msg_1", "Hello \\\"x\\\"\\n\\u00e4")),
+       added(2, call("1", "", "in_progress")),
+       arguments(2, "fc_1", "{\\\"a\\\":"),
+       arguments(2, "fc_1", "1}"),
+       event("function_call_arguments.done",
+             R"("item_id":"fc_1","output_index":2,"name":"f1","arguments":"{\"a\":1}")"),
+       done(2, call("1", "{\\\"a\\\":1}")),
+       added(3, call("2", "", "in_progress")),
+       done(3, call("2", "{}")),
+       response("completed", "[" + message("msg_1", "Hello \\\"x\\\"\\n\\u00e4") + "," + call("1", "{\\\"a\\\":1}") +
+                                 "," + call("2", "{}") + "]")});
   EXPECT_EQ(r.got.said, "Hello \"x\"\n\u00e4");
   EXPECT_EQ(r.got.pieces, 2);
   EXPECT_EQ(r.got.thought, "Let me see\n\nNow");
@@ -101,14 +122,17 @@ TEST(responses_reader, reads_reasoning_text_and_calls) {
   EXPECT_EQ(r.reader.used().output, 4);
   EXPECT_TRUE(r.reader.used().reported());
   ASSERT_EQ(r.got.blocks.size(), 1u);
-  EXPECT_EQ(json::parse(r.got.blocks[0]), json::parse(R"({"driver":"openai","model":"m","provider":"p","wire":"responses","items":[
+  EXPECT_EQ(json::parse(r.got.blocks[0]),
+            json::parse(R"({"driver":"openai","model":"m","provider":"p","wire":"responses","items":[
     {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Let me see"},{"type":"summary_text","text":"Now"}],"encrypted_content":"whole"},
     {"type":"message","at":0,"size":12},{"type":"function_call","call_id":"c1"},{"type":"function_call","call_id":"c2"}]})"));
 }
 
 TEST(responses_reader, the_end_says_how_the_answer_ended) {
   const std::string said = text(0, "m1", "hi");
-  const auto details = [](const std::string& reason) { return R"("incomplete_details":{"reason":")" + reason + "\"},"; };
+  const auto details = [](const std::string& reason) {
+    return R"("incomplete_details":{"reason":")" + reason + "\"},";
+  };
   const struct {
     const char* what;
     events all;
@@ -121,12 +145,25 @@ TEST(responses_reader, the_end_says_how_the_answer_ended) {
       {"no reason", {said, response("incomplete")}, RY_LLM_FINISH_LENGTH},
       {"the filter", {said, response("incomplete", "[]", details("content_filter"))}, RY_LLM_FINISH_FILTER},
       {"a reason of tomorrow", {said, response("incomplete", "[]", details("solar_flare"))}, RY_LLM_FINISH_ERROR},
-      {"incomplete by its status", {said, event("completed", R"("response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}})")}, RY_LLM_FINISH_FILTER},
-      {"a refusal", {event("refusal.delta", R"("item_id":"m1","output_index":0,"content_index":0,"delta":"I cannot")"), response("completed")}, RY_LLM_FINISH_REFUSAL},
-      {"a refusal as a whole", {done(0, R"({"type":"message","id":"m1","content":[{"type":"refusal","refusal":"I cannot"}]})"), response("completed")}, RY_LLM_FINISH_REFUSAL},
-      {"a refusal in the last event", {response("completed", R"([{"type":"message","id":"m1","content":[{"type":"refusal","refusal":"I cannot"}]}])")}, RY_LLM_FINISH_REFUSAL},
+      {"incomplete by its status",
+       {said,
+        event("completed", R"("response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}})")},
+       RY_LLM_FINISH_FILTER},
+      {"a refusal",
+       {event("refusal.delta", R"("item_id":"m1","output_index":0,"content_index":0,"delta":"I cannot")"),
+        response("completed")},
+       RY_LLM_FINISH_REFUSAL},
+      {"a refusal as a whole",
+       {done(0, R"({"type":"message","id":"m1","content":[{"type":"refusal","refusal":"I cannot"}]})"),
+        response("completed")},
+       RY_LLM_FINISH_REFUSAL},
+      {"a refusal in the last event",
+       {response("completed", R"([{"type":"message","id":"m1","content":[{"type":"refusal","refusal":"I cannot"}]}])")},
+       RY_LLM_FINISH_REFUSAL},
       {"nothing", {response("completed")}, RY_LLM_FINISH_STOP},
-      {"the response without an event", {R"({"object":"response","status":"completed","output":[)" + message("m1", "hi") + "]}"}, RY_LLM_FINISH_STOP},
+      {"the response without an event",
+       {R"({"object":"response","status":"completed","output":[)" + message("m1", "hi") + "]}"},
+       RY_LLM_FINISH_STOP},
   };
   for (const auto& row : rows) {
     const reading r(row.all);
@@ -147,7 +184,8 @@ TEST(responses_reader, the_name_of_the_event_stands_in_for_its_type) {
 
 TEST(responses_reader, failures_are_told_apart) {
   const auto failed = [](const std::string& code, const std::string& words = "words") {
-    return event("failed", R"("response":{"status":"failed","error":{"code":")" + code + R"(","message":")" + words + R"("},"usage":{"input_tokens":3,"output_tokens":1}})");
+    return event("failed", R"("response":{"status":"failed","error":{"code":")" + code + R"(","message":")" + words +
+                               R"("},"usage":{"input_tokens":3,"output_tokens":1}})");
   };
   const struct {
     const char* what;
@@ -160,18 +198,31 @@ TEST(responses_reader, failures_are_told_apart) {
       {"image", failed("image_too_large"), "llm.refused", RY_INVALID_ARGUMENT},
       {"policy", failed("bio_policy"), "llm.refused", RY_INVALID_ARGUMENT},
       {"a code of tomorrow", failed("solar_flare"), "llm.unavailable", RY_UNAVAILABLE},
-      {"no error", event("failed", R"("response":{"status":"failed","error":null})"), "llm.unavailable", RY_UNAVAILABLE},
+      {"no error", event("failed", R"("response":{"status":"failed","error":null})"), "llm.unavailable",
+       RY_UNAVAILABLE},
       {"window", failed("context_length_exceeded"), "llm.context_too_long", RY_OUT_OF_RANGE},
-      {"window in words", failed("invalid_prompt", "Your input exceeds the context window of this model."), "llm.context_too_long", RY_OUT_OF_RANGE},
-      {"failed by its status", event("completed", R"("response":{"status":"failed","error":{"code":"server_error","message":"words"}})"), "llm.unavailable", RY_UNAVAILABLE},
+      {"window in words", failed("invalid_prompt", "Your input exceeds the context window of this model."),
+       "llm.context_too_long", RY_OUT_OF_RANGE},
+      {"failed by its status",
+       event("completed", R"("response":{"status":"failed","error":{"code":"server_error","message":"words"}})"),
+       "llm.unavailable", RY_UNAVAILABLE},
       {"cancelled", event("cancelled", R"("response":{"status":"cancelled"})"), "llm.cut_off", RY_UNAVAILABLE},
-      {"event error", R"({"type":"error","code":"rate_limit_exceeded","message":"words","param":null,"sequence_number":3})", "llm.rate_limited", RY_RESOURCE_EXHAUSTED},
-      {"event error with an object", R"({"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":"words"}})", "llm.quota", RY_UNAUTHENTICATED},
-      {"an error by its type", R"({"type":"error","error":{"type":"invalid_request_error","code":null,"message":"words"}})", "llm.refused", RY_INVALID_ARGUMENT},
-      {"the error of another wire", R"({"error":{"message":"words","code":429}})", "llm.rate_limited", RY_RESOURCE_EXHAUSTED},
+      {"event error",
+       R"({"type":"error","code":"rate_limit_exceeded","message":"words","param":null,"sequence_number":3})",
+       "llm.rate_limited", RY_RESOURCE_EXHAUSTED},
+      {"event error with an object",
+       R"({"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":"words"}})",
+       "llm.quota", RY_UNAUTHENTICATED},
+      {"an error by its type",
+       R"({"type":"error","error":{"type":"invalid_request_error","code":null,"message":"words"}})", "llm.refused",
+       RY_INVALID_ARGUMENT},
+      {"the error of another wire", R"({"error":{"message":"words","code":429}})", "llm.rate_limited",
+       RY_RESOURCE_EXHAUSTED},
       {"a text as error", R"({"error":"words"})", "llm.unavailable", RY_UNAVAILABLE},
       {"an error without a name", R"({"detail":"words"})", "llm.unavailable", RY_UNAVAILABLE},
-      {"an unknown type with an error", R"({"type":"response.broken","error":{"code":"model_not_found","message":"words"}})", "llm.not_found", RY_NOT_FOUND},
+      {"an unknown type with an error",
+       R"({"type":"response.broken","error":{"code":"model_not_found","message":"words"}})", "llm.not_found",
+       RY_NOT_FOUND},
       {"no JSON", "<html>", "llm.protocol", RY_DATA_LOSS},
       {"the end of another wire", "[DONE]", "llm.cut_off", RY_UNAVAILABLE},
       {"no end", "", "llm.cut_off", RY_UNAVAILABLE},
@@ -193,8 +244,11 @@ TEST(responses_reader, refusals_of_a_request_are_told_apart) {
     unsigned status;
     const char *body, *reason;
   } rows[] = {
-      {400, R"({"error":{"message":"Unsupported parameter: 'temperature'","type":"invalid_request_error","param":"temperature","code":null}})", "llm.refused"},
-      {400, R"({"error":{"message":"m","type":"invalid_request_error","code":"context_length_exceeded"}})", "llm.context_too_long"},
+      {400,
+       R"({"error":{"message":"Unsupported parameter: 'temperature'","type":"invalid_request_error","param":"temperature","code":null}})",
+       "llm.refused"},
+      {400, R"({"error":{"message":"m","type":"invalid_request_error","code":"context_length_exceeded"}})",
+       "llm.context_too_long"},
       {401, R"({"error":{"message":"m","code":"invalid_api_key"}})", "llm.unauthenticated"},
       {429, R"({"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}})", "llm.quota"},
       {429, R"({"error":{"message":"m","code":"rate_limit_exceeded"}})", "llm.rate_limited"},
@@ -204,7 +258,8 @@ TEST(responses_reader, refusals_of_a_request_are_told_apart) {
       {502, "<html>bad gateway</html>", "llm.unavailable"},
       {400, "the prompt is too long: 9 tokens > 8 maximum", "llm.context_too_long"},
   };
-  for (const auto& row : rows) EXPECT_EQ(responses_reader({"p", "m"}).refused(row.status, row.body).reason, row.reason) << row.body;
+  for (const auto& row : rows)
+    EXPECT_EQ(responses_reader({"p", "m"}).refused(row.status, row.body).reason, row.reason) << row.body;
 }
 
 // ---- gateways ----------------------------------------------------------------------------------------
@@ -217,28 +272,64 @@ TEST(responses_reader, items_are_read_whatever_events_are_missing) {
     const char* what;
     events all;
   } rows[] = {
-      {"deltas and a last event without output", {text(0, "m1", "hel"), text(0, "m1", "lo"), added(1, call("1", "")), arguments(1, "fc_1", args), response("completed")}},
-      {"deltas, repeated by everything", {text(0, "m1", "hello"), done(0, message("m1", "hello")), added(1, call("1", "")), arguments(1, "fc_1", args), done(1, call("1", args)), done(1, call("1", args)), response("completed", both)}},
+      {"deltas and a last event without output",
+       {text(0, "m1", "hel"), text(0, "m1", "lo"), added(1, call("1", "")), arguments(1, "fc_1", args),
+        response("completed")}},
+      {"deltas, repeated by everything",
+       {text(0, "m1", "hello"), done(0, message("m1", "hello")), added(1, call("1", "")), arguments(1, "fc_1", args),
+        done(1, call("1", args)), done(1, call("1", args)), response("completed", both)}},
       {"whole items only", {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed")}},
-      {"whole items, repeated by the last event", {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
+      {"whole items, repeated by the last event",
+       {done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
       {"the last event only", {response("completed", both)}},
       {"the text in deltas, the call in the last event", {text(0, "m1", "hello"), response("completed", both)}},
-      {"the call in deltas, the text in the last event", {added(0, call("1", "")), arguments(0, "fc_1", args), response("completed", both)}},
-      {"the beginning of the text in deltas", {text(0, "m1", "he"), done(0, message("m1", "hello")), response("completed", both)}},
-      {"whole texts and arguments without items", {bare("output_text.done", R"("item_id":"m1","output_index":0,"content_index":0,"text":"hello")"), added(1, call("1", "")), bare("function_call_arguments.done", R"("item_id":"fc_1","output_index":1,"arguments":"{\"a\":1}")"), response("completed")}},
-      {"no indexes", {bare("output_text.delta", R"("item_id":"m1","delta":"hello")"), bare("output_item.added", R"("item":)" + call("1", "")), bare("function_call_arguments.delta", R"("call_id":"c1","delta":"{\"a\":1}")"), bare("output_item.done", R"("item":)" + call("1", args)), response("completed", both)}},
-      {"neither indexes nor ids", {bare("output_text.delta", R"("delta":"hello")"), bare("output_item.added", R"("item":)" + call("1", "")), bare("function_call_arguments.delta", R"("delta":"{\"a\":1}")"), response("completed")}},
-      {"one index for everything", {text(0, "m1", "hello"), added(0, call("1", "")), arguments(0, "fc_1", args), done(0, call("1", args)), done(0, message("m1", "hello")), response("completed", both)}},
-      {"another id in every event", {text(0, "x1", "hel"), text(0, "x2", "lo"), done(0, message("x3", "hello")), added(1, call("1", "")), arguments(1, "y1", "{\\\"a\\\":"), arguments(1, "y2", "1}"),
-                                     done(1, R"({"type":"function_call","id":"y3","call_id":"c1","name":"f1","arguments":"{\"a\":1}"})"),
-                                     response("completed", "[" + message("x4", "hello") + R"(,{"type":"function_call","id":"y4","call_id":"c1","name":"f1","arguments":"{\"a\":1}"}])")}},
-      {"another id and place in the last event", {done(0, reasoning("r", "\"x\":1")), text(1, "m1", "hello"), done(1, message("m1", "hello")), done(2, call("1", args)), response("completed", both)}},
-      {"arguments as an object", {done(0, message("m1", "hello")), done(1, R"({"type":"function_call","call_id":"c1","name":"f1","arguments":{"a":1}})"), response("completed")}},
+      {"the call in deltas, the text in the last event",
+       {added(0, call("1", "")), arguments(0, "fc_1", args), response("completed", both)}},
+      {"the beginning of the text in deltas",
+       {text(0, "m1", "he"), done(0, message("m1", "hello")), response("completed", both)}},
+      {"whole texts and arguments without items",
+       {bare("output_text.done", R"("item_id":"m1","output_index":0,"content_index":0,"text":"hello")"),
+        added(1, call("1", "")),
+        bare("function_call_arguments.done", R"("item_id":"fc_1","output_index":1,"arguments":"{\"a\":1}")"),
+        response("completed")}},
+      {"no indexes",
+       {bare("output_text.delta", R"("item_id":"m1","delta":"hello")"),
+        bare("output_item.added", R"("item":)" + call("1", "")),
+        bare("function_call_arguments.delta", R"("call_id":"c1","delta":"{\"a\":1}")"),
+        bare("output_item.done", R"("item":)" + call("1", args)), response("completed", both)}},
+      {"neither indexes nor ids",
+       {bare("output_text.delta", R"("delta":"hello")"), bare("output_item.added", R"("item":)" + call("1", "")),
+        bare("function_call_arguments.delta", R"("delta":"{\"a\":1}")"), response("completed")}},
+      {"one index for everything",
+       {text(0, "m1", "hello"), added(0, call("1", "")), arguments(0, "fc_1", args), done(0, call("1", args)),
+        done(0, message("m1", "hello")), response("completed", both)}},
+      {"another id in every event",
+       {text(0, "x1", "hel"), text(0, "x2", "lo"), done(0, message("x3", "hello")), added(1, call("1", "")),
+        arguments(1, "y1", "{\\\"a\\\":"), arguments(1, "y2", "1}"),
+        done(1, R"({"type":"function_call","id":"y3","call_id":"c1","name":"f1","arguments":"{\"a\":1}"})"),
+        response("completed",
+                 "[" + message("x4", "hello") +
+                     R"(,{"type":"function_call","id":"y4","call_id":"c1","name":"f1","arguments":"{\"a\":1}"}])")}},
+      {"another id and place in the last event",
+       {done(0, reasoning("r", "\"x\":1")), text(1, "m1", "hello"), done(1, message("m1", "hello")),
+        done(2, call("1", args)), response("completed", both)}},
+      {"arguments as an object",
+       {done(0, message("m1", "hello")),
+        done(1, R"({"type":"function_call","call_id":"c1","name":"f1","arguments":{"a":1}})"), response("completed")}},
       {"arguments in the announcement", {text(0, "m1", "hello"), added(1, call("1", args)), response("completed")}},
-      {"wrong pieces before the whole arguments", {text(0, "m1", "hello"), added(1, call("1", "")), arguments(1, "fc_1", "{}"), arguments(1, "fc_1", args), done(1, call("1", args)), response("completed")}},
-      {"the text as content of the item", {done(0, R"({"type":"message","id":"m1","content":"hello"})"), done(1, call("1", args)), response("completed")}},
-      {"another content index in the item", {bare("output_text.delta", R"("item_id":"m1","output_index":0,"content_index":1,"delta":"hello")"), done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
-      {"items and events of other kinds", {bare("queued", R"("response":{})"), R"({"type":"keepalive"})", done(0, R"({"type":"web_search_call","id":"ws"})"), text(1, "m1", "hello"), bare("output_text.annotation.added", R"("item_id":"m1")"), done(2, call("1", args)), response("completed", both)}},
+      {"wrong pieces before the whole arguments",
+       {text(0, "m1", "hello"), added(1, call("1", "")), arguments(1, "fc_1", "{}"), arguments(1, "fc_1", args),
+        done(1, call("1", args)), response("completed")}},
+      {"the text as content of the item",
+       {done(0, R"({"type":"message","id":"m1","content":"hello"})"), done(1, call("1", args)), response("completed")}},
+      {"another content index in the item",
+       {bare("output_text.delta", R"("item_id":"m1","output_index":0,"content_index":1,"delta":"hello")"),
+        done(0, message("m1", "hello")), done(1, call("1", args)), response("completed", both)}},
+      {"items and events of other kinds",
+       {bare("queued", R"("response":{})"), R"({"type":"keepalive"})",
+        done(0, R"({"type":"web_search_call","id":"ws"})"), text(1, "m1", "hello"),
+        bare("output_text.annotation.added", R"("item_id":"m1")"), done(2, call("1", args)),
+        response("completed", both)}},
   };
   for (const auto& row : rows) {
     const reading r(row.all);
@@ -254,11 +345,19 @@ TEST(responses_reader, parallel_calls_stay_apart) {
     const char* what;
     events all;
   } rows[] = {
-      {"mixed pieces", {added(0, call("1", "")), added(1, call("2", "")), arguments(0, "fc_1", "{\\\"a\\\":"), arguments(1, "fc_2", "{\\\"b\\\":"), arguments(0, "fc_1", "1}"), arguments(1, "fc_2", "2}")}},
-      {"one index", {added(0, call("1", "")), added(0, call("2", "")), arguments(0, "fc_1", "{\\\"a\\\":1}"), arguments(0, "fc_2", "{\\\"b\\\":2}")}},
-      {"one index, one after the other", {added(0, call("1", "")), arguments(0, "fc_1", "{\\\"a\\\":1}"), done(0, call("1", "{\\\"a\\\":1}")), added(0, call("2", "")), arguments(0, "fc_2", "{\\\"b\\\":2}"), done(0, call("2", "{\\\"b\\\":2}"))}},
+      {"mixed pieces",
+       {added(0, call("1", "")), added(1, call("2", "")), arguments(0, "fc_1", "{\\\"a\\\":"),
+        arguments(1, "fc_2", "{\\\"b\\\":"), arguments(0, "fc_1", "1}"), arguments(1, "fc_2", "2}")}},
+      {"one index",
+       {added(0, call("1", "")), added(0, call("2", "")), arguments(0, "fc_1", "{\\\"a\\\":1}"),
+        arguments(0, "fc_2", "{\\\"b\\\":2}")}},
+      {"one index, one after the other",
+       {added(0, call("1", "")), arguments(0, "fc_1", "{\\\"a\\\":1}"), done(0, call("1", "{\\\"a\\\":1}")),
+        added(0, call("2", "")), arguments(0, "fc_2", "{\\\"b\\\":2}"), done(0, call("2", "{\\\"b\\\":2}"))}},
       {"whole, with one index", {done(0, call("1", "{\\\"a\\\":1}")), done(0, call("2", "{\\\"b\\\":2}"))}},
-      {"not announced", {arguments(0, "fc_1", "{\\\"a\\\":"), arguments(1, "fc_2", "{\\\"b\\\":2}"), arguments(0, "fc_1", "1}"), done(0, call("1", "{\\\"a\\\":1}")), done(1, call("2", "{\\\"b\\\":2}"))}},
+      {"not announced",
+       {arguments(0, "fc_1", "{\\\"a\\\":"), arguments(1, "fc_2", "{\\\"b\\\":2}"), arguments(0, "fc_1", "1}"),
+        done(0, call("1", "{\\\"a\\\":1}")), done(1, call("2", "{\\\"b\\\":2}"))}},
       {"the second one in the last event", {done(0, call("1", "{\\\"a\\\":1}"))}},
   };
   for (auto row : rows) {
@@ -285,19 +384,36 @@ TEST(responses_reader, calls_that_share_an_id_stay_apart) {
     events all;
     std::vector<std::string> calls;
   } rows[] = {
-      {"one id of the call", {added(0, item("i1", "c", "")), added(1, item("i2", "c", "")), arguments(0, "i1", a), arguments(1, "i2", b), done(0, item("i1", "c", a.c_str())), done(1, item("i2", "c", b.c_str())), response("completed")},
+      {"one id of the call",
+       {added(0, item("i1", "c", "")), added(1, item("i2", "c", "")), arguments(0, "i1", a), arguments(1, "i2", b),
+        done(0, item("i1", "c", a.c_str())), done(1, item("i2", "c", b.c_str())), response("completed")},
        {"c f {\"a\":1}", "c f {\"b\":2}"}},
-      {"one id of the item", {added(0, item("i", "c1", "")), arguments(0, "i", a), done(0, item("i", "c1", a.c_str())), added(1, item("i", "c2", "")), arguments(1, "i", b), done(1, item("i", "c2", b.c_str())), response("completed")},
+      {"one id of the item",
+       {added(0, item("i", "c1", "")), arguments(0, "i", a), done(0, item("i", "c1", a.c_str())),
+        added(1, item("i", "c2", "")), arguments(1, "i", b), done(1, item("i", "c2", b.c_str())),
+        response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"one id of the item, both open", {added(0, item("i", "c1", "")), added(1, item("i", "c2", "")), done(0, item("i", "c1", a.c_str())), done(1, item("i", "c2", b.c_str())), response("completed")},
+      {"one id of the item, both open",
+       {added(0, item("i", "c1", "")), added(1, item("i", "c2", "")), done(0, item("i", "c1", a.c_str())),
+        done(1, item("i", "c2", b.c_str())), response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"the id of one is that of the other's call", {added(0, item("x", "c1", "")), added(1, item("y", "x", "")), arguments(0, "x", a), arguments(1, "y", b), done(0, item("x", "c1", a.c_str())), done(1, item("y", "x", b.c_str())), response("completed")},
+      {"the id of one is that of the other's call",
+       {added(0, item("x", "c1", "")), added(1, item("y", "x", "")), arguments(0, "x", a), arguments(1, "y", b),
+        done(0, item("x", "c1", a.c_str())), done(1, item("y", "x", b.c_str())), response("completed")},
        {"c1 f {\"a\":1}", "x f {\"b\":2}"}},
-      {"ids that change from event to event", {added(0, item("i1", "c1", "")), arguments(0, "i2", a), whole(R"("item_id":"i3","output_index":0,"arguments":")" + a + "\""), done(0, item("i4", "c1", a.c_str())), response("completed", "[" + item("i5", "c1", a.c_str()) + "]")},
+      {"ids that change from event to event",
+       {added(0, item("i1", "c1", "")), arguments(0, "i2", a),
+        whole(R"("item_id":"i3","output_index":0,"arguments":")" + a + "\""), done(0, item("i4", "c1", a.c_str())),
+        response("completed", "[" + item("i5", "c1", a.c_str()) + "]")},
        {"c1 f {\"a\":1}"}},
-      {"whole arguments without any id", {added(0, item("i1", "c1", "")), added(1, item("i2", "c2", "")), whole(R"("arguments":")" + a + "\""), whole(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")), response("completed")},
+      {"whole arguments without any id",
+       {added(0, item("i1", "c1", "")), added(1, item("i2", "c2", "")), whole(R"("arguments":")" + a + "\""),
+        whole(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")),
+        response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"an end that is told twice", {added(0, item("i1", "c1", "")), done(0, item("i1", "c1", a.c_str())), done(0, item("i1", "c1", a.c_str())), response("completed")},
+      {"an end that is told twice",
+       {added(0, item("i1", "c1", "")), done(0, item("i1", "c1", a.c_str())), done(0, item("i1", "c1", a.c_str())),
+        response("completed")},
        {"c1 f {\"a\":1}"}},
   };
   for (const auto& row : rows) EXPECT_EQ(reading(row.all).got.calls, row.calls) << row.what;
@@ -310,18 +426,29 @@ TEST(responses_reader, arguments_are_read_whatever_stands_for_none_of_them) {
     events all;
     const char* call;
   } rows[] = {
-      {"an empty object first", {added(0, call("1", "")), arguments(0, "fc_1", "{}"), arguments(0, "fc_1", a), done(0, call("1", "")), response("completed")}, "c1 f1 {\"a\":1}"},
-      {"said twice", {added(0, call("1", "")), arguments(0, "fc_1", a), arguments(0, "fc_1", a), done(0, call("1", "")), response("completed")}, "c1 f1 {\"a\":1}"},
-      {"an end that says less", {added(0, call("1", "")), arguments(0, "fc_1", a), done(0, call("1", "{}")), response("completed")}, "c1 f1 {\"a\":1}"},
+      {"an empty object first",
+       {added(0, call("1", "")), arguments(0, "fc_1", "{}"), arguments(0, "fc_1", a), done(0, call("1", "")),
+        response("completed")},
+       "c1 f1 {\"a\":1}"},
+      {"said twice",
+       {added(0, call("1", "")), arguments(0, "fc_1", a), arguments(0, "fc_1", a), done(0, call("1", "")),
+        response("completed")},
+       "c1 f1 {\"a\":1}"},
+      {"an end that says less",
+       {added(0, call("1", "")), arguments(0, "fc_1", a), done(0, call("1", "{}")), response("completed")},
+       "c1 f1 {\"a\":1}"},
       {"null", {done(0, call("1", "null")), response("completed")}, "c1 f1 {}"},
       {"an empty array", {done(0, call("1", "[]")), response("completed")}, "c1 f1 {}"},
-      {"half a surrogate pair", {done(0, call("1", "{\\\"a\\\":\\\"\\\\ud83d\\\"}")), response("completed")}, "c1 f1 {\"a\":\"\\ufffd\"}"},
+      {"half a surrogate pair",
+       {done(0, call("1", "{\\\"a\\\":\\\"\\\\ud83d\\\"}")), response("completed")},
+       "c1 f1 {\"a\":\"\\ufffd\"}"},
   };
   for (const auto& row : rows) EXPECT_THAT(reading(row.all).got.calls, ElementsAre(row.call)) << row.what;
 }
 
 TEST(responses_reader, an_event_named_error_is_a_failure_whatever_its_data) {
-  for (const char* data : {"overloaded", R"({"type":"overloaded","message":"m"})", R"({"code":500,"message":"m"})", "[]"}) {
+  for (const char* data :
+       {"overloaded", R"({"type":"overloaded","message":"m"})", R"({"code":500,"message":"m"})", "[]"}) {
     responses_reader reader({"p", "m"});
     recorder got;
     reader.event("error", data, got);
@@ -338,7 +465,8 @@ TEST(responses_reader, a_document_of_an_answer_that_has_only_begun_is_no_answer)
   for (const char* status : {"in_progress", "queued"}) {
     responses_reader reader({"p", "m"});
     recorder got;
-    reader.document(json::parse(R"({"object":"response","status":")" + std::string(status) + R"(","output":[]})").as_object(), got);
+    reader.document(
+        json::parse(R"({"object":"response","status":")" + std::string(status) + R"(","output":[]})").as_object(), got);
     reader.closed(got);
     ASSERT_TRUE(reader.failed()) << status;
     EXPECT_EQ(reader.failed()->reason, "llm.cut_off") << status;
@@ -346,19 +474,23 @@ TEST(responses_reader, a_document_of_an_answer_that_has_only_begun_is_no_answer)
 }
 
 TEST(responses_reader, a_message_after_another_with_its_id_is_kept) {
-  const reading r({added(0, message("m", "")), done(0, message("m", "one")), added(1, message("m", "")), done(1, message("m", "two")), response("completed")});
+  const reading r({added(0, message("m", "")), done(0, message("m", "one")), added(1, message("m", "")),
+                   done(1, message("m", "two")), response("completed")});
   EXPECT_EQ(r.got.said, "one\n\ntwo");
 }
 
 TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
-  const reading at_the_limit({added(0, call("1", "")), done(0, call("1", "{\\\"a\\\":1}")), added(1, call("2", "", "in_progress")), arguments(1, "fc_2", "{\\\"b\\\":"),
-                              done(1, call("2", "{\\\"b\\\":", "incomplete")), response("incomplete", "[]", R"("incomplete_details":{"reason":"max_output_tokens"},)")});
+  const reading at_the_limit({added(0, call("1", "")), done(0, call("1", "{\\\"a\\\":1}")),
+                              added(1, call("2", "", "in_progress")), arguments(1, "fc_2", "{\\\"b\\\":"),
+                              done(1, call("2", "{\\\"b\\\":", "incomplete")),
+                              response("incomplete", "[]", R"("incomplete_details":{"reason":"max_output_tokens"},)")});
   EXPECT_EQ(at_the_limit.reader.finish(), RY_LLM_FINISH_LENGTH);
   EXPECT_THAT(at_the_limit.got.calls, ElementsAre("c1 f1 {\"a\":1}", "c2 f2 {\"b\":"));
   const reading called_complete({done(0, call("1", "{\\\"a\\\":", "incomplete")), response("completed")});
   EXPECT_EQ(called_complete.reader.finish(), RY_LLM_FINISH_LENGTH);
   // Not only the last one, and not only if the arguments show it.
-  const reading two({done(0, call("1", "", "incomplete")), done(1, call("2", "{\\\"b\\\":2}", "incomplete")), done(2, call("3", "{}")), response("completed")});
+  const reading two({done(0, call("1", "", "incomplete")), done(1, call("2", "{\\\"b\\\":2}", "incomplete")),
+                     done(2, call("3", "{}")), response("completed")});
   EXPECT_THAT(two.got.calls, ElementsAre("c1 f1 ", "c2 f2 ", "c3 f3 {}"));
   const reading nameless({arguments(0, "fc_1", "{}"), response("completed")});
   EXPECT_EQ(nameless.reader.finish(), RY_LLM_FINISH_TOOL_CALLS) << "without a call: a failed attempt";
@@ -366,12 +498,17 @@ TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
 }
 
 TEST(responses_reader, several_messages_are_paragraphs) {
-  const reading r({text(0, "m1", "Let me look."), done(0, message("m1", "Let me look.", R"("phase":"commentary",)")), added(1, R"({"type":"message","id":"m2","phase":"final_answer"})"),
-                   text(1, "m2", "It "), text(1, "m2", "is."), response("completed")});
+  const reading r({text(0, "m1", "Let me look."), done(0, message("m1", "Let me look.", R"("phase":"commentary",)")),
+                   added(1, R"({"type":"message","id":"m2","phase":"final_answer"})"), text(1, "m2", "It "),
+                   text(1, "m2", "is."), response("completed")});
   EXPECT_EQ(r.got.said, "Let me look.\n\nIt is.");
   ASSERT_EQ(r.got.blocks.size(), 1u) << "the phases go back";
-  EXPECT_EQ(json::parse(r.got.blocks[0]).at("items"), json::parse(R"([{"type":"message","at":0,"size":12,"phase":"commentary"},{"type":"message","at":14,"size":6,"phase":"final_answer"}])"));
-  EXPECT_THAT(reading({text(0, "m1", "a"), response("completed")}).got.blocks, IsEmpty()) << "nothing that only this provider understands";
+  EXPECT_EQ(
+      json::parse(r.got.blocks[0]).at("items"),
+      json::parse(
+          R"([{"type":"message","at":0,"size":12,"phase":"commentary"},{"type":"message","at":14,"size":6,"phase":"final_answer"}])"));
+  EXPECT_THAT(reading({text(0, "m1", "a"), response("completed")}).got.blocks, IsEmpty())
+      << "nothing that only this provider understands";
 }
 
 TEST(responses_reader, reasoning_is_kept_when_it_can_go_back) {
@@ -380,13 +517,27 @@ TEST(responses_reader, reasoning_is_kept_when_it_can_go_back) {
     const char *what, *kept;
     events all;
   } rows[] = {
-      {"the whole content, not the first one", "e2", {added(0, reasoning("r", R"("encrypted_content":"e1")")), done(0, reasoning("r", R"("encrypted_content":"e2")")), end}},
-      {"in the last event only", "e", {response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
-      {"also in the last event", "e", {done(0, reasoning("r", R"("encrypted_content":"e")")), response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
-      {"under another id in the last event", "e", {done(0, reasoning("r", R"("encrypted_content":"e")")), response("completed", "[" + message("m", "x") + "," + reasoning("q", R"("encrypted_content":"f")") + "]")}},
+      {"the whole content, not the first one",
+       "e2",
+       {added(0, reasoning("r", R"("encrypted_content":"e1")")), done(0, reasoning("r", R"("encrypted_content":"e2")")),
+        end}},
+      {"in the last event only",
+       "e",
+       {response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
+      {"also in the last event",
+       "e",
+       {done(0, reasoning("r", R"("encrypted_content":"e")")),
+        response("completed", "[" + reasoning("r", R"("encrypted_content":"e")") + "]")}},
+      {"under another id in the last event",
+       "e",
+       {done(0, reasoning("r", R"("encrypted_content":"e")")),
+        response("completed", "[" + message("m", "x") + "," + reasoning("q", R"("encrypted_content":"f")") + "]")}},
       {"only announced", nullptr, {added(0, reasoning("r", R"("encrypted_content":"e1")")), end}},
       {"without content", nullptr, {done(0, reasoning("r", R"("encrypted_content":null)")), end}},
-      {"cut", nullptr, {done(0, R"({"type":"reasoning","id":"r","status":"incomplete","encrypted_content":"e"})"), response("incomplete")}},
+      {"cut",
+       nullptr,
+       {done(0, R"({"type":"reasoning","id":"r","status":"incomplete","encrypted_content":"e"})"),
+        response("incomplete")}},
   };
   for (const auto& row : rows) {
     const reading r(row.all);
@@ -394,9 +545,19 @@ TEST(responses_reader, reasoning_is_kept_when_it_can_go_back) {
     if (row.kept == nullptr) continue;
     EXPECT_EQ(json::parse(r.got.blocks[0]).at("items").at(0).at("encrypted_content"), row.kept) << row.what;
   }
-  EXPECT_EQ(reading({done(0, R"({"type":"reasoning","id":"r","summary":[{"text":"one"},{"text":"two"}],"encrypted_content":"e"})"), end}).got.thought, "one\n\ntwo");
-  EXPECT_EQ(reading({event("reasoning_text.delta", R"("item_id":"a","delta":"one ")"), event("reasoning_text.delta", R"("item_id":"b","delta":"two")"),
-                     done(0, R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"one two"}]})"), end}).got.thought, "one two");
+  EXPECT_EQ(
+      reading(
+          {done(0,
+                R"({"type":"reasoning","id":"r","summary":[{"text":"one"},{"text":"two"}],"encrypted_content":"e"})"),
+           end})
+          .got.thought,
+      "one\n\ntwo");
+  EXPECT_EQ(
+      reading({event("reasoning_text.delta", R"("item_id":"a","delta":"one ")"),
+               event("reasoning_text.delta", R"("item_id":"b","delta":"two")"),
+               done(0, R"({"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"one two"}]})"), end})
+          .got.thought,
+      "one two");
 }
 
 TEST(responses_reader, a_refusal_of_kept_reasoning_is_worth_one_more_attempt) {
@@ -404,11 +565,16 @@ TEST(responses_reader, a_refusal_of_kept_reasoning_is_worth_one_more_attempt) {
     const char* body;
     bool of_model;
   } rows[] = {
-      {R"({"error":{"message":"The encrypted content gAAA could not be verified.","type":"invalid_request_error","code":"invalid_encrypted_content"}})", false},
-      {R"({"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","code":null}})", false},
-      {R"({"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.","type":"invalid_request_error"}})", false},
-      {R"({"error":{"message":"Item 'rs_1' of type 'reasoning' was provided without its required following item.","type":"invalid_request_error","param":"input"}})", false},
-      {R"({"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include"}})", true},
+      {R"({"error":{"message":"The encrypted content gAAA could not be verified.","type":"invalid_request_error","code":"invalid_encrypted_content"}})",
+       false},
+      {R"({"error":{"message":"The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","code":null}})",
+       false},
+      {R"({"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.","type":"invalid_request_error"}})",
+       false},
+      {R"({"error":{"message":"Item 'rs_1' of type 'reasoning' was provided without its required following item.","type":"invalid_request_error","param":"input"}})",
+       false},
+      {R"({"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include"}})",
+       true},
   };
   for (const auto& row : rows) {
     const auto refusals = std::make_shared<openai::reasoning_refusals>();
@@ -432,7 +598,8 @@ TEST(responses_reader, hostile_answers_have_limits) {
   EXPECT_EQ(reading(messages).failure(), "llm.protocol");
   events parts, turns;
   for (int n = 0; n < 300; ++n)
-    parts.push_back(event("output_text.delta", R"("item_id":"m","content_index":)" + std::to_string(n) + R"(,"delta":"x")"));
+    parts.push_back(
+        event("output_text.delta", R"("item_id":"m","content_index":)" + std::to_string(n) + R"(,"delta":"x")"));
   EXPECT_EQ(reading(parts).failure(), "llm.protocol");
   for (int n = 0; n < 1100; ++n) turns.push_back(text(n % 2, n % 2 == 0 ? "a" : "b", "x"));
   EXPECT_EQ(reading(turns).failure(), "llm.protocol");
@@ -446,18 +613,23 @@ TEST(responses_reader, hostile_answers_have_limits) {
   }
   std::string deep = "1";
   for (int n = 0; n < 60; ++n) deep = R"({"a":)" + deep + "}";
-  EXPECT_EQ(reading({event("created", R"("response":{"tools":)" + deep + "}"), response("completed")}).failure(), "") << "tools of the request are repeated";
+  EXPECT_EQ(reading({event("created", R"("response":{"tools":)" + deep + "}"), response("completed")}).failure(), "")
+      << "tools of the request are repeated";
   EXPECT_EQ(reading({text(0, "m", "a\\ud83d"), response("completed")}).got.said, "a\ufffd");
 }
 
 TEST(responses_reader, members_of_wrong_types_do_no_harm) {
-  for (const char* type : {"output_text.delta", "output_text.done", "refusal.delta", "refusal.done", "content_part.done", "reasoning_summary_text.delta",
-                           "reasoning_text.delta", "function_call_arguments.delta", "function_call_arguments.done", "output_item.added", "output_item.done",
-                           "completed", "incomplete", "failed", "cancelled", "error"})
-    for (const char* members : {R"("x":0)", R"("item":1,"part":1,"delta":1,"response":1,"output_index":"a")", R"("item":{},"part":{},"delta":{},"response":{},"output_index":-1)",
-                                R"("item":{"type":"message","content":[1,{}]},"part":{"type":1},"response":{"output":[1,{},{"type":"function_call"}],"usage":[]},"output_index":1e300)",
-                                R"("item":{"type":"function_call","arguments":[]},"response":{"output":{},"usage":{"input_tokens":-1,"output_tokens":"x"}})",
-                                R"("item":{"type":"reasoning","summary":{},"content":[[]],"encrypted_content":[]},"response":{"error":[]})"}) {
+  for (const char* type : {"output_text.delta", "output_text.done", "refusal.delta", "refusal.done",
+                           "content_part.done", "reasoning_summary_text.delta", "reasoning_text.delta",
+                           "function_call_arguments.delta", "function_call_arguments.done", "output_item.added",
+                           "output_item.done", "completed", "incomplete", "failed", "cancelled", "error"})
+    for (
+        const char* members :
+        {R"("x":0)", R"("item":1,"part":1,"delta":1,"response":1,"output_index":"a")",
+         R"("item":{},"part":{},"delta":{},"response":{},"output_index":-1)",
+         R"("item":{"type":"message","content":[1,{}]},"part":{"type":1},"response":{"output":[1,{},{"type":"function_call"}],"usage":[]},"output_index":1e300)",
+         R"("item":{"type":"function_call","arguments":[]},"response":{"output":{},"usage":{"input_tokens":-1,"output_tokens":"x"}})",
+         R"("item":{"type":"reasoning","summary":{},"content":[[]],"encrypted_content":[]},"response":{"error":[]})"}) {
       const reading r({event(type, members), response("completed")});
       EXPECT_TRUE(r.reader.ended()) << type << members;
     }

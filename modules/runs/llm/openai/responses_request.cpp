@@ -23,7 +23,9 @@ constexpr std::string_view images_follow = "(The images of these results follow.
 constexpr std::string_view images_of_results = "Images of the tool results:";
 constexpr std::string_view encrypted_content = "reasoning.encrypted_content";
 
-json::object text_part(std::string_view text) { return {{"type", "input_text"}, {"text", text}}; }
+json::object text_part(std::string_view text) {
+  return {{"type", "input_text"}, {"text", text}};
+}
 
 json::object image_part(const llm::shown_image& image) {
   std::string url = "data:";
@@ -115,9 +117,8 @@ class input_list {
       if (!std::exchange(said, true)) say(text, {});
     };
     // A text with an unknown division replaces the first message.
-    const bool has_message = std::any_of(items.begin(), items.end(), [](const json::value& i) {
-      return text_at(i.get_object(), "type") == "message";
-    });
+    const bool has_message = std::any_of(
+        items.begin(), items.end(), [](const json::value& i) { return text_at(i.get_object(), "type") == "message"; });
     for (const auto& i : items) {
       const auto& item = i.get_object();
       const auto type = text_at(item, "type");
@@ -201,10 +202,8 @@ class input_list {
     if (placed_[n]) return;
     placed_[n] = true;
     add_pending();
-    out_.push_back({{"type", "function_call"},
-                    {"call_id", c.id},
-                    {"name", c.name},
-                    {"arguments", json::serialize(c.arguments)}});
+    out_.push_back(
+        {{"type", "function_call"}, {"call_id", c.id}, {"name", c.name}, {"arguments", json::serialize(c.arguments)}});
   }
 
   void result(const llm::past_call& c) {
@@ -229,7 +228,7 @@ class input_list {
   const reasoning_refusals& refusals_;
   json::array out_, images_;
   std::vector<json::object> pending_;  // reasoning that waits for the item after it
-  std::vector<bool> placed_;           // calls of the turn
+  std::vector<bool> placed_;  // calls of the turn
   std::vector<reasoning_refusals::mark> marks_;
   last last_ = last::nothing;
 };
@@ -247,8 +246,10 @@ json::array tools_of(const llm::tool_set& tools) {
 }
 
 void set_tool_choice(json::object& out, const llm::tool_choice& choice) {
-  if (choice.mode == "tool") out["tool_choice"] = {{"type", "function"}, {"name", choice.name}};
-  else if (!choice.mode.empty()) out["tool_choice"] = choice.mode;
+  if (choice.mode == "tool")
+    out["tool_choice"] = {{"type", "function"}, {"name", choice.name}};
+  else if (!choice.mode.empty())
+    out["tool_choice"] = choice.mode;
 }
 
 void set_parameters(json::object& out, const json::object& request, const responses_options& options,
@@ -263,8 +264,10 @@ void set_parameters(json::object& out, const json::object& request, const respon
   for (std::string_view key : {"temperature", "top_p"}) {
     const auto* n = number(key);
     if (n == nullptr) continue;
-    if (reasons) notices.push_back({"parameter_skipped", std::string(key) + " was left out: reasoning models do not support it."});
-    else out[key] = *n;
+    if (reasons)
+      notices.push_back({"parameter_skipped", std::string(key) + " was left out: reasoning models do not support it."});
+    else
+      out[key] = *n;
   }
   if (const auto* n = number("max_output_tokens")) {
     const bool too_few = n->to_number<double>() < static_cast<double>(options.least_output_tokens);

@@ -15,18 +15,18 @@
 namespace openai {
 
 struct responses_options {
-  std::string provider;              // its configured name; reasoning items are returned only to the provider that
-                                     // produced them
-  std::string deployment;            // of Azure, sent as the model; empty: the model of the request
-  bool encrypted_reasoning = true;   // request encrypted reasoning items, and return them
-  bool reasoning_text = true;        // also return items with only readable content, as open models produce them
-  bool images_in_results = false;    // results may contain images; otherwise these follow as a user message
-  bool alternate_roles = true;       // insert short messages so that user and assistant take turns
-  bool known_models = false;         // leave out parameters that OpenAI's models refuse
+  std::string provider;  // its configured name; reasoning items are returned only to the provider that
+      // produced them
+  std::string deployment;  // of Azure, sent as the model; empty: the model of the request
+  bool encrypted_reasoning = true;  // request encrypted reasoning items, and return them
+  bool reasoning_text = true;  // also return items with only readable content, as open models produce them
+  bool images_in_results = false;  // results may contain images; otherwise these follow as a user message
+  bool alternate_roles = true;  // insert short messages so that user and assistant take turns
+  bool known_models = false;  // leave out parameters that OpenAI's models refuse
   std::int64_t least_output_tokens = 1;
   llm::history_rules history;
   llm::tool_rules tools;
-  boost::json::object extra_body;    // members added to every request
+  boost::json::object extra_body;  // members added to every request
 };
 responses_options responses_options_of(dialect d);
 

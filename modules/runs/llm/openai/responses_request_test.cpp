@@ -39,17 +39,23 @@ std::string items_of(const json::object& body) {
     const auto& item = v.as_object();
     const auto type = llm::text_at(item, "type");
     if (!out.empty()) out += ", ";
-    if (type == "reasoning") out += "reasoning(" + std::string(llm::text_at(item, "encrypted_content")) + ")";
-    else if (type == "function_call") out += "call(" + std::string(llm::text_at(item, "call_id")) + ")";
-    else if (type == "function_call_output") out += "result(" + std::string(llm::text_at(item, "call_id")) + ")";
-    else if (llm::text_at(item, "role") == "user") out += "user";
-    else out += "message(" + std::string(llm::text_at(item, "content")) + ")";
+    if (type == "reasoning")
+      out += "reasoning(" + std::string(llm::text_at(item, "encrypted_content")) + ")";
+    else if (type == "function_call")
+      out += "call(" + std::string(llm::text_at(item, "call_id")) + ")";
+    else if (type == "function_call_output")
+      out += "result(" + std::string(llm::text_at(item, "call_id")) + ")";
+    else if (llm::text_at(item, "role") == "user")
+      out += "user";
+    else
+      out += "message(" + std::string(llm::text_at(item, "content")) + ")";
   }
   return out;
 }
 
 TEST(responses_request, builds_every_kind_of_item) {
-  const auto body = build(with_image(R"({"model":"my-model","system":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
+  const auto body =
+      build(with_image(R"({"model":"my-model","system":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
     "reasoning_effort":"low","tool_choice":{"name":"f"},
     "tools":[{"name":"f","description":"d","parameters":{"type":"object","properties":{"a":{"type":"string"}}}},{"name":"g"}],
     "messages":[
@@ -60,7 +66,8 @@ TEST(responses_request, builds_every_kind_of_item) {
      {"role":"assistant","content":"done"},
      {"role":"user","content":"thanks"}]})"));
   const std::string image = "data:image/png;base64," + llm::encode_base64(llm::test::png(4, 4));
-  auto expected = json::parse(R"({"model":"my-model","instructions":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
+  auto expected = json::parse(
+      R"({"model":"my-model","instructions":"be brief","max_output_tokens":700,"temperature":0.5,"top_p":0.9,
     "reasoning":{"effort":"low"},"tool_choice":{"type":"function","name":"f"},"stream":true,"store":false,
     "include":["reasoning.encrypted_content"],
     "tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{"a":{"type":"string"}}},"strict":false},
@@ -90,7 +97,8 @@ TEST(responses_request, images_of_results_stand_in_the_result_or_follow_it) {
   EXPECT_EQ(inside.at("input").at(3).at("output").at(1).at("type"), "input_image");
   EXPECT_EQ(inside.at("input").at(4).at("output").at(0).at("text"), "Error");
   const auto behind = build(neutral, standard(dialect::compatible));
-  EXPECT_EQ(items_of(behind), "user, call(c1), call(c2), result(c1), result(c2), message((The images of these results follow.)), user");
+  EXPECT_EQ(items_of(behind),
+            "user, call(c1), call(c2), result(c1), result(c2), message((The images of these results follow.)), user");
   EXPECT_EQ(behind.at("input").at(4).at("output"), "Error");
   EXPECT_EQ(behind.at("input").at(6).at("content").as_array().size(), 4u) << "a heading, two images and the question";
 }
@@ -99,8 +107,11 @@ TEST(responses_request, reasoning_stands_before_its_items) {
   // Two messages and two calls, as the model returned them.
   const auto of = [](std::string_view block_changes, std::string_view text = "one\\n\\ntwo") {
     return R"({"model":"m","messages":[{"role":"user","content":"a"},
-      {"role":"assistant","content":")" + std::string(text) + R"(","tool_calls":[{"id":"1","name":"f","arguments":{}},{"id":"2","name":"f","arguments":{}}],
-       "reasoning":[{"driver":"openai","model":"m","provider":"p","wire":"responses",)" + std::string(block_changes) + R"("items":[
+      {"role":"assistant","content":")" +
+           std::string(text) +
+           R"(","tool_calls":[{"id":"1","name":"f","arguments":{}},{"id":"2","name":"f","arguments":{}}],
+       "reasoning":[{"driver":"openai","model":"m","provider":"p","wire":"responses",)" +
+           std::string(block_changes) + R"("items":[
         {"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"},{"type":"message","at":0,"size":3,"phase":"commentary"},
         {"type":"reasoning","id":"r2","summary":[],"encrypted_content":"e2"},{"type":"function_call","call_id":"2"},
         {"type":"message","at":5,"size":3,"phase":"final_answer"},{"type":"function_call","call_id":"1"},
@@ -108,18 +119,23 @@ TEST(responses_request, reasoning_stands_before_its_items) {
       {"role":"tool","tool_call_id":"1","name":"f","content":"x"},{"role":"tool","tool_call_id":"2","name":"f","content":"y"}]})";
   };
   const auto body = build(of(""));
-  EXPECT_EQ(items_of(body), "user, reasoning(e1), message(one), reasoning(e2), call(2), message(two), call(1), result(1), result(2)")
+  EXPECT_EQ(items_of(body),
+            "user, reasoning(e1), message(one), reasoning(e2), call(2), message(two), call(1), result(1), result(2)")
       << "reasoning that nothing follows stays away";
-  EXPECT_EQ(body.at("input").at(1), json::parse(R"({"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"})"));
+  EXPECT_EQ(body.at("input").at(1),
+            json::parse(R"({"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"})"));
   EXPECT_EQ(body.at("input").at(2).at("phase"), "commentary");
   EXPECT_EQ(body.at("input").at(5).at("phase"), "final_answer");
   // A text that was changed since is sent as a whole.
-  EXPECT_EQ(items_of(build(of("", "one\\n\\nchanged"))), "user, reasoning(e1), message(one\n\nchanged), reasoning(e2), call(2), call(1), result(1), result(2)");
-  EXPECT_EQ(items_of(build(of("", "\\u00e9\\u00e9\\u00e9"))), "user, reasoning(e1), message(\u00e9\u00e9\u00e9), reasoning(e2), call(2), call(1), result(1), result(2)");
+  EXPECT_EQ(items_of(build(of("", "one\\n\\nchanged"))),
+            "user, reasoning(e1), message(one\n\nchanged), reasoning(e2), call(2), call(1), result(1), result(2)");
+  EXPECT_EQ(items_of(build(of("", "\\u00e9\\u00e9\\u00e9"))),
+            "user, reasoning(e1), message(\u00e9\u00e9\u00e9), reasoning(e2), call(2), call(1), result(1), result(2)");
   EXPECT_EQ(items_of(build(of("", ""))), "user, reasoning(e1), reasoning(e2), call(2), call(1), result(1), result(2)");
   // Another provider, model, wire protocol or driver produced it.
   const std::string plain = "user, message(one\n\ntwo), call(1), call(2), result(1), result(2)";
-  for (const char* change : {R"("provider":"q",)", R"("model":"n",)", R"("wire":"chat",)", R"("driver":"anthropic",)"}) {
+  for (const char* change :
+       {R"("provider":"q",)", R"("model":"n",)", R"("wire":"chat",)", R"("driver":"anthropic",)"}) {
     auto neutral = of("");
     const std::string key = std::string(change).substr(0, std::string(change).find(':') + 1);
     const auto at = neutral.find(key, neutral.find("\"reasoning\":["));
@@ -129,13 +145,15 @@ TEST(responses_request, reasoning_stands_before_its_items) {
 }
 
 TEST(responses_request, refused_reasoning_is_not_sent_again) {
-  constexpr char neutral[] = R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning":[
+  constexpr char neutral[] =
+      R"({"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning":[
     {"driver":"openai","model":"m","provider":"p","wire":"responses","items":[{"type":"reasoning","id":"r1","summary":[],"encrypted_content":"e1"},
      {"type":"reasoning","id":"r2","summary":[],"content":[{"type":"reasoning_text","text":"t"}]},{"type":"message","at":0,"size":1}]}]},
     {"role":"user","content":"c"}]})";
   openai::reasoning_refusals refusals;
   const auto built = openai::build_responses_request(llm::parse_request(neutral), standard(), refusals);
-  EXPECT_EQ(items_of(json::parse(built.body).as_object()), "user, reasoning(e1), message(b), user") << "OpenAI gives no readable content";
+  EXPECT_EQ(items_of(json::parse(built.body).as_object()), "user, reasoning(e1), message(b), user")
+      << "OpenAI gives no readable content";
   ASSERT_EQ(built.reasoning.size(), 1u);
   const auto open = standard(dialect::compatible);
   EXPECT_EQ(items_of(build(neutral, open)), "user, reasoning(e1), reasoning(), message(b), user");
@@ -152,8 +170,10 @@ TEST(responses_request, refused_reasoning_is_not_sent_again) {
 }
 
 TEST(responses_request, parameters_are_those_of_the_api) {
-  const auto o = openai::build_responses_request(llm::parse_request(R"({"model":"gpt-4o","max_output_tokens":3,"stop":["X"],"reasoning_effort":"high",
-    "tools":[{"name":"f"}],"tool_choice":"required","messages":[{"role":"user","content":"a"}]})"), standard(), {});
+  const auto o = openai::build_responses_request(
+      llm::parse_request(R"({"model":"gpt-4o","max_output_tokens":3,"stop":["X"],"reasoning_effort":"high",
+    "tools":[{"name":"f"}],"tool_choice":"required","messages":[{"role":"user","content":"a"}]})"),
+      standard(), {});
   const auto body = json::parse(o.body).as_object();
   EXPECT_EQ(body.at("max_output_tokens"), 16) << "the least that OpenAI takes";
   EXPECT_EQ(body.at("tool_choice"), "required");
@@ -164,13 +184,20 @@ TEST(responses_request, parameters_are_those_of_the_api) {
   EXPECT_EQ(o.notices[0].code, "parameter_skipped");
   EXPECT_EQ(o.notices[0].message.substr(0, 17), "reasoning_effort ");
   EXPECT_EQ(o.notices[1].message.substr(0, 5), "stop ");
-  const auto reasons = openai::build_responses_request(llm::parse_request(R"({"model":"gpt-5","temperature":0.5,"top_p":0.9,
-    "messages":[{"role":"user","content":"a"}]})"), standard(), {});
+  const auto reasons =
+      openai::build_responses_request(llm::parse_request(R"({"model":"gpt-5","temperature":0.5,"top_p":0.9,
+    "messages":[{"role":"user","content":"a"}]})"),
+                                      standard(), {});
   EXPECT_FALSE(json::parse(reasons.body).as_object().contains("temperature"));
   EXPECT_EQ(reasons.notices.size(), 2u);
   auto extra = standard(dialect::compatible);
-  extra.extra_body = json::parse(R"({"reasoning":{"summary":"auto"},"include":["file_search_call.results"],"store":true,"truncation":"auto"})").as_object();
-  const auto merged = build(R"({"model":"m","reasoning_effort":"low","max_output_tokens":3,"messages":[{"role":"user","content":"a"}]})", extra);
+  extra.extra_body =
+      json::parse(
+          R"({"reasoning":{"summary":"auto"},"include":["file_search_call.results"],"store":true,"truncation":"auto"})")
+          .as_object();
+  const auto merged = build(
+      R"({"model":"m","reasoning_effort":"low","max_output_tokens":3,"messages":[{"role":"user","content":"a"}]})",
+      extra);
   EXPECT_EQ(merged.at("reasoning"), (json::value{{"summary", "auto"}, {"effort", "low"}}));
   EXPECT_EQ(merged.at("include"), (json::value{"file_search_call.results", "reasoning.encrypted_content"}));
   EXPECT_EQ(merged.at("store"), true);

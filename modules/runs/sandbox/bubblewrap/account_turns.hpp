@@ -18,7 +18,8 @@ namespace bubblewrap {
 class account_turns {
  public:
   // most_waiting: limit for all accounts together.
-  explicit account_turns(std::size_t threads, std::size_t most_waiting = 1000) : n_threads_(threads), most_waiting_(most_waiting) {}
+  explicit account_turns(std::size_t threads, std::size_t most_waiting = 1000)
+      : n_threads_(threads), most_waiting_(most_waiting) {}
   ~account_turns();
   account_turns(const account_turns&) = delete;
   account_turns& operator=(const account_turns&) = delete;

@@ -15,39 +15,54 @@
 
 namespace bubblewrap {
 
-file_error fail(ry_status status, std::string message) { return {status, std::move(message)}; }
+file_error fail(ry_status status, std::string message) {
+  return {status, std::move(message)};
+}
 
 file_error from_errno(int error, std::string_view path) {
   const std::string name = "\"" + std::string(path) + "\"";
   if (error == ENXIO && ry_test::without_protection("special_files")) return fail(RY_INTERNAL, name);
   switch (error) {
-    case ENOENT: return fail(RY_NOT_FOUND, "there is no file " + name);
-    case ENOTDIR: return fail(RY_NOT_FOUND, name + " goes through something that is not a directory");
-    case EXDEV: return fail(RY_PERMISSION_DENIED, name + " leaves the workspace");
-    case ELOOP: return fail(RY_PERMISSION_DENIED, name + " goes through a link that is not followed");
+    case ENOENT:
+      return fail(RY_NOT_FOUND, "there is no file " + name);
+    case ENOTDIR:
+      return fail(RY_NOT_FOUND, name + " goes through something that is not a directory");
+    case EXDEV:
+      return fail(RY_PERMISSION_DENIED, name + " leaves the workspace");
+    case ELOOP:
+      return fail(RY_PERMISSION_DENIED, name + " goes through a link that is not followed");
     case EACCES:
-    case EPERM: return fail(RY_PERMISSION_DENIED, "no access to " + name);
-    case EISDIR: return fail(RY_FAILED_PRECONDITION, name + " is a directory");
-    case EEXIST: return fail(RY_ALREADY_EXISTS, name + " exists already");
-    case ENAMETOOLONG: return fail(RY_INVALID_ARGUMENT, "the path is too long");
+    case EPERM:
+      return fail(RY_PERMISSION_DENIED, "no access to " + name);
+    case EISDIR:
+      return fail(RY_FAILED_PRECONDITION, name + " is a directory");
+    case EEXIST:
+      return fail(RY_ALREADY_EXISTS, name + " exists already");
+    case ENAMETOOLONG:
+      return fail(RY_INVALID_ARGUMENT, "the path is too long");
     case ENOSPC:
-    case EDQUOT: return fail(RY_RESOURCE_EXHAUSTED, "no space is left for " + name);
-    case EMLINK: return fail(RY_RESOURCE_EXHAUSTED, "the directory of " + name + " is full");
+    case EDQUOT:
+      return fail(RY_RESOURCE_EXHAUSTED, "no space is left for " + name);
+    case EMLINK:
+      return fail(RY_RESOURCE_EXHAUSTED, "the directory of " + name + " is full");
     case ENXIO:  // the error of opening a socket
-    case ENODEV: return fail(RY_FAILED_PRECONDITION, name + " is not a regular file");
+    case ENODEV:
+      return fail(RY_FAILED_PRECONDITION, name + " is not a regular file");
     case EAGAIN:
-    case ENOTEMPTY: return fail(RY_FAILED_PRECONDITION, name + " was changed by a command at the same time");
+    case ENOTEMPTY:
+      return fail(RY_FAILED_PRECONDITION, name + " was changed by a command at the same time");
     case EMFILE:
-    case ENFILE: return fail(RY_UNAVAILABLE, "the server has too many open files");
-    default: return fail(RY_INTERNAL, name + ": " + std::strerror(error));
+    case ENFILE:
+      return fail(RY_UNAVAILABLE, "the server has too many open files");
+    default:
+      return fail(RY_INTERNAL, name + ": " + std::strerror(error));
   }
 }
 
 int open_beneath(int directory, const std::string& path, std::uint64_t flags, links follow) {
   open_how how{};
   how.flags = flags | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
-                (follow == links::refuse ? RESOLVE_NO_SYMLINKS : 0);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (follow == links::refuse ? RESOLVE_NO_SYMLINKS : 0);
   int fd = -1;
   // EAGAIN: a concurrent rename kept the kernel from verifying the result.
   for (int attempt = 0; attempt < 16; ++attempt) {
@@ -58,11 +73,9 @@ int open_beneath(int directory, const std::string& path, std::uint64_t flags, li
 }
 
 file_error check_path(std::string_view path) {
-  if (path.find('\0') != std::string_view::npos)
-    return fail(RY_INVALID_ARGUMENT, "the path contains a NUL byte");
+  if (path.find('\0') != std::string_view::npos) return fail(RY_INVALID_ARGUMENT, "the path contains a NUL byte");
   if (path.size() > 4000) return fail(RY_INVALID_ARGUMENT, "the path is too long");
-  if (!path.empty() && path.front() == '/')
-    return fail(RY_PERMISSION_DENIED, "paths are relative to the workspace");
+  if (!path.empty() && path.front() == '/') return fail(RY_PERMISSION_DENIED, "paths are relative to the workspace");
   return {};
 }
 
@@ -86,8 +99,7 @@ file_error split(std::string_view path, split_path& out) {
 }
 
 // Opens the directory of a new file; creates missing directories.
-file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
-                       unique_fd& out) {
+file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner, unique_fd& out) {
   std::string prefix = ".";
   unique_fd at(open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY));
   if (!at) return from_errno(errno, prefix);
@@ -95,8 +107,7 @@ file_error open_parent(int workspace, const split_path& path, std::optional<uid_
     prefix += "/" + part;
     int fd = open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY);
     if (fd < 0 && errno == ENOENT) {
-      if (::mkdirat(at.get(), part.c_str(), 0755) != 0 && errno != EEXIST)
-        return from_errno(errno, prefix.substr(2));
+      if (::mkdirat(at.get(), part.c_str(), 0755) != 0 && errno != EEXIST) return from_errno(errno, prefix.substr(2));
       fd = open_beneath(workspace, prefix, O_RDONLY | O_DIRECTORY);
       if (fd >= 0 && owner && ::fchown(fd, *owner, *owner) != 0) {
         const int error = errno;

@@ -15,8 +15,7 @@ file_error from_errno(int error, std::string_view path);
 
 enum class links { follow, refuse };  // links in the middle of a path; in both cases none leads out of the workspace
 // A descriptor, or -1 with errno.
-int open_beneath(int directory, const std::string& path, std::uint64_t flags,
-                 links follow = links::follow);
+int open_beneath(int directory, const std::string& path, std::uint64_t flags, links follow = links::follow);
 
 file_error check_path(std::string_view path);
 struct split_path {
@@ -26,8 +25,7 @@ struct split_path {
 // The last component must be a name: "", "." and ".." cannot be created.
 file_error split(std::string_view path, split_path& out);
 // Opens the directory of the file to be made; missing directories are made.
-file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner,
-                       unique_fd& out);
+file_error open_parent(int workspace, const split_path& path, std::optional<uid_t> owner, unique_fd& out);
 
 // False with errno.
 bool write_all(int fd, std::string_view bytes);

@@ -52,34 +52,46 @@ struct command_call {
       say("ended, " + whose + " took more than " + std::to_string(bytes >> 20) + " MiB of memory together");
     };
     switch (found) {
-      case memory_end::none: return;
-      case memory_end::command: return exceeded("its processes", memory_bytes);
-      case memory_end::account: return exceeded("the commands of this account", account_bytes);
-      case memory_end::node: return say("ended, the memory of the server is nearly used up");
+      case memory_end::none:
+        return;
+      case memory_end::command:
+        return exceeded("its processes", memory_bytes);
+      case memory_end::account:
+        return exceeded("the commands of this account", account_bytes);
+      case memory_end::node:
+        return say("ended, the memory of the server is nearly used up");
     }
   }
   void explain(disk_verdict found) const {
     switch (found) {
-      case disk_verdict::none: return;
+      case disk_verdict::none:
+        return;
       case disk_verdict::bytes:
         if (account_bytes)
-          return say("ended, the workspaces of the account are full (this one may have " + std::to_string(workspace_bytes >> 20) +
-                     " MiB, including deleted files that are still open): delete files here or in other projects first");
-        return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) + " MiB, including deleted files "
+          return say(
+              "ended, the workspaces of the account are full (this one may have " +
+              std::to_string(workspace_bytes >> 20) +
+              " MiB, including deleted files that are still open): delete files here or in other projects first");
+        return say("ended, the workspace is full (" + std::to_string(workspace_bytes >> 20) +
+                   " MiB, including deleted files "
                    "that are still open): delete files first");
       case disk_verdict::files:
         if (account_files)
-          return say("ended, the workspaces of the account have too many files (this one may have " + std::to_string(workspace_files) +
-                     "): delete files here or in other projects first");
+          return say("ended, the workspaces of the account have too many files (this one may have " +
+                     std::to_string(workspace_files) + "): delete files here or in other projects first");
         return say("ended, the workspace has more than " + std::to_string(workspace_files) +
                    " files and directories: delete some first");
       case disk_verdict::depth:
-        return say("ended, directories are nested more than " + std::to_string(disk::max_depth) + " levels deep; those below are deleted");
-      case disk_verdict::cache: return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
+        return say("ended, directories are nested more than " + std::to_string(disk::max_depth) +
+                   " levels deep; those below are deleted");
+      case disk_verdict::cache:
+        return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
       case disk_verdict::uncounted:
-        return say("ended, its processes have too many memory mappings or open files (" + std::to_string(most_mappings) +
-                   " mappings per process, " + std::to_string(most_looked_at) + " of both together): deleted files cannot be counted");
-      case disk_verdict::space: return say("ended, the server's disk is nearly full");
+        return say("ended, its processes have too many memory mappings or open files (" +
+                   std::to_string(most_mappings) + " mappings per process, " + std::to_string(most_looked_at) +
+                   " of both together): deleted files cannot be counted");
+      case disk_verdict::space:
+        return say("ended, the server's disk is nearly full");
     }
   }
 };

@@ -8,7 +8,8 @@
 namespace bubblewrap {
 namespace {
 
-constexpr const char* fix = ". Fix: run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
+constexpr const char* fix =
+    ". Fix: run the server as a systemd unit with Delegate=yes, on a machine with control groups of version 2";
 
 std::string file_text(const char* path) {
   std::ostringstream out;
@@ -20,7 +21,8 @@ std::string file_text(const char* path) {
 // processes of bwrap and runyard-sandbox-exec.
 group_limits limits_of(const command_spec& spec) {
   const std::uint64_t memory = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
-  return {memory == 0 ? 0 : memory + 3 * spec.limit.tmp_bytes, spec.limit.processes == 0 ? 0 : spec.limit.processes + 2};
+  return {memory == 0 ? 0 : memory + 3 * spec.limit.tmp_bytes,
+          spec.limit.processes == 0 ? 0 : spec.limit.processes + 2};
 }
 
 }  // namespace
@@ -34,14 +36,17 @@ command_groups::command_groups(ry::context& ctx, std::string mode, const group_s
 }
 
 void command_groups::warn_of(const std::string& missing) {
-  without_ = "commands run without control groups. Kernel memory (socket buffers, page tables) of a command, and memory, processes and "
-             "CPU time per account are not limited. Cause: " + missing;
+  without_ =
+      "commands run without control groups. Kernel memory (socket buffers, page tables) of a command, and memory, processes and "
+      "CPU time per account are not limited. Cause: " +
+      missing;
   if (mode_ == "auto") ctx_.log(ctx_.fact("deployment.mode") == "local" ? RY_LOG_INFO : RY_LOG_WARN, without_ + fix);
 }
 
 std::string command_groups::start() {
   std::string missing = "sandbox_bubblewrap.control_groups is \"off\"";
-  if (mode_ != "off") missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), settings_);
+  if (mode_ != "off")
+    missing = groups_.prepare(own_group(file_text("/proc/self/mountinfo"), file_text("/proc/self/cgroup")), settings_);
   ctx_.metrics().gauge("control_groups", "1: commands run in control groups").set(groups_.usable() ? 1 : 0);
   if (groups_.usable()) {
     without_.clear();  // the constructor did not know the server's group yet

@@ -30,7 +30,8 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   out.reserve(112 + spec.argv.size());
   const auto etc = std::filesystem::path(spec.etc_directory).lexically_relative(working_directory(spec));
   // bwrap reads the filter of system calls from a descriptor, and closes it.
-  add(out, {spec.exec_path, "filter", "--nice", std::to_string(spec.nice), (etc / "system_calls").native(), spec.bwrap_path, "--seccomp", "9"});
+  add(out, {spec.exec_path, "filter", "--nice", std::to_string(spec.nice), (etc / "system_calls").native(),
+            spec.bwrap_path, "--seccomp", "9"});
   if (spec.mode == confinement::user_namespace) {
     const std::string id = std::to_string(inner_uid);
     add(out, {"--unshare-user", "--disable-userns", "--uid", id, "--gid", id});
@@ -38,16 +39,16 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   add(out, {"--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
             "sandbox", "--die-with-parent", "--new-session"});
   if (spec.network == network_access::none) add(out, {"--unshare-net"});
-  add(out, {"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin",
-            "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"});
+  add(out, {"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin", "--symlink",
+            "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"});
   // The files of /etc that programs commonly need. Without --perms, bwrap would make the directory readable by root only.
   add(out, {"--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"});
-  for (std::string_view path : {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
-                                "/etc/mime.types", "/etc/ssl/certs", "/etc/fonts"})
+  for (std::string_view path :
+       {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/ssl/certs", "/etc/fonts"})
     add(out, {"--ro-bind-try", path, path});
   if (spec.network == network_access::host)
-    add(out, {"--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts",
-              "/etc/hosts", "--ro-bind-try", "/etc/nsswitch.conf", "/etc/nsswitch.conf"});
+    add(out, {"--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts", "/etc/hosts",
+              "--ro-bind-try", "/etc/nsswitch.conf", "/etc/nsswitch.conf"});
   const std::string passwd = etc / "passwd";
   const std::string group = etc / "group";
   add(out, {"--ro-bind", passwd, "/etc/passwd", "--ro-bind", group, "/etc/group"});
@@ -81,8 +82,8 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   add(out, {"--chdir", "/"});
   for (std::string_view file : spec.host_files) {
     const std::string inside = "/opt/runyard/" + std::string(file.substr(file.rfind('/') + 1));
-    add(out, {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard",
-              "--ro-bind", file, inside});
+    add(out,
+        {"--perms", "0755", "--dir", "/opt", "--perms", "0755", "--dir", "/opt/runyard", "--ro-bind", file, inside});
   }
   add(out, {"--ro-bind", spec.exec_path, inner_exec});
   // The root and /dev are memory file systems without a size limit, so the command must not write to them.
@@ -111,15 +112,14 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
 }
 
 std::vector<std::string> command_environment() {
-  std::vector<std::string> out{
-      "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
-      "HOME=/workspace",
-      "USER=agent",
-      "LOGNAME=agent",
-      "SHELL=/bin/sh",
-      "TMPDIR=/tmp",
-      "LANG=C.UTF-8",
-      "TERM=dumb"};
+  std::vector<std::string> out{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+                               "HOME=/workspace",
+                               "USER=agent",
+                               "LOGNAME=agent",
+                               "SHELL=/bin/sh",
+                               "TMPDIR=/tmp",
+                               "LANG=C.UTF-8",
+                               "TERM=dumb"};
   // Read by runyard-sandbox-exec.
   if (ry_test::without_protection("init_limits")) out.emplace_back("RY_TEST_WITHOUT=init_limits");
   return out;

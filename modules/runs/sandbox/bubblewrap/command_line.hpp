@@ -44,13 +44,13 @@ struct hidden_place {
 struct command_spec {
   confinement mode = confinement::user_namespace;
   network_access network = network_access::none;
-  std::string bwrap_path;     // absolute
-  std::string exec_path;      // runyard-sandbox-exec, absolute
-  std::string workspace;      // host directory that appears as /workspace; empty: an empty one in memory
+  std::string bwrap_path;  // absolute
+  std::string exec_path;  // runyard-sandbox-exec, absolute
+  std::string workspace;  // host directory that appears as /workspace; empty: an empty one in memory
   // Host directory with the files passwd, group and system_calls (the result of system_call_filter()). The paths of both
   // directories contain no links.
   std::string etc_directory;
-  std::uint32_t uid = 0;      // drop_root only
+  std::uint32_t uid = 0;  // drop_root only
   limits limit;
   std::uint32_t nice = 0;  // scheduling priority, 0 to 19
   std::vector<std::string_view> argv;  // empty: the sandbox waits for a start request (start_request.hpp)

@@ -86,8 +86,7 @@ class command_line_test : public ::testing::Test {
     spec.exec_path = fs::read_symlink("/proc/self/exe").replace_filename("runyard-sandbox-exec");
     const workspaces all(root.string());
     const bool rooted = spec.mode == confinement::drop_root;
-    const file_error made =
-        all.ensure(project, rooted ? std::optional<uid_t>(uid) : std::nullopt);
+    const file_error made = all.ensure(project, rooted ? std::optional<uid_t>(uid) : std::nullopt);
     ASSERT_FALSE(made) << made.message;
     spec.workspace = all.path_of(project);
     files = spec.workspace;
@@ -138,10 +137,10 @@ TEST_F(command_line_test, the_workspace_is_writable_and_the_home) {
 }
 
 TEST_F(command_line_test, nothing_else_is_writable_but_tmp) {
-  const outcome out = execute(shell(
-      "for d in / /usr /usr/bin /etc /proc/sys/kernel /dev /bin; do (echo x > $d/ry-probe) 2>/dev/null "
-      "&& echo wrote $d; done; (echo x > /proc/sys/kernel/core_pattern) 2>/dev/null && echo wrote sys;"
-      "echo x > /tmp/ok && echo tmp; id -u; grep CapEff /proc/self/status"));
+  const outcome out =
+      execute(shell("for d in / /usr /usr/bin /etc /proc/sys/kernel /dev /bin; do (echo x > $d/ry-probe) 2>/dev/null "
+                    "&& echo wrote $d; done; (echo x > /proc/sys/kernel/core_pattern) 2>/dev/null && echo wrote sys;"
+                    "echo x > /tmp/ok && echo tmp; id -u; grep CapEff /proc/self/status"));
   const std::string& text = out.output;
   EXPECT_EQ(text.find("wrote"), std::string::npos) << text;
   EXPECT_NE(text.find("tmp\n"), std::string::npos) << text;
@@ -163,8 +162,9 @@ TEST_F(command_line_test, no_capability_and_no_way_to_one_is_left) {
 }
 
 TEST_F(command_line_test, the_host_is_not_visible) {
-  const outcome out = execute(shell("ls /home /root /var /etc/shadow /work 2>/dev/null; ls /proc | "
-                                    "grep -c '^[0-9]*$'; cat /sys/class/net/*/address 2>/dev/null"));
+  const outcome out =
+      execute(shell("ls /home /root /var /etc/shadow /work 2>/dev/null; ls /proc | "
+                    "grep -c '^[0-9]*$'; cat /sys/class/net/*/address 2>/dev/null"));
   EXPECT_LT(std::stoi(out.output), 8) << out.output;
 }
 
@@ -180,8 +180,7 @@ TEST_F(command_line_test, there_is_no_network_unless_asked) {
 TEST_F(command_line_test, limits_hold) {
   EXPECT_NE(execute(shell("head -c 2000000 /dev/zero > big")).exit_code, 0);
   EXPECT_LE(fs::file_size(files / "big"), 1u << 20);
-  const outcome forks =
-      execute(shell("for i in $(seq 1 200); do sleep 5 & done"));
+  const outcome forks = execute(shell("for i in $(seq 1 200); do sleep 5 & done"));
   EXPECT_NE(forks.output.find("annot fork"), std::string::npos) << forks.output;
   spec.limit.memory_bytes = 64 << 20;
   EXPECT_NE(execute(shell("head -c 200000000 /dev/zero | tail")).exit_code, 0);
@@ -289,7 +288,8 @@ TEST_F(command_line_test, sockets_are_of_four_families) {
   for (int family = 0; family < AF_NETLINK; ++family)
     if (family != AF_UNIX && family != AF_INET && family != AF_INET6) all += ", " + std::to_string(family);
   for (const long call : {SYS_socket, SYS_socketpair}) {
-    const std::string script = "perl -MErrno -e 'for my $f (" + all + ") { for my $t (1, 2, 3, 5) { my $p = q(12345678); print qq($f:$t ) if syscall(" +
+    const std::string script = "perl -MErrno -e 'for my $f (" + all +
+                               ") { for my $t (1, 2, 3, 5) { my $p = q(12345678); print qq($f:$t ) if syscall(" +
                                std::to_string(call) + ", $f, $t, 0, $p) >= 0 or !$!{EAFNOSUPPORT} }}'";
     EXPECT_EQ(execute(shell(script)).output, "") << call;
   }
@@ -304,7 +304,9 @@ TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
   std::size_t refused = 0;
   for (std::size_t at = 0; (at = text.find("ermission denied", at)) != std::string::npos; ++at) ++refused;
   EXPECT_GE(refused, 5u) << text;
-  const auto has = [&](const std::string& line) { EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text; };
+  const auto has = [&](const std::string& line) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  };
   for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"}) has(std::string(set) + ":\t0000000000000000\n");
   has("NoNewPrivs:\t1\n");
   has("Seccomp:\t2\n");
@@ -317,7 +319,8 @@ TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
 }
 
 TEST_F(command_line_test, what_a_command_leaves_behind_is_reaped) {
-  const outcome out = execute(shell("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; sleep 1; cat /proc/[0-9]*/stat | grep -c ') Z '"));
+  const outcome out = execute(
+      shell("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; sleep 1; cat /proc/[0-9]*/stat | grep -c ') Z '"));
   EXPECT_EQ(out.output, "0\n");
 }
 
@@ -394,7 +397,8 @@ TEST_F(command_line_test, nothing_runs_as_root_and_no_user_id_is_cut_short) {
   const auto at = std::find(words.begin(), words.end(), "--uid");
   ASSERT_NE(at, words.end());
   // 2^32 would become root; -1 and 2^32 - 1 mean "unchanged".
-  for (const char* bad : {"0", "4294967295", "4294967296", "18446744073709551615", "99999999999999999999", "-1", "", " 7", "7 "}) {
+  for (const char* bad :
+       {"0", "4294967295", "4294967296", "18446744073709551615", "99999999999999999999", "-1", "", " 7", "7 "}) {
     at[1] = bad;
     const outcome out = execute(words);
     EXPECT_EQ(out.exit_code, 125) << bad << ": " << out.output;
@@ -456,14 +460,15 @@ TEST_F(command_line_test, what_is_hidden_in_a_place_is_empty) {
   for (const bool writable : {false, true}) {
     spec.places = {{place, writable}};
     spec.hidden = {{place + "/data", true}, {place + "/netrc", false}};
-    const auto out = execute(shell("cat " + place + "/open; ls -A " + place + "/data; cat " + place + "/netrc; cat " + place +
-                                   "/data/key; echo x > " + place + "/data/planted; umount " + place +
+    const auto out = execute(shell("cat " + place + "/open; ls -A " + place + "/data; cat " + place + "/netrc; cat " +
+                                   place + "/data/key; echo x > " + place + "/data/planted; umount " + place +
                                    "/data; cat " + place + "/data/key; true"));
     EXPECT_NE(out.output.find("there"), std::string::npos) << out.output;
     EXPECT_EQ(out.output.find("secret"), std::string::npos) << out.output;
     EXPECT_FALSE(fs::exists(place + "/data/planted"));
     spec.hidden.clear();
-    EXPECT_NE(execute(shell("cat " + place + "/data/key")).output.find("secret"), std::string::npos) << "else it is there";
+    EXPECT_NE(execute(shell("cat " + place + "/data/key")).output.find("secret"), std::string::npos)
+        << "else it is there";
   }
 }
 

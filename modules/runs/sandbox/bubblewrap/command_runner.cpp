@@ -16,9 +16,13 @@ namespace {
 constexpr std::size_t max_said = 1000;
 constexpr disk::tree_use unknown_use{UINT64_MAX, UINT64_MAX, false, false};
 
-bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+bool has_nul(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
 
-bool is_absolute(std::string_view path) { return path.starts_with('/') && !has_nul(path); }
+bool is_absolute(std::string_view path) {
+  return path.starts_with('/') && !has_nul(path);
+}
 
 }  // namespace
 
@@ -90,7 +94,8 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
     assign(*own);
     if (!groups_.add(own->group, account, spec))
       return unusable("no control group can be made for a command", "see cgroup.max.descendants and the kernel's log");
-    const ry_status st = spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
+    const ry_status st =
+        spawn(*own, build_command_line(spec), working_directory(spec), environment, wall_ms, exec, err);
     // Then bwrap or runyard-sandbox-exec is missing, not the caller's program.
     if (st == RY_NOT_FOUND || st == RY_PERMISSION_DENIED)
       return unusable("the sandbox's own program cannot be started", std::string_view(err->ptr, err->len));
@@ -101,7 +106,9 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   if (command.stdin_bytes.len != 0) process_.write(started->process, command.stdin_bytes, ry_done{});
   if ((options.flags & RY_SANDBOX_TALKS) == 0) process_.close_stdin(started->process);
   started->cache_bytes = options.cache_bytes;
-  const auto lower = [](std::uint64_t asked, std::uint64_t limit) { return asked != 0 ? std::min(asked, limit) : limit; };
+  const auto lower = [](std::uint64_t asked, std::uint64_t limit) {
+    return asked != 0 ? std::min(asked, limit) : limit;
+  };
   started->workspace_bytes = lower(options.workspace_bytes, settings_.workspace_bytes);
   started->workspace_files = lower(options.workspace_files, settings_.workspace_files);
   started->account_bytes = started->workspace_bytes < settings_.workspace_bytes;
@@ -123,7 +130,8 @@ void command_runner::set_limits(const command_options& options, std::uint64_t me
   }
   for (const auto& [asked, limit] :
        {std::pair{options.processes, &spec.limit.processes}, std::pair{options.open_files, &spec.limit.open_files},
-        std::pair{options.file_bytes, &spec.limit.file_bytes}, std::pair{options.scratch_bytes, &spec.limit.tmp_bytes}}) {
+        std::pair{options.file_bytes, &spec.limit.file_bytes},
+        std::pair{options.scratch_bytes, &spec.limit.tmp_bytes}}) {
     if (asked != 0) *limit = asked;
   }
 }
@@ -139,7 +147,8 @@ ry_status command_runner::set_files(const command_options& options, command_spec
   for (const auto& place : options.places) {
     const std::string_view path = ry::view(place.path);
     if (!is_absolute(path)) return RY_INVALID_ARGUMENT;
-    if (!lies_in(path, settings_.private_paths)) spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+    if (!lies_in(path, settings_.private_paths))
+      spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
   }
   if (!spec.places.empty()) {
     auto hidden = credentials_in(home_directories());
@@ -187,8 +196,8 @@ ry_status command_runner::spawn(command_call& call, const std::vector<std::strin
   return st;
 }
 
-void command_runner::watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec,
-                           unique_fd cache) {
+void command_runner::watch(command_call& call, const std::string& project, const std::string& account,
+                           const command_spec& spec, unique_fd cache) {
   watched_command w;
   w.leader = process_.pid(call.process);
   w.memory_bytes = std::max(spec.limit.memory_bytes, spec.limit.data_bytes);
@@ -248,7 +257,8 @@ void command_runner::release(command_call* call) noexcept {
 ry_status command_runner::output(void* p, std::int32_t fd, ry_bytes chunk) noexcept {
   auto* call = static_cast<command_call*>(p);
   if (call->warm) {
-    (void)ry::guard([&] { call->said.append(ry::view(chunk).substr(0, max_said - std::min(max_said, call->said.size()))); });
+    (void)ry::guard(
+        [&] { call->said.append(ry::view(chunk).substr(0, max_said - std::min(max_said, call->said.size()))); });
     return RY_OK;
   }
   const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);
@@ -279,19 +289,19 @@ bool command_runner::measure_then_finish(command_call* call, std::int32_t code, 
   ry_status st = RY_UNKNOWN;
   (void)ry::guard([&] {
     auto own = std::make_unique<last_measurement>(last_measurement{call, code, why});
-    st = disk_.threads().run(
-        call->account, call->exec,
-        [](void* p) noexcept {
-          auto* l = static_cast<last_measurement*>(p);
-          (void)ry::guard([&] { l->found = l->call->owner->measure(*l->call, l->use); });
-        },
-        own.get(),
-        {[](void* p, ry_status ran, const ry_error_view*) noexcept {
-           const std::unique_ptr<last_measurement> l(static_cast<last_measurement*>(p));
-           command_runner* of = l->call->owner;
-           of->finish(l->call, l->code, l->why, ran == RY_OK ? l->found : of->disk_.watch().verdict_on(l->call), l->use);
-         },
-         own.get()});
+    st = disk_.threads().run(call->account, call->exec,
+                             [](void* p) noexcept {
+                               auto* l = static_cast<last_measurement*>(p);
+                               (void)ry::guard([&] { l->found = l->call->owner->measure(*l->call, l->use); });
+                             },
+                             own.get(),
+                             {[](void* p, ry_status ran, const ry_error_view*) noexcept {
+                                const std::unique_ptr<last_measurement> l(static_cast<last_measurement*>(p));
+                                command_runner* of = l->call->owner;
+                                of->finish(l->call, l->code, l->why,
+                                           ran == RY_OK ? l->found : of->disk_.watch().verdict_on(l->call), l->use);
+                              },
+                              own.get()});
     if (st == RY_OK) own.release();
   });
   return st == RY_OK;
@@ -328,7 +338,9 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
     disk_.count(disk);
     if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
     if (!call->paused && call->emptied)
-      (void)ry::guard([&] { call->say("the workspace was far above its limit and is emptied; files that were stored before come back"); });
+      (void)ry::guard([&] {
+        call->say("the workspace was far above its limit and is emptied; files that were stored before come back");
+      });
   }
   end.dropped_bytes = call->dropped;
   end.workspace_bytes = use.bytes;
@@ -338,7 +350,9 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
   release(call);
 }
 
-void command_runner::cancel(command_call& call) { process_.kill(call.process, SIGKILL); }
+void command_runner::cancel(command_call& call) {
+  process_.kill(call.process, SIGKILL);
+}
 
 ry_status command_runner::write(command_call& call, ry_bytes bytes, ry_done done) {
   return process_.write(call.process, bytes, done);

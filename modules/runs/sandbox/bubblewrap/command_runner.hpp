@@ -27,7 +27,7 @@ namespace bubblewrap {
 
 struct command_settings {
   std::string bwrap_path, exec_path;
-  std::string etc_directory;               // see command_spec
+  std::string etc_directory;  // see command_spec
   std::vector<std::string> private_paths;  // of the server; hidden from all commands
   std::uint64_t wall_ms = 0, max_wall_ms = 0, output_bytes = 0;
   limits limit;
@@ -42,8 +42,8 @@ class command_runner final : private sandbox_starter {
                  memory_guard& memory, command_groups& groups, const project_users& users);
 
   // The functions of sandbox.driver/1 with these names.
-  ry_status run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec, const ry_sandbox_sink& sink,
-                void* ctx, void** call, ry_errbuf* err);
+  ry_status run(const std::string& project, const ry_sandbox_command& command, ry_exec* exec,
+                const ry_sandbox_sink& sink, void* ctx, void** call, ry_errbuf* err);
   void cancel(command_call& call);
   ry_status write(command_call& call, ry_bytes bytes, ry_done done);
   void close_stdin(command_call& call);
@@ -61,14 +61,17 @@ class command_runner final : private sandbox_starter {
   ry_status set_files(const command_options& options, command_spec& spec, unique_fd& cache) const;
   ry_status unusable(std::string_view message, std::string_view cause) const;
   ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
-                  const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) override;
-  void watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec, unique_fd cache);
+                  const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec,
+                  ry_errbuf* err) override;
+  void watch(command_call& call, const std::string& project, const std::string& account, const command_spec& spec,
+             unique_fd cache);
   void limit_time(command_call& call, std::uint64_t wall_ms);
   void release(command_call* call) noexcept override;
   // The final measurement. Blocks.
   disk_verdict measure(command_call& call, disk::tree_use& use);
   bool measure_then_finish(command_call* call, std::int32_t code, std::int32_t why) noexcept;
-  void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk, const disk::tree_use& use) noexcept;
+  void finish(command_call* call, std::int32_t code, std::int32_t why, disk_verdict disk,
+              const disk::tree_use& use) noexcept;
   static ry_status output(void* call, std::int32_t fd, ry_bytes chunk) noexcept;
   static void exited(void* call, std::int32_t code, std::int32_t why) noexcept;
 

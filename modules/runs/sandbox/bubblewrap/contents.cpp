@@ -24,13 +24,15 @@ file_error measure(int workspace, const disk::tree_limits& most, disk::tree_use&
 
 file_error give_to(int workspace, uid_t owner) {
   int refused = 0;
-  const int error = disk::walk_tree(workspace, [&](int directory, const char* name, const struct stat& status, bool deep) {
-    if (deep) refused = ELOOP;
-    else if ((status.st_uid != owner || status.st_gid != owner) &&
-             ::fchownat(directory, name, owner, owner, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
-      refused = errno;
-    return refused == 0 ? disk::visit::enter : disk::visit::stop;
-  });
+  const int error =
+      disk::walk_tree(workspace, [&](int directory, const char* name, const struct stat& status, bool deep) {
+        if (deep)
+          refused = ELOOP;
+        else if ((status.st_uid != owner || status.st_gid != owner) &&
+                 ::fchownat(directory, name, owner, owner, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
+          refused = errno;
+        return refused == 0 ? disk::visit::enter : disk::visit::stop;
+      });
   if (error != 0 || refused != 0) return from_errno(error != 0 ? error : refused, "the workspace");
   if (::fchown(workspace, owner, owner) != 0) return from_errno(errno, "the workspace");
   return {};

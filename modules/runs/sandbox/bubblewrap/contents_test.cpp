@@ -37,9 +37,7 @@ class contents_test : public ::testing::Test {
     EXPECT_FALSE(e) << e.message;
     return out;
   }
-  void fill(const fs::path& path, std::size_t bytes) {
-    std::ofstream(path) << std::string(bytes, 'x');
-  }
+  void fill(const fs::path& path, std::size_t bytes) { std::ofstream(path) << std::string(bytes, 'x'); }
 
   fs::path root, home;
   std::unique_ptr<workspaces> all;

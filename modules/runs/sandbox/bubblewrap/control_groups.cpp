@@ -47,7 +47,9 @@ std::string unescaped(std::string_view path) {
   return out;
 }
 
-std::string error_text(int error) { return std::generic_category().message(error); }
+std::string error_text(int error) {
+  return std::generic_category().message(error);
+}
 
 // 0: not a number, such as "max".
 std::uint64_t number_of(std::string_view word) {
@@ -57,13 +59,19 @@ std::uint64_t number_of(std::string_view word) {
 }
 
 // BFQ weights range from 1 to 1000; as in systemd, 100 is the default of both scales.
-std::uint64_t bfq_weight(std::uint64_t weight) { return weight <= 100 ? weight : 100 + (weight - 100) / 11; }
+std::uint64_t bfq_weight(std::uint64_t weight) {
+  return weight <= 100 ? weight : 100 + (weight - 100) / 11;
+}
 
 }  // namespace
 
-int group_files::make(const std::string& directory) { return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno; }
+int group_files::make(const std::string& directory) {
+  return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno;
+}
 
-int group_files::remove(const std::string& directory) { return ::rmdir(directory.c_str()) == 0 ? 0 : errno; }
+int group_files::remove(const std::string& directory) {
+  return ::rmdir(directory.c_str()) == 0 ? 0 : errno;
+}
 
 int group_files::write(const std::string& file, std::string_view text) {
   const unique_fd fd(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -113,7 +121,8 @@ bool control_groups::all_processes_are_ours(const std::string& directory) {
   const auto parent_of = [&](const std::string& id) -> std::string {
     const std::string stat = files_->read("/proc/" + id + "/stat").value_or("");
     const std::size_t at = stat.rfind(')');
-    const auto words = at == std::string::npos ? std::vector<std::string>() : words_of(std::string_view(stat).substr(at + 1));
+    const auto words =
+        at == std::string::npos ? std::vector<std::string>() : words_of(std::string_view(stat).substr(at + 1));
     return words.size() < 2 ? "0" : words[1];
   };
   const std::string self = std::to_string(::getpid());
@@ -159,7 +168,8 @@ group_limits control_groups::limits_of_all(const std::string& base, const group_
     const std::uint64_t present = number_of(machine[1]) << 10;
     memory = memory == 0 ? present : std::min(memory, present);
   }
-  return {memory / percent * settings.memory_percent, number_in(base + "/pids.max") * settings.processes_percent / percent};
+  return {memory / percent * settings.memory_percent,
+          number_in(base + "/pids.max") * settings.processes_percent / percent};
 }
 
 std::string control_groups::lacks(const std::string& directory) {
@@ -191,7 +201,8 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   }
   if (const int error = files_->make(sandbox); error != 0 && error != EEXIST)
     return "the control group for commands cannot be created: " + error_text(error);
-  if (!divide(base) || !divide(sandbox)) return "the memory and pids controllers cannot be enabled in the server's control group";
+  if (!divide(base) || !divide(sandbox))
+    return "the memory and pids controllers cannot be enabled in the server's control group";
   if (settings.cpu_weight != 0) (void)files_->write(sandbox + "/cpu.weight", std::to_string(settings.cpu_weight));
   if (settings.io_weight != 0) {
     (void)files_->write(sandbox + "/io.weight", "default " + std::to_string(settings.io_weight));

@@ -27,7 +27,7 @@ struct group_limits {
 };
 
 struct group_settings {
-  group_limits account;        // of all commands of an account together
+  group_limits account;  // of all commands of an account together
   std::uint64_t cpu_weight = 0;  // of all commands together; the server has 100. 0: the kernel's default
   std::uint64_t io_weight = 0;
   // Limits of all commands together, in percent of those of the server's group: the rest is for the server and its database.
@@ -53,7 +53,8 @@ std::string own_group(std::string_view mountinfo, std::string_view membership);
 
 class control_groups {
  public:
-  explicit control_groups(std::unique_ptr<group_files> files = std::make_unique<group_files>()) : files_(std::move(files)) {}
+  explicit control_groups(std::unique_ptr<group_files> files = std::make_unique<group_files>())
+      : files_(std::move(files)) {}
 
   // Takes over the group in `directory`: moves its processes to server/ and divides it. Returns the reason if there are no control
   // groups; empty: done. To be called once, before the others.

@@ -99,7 +99,8 @@ class kernel : public group_files {
     for (const std::string& each : words(get(directory + "/cgroup.controllers"))) {
       if (before.contains(each)) continue;
       if (each == "memory")
-        for (const char* file : {"memory.max", "memory.swap.max", "memory.oom.group", "memory.events"}) put(directory + "/" + file, "");
+        for (const char* file : {"memory.max", "memory.swap.max", "memory.oom.group", "memory.events"})
+          put(directory + "/" + file, "");
       if (each == "pids") put(directory + "/pids.max", "max");
       if (each == "cpu") put(directory + "/cpu.weight", "100");
       if (each == "io") put(directory + "/io.weight", "default 100");
@@ -148,7 +149,8 @@ TEST_F(control_groups_test, divides_the_servers_own_group) {
 
 TEST_F(control_groups_test, limits_commands_and_accounts) {
   ASSERT_EQ(groups->prepare(root, settings), "");
-  const std::string a = groups->add(account, {1 << 30, 64}), b = groups->add(account, {2 << 20, 0}), c = groups->add(other, {});
+  const std::string a = groups->add(account, {1 << 30, 64}), b = groups->add(account, {2 << 20, 0}),
+                    c = groups->add(other, {});
   EXPECT_EQ(fs::path(a).parent_path(), root + "/sandbox/" + account);
   EXPECT_EQ(fs::path(b).parent_path(), fs::path(a).parent_path());
   EXPECT_NE(fs::path(c).parent_path(), fs::path(a).parent_path());
@@ -270,7 +272,8 @@ TEST_F(control_groups_test, tells_the_memory_of_a_command) {
 TEST_F(control_groups_test, removes_what_an_earlier_start_left) {
   fs::create_directories(root + "/sandbox/" + account + "/1-2-3");
   fake->put(root + "/sandbox/cgroup.subtree_control", "");
-  for (const std::string& each : {root + "/sandbox", root + "/sandbox/" + account, root + "/sandbox/" + account + "/1-2-3"}) {
+  for (const std::string& each :
+       {root + "/sandbox", root + "/sandbox/" + account, root + "/sandbox/" + account + "/1-2-3"}) {
     fake->put(each + "/cgroup.procs", "");
     fake->put(each + "/cgroup.controllers", "cpu io memory pids");
   }
@@ -318,10 +321,13 @@ TEST(own_group_test, is_found_in_all_forms_of_mounts) {
   const std::string unified = "24 1 0:22 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
   EXPECT_EQ(own_group(unified, "0::/system.slice/runyard.service\n"), "/sys/fs/cgroup/system.slice/runyard.service");
   EXPECT_EQ(own_group(unified, "0::/\n"), "/sys/fs/cgroup");
-  const std::string hybrid = "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n40 24 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+  const std::string hybrid =
+      "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n40 24 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
   EXPECT_EQ(own_group(hybrid, "4:memory:/a\n0::/b\n"), "/sys/fs/cgroup/unified/b");
-  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a\n"), "/sys/fs/cgroup");
-  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a/b\n"), "/sys/fs/cgroup/b");
+  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a\n"),
+            "/sys/fs/cgroup");
+  EXPECT_EQ(own_group("24 1 0:22 /docker/1a /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a/b\n"),
+            "/sys/fs/cgroup/b");
   EXPECT_EQ(own_group("24 1 0:22 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/docker/1a\n"), "");
   EXPECT_EQ(own_group("24 1 0:22 / /a\\040b rw - cgroup2 cgroup rw\n", "0::/c\n"), "/a b/c");
   EXPECT_EQ(own_group("30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n"), "");
@@ -333,14 +339,16 @@ class kernel_groups_test : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto text_of = [](const char* path) { return group_files().read(path).value_or(""); };
-    const std::string missing = groups.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")), {{256 << 20, 100}, 20, 20, 75, 75});
+    const std::string missing = groups.prepare(own_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup")),
+                                               {{256 << 20, 100}, 20, 20, 75, 75});
     if (!missing.empty()) GTEST_SKIP() << missing;
   }
   int run(const std::string& group, const std::string& script) {
     const std::string program = fs::read_symlink("/proc/self/exe").replace_filename("runyard-sandbox-exec");
     const pid_t child = ::fork();
     if (child == 0) {
-      ::execl(program.c_str(), program.c_str(), "filter", "--group", group.c_str(), "/dev/null", "perl", "-MSocket", "-e", script.c_str(), nullptr);
+      ::execl(program.c_str(), program.c_str(), "filter", "--group", group.c_str(), "/dev/null", "perl", "-MSocket",
+              "-e", script.c_str(), nullptr);
       ::_exit(127);
     }
     int status = 0;
@@ -351,24 +359,32 @@ class kernel_groups_test : public ::testing::Test {
 };
 
 TEST_F(kernel_groups_test, memory_of_the_kernel_counts) {
-  const char* fill = "my @all; for (1 .. 1000) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; $a->blocking(0); "
-                     "syswrite($a, q(x) x 65536) for 1 .. 8; push @all, $a, $b } exit 7";
+  const char* fill =
+      "my @all; for (1 .. 1000) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; $a->blocking(0); "
+      "syswrite($a, q(x) x 65536) for 1 .. 8; push @all, $a, $b } exit 7";
   const std::string small = groups.add(account, {32 << 20, 0});
   EXPECT_EQ(run(small, fill), 128 + SIGKILL);
   EXPECT_EQ(groups.ran_out_of_memory(small), memory_end::command);
   groups.remove(small);
   EXPECT_FALSE(fs::exists(small));
   const std::string large = groups.add(account, {});
-  EXPECT_EQ(run(large, "my @all; for (1 .. 20) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; push @all, $a, $b } exit 7"), 7);
+  EXPECT_EQ(
+      run(large,
+          "my @all; for (1 .. 20) { socketpair(my $a, my $b, AF_UNIX, SOCK_DGRAM, 0) or last; push @all, $a, $b } exit 7"),
+      7);
   EXPECT_EQ(groups.ran_out_of_memory(large), memory_end::none);
   groups.remove(large);
 }
 
 TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
-  const std::string fork_until_refused = "my $n = 0; for (1 .. 300) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 110 ? 7 : 8)";
+  const std::string fork_until_refused =
+      "my $n = 0; for (1 .. 300) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 110 ? 7 : 8)";
   const std::string one = groups.add(account, {}), two = groups.add(account, {0, 10});
   EXPECT_EQ(run(one, fork_until_refused), 7);
-  EXPECT_EQ(run(two, "my $n = 0; for (1 .. 30) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 11 ? 7 : 8)"), 7);
+  EXPECT_EQ(
+      run(two,
+          "my $n = 0; for (1 .. 30) { my $p = fork; last unless defined $p; if (!$p) { sleep 20; exit } $n++ } exit($n < 11 ? 7 : 8)"),
+      7);
   const std::string other_account = groups.add(other, {});
   EXPECT_EQ(run(other_account, "exit(defined fork ? 7 : 8)"), 7);
   for (const std::string& each : {one, two, other_account}) groups.remove(each);
@@ -381,7 +397,8 @@ TEST_F(kernel_groups_test, an_account_has_a_limit_of_its_own) {
 }
 
 TEST_F(kernel_groups_test, a_process_that_waited_moves) {
-  const std::string from = groups.add(std::string(control_groups::waiting), {}), to = groups.add(account, {16 << 20, 0});
+  const std::string from = groups.add(std::string(control_groups::waiting), {}),
+                    to = groups.add(account, {16 << 20, 0});
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();

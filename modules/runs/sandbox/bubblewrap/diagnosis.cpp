@@ -19,9 +19,8 @@ class reading {
       : said_(said), here_(here), bwrap_(bwrap_path) {}
 
   diagnosis result() const {
-    for (const auto step :
-         {&reading::of_the_program, &reading::of_proc, &reading::of_root, &reading::of_the_kernel,
-          &reading::of_apparmor, &reading::of_mounts, &reading::of_namespaces})
+    for (const auto step : {&reading::of_the_program, &reading::of_proc, &reading::of_root, &reading::of_the_kernel,
+                            &reading::of_apparmor, &reading::of_mounts, &reading::of_namespaces})
       if (diagnosis found = (this->*step)(); !found.cause.empty()) return found;
     return {};
   }
@@ -41,11 +40,9 @@ class reading {
   // All options that an ordinary user's namespaces need in a container, so that one restart is enough.
   std::string container_options() const {
     const std::string docker =
-        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined " +
-        std::string(docker_proc);
+        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined " + std::string(docker_proc);
     const std::string podman = "--security-opt seccomp=unconfined " + std::string(podman_proc);
-    const std::string kubernetes =
-        "seccompProfile: {type: Unconfined}, " + std::string(kubernetes_proc);
+    const std::string kubernetes = "seccompProfile: {type: Unconfined}, " + std::string(kubernetes_proc);
     switch (here_.in) {
       case container::docker:
         return docker;
@@ -65,8 +62,7 @@ class reading {
     if (!here_.bwrap_may_run)
       return {"the server's user has no permission to execute " + bwrap_,
               "Make it executable (chmod 755), on a file system that is not mounted noexec"};
-    if (says("bwrap: Unknown option"))
-      return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
+    if (says("bwrap: Unknown option")) return {"bubblewrap is older than 0.8", "Install bubblewrap 0.8 or later"};
     // With NoNewPrivileges= the set-user-ID bit has no effect, and bwrap does not print this.
     if (says("not permitted in setuid mode"))
       return {bwrap_ +
@@ -88,8 +84,7 @@ class reading {
   }
 
   diagnosis of_proc() const {
-    if (!says_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"}))
-      return {};
+    if (!says_any({"Can't mount proc on", "/proc/sys/user/max_user_namespaces: Read-only"})) return {};
     const std::string cause =
         "parts of /proc are masked or read-only (usual in containers), so the kernel refuses to "
         "mount a new /proc in a user namespace";
@@ -103,26 +98,25 @@ class reading {
       default:
         break;
     }
-    const std::string containers = "Docker: " + std::string(docker_proc) +
-                                   "; Podman: " + std::string(podman_proc) +
+    const std::string containers = "Docker: " + std::string(docker_proc) + "; Podman: " + std::string(podman_proc) +
                                    "; Kubernetes: " + std::string(kubernetes_proc);
     if (in_container()) return {cause, "Unmask it. " + containers};
-    return {cause,
-            "In a container, unmask it. " + containers +
-                ". In a systemd unit, remove ProtectProc=, ProcSubset=, ProtectKernelTunables= and "
-                "ProtectKernelLogs="};
+    return {cause, "In a container, unmask it. " + containers +
+                       ". In a systemd unit, remove ProtectProc=, ProcSubset=, ProtectKernelTunables= and "
+                       "ProtectKernelLogs="};
   }
 
   bool user_namespaces_look_allowed() const {
-    return !here_.is_filtered && here_.apparmor_restricts.value_or(0) == 0 &&
-           here_.userns_clone.value_or(1) != 0 && here_.max_user_namespaces.value_or(1) != 0;
+    return !here_.is_filtered && here_.apparmor_restricts.value_or(0) == 0 && here_.userns_clone.value_or(1) != 0 &&
+           here_.max_user_namespaces.value_or(1) != 0;
   }
 
   diagnosis of_root() const {
     if (!here_.is_root) return {};
     // The steps by which it becomes the project's user. Its other steps fail for other reasons.
-    if (says_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ", "runyard-sandbox-exec: setresgid: ",
-                  "runyard-sandbox-exec: setresuid: ", "runyard-sandbox-exec: capset: "}))
+    if (says_any({"runyard-sandbox-exec: capabilities: ", "runyard-sandbox-exec: setgroups: ",
+                  "runyard-sandbox-exec: setresgid: ", "runyard-sandbox-exec: setresuid: ",
+                  "runyard-sandbox-exec: capset: "}))
       return {
           "the sandbox cannot switch to another user, for example because of Ubuntu's AppArmor "
           "profile bwrap-userns-restrict",
@@ -137,8 +131,7 @@ class reading {
               "Kubernetes: "
               "runAsUser), and the container with " +
                   container_options()};
-    if (user_namespaces_look_allowed())
-      return {cause, "Start it as an ordinary user, or with these capabilities"};
+    if (user_namespaces_look_allowed()) return {cause, "Start it as an ordinary user, or with these capabilities"};
     return {cause, "Start it with these capabilities"};
   }
 
@@ -154,9 +147,8 @@ class reading {
       return {"user namespaces are disabled (user.max_user_namespaces = 0)",
               "Run sysctl -w user.max_user_namespaces=10000, and add the setting to /etc/sysctl.d"};
     if (here_.userns_clone == std::uint64_t{0})
-      return {
-          "user namespaces of ordinary users are disabled (kernel.unprivileged_userns_clone = 0)",
-          "Run sysctl -w kernel.unprivileged_userns_clone=1, and add the setting to /etc/sysctl.d"};
+      return {"user namespaces of ordinary users are disabled (kernel.unprivileged_userns_clone = 0)",
+              "Run sysctl -w kernel.unprivileged_userns_clone=1, and add the setting to /etc/sysctl.d"};
     if (says("(ENOSPC)"))
       return {
           "the limit on the number or the nesting depth of namespaces is reached "
@@ -172,17 +164,14 @@ class reading {
     if (in_container() && was_refused_a_namespace()) return {};
     const bool restricts = here_.apparmor_restricts.value_or(0) != 0 && !here_.is_root;
     // bwrap gets to these steps if it has no capabilities in its new namespace.
-    const bool is_typical = says_any({"loopback: Failed RTM_NEWADDR: Operation not permitted",
-                                      "setting up uid map: Permission denied"});
-    const bool can_be =
-        was_refused_a_namespace() || says_any({"uid map", "Permission denied", "loopback:"});
+    const bool is_typical =
+        says_any({"loopback: Failed RTM_NEWADDR: Operation not permitted", "setting up uid map: Permission denied"});
+    const bool can_be = was_refused_a_namespace() || says_any({"uid map", "Permission denied", "loopback:"});
     if (!is_typical && !(restricts && can_be)) return {};
-    return {restricts
-                ? "AppArmor blocks user namespaces of ordinary users "
-                  "(kernel.apparmor_restrict_unprivileged_userns = 1, as in Ubuntu 24.04)"
-                : "AppArmor seems to block user namespaces of ordinary users, as in Ubuntu 24.04",
-            std::string(in_container() ? "On the host, load" : "Load") +
-                " an AppArmor profile for " + bwrap_ +
+    return {restricts ? "AppArmor blocks user namespaces of ordinary users "
+                        "(kernel.apparmor_restrict_unprivileged_userns = 1, as in Ubuntu 24.04)"
+                      : "AppArmor seems to block user namespaces of ordinary users, as in Ubuntu 24.04",
+            std::string(in_container() ? "On the host, load" : "Load") + " an AppArmor profile for " + bwrap_ +
                 " with the rule \"userns,\" (docs/security.md has the commands), or, for all "
                 "programs, run sysctl -w "
                 "kernel.apparmor_restrict_unprivileged_userns=0"};
@@ -190,18 +179,14 @@ class reading {
 
   diagnosis of_mounts() const {
     if (says("Can't set hostname"))
-      return {"the server has no permission to set a host name",
-              "Remove ProtectHostname= from the server's unit"};
-    if (!says_any({"Failed to make / slave", "Failed to mount tmpfs",
-                   "Failed to make old root rprivate"}))
-      return {};
+      return {"the server has no permission to set a host name", "Remove ProtectHostname= from the server's unit"};
+    if (!says_any({"Failed to make / slave", "Failed to mount tmpfs", "Failed to make old root rprivate"})) return {};
     return {"a security profile (AppArmor, SELinux, seccomp) denies mounts",
-            in_container()
-                ? "Start the container with " + container_options() +
-                      "; if SELinux is enforcing, also --security-opt label=disable"
-                : "Find the denial in the kernel's log (dmesg, journalctl -k), and let the "
-                  "profile allow mounts for " +
-                      bwrap_};
+            in_container() ? "Start the container with " + container_options() +
+                                 "; if SELinux is enforcing, also --security-opt label=disable"
+                           : "Find the denial in the kernel's log (dmesg, journalctl -k), and let the "
+                             "profile allow mounts for " +
+                                 bwrap_};
   }
 
   diagnosis of_namespaces() const {
@@ -213,9 +198,8 @@ class reading {
                        ? ". The host's AppArmor restricts user namespaces, too (docs/security.md)"
                        : "")};
     if (here_.is_filtered)
-      return {
-          "a system call filter of the server denies new namespaces",
-          "In its systemd unit, remove RestrictNamespaces=, and allow @mount in SystemCallFilter="};
+      return {"a system call filter of the server denies new namespaces",
+              "In its systemd unit, remove RestrictNamespaces=, and allow @mount in SystemCallFilter="};
     return {"the kernel denies new namespaces to the server's user",
             "Find the denial in the kernel's log (dmesg, journalctl -k); in a chroot the kernel "
             "denies user namespaces"};
@@ -253,8 +237,7 @@ std::string sentence(const diagnosis& found, std::string_view said) {
 std::string workspace_sentence(std::string_view error) {
   return "the sandbox does not work here, so agents cannot run commands: the server cannot create "
          "a workspace in data_dir (" +
-         std::string(error) +
-         "). Check the owner, the permissions and the free space of data_dir/workspaces";
+         std::string(error) + "). Check the owner, the permissions and the free space of data_dir/workspaces";
 }
 
 }  // namespace bubblewrap

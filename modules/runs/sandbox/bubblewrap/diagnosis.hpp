@@ -12,7 +12,7 @@ namespace bubblewrap {
 
 struct diagnosis {
   std::string cause;  // "the program /usr/bin/bwrap does not exist"; empty: unknown
-  std::string fix;    // "Install ...", without a full stop
+  std::string fix;  // "Install ...", without a full stop
 };
 
 // `said`: output of a command that does nothing in the sandbox, or its exit code.

@@ -56,11 +56,7 @@ const std::vector<row> rows = {
      "kernel.apparmor_restrict_unprivileged_userns = 1",
      {"Load an AppArmor profile for /usr/bin/bwrap with the rule \"userns,\"",
       "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}},
-    {"AppArmor, with the network",
-     uid_map,
-     [](auto& s) { s.apparmor_restricts = 1; },
-     "AppArmor blocks",
-     {"userns,"}},
+    {"AppArmor, with the network", uid_map, [](auto& s) { s.apparmor_restricts = 1; }, "AppArmor blocks", {"userns,"}},
     {"AppArmor without its profile unprivileged_userns",
      no_permission,
      [](auto& s) { s.apparmor_restricts = 1; },
@@ -71,11 +67,7 @@ const std::vector<row> rows = {
      [](auto& s) { s.apparmor_restricts = 1; },
      "AppArmor blocks",
      {"userns,"}},
-    {"AppArmor, its setting cannot be read",
-     uid_map,
-     [](auto&) {},
-     "AppArmor seems to block",
-     {"userns,"}},
+    {"AppArmor, its setting cannot be read", uid_map, [](auto&) {}, "AppArmor seems to block", {"userns,"}},
     {"no AppArmor restriction in the kernel, Debian",
      uid_map,
      [](auto& s) { s.apparmor_restricts = 0; },
@@ -117,11 +109,7 @@ const std::vector<row> rows = {
      [](auto& s) { s.in = container::other; },
      "parts of /proc are masked",
      {"systempaths=unconfined", "unmask=ALL", "procMount: Unmasked"}},
-    {"masked /proc, a unit",
-     proc,
-     [](auto&) {},
-     "parts of /proc are masked",
-     {"ProtectKernelTunables="}},
+    {"masked /proc, a unit", proc, [](auto&) {}, "parts of /proc are masked", {"ProtectKernelTunables="}},
     {"read-only /proc/sys",
      "bwrap: cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
      [](auto& s) { s.in = container::podman; },
@@ -137,11 +125,7 @@ const std::vector<row> rows = {
      [](auto& s) { s.max_user_namespaces = 0; },
      "user.max_user_namespaces = 0",
      {"sysctl -w user.max_user_namespaces="}},
-    {"too many",
-     no_space,
-     [](auto& s) { s.max_user_namespaces = 1; },
-     "limit on the number",
-     {"sysctl"}},
+    {"too many", no_space, [](auto& s) { s.max_user_namespaces = 1; }, "limit on the number", {"sysctl"}},
     {"seccomp of Docker",
      no_permission,
      [](auto& s) {
@@ -160,11 +144,7 @@ const std::vector<row> rows = {
      [](auto& s) { s.is_filtered = true; },
      "system call filter",
      {"RestrictNamespaces="}},
-    {"for no known reason",
-     no_permission,
-     [](auto&) {},
-     "denies new namespaces",
-     {"journalctl -k"}},
+    {"for no known reason", no_permission, [](auto&) {}, "denies new namespaces", {"journalctl -k"}},
     {"a kernel without them",
      "bwrap: Creating new namespace failed, likely because the kernel does not support user "
      "namespaces.  bwrap must be "
@@ -189,11 +169,7 @@ const std::vector<row> rows = {
      [](auto& s) { s.bwrap_may_run = false; },
      "no permission to execute",
      {"chmod 755"}},
-    {"too old",
-     "bwrap: Unknown option --disable-userns",
-     [](auto&) {},
-     "older than 0.8",
-     {"0.8 or later"}},
+    {"too old", "bwrap: Unknown option --disable-userns", [](auto&) {}, "older than 0.8", {"0.8 or later"}},
     {"set-user-ID",
      "bwrap: The --size option is not permitted in setuid mode",
      [](auto&) {},
@@ -307,7 +283,8 @@ TEST(diagnosis, root_is_told_of_another_user_only_where_that_failed) {
   root.is_root = true;
   for (const char* step : {"capabilities", "setgroups", "setresgid", "setresuid", "capset"})
     EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(step) + ": Operation not permitted", root, bwrap).cause,
-                HasSubstr("cannot switch to another user")) << step;
+                HasSubstr("cannot switch to another user"))
+        << step;
   for (const char* other : {"setrlimit: Operation not permitted", "/workspace: Permission denied", "unknown option",
                             "the list of system calls: No such file or directory", "no_new_privs: Invalid argument"})
     EXPECT_THAT(diagnose("runyard-sandbox-exec: " + std::string(other), root, bwrap).cause, IsEmpty()) << other;
@@ -326,8 +303,7 @@ TEST(diagnosis, cuts_between_characters) {
 
 TEST(diagnosis, a_workspace_error_is_not_bubblewraps) {
   EXPECT_THAT(workspace_sentence("the workspace: No space left on device"),
-              testing::AllOf(HasSubstr("(the workspace: No space left on device)"),
-                             Not(HasSubstr("bubblewrap"))));
+              testing::AllOf(HasSubstr("(the workspace: No space left on device)"), Not(HasSubstr("bubblewrap"))));
 }
 
 TEST(surroundings, an_absent_apparmor_setting_restricts_nothing) {

@@ -14,8 +14,11 @@ constexpr auto longest_removal = std::chrono::seconds(10);
 }  // namespace
 
 disk_guard::disk_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
-    : ctx_(ctx), watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }), threads_(ctx) {
-  free_bytes_ = ctx.metrics().gauge("disk_free_bytes", "Free space of the file system with the workspaces, as of the last command");
+    : ctx_(ctx),
+      watch_(reserve_bytes, [this](std::uint64_t free_bytes, bool enough) { observe(free_bytes, enough); }),
+      threads_(ctx) {
+  free_bytes_ = ctx.metrics().gauge("disk_free_bytes",
+                                    "Free space of the file system with the workspaces, as of the last command");
   refused_ = refused_counter(ctx, "disk_space");
   bytes_ = ended_counter(ctx, "workspace_bytes");
   files_ = ended_counter(ctx, "workspace_files");
@@ -35,8 +38,9 @@ void disk_guard::observe(std::uint64_t free_bytes, bool enough) noexcept {
   free_bytes_.set(static_cast<double>(free_bytes));
   if (enough || !warnings_.due()) return;
   (void)ry::guard([&] {
-    ctx_.warn("the disk with the workspaces is nearly full: commands are ended and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
-              {{"free_mb", free_bytes >> 20}});
+    ctx_.warn(
+        "the disk with the workspaces is nearly full: commands are ended and refused until space is freed or sandbox_bubblewrap.min_free_mb is lowered",
+        {{"free_mb", free_bytes >> 20}});
   });
 }
 
@@ -64,13 +68,19 @@ file_error disk_guard::destroy(const std::string& project, const std::string& pa
 
 void disk_guard::count(disk_verdict found) const {
   switch (found) {
-    case disk_verdict::none: return;
+    case disk_verdict::none:
+      return;
     case disk_verdict::bytes:
-    case disk_verdict::uncounted: return bytes_.add();
-    case disk_verdict::files: return files_.add();
-    case disk_verdict::depth: return depth_.add();
-    case disk_verdict::cache: return cache_.add();
-    case disk_verdict::space: return space_.add();
+    case disk_verdict::uncounted:
+      return bytes_.add();
+    case disk_verdict::files:
+      return files_.add();
+    case disk_verdict::depth:
+      return depth_.add();
+    case disk_verdict::cache:
+      return cache_.add();
+    case disk_verdict::space:
+      return space_.add();
   }
 }
 

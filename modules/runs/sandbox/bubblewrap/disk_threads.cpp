@@ -22,13 +22,15 @@ ry_status disk_threads::run(const std::string& account, ry_exec* exec, ry_call_f
     // Counted before the lock is free, so that close() waits for it.
     std::lock_guard lock(mutex_);
     if (!closed_) {
-      const auto j = std::make_shared<std::unique_ptr<job>>(std::make_unique<job>(job{this, exec, work, arg, done, ry::trace::current(ctx_)}));
+      const auto j = std::make_shared<std::unique_ptr<job>>(
+          std::make_unique<job>(job{this, exec, work, arg, done, ry::trace::current(ctx_)}));
       const bool submitted = turns_.submit(account, [this, j] {
         job* own = j->release();
         own->work(own->arg);
         // The completion must not be lost, so it waits until there is memory for the post.
         constexpr timespec one_ms{0, 1'000'000};
-        while (ctx_.core().exec_post(ctx_.host(), own->exec, &disk_threads::finish, own) != RY_OK) ::nanosleep(&one_ms, nullptr);
+        while (ctx_.core().exec_post(ctx_.host(), own->exec, &disk_threads::finish, own) != RY_OK)
+          ::nanosleep(&one_ms, nullptr);
       });
       if (submitted) {
         ++pending_;

@@ -66,7 +66,8 @@ void disk_watch::add(const void* key, disk_command command) {
   if (const auto known = known_.find(e->command.project); known != known_.end() && e->command.workspace)
     e->first = known->second.use, e->tolerated = known->second.tolerated;
   entries_.emplace(key, std::move(e));
-  if (!guarding_.joinable()) guarding_ = std::thread([this] { each_interval([this](const auto& all) { check_space(all); }); });
+  if (!guarding_.joinable())
+    guarding_ = std::thread([this] { each_interval([this](const auto& all) { check_space(all); }); });
   if (!looking_.joinable()) looking_ = std::thread([this] { each_interval([this](const auto& all) { look(all); }); });
   if (!walking_.joinable()) walking_ = std::thread([this] { walk_often(); });
   changed_.notify_all();
@@ -135,9 +136,12 @@ disk_verdict disk_watch::walk(entry& e) {
     if (!e.first) e.first = use;
     const std::uint64_t may_bytes = std::max(e.command.max_bytes, e.first->bytes);
     const std::uint64_t may_files = std::max(e.command.max_files, e.first->entries);
-    if (use.too_deep) out = disk_verdict::depth;
-    else if (use.bytes > may_bytes || unlinked > may_bytes - std::min(may_bytes, use.bytes)) out = disk_verdict::bytes;
-    else if (use.entries > may_files) out = disk_verdict::files;
+    if (use.too_deep)
+      out = disk_verdict::depth;
+    else if (use.bytes > may_bytes || unlinked > may_bytes - std::min(may_bytes, use.bytes))
+      out = disk_verdict::bytes;
+    else if (use.entries > may_files)
+      out = disk_verdict::files;
     std::lock_guard lock(mutex_);
     e.last = use;
     e.grown = use.bytes - std::min(use.bytes, e.first->bytes);
@@ -147,7 +151,9 @@ disk_verdict disk_watch::walk(entry& e) {
     disk::tree_use use;
     if (measure(e.command.cache.get(), {e.command.cache_bytes, e.command.max_files}, use)) return out;
     std::lock_guard lock(mutex_);
-    if (use.too_deep || use.partial || e.unlinked_cache > e.command.cache_bytes - std::min(e.command.cache_bytes, use.bytes)) out = disk_verdict::cache;
+    if (use.too_deep || use.partial ||
+        e.unlinked_cache > e.command.cache_bytes - std::min(e.command.cache_bytes, use.bytes))
+      out = disk_verdict::cache;
   }
   return out;
 }
@@ -197,7 +203,8 @@ void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
   struct growth {
     bool any, far;
   };
-  const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t slack, std::uint64_t& tolerated) {
+  const auto end_of = [&](std::uint64_t limit, std::uint64_t first, std::uint64_t now, std::uint64_t slack,
+                          std::uint64_t& tolerated) {
     const std::uint64_t before = std::max(limit, tolerated == UINT64_MAX ? first : tolerated);
     tolerated = std::min(before, std::max(limit, now));
     // The first measurement shows what the command found only if it was made while the command ran.
@@ -237,8 +244,10 @@ void disk_watch::walk_often() {
       }
     }
     if (!next) {
-      if (entries_.empty()) changed_.wait(lock);
-      else changed_.wait_until(lock, wake);
+      if (entries_.empty())
+        changed_.wait(lock);
+      else
+        changed_.wait_until(lock, wake);
       continue;
     }
     lock.unlock();
@@ -284,16 +293,19 @@ void disk_watch::look(const std::map<const void*, entry_ptr>& all) {
       if (processes.empty()) processes = all_processes();
       const std::vector<pid_t> family = family_of(e->command.leader, processes);
       const auto begun = clock::now();
-      struct stat workspace {}, cache {};
+      struct stat workspace {
+      }, cache{};
       const bool has_workspace = e->command.workspace && ::fstat(e->command.workspace.get(), &workspace) == 0;
       // If both are on one device, its deleted files count to the workspace.
-      const bool has_cache = e->command.cache && ::fstat(e->command.cache.get(), &cache) == 0 && (!has_workspace || cache.st_dev != workspace.st_dev);
+      const bool has_cache = e->command.cache && ::fstat(e->command.cache.get(), &cache) == 0 &&
+                             (!has_workspace || cache.st_dev != workspace.st_dev);
       const auto unlinked = has_workspace ? unlinked_bytes(family, workspace.st_dev) : std::optional<std::uint64_t>(0);
       const auto unlinked_cache = has_cache ? unlinked_bytes(family, cache.st_dev) : std::optional<std::uint64_t>(0);
       if (!unlinked || !unlinked_cache) over.emplace_back(key, e, disk_verdict::uncounted);
       const std::uint64_t written = written_bytes(family);
       const auto end = clock::now();
-      e->next_unlinked = end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
+      e->next_unlinked =
+          end + std::clamp<clock::duration>(10 * (end - begun), first_unlinked_pause, last_unlinked_pause);
       std::lock_guard lock(mutex_);
       e->unlinked = unlinked.value_or(0);
       e->unlinked_cache = unlinked_cache.value_or(0);
@@ -344,8 +356,10 @@ void disk_watch::end_for_space(const std::map<const void*, entry_ptr>& all, std:
     for (const writer& w : account.second) sum += w.taken;
     return sum;
   };
-  const auto& most = *std::max_element(accounts.begin(), accounts.end(), [&](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
-  const auto largest = std::max_element(most.second.begin(), most.second.end(), [](const writer& a, const writer& b) { return a.taken < b.taken; });
+  const auto& most = *std::max_element(accounts.begin(), accounts.end(),
+                                       [&](const auto& a, const auto& b) { return sum_of(a) < sum_of(b); });
+  const auto largest = std::max_element(most.second.begin(), most.second.end(),
+                                        [](const writer& a, const writer& b) { return a.taken < b.taken; });
   for (const auto& account : accounts)
     for (const writer& w : account.second)
       if (last || (urgent && &account == &most) || w.key == largest->key) condemn(w.key, w.e, disk_verdict::space);

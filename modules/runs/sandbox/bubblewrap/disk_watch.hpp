@@ -40,7 +40,7 @@ struct disk_command {
   std::string project{};
   std::string account{};  // for the reserve, the commands of an account are added up
   std::uint64_t max_bytes = UINT64_MAX, max_files = UINT64_MAX;
-  unique_fd cache{};      // none: not watched
+  unique_fd cache{};  // none: not watched
   std::uint64_t cache_bytes = 0;
   std::function<void()> end{};  // quick; called at most once
 };

@@ -188,7 +188,7 @@ TEST_F(disk_watch_test, descriptors_above_a_lowered_limit_are_found_in_an_undump
     if (fd < 0 || ::posix_fallocate(fd, 0, 6 * mib) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
     if (::dup2(fd, 200) != 200) return false;
     ::close(fd);
-    const struct rlimit low {10, 10};
+    const struct rlimit low { 10, 10 };
     return ::setrlimit(RLIMIT_NOFILE, &low) == 0 && ::prctl(PR_SET_DUMPABLE, 0) == 0;
   });
   struct stat status {};
@@ -449,7 +449,8 @@ TEST(processes_test, tells_whether_a_filter_refuses_copies_of_descriptors) {
   const pid_t child = ::fork();
   if (child == 0) {
     const scmp_filter_ctx filter = ::seccomp_init(SCMP_ACT_ALLOW);
-    const bool refused = ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_getfd), 0) == 0 && ::seccomp_load(filter) == 0;
+    const bool refused =
+        ::seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(pidfd_getfd), 0) == 0 && ::seccomp_load(filter) == 0;
     ::_exit(!refused ? 2 : may_copy_descriptors() ? 1 : 0);
   }
   int status = 0;

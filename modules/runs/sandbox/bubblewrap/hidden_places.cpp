@@ -15,13 +15,37 @@ namespace {
 namespace fs = std::filesystem;
 
 // Credentials of ssh, GnuPG, clouds, containers, package registries, version control, password managers and browsers.
-constexpr const char* credentials[] = {
-    ".ssh",          ".gnupg",       ".aws",          ".azure",           ".kube",         ".docker",
-    ".netrc",        ".pgpass",      ".git-credentials", ".npmrc",        ".pypirc",       ".my.cnf",
-    ".vault-token",  ".password-store", ".mozilla",   ".cargo/credentials.toml", ".terraform.d", ".config/gcloud",
-    ".config/gh",    ".config/git/credentials", ".config/containers", ".config/op", ".config/rclone", ".config/sops",
-    ".config/chromium", ".config/google-chrome", ".config/Bitwarden", ".local/share/keyrings",
-    ".bash_history", ".zsh_history", ".psql_history"};
+constexpr const char* credentials[] = {".ssh",
+                                       ".gnupg",
+                                       ".aws",
+                                       ".azure",
+                                       ".kube",
+                                       ".docker",
+                                       ".netrc",
+                                       ".pgpass",
+                                       ".git-credentials",
+                                       ".npmrc",
+                                       ".pypirc",
+                                       ".my.cnf",
+                                       ".vault-token",
+                                       ".password-store",
+                                       ".mozilla",
+                                       ".cargo/credentials.toml",
+                                       ".terraform.d",
+                                       ".config/gcloud",
+                                       ".config/gh",
+                                       ".config/git/credentials",
+                                       ".config/containers",
+                                       ".config/op",
+                                       ".config/rclone",
+                                       ".config/sops",
+                                       ".config/chromium",
+                                       ".config/google-chrome",
+                                       ".config/Bitwarden",
+                                       ".local/share/keyrings",
+                                       ".bash_history",
+                                       ".zsh_history",
+                                       ".psql_history"};
 
 std::optional<fs::path> resolved(const fs::path& path) {
   std::error_code bad;
@@ -82,16 +106,16 @@ std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const
       const auto shown = resolved(fs::path(place.path));
       if (!shown) continue;
       const auto rest = below(*shown, *target);
-      if (rest && !rest->empty()) out.push_back({(fs::path(place.path) / *rest).lexically_normal().string(), directory});
+      if (rest && !rest->empty())
+        out.push_back({(fs::path(place.path) / *rest).lexically_normal().string(), directory});
     }
   }
   // A path below a hidden directory is hidden with it, and bwrap could not mount anything over it any more.
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   std::vector<hidden_place> outermost;
   for (auto& each : out) {
-    const bool covered = std::any_of(outermost.begin(), outermost.end(), [&](const auto& over) {
-      return below(over.path, each.path).has_value();
-    });
+    const bool covered = std::any_of(outermost.begin(), outermost.end(),
+                                     [&](const auto& over) { return below(over.path, each.path).has_value(); });
     if (!covered) outermost.push_back(std::move(each));
   }
   return outermost;

@@ -39,7 +39,8 @@ TEST_F(hidden_places, existing_credentials_are_found) {
 TEST_F(hidden_places, hidden_paths_below_a_place) {
   const std::string home = at("home"), project = at("home/user/project"), other = at("home/user/proj");
   const std::vector<std::string> hidden{at("home/user/project/.runyard"), at("home/user/.netrc"), at("missing")};
-  EXPECT_EQ((std::vector<std::string>{at("home/user/.netrc"), at("home/user/project/.runyard")}), names({{home}}, hidden));
+  EXPECT_EQ((std::vector<std::string>{at("home/user/.netrc"), at("home/user/project/.runyard")}),
+            names({{home}}, hidden));
   EXPECT_EQ(std::vector<std::string>{at("home/user/project/.runyard")}, names({{project}}, hidden));
   EXPECT_TRUE(names({{other}}, hidden).empty());
   EXPECT_TRUE(names({{at("home/user/.ssh")}}, hidden).empty());
@@ -61,7 +62,8 @@ TEST_F(hidden_places, links_lead_to_the_same) {
 TEST_F(hidden_places, nested_paths_are_listed_once) {
   const std::string home = at("home");
   EXPECT_EQ(std::vector<std::string>{at("home/user/project/.runyard")},
-            names({{home}}, {at("home/user/project/.runyard/modules"), at("home/user/project/.runyard"), at("home/user/project/.runyard/")}));
+            names({{home}}, {at("home/user/project/.runyard/modules"), at("home/user/project/.runyard"),
+                             at("home/user/project/.runyard/")}));
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace bubblewrap {
 
 memory_guard::memory_guard(const ry::context& ctx, std::uint64_t reserve_bytes)
     : ctx_(ctx), reserve_(reserve_bytes), watch_(reserve_, [this](const memory_state& now) { observe(now); }) {
-  available_bytes_ = ctx.metrics().gauge("memory_available_bytes", "Memory that programs of the machine can still take, as of the last command");
+  available_bytes_ = ctx.metrics().gauge("memory_available_bytes",
+                                         "Memory that programs of the machine can still take, as of the last command");
   refused_ = refused_counter(ctx, "machine_memory");
   command_ = ended_counter(ctx, "memory");
   machine_ = ended_counter(ctx, "machine_memory");
@@ -24,8 +25,9 @@ void memory_guard::observe(const memory_state& now) noexcept {
   available_bytes_.set(static_cast<double>(now.available_bytes));
   if (now.enough || !warnings_.due()) return;
   (void)ry::guard([&] {
-    ctx_.warn("the memory of the machine is nearly used up: commands are ended and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
-              {{"available_mb", now.available_bytes >> 20}});
+    ctx_.warn(
+        "the memory of the machine is nearly used up: commands are ended and refused until memory is freed or sandbox_bubblewrap.min_available_mb is lowered",
+        {{"available_mb", now.available_bytes >> 20}});
   });
 }
 
@@ -38,10 +40,13 @@ bool memory_guard::check_reserve() {
 
 void memory_guard::count(memory_end found) const {
   switch (found) {
-    case memory_end::none: return;
+    case memory_end::none:
+      return;
     case memory_end::command:
-    case memory_end::account: return command_.add();
-    case memory_end::node: return machine_.add();
+    case memory_end::account:
+      return command_.add();
+    case memory_end::node:
+      return machine_.add();
   }
 }
 

@@ -15,7 +15,8 @@ std::optional<std::uint64_t> available_memory(std::string_view meminfo) {
     if (!line.starts_with(name)) continue;
     const std::size_t digit = line.find_first_not_of(' ', name.size());
     std::uint64_t kib = 0;
-    if (digit == std::string_view::npos || std::from_chars(line.data() + digit, line.data() + line.size(), kib).ec != std::errc{})
+    if (digit == std::string_view::npos ||
+        std::from_chars(line.data() + digit, line.data() + line.size(), kib).ec != std::errc{})
       return std::nullopt;
     return kib << 10;
   }

@@ -17,8 +17,8 @@ std::optional<std::uint64_t> available_memory(std::string_view meminfo);
 
 struct memory_state {
   std::uint64_t available_bytes = UINT64_MAX;  // UINT64_MAX: unknown
-  bool enough = true;                          // false: below the reserve
-  bool urgent = false;                         // below half of the reserve
+  bool enough = true;  // false: below the reserve
+  bool urgent = false;  // below half of the reserve
 };
 
 class memory_reserve {

@@ -9,8 +9,8 @@ namespace {
 constexpr std::uint64_t mib = 1 << 20;
 
 std::string meminfo(std::uint64_t available_mb) {
-  return "MemTotal:       16265172 kB\nMemFree:          812344 kB\nMemAvailable:   " + std::to_string(available_mb << 10) +
-         " kB\nBuffers:          123456 kB\n";
+  return "MemTotal:       16265172 kB\nMemFree:          812344 kB\nMemAvailable:   " +
+         std::to_string(available_mb << 10) + " kB\nBuffers:          123456 kB\n";
 }
 
 TEST(memory_reserve_test, the_kernels_figure_is_read) {

@@ -44,7 +44,8 @@ command_settings read_command_settings(const boost::json::object& o) {
   out.exec_path = module_json::text_of(o, "exec_path", "");
   if (out.exec_path.empty()) {
     std::error_code unreadable;
-    out.exec_path = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("runyard-sandbox-exec");
+    out.exec_path =
+        std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("runyard-sandbox-exec");
   }
   out.wall_ms = count_setting(o, "wall_seconds", 120) * 1000;
   out.max_wall_ms = count_setting(o, "max_wall_seconds", 900) * 1000;
@@ -57,7 +58,8 @@ command_settings read_command_settings(const boost::json::object& o) {
   out.workspace_bytes = count_setting(o, "workspace_mb", 4096) << 20;
   out.workspace_files = count_setting(o, "workspace_files", 200000);
   out.nice = static_cast<std::uint32_t>(count_setting(o, "nice", 19));
-  out.warm = {count_setting(o, "warm", 2), count_setting(o, "warm_total", 16), std::chrono::seconds(count_setting(o, "warm_seconds", 60))};
+  out.warm = {count_setting(o, "warm", 2), count_setting(o, "warm_total", 16),
+              std::chrono::seconds(count_setting(o, "warm_seconds", 60))};
   return out;
 }
 
@@ -80,7 +82,7 @@ void write_public(const std::string& path, const std::string& text) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) : ctx_(ctx) {
+  module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx) {
     const boost::json::value parsed = ctx.settings().empty() ? boost::json::value(boost::json::object())
                                                              : boost::json::parse(std::string(ctx.settings()));
     const boost::json::object& o = parsed.as_object();
@@ -90,8 +92,11 @@ class module {
     disk_.emplace(ctx, count_setting(o, "min_free_mb", 1024) << 20);
     memory_.emplace(ctx, count_setting(o, "min_available_mb", 256) << 20);
     groups_.emplace(ctx, module_json::text_of(o, "control_groups", "auto"),
-                    group_settings{{count_setting(o, "account_memory_mb", 16384) << 20, count_setting(o, "account_processes", 4096)},
-                                   count_setting(o, "cpu_weight", 20), count_setting(o, "io_weight", 20), count_setting(o, "total_memory_percent", 75),
+                    group_settings{{count_setting(o, "account_memory_mb", 16384) << 20,
+                                    count_setting(o, "account_processes", 4096)},
+                                   count_setting(o, "cpu_weight", 20),
+                                   count_setting(o, "io_weight", 20),
+                                   count_setting(o, "total_memory_percent", 75),
                                    count_setting(o, "total_processes_percent", 75)});
     fill_table();
     reg.contribute(RY_SANDBOX_DRIVER_1, "bubblewrap", &table_, this);
@@ -115,8 +120,9 @@ class module {
     files_.emplace(root);
     disk_->start(root);
     if (!may_copy_descriptors()) {
-      without_copies_ = "deleted files that an undumpable process of a command keeps open are not counted. Cause: a system call filter "
-                        "denies pidfd_open or pidfd_getfd to the server";
+      without_copies_ =
+          "deleted files that an undumpable process of a command keeps open are not counted. Cause: a system call filter "
+          "denies pidfd_open or pidfd_getfd to the server";
       ctx_.warn(without_copies_);
     }
     memory_->start();
@@ -156,7 +162,8 @@ class module {
       (void)calls_->destroy_workspace(project);
       if (code == 0) {
         runner_->set_probing(false);
-        ctx_.info("sandbox ready", {{"confinement", name_of(way)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
+        ctx_.info("sandbox ready",
+                  {{"confinement", name_of(way)}, {"memory", groups_->usable() ? "control groups" : "polled"}});
         return;
       }
       const std::string said = output.empty() ? "nothing (exit code " + std::to_string(code) + ")" : output;

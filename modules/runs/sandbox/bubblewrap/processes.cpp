@@ -99,7 +99,8 @@ bool add_mapped(pid_t id, dev_t device, std::size_t& left, sizes& out) {
     if (!line.ends_with(" (deleted)")) continue;
     unsigned long long begin = 0, end = 0, offset = 0, inode = 0;
     unsigned major = 0, minor = 0;
-    if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx %x:%x %llu", &begin, &end, &offset, &major, &minor, &inode) != 6) continue;
+    if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx %x:%x %llu", &begin, &end, &offset, &major, &minor, &inode) != 6)
+      continue;
     char range[64];
     std::snprintf(range, sizeof range, "%llx-%llx", begin, end);
     struct stat status {};
@@ -154,7 +155,8 @@ std::optional<std::uint64_t> unlinked_bytes(const std::vector<pid_t>& family, de
   sizes files;
   std::size_t left = most_looked_at;
   for (const pid_t id : family) {
-    if (!each_open(id, left, [&](const struct stat& status) { note_unlinked(status, device, files); })) return std::nullopt;
+    if (!each_open(id, left, [&](const struct stat& status) { note_unlinked(status, device, files); }))
+      return std::nullopt;
     if (!add_mapped(id, device, left, files)) return std::nullopt;
   }
   std::uint64_t sum = 0;
@@ -166,7 +168,8 @@ std::uint64_t written_bytes(const std::vector<pid_t>& family) {
   std::uint64_t sum = 0;
   for (const pid_t id : family) {
     const std::string io = text_of("/proc/" + std::to_string(id) + "/io");
-    const std::uint64_t written = number_after(io, "\nwrite_bytes: "), cancelled = number_after(io, "\ncancelled_write_bytes: ");
+    const std::uint64_t written = number_after(io, "\nwrite_bytes: "),
+                        cancelled = number_after(io, "\ncancelled_write_bytes: ");
     sum += written - std::min(written, cancelled);
   }
   return sum;

@@ -48,8 +48,7 @@ container find_container() {
   if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return container::kubernetes;
   if (exists("/run/.containerenv")) return container::podman;
   if (exists("/.dockerenv")) return container::docker;
-  if (const std::string kind = contents("/run/systemd/container"); !kind.empty())
-    return named(kind);
+  if (const std::string kind = contents("/run/systemd/container"); !kind.empty()) return named(kind);
   if (const char* own = std::getenv("container"); own != nullptr) return named(own);
   // Only root may read it.
   const std::string first = '\0' + contents("/proc/1/environ");
@@ -74,9 +73,8 @@ std::vector<std::string> missing_capabilities(const std::string& status) {
   const std::uint64_t have = std::strtoull(hex.c_str(), nullptr, 16);
   std::vector<std::string> out;
   // Numbers of linux/capability.h.
-  for (const auto& [bit, name] :
-       {std::pair(21, "CAP_SYS_ADMIN"), std::pair(12, "CAP_NET_ADMIN"), std::pair(6, "CAP_SETGID"),
-        std::pair(7, "CAP_SETUID"), std::pair(8, "CAP_SETPCAP")})
+  for (const auto& [bit, name] : {std::pair(21, "CAP_SYS_ADMIN"), std::pair(12, "CAP_NET_ADMIN"),
+                                  std::pair(6, "CAP_SETGID"), std::pair(7, "CAP_SETUID"), std::pair(8, "CAP_SETPCAP")})
     if ((have >> bit & 1) == 0) out.emplace_back(name);
   return out;
 }
@@ -88,8 +86,7 @@ bool is_filtered(const std::string& status) {
 std::optional<std::uint64_t> apparmor_restriction(const std::string& directory) {
   const std::string path = directory + "/apparmor_restrict_unprivileged_userns";
   // Only Ubuntu's kernels have the setting. If /proc/sys itself is hidden, its absence proves nothing.
-  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT &&
-      !contents((directory + "/osrelease").c_str()).empty())
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT && !contents((directory + "/osrelease").c_str()).empty())
     return 0;
   return number(path.c_str());
 }

@@ -23,7 +23,7 @@ struct surroundings {
   container in = container::none;
   // kernel.apparmor_restrict_unprivileged_userns; 0 if the kernel has no such setting.
   std::optional<std::uint64_t> apparmor_restricts;
-  std::optional<std::uint64_t> userns_clone;         // kernel.unprivileged_userns_clone
+  std::optional<std::uint64_t> userns_clone;  // kernel.unprivileged_userns_clone
   std::optional<std::uint64_t> max_user_namespaces;  // user.max_user_namespaces
 };
 
@@ -32,8 +32,7 @@ surroundings read_surroundings(const std::string& bwrap_path);
 // The parts of read_surroundings() that read files of the kernel.
 std::vector<std::string> missing_capabilities(const std::string& status);  // /proc/self/status
 bool is_filtered(const std::string& status);
-std::optional<std::uint64_t> apparmor_restriction(
-    const std::string& directory);  // /proc/sys/kernel
+std::optional<std::uint64_t> apparmor_restriction(const std::string& directory);  // /proc/sys/kernel
 
 const char* name_of(confinement way);
 

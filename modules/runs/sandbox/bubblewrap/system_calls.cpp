@@ -25,8 +25,8 @@ namespace {
 // 4096 segments of this size are as large as /dev/shm. PostgreSQL needs a segment of a few bytes.
 constexpr std::uint64_t max_segment = 64 * 1024;
 constexpr std::uint64_t time_namespace = 0x80;  // of unshare(); in the flags of clone() a signal
-constexpr std::initializer_list<std::uint64_t> namespaces = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-                                                             CLONE_NEWUSER, CLONE_NEWPID,   CLONE_NEWNET};
+constexpr std::initializer_list<std::uint64_t> namespaces = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                                             CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
 
 constexpr std::initializer_list<int> not_permitted = {
     SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
@@ -34,8 +34,9 @@ constexpr std::initializer_list<int> not_permitted = {
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, 438 /* pidfd_getfd */};
 // Programs have a fallback for these. A filter cannot see the flags of clone3(), but those of clone(). Semaphores and message
 // queues of System V are kernel memory that belongs to no process, up to 64 GB per namespace.
-constexpr std::initializer_list<int> not_there = {SYS_clone3, SYS_memfd_create, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
-                                                  447 /* memfd_secret */, SYS_semget, SYS_msgget};
+constexpr std::initializer_list<int> not_there = {
+    SYS_clone3, SYS_memfd_create, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, 447 /* memfd_secret */,
+    SYS_semget, SYS_msgget};
 
 constexpr std::initializer_list<int> socket_families = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 constexpr int last_socket_family = AF_NETLINK;
@@ -44,7 +45,8 @@ constexpr int last_socket_family = AF_NETLINK;
 // FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE, XFS_IOC_ALLOCSP, XFS_IOC_ALLOCSP64, and FS_IOC_FSSETXATTR, which sets the extent size. No
 // header of the C library has all of them.
 constexpr std::uint64_t request_bits = 0xffffffff;  // the kernel ignores the upper half of the argument
-constexpr std::initializer_list<std::uint64_t> allocations = {0x40305828, 0x4030582a, 0x40305839, 0x4030580a, 0x40305824, 0x401c5820};
+constexpr std::initializer_list<std::uint64_t> allocations = {0x40305828, 0x4030582a, 0x40305839,
+                                                              0x4030580a, 0x40305824, 0x401c5820};
 
 class filter {
  public:
@@ -58,7 +60,9 @@ class filter {
     check(::seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2));
   }
 
-  void refuse(int call, int error) { check(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(error_bits(error)), call, 0, nullptr)); }
+  void refuse(int call, int error) {
+    check(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(error_bits(error)), call, 0, nullptr));
+  }
   void refuse_if(int call, int error, scmp_arg_cmp test) {
     check(::seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(error_bits(error)), call, 1, &test));
   }
@@ -81,7 +85,9 @@ class filter {
   std::unique_ptr<void, decltype(&::seccomp_release)> context_;
 };
 
-scmp_arg_cmp argument(unsigned index, scmp_compare how, std::uint64_t a, std::uint64_t b = 0) { return {index, how, a, b}; }
+scmp_arg_cmp argument(unsigned index, scmp_compare how, std::uint64_t a, std::uint64_t b = 0) {
+  return {index, how, a, b};
+}
 
 }  // namespace
 
@@ -97,7 +103,8 @@ std::string system_call_filter() {
   f.refuse_if(SYS_unshare, EPERM, argument(0, SCMP_CMP_MASKED_EQ, time_namespace, time_namespace));
   // Holes only free space.
   f.refuse_if(SYS_fallocate, EOPNOTSUPP, argument(1, SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0));
-  for (const std::uint64_t request : allocations) f.refuse_if(SYS_ioctl, EOPNOTSUPP, argument(1, SCMP_CMP_MASKED_EQ, request_bits, request));
+  for (const std::uint64_t request : allocations)
+    f.refuse_if(SYS_ioctl, EOPNOTSUPP, argument(1, SCMP_CMP_MASKED_EQ, request_bits, request));
   f.refuse_if(SYS_shmget, EINVAL, argument(1, SCMP_CMP_GT, max_segment));
   for (const int call : {static_cast<int>(SYS_socket), static_cast<int>(SYS_socketpair)}) {
     // The kernel uses only the lower half of the argument. Bits in the upper half make it larger, so they are refused, too.

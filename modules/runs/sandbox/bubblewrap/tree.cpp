@@ -20,7 +20,9 @@ namespace {
 constexpr std::size_t max_path = 4000;
 constexpr auto longest_removal = std::chrono::seconds(60);
 
-std::int64_t nanoseconds(const timespec& t) { return t.tv_sec * 1'000'000'000LL + t.tv_nsec; }
+std::int64_t nanoseconds(const timespec& t) {
+  return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+}
 
 bool read_link(int directory, const char* name, std::string& out) {
   char text[4096];
@@ -47,8 +49,7 @@ unique_fd open_directory(int workspace, const std::string& path) {
 }
 
 // Adds everything beneath the directory `top`, each directory before its contents.
-file_error walk(int workspace, const std::string& top, std::uint64_t max_entries,
-                std::vector<tree_entry>& out) {
+file_error walk(int workspace, const std::string& top, std::uint64_t max_entries, std::vector<tree_entry>& out) {
   std::vector<std::string> waiting{top};
   while (!waiting.empty()) {
     const std::string path = std::move(waiting.back());
@@ -86,8 +87,7 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
       e.changed_ns = nanoseconds(status.st_ctim);
       e.mode = status.st_mode & 0777;
       if (out.size() >= max_entries)
-        return fail(RY_RESOURCE_EXHAUSTED, "the workspace has more than " +
-                                               std::to_string(max_entries) + " files");
+        return fail(RY_RESOURCE_EXHAUSTED, "the workspace has more than " + std::to_string(max_entries) + " files");
       out.push_back(std::move(e));
     }
   }
@@ -101,15 +101,14 @@ file_error clear(int parent, const std::string& path, const std::string& name) {
   return from_errno(done.stopped ? ENOTEMPTY : done.error, path);
 }
 
-file_error place_file(int parent, const tree_entry& entry, const std::string& name,
-                      const std::string& host_path, std::optional<uid_t> owner) {
+file_error place_file(int parent, const tree_entry& entry, const std::string& name, const std::string& host_path,
+                      std::optional<uid_t> owner) {
   unique_fd source(::open(host_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return fail(RY_NOT_FOUND, "the file to place at \"" + entry.path + "\" is gone");
   const auto dress = [&](int fd) {
-    const timespec times[2] = {{0, UTIME_OMIT},
-                               {entry.modified_ns / 1'000'000'000, entry.modified_ns % 1'000'000'000}};
+    const timespec times[2] = {{0, UTIME_OMIT}, {entry.modified_ns / 1'000'000'000, entry.modified_ns % 1'000'000'000}};
     return (!owner || ::fchown(fd, *owner, *owner) == 0) && ::fchmod(fd, entry.mode & 0777) == 0 &&
            (entry.modified_ns <= 0 || ::futimens(fd, times) == 0);
   };
@@ -120,12 +119,9 @@ file_error place_file(int parent, const tree_entry& entry, const std::string& na
   if (::renameat(AT_FDCWD, host_path.c_str(), parent, name.c_str()) == 0) return {};
   if (errno != EXDEV) return from_errno(errno, entry.path);
   temporary_file fresh{parent};
-  unique_fd copy(::openat(parent, fresh.name.c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!copy || !copy_all(source.get(), copy.get()) || !dress(copy.get()))
-    return from_errno(errno, entry.path);
-  if (::renameat(parent, fresh.name.c_str(), parent, name.c_str()) != 0)
-    return from_errno(errno, entry.path);
+  unique_fd copy(::openat(parent, fresh.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!copy || !copy_all(source.get(), copy.get()) || !dress(copy.get())) return from_errno(errno, entry.path);
+  if (::renameat(parent, fresh.name.c_str(), parent, name.c_str()) != 0) return from_errno(errno, entry.path);
   fresh.placed = true;
   ::unlink(host_path.c_str());
   return {};
@@ -164,7 +160,8 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
   }
   const char* name = parts.name.c_str();
   switch (entry.kind) {
-    case RY_SANDBOX_GONE: return clear(parent.get(), entry.path, parts.name);
+    case RY_SANDBOX_GONE:
+      return clear(parent.get(), entry.path, parts.name);
     case RY_SANDBOX_FILE:
       return place_file(parent.get(), entry, parts.name, host_path, owner);
     case RY_SANDBOX_DIR: {
@@ -172,8 +169,7 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
       const bool taken = ::fstatat(parent.get(), name, &there, AT_SYMLINK_NOFOLLOW) == 0;
       if (!taken || !S_ISDIR(there.st_mode)) {
         if (taken)
-          if (file_error error = clear(parent.get(), entry.path, parts.name))
-            return error;
+          if (file_error error = clear(parent.get(), entry.path, parts.name)) return error;
         if (::mkdirat(parent.get(), name, 0700) != 0) return from_errno(errno, entry.path);
       }
       unique_fd made(::openat(parent.get(), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -188,7 +184,8 @@ file_error place_entry(const workspaces& all, std::string_view project_id, const
       if (owner && ::fchownat(parent.get(), name, *owner, *owner, AT_SYMLINK_NOFOLLOW) != 0)
         return from_errno(errno, entry.path);
       return {};
-    default: return fail(RY_INVALID_ARGUMENT, "the entry has an unknown kind");
+    default:
+      return fail(RY_INVALID_ARGUMENT, "the entry has an unknown kind");
   }
 }
 

@@ -8,7 +8,7 @@
 namespace bubblewrap {
 
 struct command_trial {
-  int code = -1;       // 0: the sandbox works; -1: the command did not start or was ended by a signal
+  int code = -1;  // 0: the sandbox works; -1: the command did not start or was ended by a signal
   std::string output;  // without line ends at its end
 };
 

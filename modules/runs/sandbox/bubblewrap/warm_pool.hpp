@@ -148,7 +148,8 @@ class warm_pool {
   // The slot with most waiting sandboxes; among equals the least recently used. There is at least one slot.
   typename slots::iterator largest() {
     return std::max_element(slots_.begin(), slots_.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.second.waiting.size(), b.second.last_use) < std::pair(b.second.waiting.size(), a.second.last_use);
+      return std::pair(a.second.waiting.size(), b.second.last_use) <
+             std::pair(b.second.waiting.size(), a.second.last_use);
     });
   }
   std::vector<Sandbox*> take_all() {

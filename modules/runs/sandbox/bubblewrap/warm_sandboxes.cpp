@@ -25,7 +25,8 @@ command_call* warm_sandboxes::claim(const sandbox_kind& kind, const command_spec
   }
   end(outdated);
   if (warm == nullptr) return nullptr;
-  if (groups_.move(warm->group, account, spec) && process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
+  if (groups_.move(warm->group, account, spec) &&
+      process_.write(warm->process, ry::raw(*request), ry_done{}) == RY_OK) {
     warm->warm = false;
     return warm;
   }
@@ -44,8 +45,9 @@ void warm_sandboxes::ended(command_call* call, std::int32_t code) noexcept {
   call->ended = true;
   if (pool_.remove(call)) {
     (void)ry::guard([&] {
-      ctx_.warn("a sandbox that was started in advance ended before its program was known; the next program gets a new one",
-                {{"exit_code", code}, {"said", call->said}});
+      ctx_.warn(
+          "a sandbox that was started in advance ended before its program was known; the next program gets a new one",
+          {{"exit_code", code}, {"said", call->said}});
     });
     starter_.release(call);
   }
@@ -71,8 +73,9 @@ void warm_sandboxes::prepare_next(command_call& call) noexcept {
 void warm_sandboxes::order::complete(command_call* sandbox) noexcept {
   warm_sandboxes* of = std::exchange(of_, nullptr);
   if (of == nullptr) return;
-  (void)ry::guard(
-      [&] { of->end(of->pool_.started(kind_->name, exec_, generation_, sandbox, [&] { return sandbox->ended.load(); })); });
+  (void)ry::guard([&] {
+    of->end(of->pool_.started(kind_->name, exec_, generation_, sandbox, [&] { return sandbox->ended.load(); }));
+  });
 }
 
 ry::task<void> warm_sandboxes::prepare(order o) {
@@ -82,8 +85,10 @@ ry::task<void> warm_sandboxes::prepare(order o) {
     if (!groups_.add_waiting(own->group)) return;
     char text[256];
     ry_errbuf err{text, sizeof text, 0};
-    const ry_status st = starter_.spawn(*own, o.kind().words, o.kind().directory, command_environment(), 0, o.exec(), &err);
-    if (st != RY_OK) ctx_.warn("no sandbox could be started in advance", {{"cause", std::string_view(err.ptr, err.len)}});
+    const ry_status st =
+        starter_.spawn(*own, o.kind().words, o.kind().directory, command_environment(), 0, o.exec(), &err);
+    if (st != RY_OK)
+      ctx_.warn("no sandbox could be started in advance", {{"cause", std::string_view(err.ptr, err.len)}});
     o.complete(st == RY_OK ? own.release() : nullptr);
   });
 }

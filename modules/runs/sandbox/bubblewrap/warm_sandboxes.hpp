@@ -20,7 +20,8 @@ namespace bubblewrap {
 class sandbox_starter {
  public:
   virtual ry_status spawn(command_call& call, const std::vector<std::string>& words, const std::string& directory,
-                          const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec, ry_errbuf* err) = 0;
+                          const std::vector<std::string>& environment, std::uint64_t wall_ms, ry_exec* exec,
+                          ry_errbuf* err) = 0;
   virtual void release(command_call* call) noexcept = 0;
 
  protected:
@@ -50,7 +51,8 @@ class warm_sandboxes {
   // A sandbox that the pool has ordered. The pool learns the outcome in each case, also if the sandbox is never started.
   class order {
    public:
-    order(warm_sandboxes& of, std::shared_ptr<const sandbox_kind> kind, ry_exec* exec, std::uint64_t generation) noexcept
+    order(warm_sandboxes& of, std::shared_ptr<const sandbox_kind> kind, ry_exec* exec,
+          std::uint64_t generation) noexcept
         : of_(&of), kind_(std::move(kind)), exec_(exec), generation_(generation) {}
     order(order&& o) noexcept
         : of_(std::exchange(o.of_, nullptr)), kind_(std::move(o.kind_)), exec_(o.exec_), generation_(o.generation_) {}

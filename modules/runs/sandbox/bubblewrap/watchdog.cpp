@@ -40,8 +40,7 @@ std::uint64_t proportional_bytes(pid_t id) {
   if (at == std::string::npos) return resident_bytes(id);  // unreadable for this user, or just ended
   const std::size_t digit = text.find_first_of("0123456789", at);
   std::uint64_t kib = 0;
-  if (digit != std::string::npos)
-    std::from_chars(text.data() + digit, text.data() + text.size(), kib);
+  if (digit != std::string::npos) std::from_chars(text.data() + digit, text.data() + text.size(), kib);
   return kib << 10;
 }
 
@@ -56,7 +55,8 @@ memory_files files_in_memory(const std::vector<pid_t>& family, bool scratch) {
   constexpr std::uint64_t bytes_per_file = 1024;
   for (pid_t id : family) {
     const std::string root = "/proc/" + std::to_string(id) + "/root";
-    struct stat ours {}, its {};
+    struct stat ours {
+    }, its{};
     if (::stat("/", &ours) != 0 || ::stat((root + "/").c_str(), &its) != 0) continue;
     if (ours.st_dev == its.st_dev && ours.st_ino == its.st_ino) continue;  // bwrap itself
     memory_files out;
@@ -87,7 +87,8 @@ std::uint64_t memory_of(const std::vector<pid_t>& family, std::uint64_t enough, 
 // An estimate for comparisons between commands: kernel memory cannot be measured without a control group, so each socket and
 // pipe counts as if it were full.
 std::uint64_t memory_with_kernel(const std::vector<pid_t>& family, bool scratch) {
-  return memory_of(family, UINT64_MAX, scratch) + files_in_memory(family, scratch).content + kernel_memory_bound(family);
+  return memory_of(family, UINT64_MAX, scratch) + files_in_memory(family, scratch).content +
+         kernel_memory_bound(family);
 }
 
 }  // namespace
@@ -96,7 +97,9 @@ std::uint64_t memory_of_all(pid_t leader, std::uint64_t enough, bool scratch) {
   return memory_of(family_of(leader, all_processes()), enough, scratch);
 }
 
-std::uint64_t memory_with_files(pid_t leader, bool scratch) { return memory_with_kernel(family_of(leader, all_processes()), scratch); }
+std::uint64_t memory_with_files(pid_t leader, bool scratch) {
+  return memory_with_kernel(family_of(leader, all_processes()), scratch);
+}
 
 watchdog::~watchdog() {
   {
@@ -113,8 +116,10 @@ void watchdog::add(const void* key, watched_command command) {
   e->command = std::move(command);
   std::lock_guard lock(mutex_);
   entries_.emplace(key, std::move(e));
-  if (!commands_.joinable()) commands_ = std::thread([this] { each_interval([this](const entry_list& all) { check_limits(all); }); });
-  if (reserve_.enabled() && !machine_.joinable()) machine_ = std::thread([this] { each_interval([this](const entry_list& all) { check_machine(all); }); });
+  if (!commands_.joinable())
+    commands_ = std::thread([this] { each_interval([this](const entry_list& all) { check_limits(all); }); });
+  if (reserve_.enabled() && !machine_.joinable())
+    machine_ = std::thread([this] { each_interval([this](const entry_list& all) { check_machine(all); }); });
   // With an earlier entry the threads sleep no longer than the interval.
   if (entries_.size() == 1) changed_.notify_all();
 }
@@ -159,7 +164,8 @@ void watchdog::check_limits(const entry_list& commands) {
   const std::vector<process> all = all_processes();
   for (const auto& [key, e] : commands) {
     const std::uint64_t most = e->command.memory_bytes;
-    if (most != 0 && memory_of(family_of(e->command.leader, all), most, e->command.scratch) > most) condemn(key, e, memory_end::command);
+    if (most != 0 && memory_of(family_of(e->command.leader, all), most, e->command.scratch) > most)
+      condemn(key, e, memory_end::command);
   }
 }
 
@@ -169,7 +175,8 @@ void watchdog::check_machine(const entry_list& commands) {
   if (now.enough) return;
   clock::time_point last_end{};
   const entry_list running = without_ended(commands, last_end);
-  if (running.size() != commands.size() && clock::now() - last_end < (now.urgent ? longest_urgent_exit : longest_exit)) return;
+  if (running.size() != commands.size() && clock::now() - last_end < (now.urgent ? longest_urgent_exit : longest_exit))
+    return;
   const std::vector<process> all = all_processes();
   struct account {
     std::uint64_t bytes = 0, most = 0;
@@ -188,16 +195,21 @@ void watchdog::check_machine(const entry_list& commands) {
     of.largest = &each;
   }
   if (accounts.empty()) return;
-  const account& most = std::max_element(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; })->second;
-  if (now.urgent || most.bytes >= reserve_.bytes() / least_part) condemn(most.largest->first, most.largest->second, memory_end::node);
+  const account& most = std::max_element(accounts.begin(), accounts.end(), [](const auto& a, const auto& b) {
+                          return a.second.bytes < b.second.bytes;
+                        })->second;
+  if (now.urgent || most.bytes >= reserve_.bytes() / least_part)
+    condemn(most.largest->first, most.largest->second, memory_end::node);
 }
 
 watchdog::entry_list watchdog::without_ended(const entry_list& commands, clock::time_point& last_end) const {
   std::lock_guard lock(mutex_);
   entry_list out;
   for (const auto& each : commands) {
-    if (each.second->outcome == memory_end::none) out.push_back(each);
-    else last_end = std::max(last_end, each.second->ended_at);
+    if (each.second->outcome == memory_end::none)
+      out.push_back(each);
+    else
+      last_end = std::max(last_end, each.second->ended_at);
   }
   return out;
 }

@@ -41,7 +41,7 @@ struct watched_command {
   // Memory by the command's control group; nullopt: unknown. Empty: it has none.
   std::function<std::optional<std::uint64_t>()> charged{};
   std::string account{};  // empty: counts by itself
-  bool scratch = false;   // its /workspace is in memory
+  bool scratch = false;  // its /workspace is in memory
 };
 
 class watchdog {

@@ -135,7 +135,9 @@ watched_command charged(std::uint64_t bytes, std::function<void()> end) {
 }
 
 // Waits for several measurements.
-void measure_often() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
+void measure_often() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+}
 
 TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
   machine here;
@@ -145,9 +147,9 @@ TEST(watchdog_test, below_the_reserve_the_largest_command_is_ended) {
   int small = 0, large = 0;
   dog.add(&small, charged(100 * mib, [&] { ++small_ended; }));
   dog.add(&large, charged(900 * mib, [&] {
-            here.available_mb = 900;
-            ++large_ended;
-          }));
+    here.available_mb = 900;
+    ++large_ended;
+  }));
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return seen == 1000 * mib; }));
   EXPECT_EQ(large_ended, 0);
   here.available_mb = 200;
@@ -187,14 +189,18 @@ TEST(watchdog_test, files_in_memory_of_a_sandbox_count_for_comparisons) {
   if (child == 0) {
     const fs::path root = "/tmp/ry-watchdog-" + std::to_string(::getpid());
     const bool made = ::mkdir(root.c_str(), 0700) == 0 && ::unshare(CLONE_NEWNS) == 0 &&
-                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && ::mount("tmpfs", root.c_str(), "tmpfs", 0, nullptr) == 0 &&
-                      ::mkdir((root / "workspace").c_str(), 0700) == 0 && ::mount("tmpfs", (root / "workspace").c_str(), "tmpfs", 0, nullptr) == 0;
+                      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                      ::mount("tmpfs", root.c_str(), "tmpfs", 0, nullptr) == 0 &&
+                      ::mkdir((root / "workspace").c_str(), 0700) == 0 &&
+                      ::mount("tmpfs", (root / "workspace").c_str(), "tmpfs", 0, nullptr) == 0;
     if (made) std::ofstream(root / "workspace/f") << std::string(64 * mib, 'x');
     if (!made || ::chroot(root.c_str()) != 0) ::_exit(1);
     for (;;) ::pause();
   }
   const auto state = [&] { return ::waitpid(child, nullptr, WNOHANG); };
-  const bool counted = within(std::chrono::seconds(20), [&] { return state() != 0 || memory_with_files(child, true) > 64 * mib + memory_of_all(child, 0, true); });
+  const bool counted = within(std::chrono::seconds(20), [&] {
+    return state() != 0 || memory_with_files(child, true) > 64 * mib + memory_of_all(child, 0, true);
+  });
   std::error_code ignored;
   if (::kill(child, 0) != 0) {
     fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
@@ -234,10 +240,10 @@ TEST(watchdog_test, the_next_command_is_ended_after_the_exit_of_the_last_one) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const std::uint64_t bytes = (i + 1) * 100 * mib;
     dog.add(&commands[i], charged(bytes, [&, bytes] {
-              std::lock_guard lock(mutex);
-              order.push_back(bytes);
-              ++ended;
-            }));
+      std::lock_guard lock(mutex);
+      order.push_back(bytes);
+      ++ended;
+    }));
   }
   EXPECT_TRUE(within(std::chrono::seconds(20), [&] { return ended == 1; }));
   dog.remove(&commands[2]);

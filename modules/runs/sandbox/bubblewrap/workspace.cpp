@@ -40,12 +40,11 @@ void append_json_string(std::string& out, std::string_view text) {
     }
     const std::size_t length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
     bool whole = length != 0 && c <= 0xF4 && i + length <= text.size();
-    for (std::size_t k = 1; whole && k < length; ++k)
-      whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
+    for (std::size_t k = 1; whole && k < length; ++k) whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
     if (whole && c >= 0xE0) {  // overlong forms, surrogates, beyond U+10FFFF
       const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) ||
-          (c == 0xF0 && second < 0x90) || (c == 0xF4 && second > 0x8F))
+      if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
+          (c == 0xF4 && second > 0x8F))
         whole = false;
     }
     if (whole) {
@@ -101,8 +100,7 @@ file_error workspaces::ensure(std::string_view project_id, std::optional<uid_t> 
   const std::string path = path_of(project_id);
   if (path.empty()) return fail(RY_INVALID_ARGUMENT, "project_id is not a UUID");
   if (::mkdir(path.c_str(), 0700) == 0) {
-    if (owner && ::chown(path.c_str(), *owner, *owner) != 0)
-      return from_errno(errno, "the workspace");
+    if (owner && ::chown(path.c_str(), *owner, *owner) != 0) return from_errno(errno, "the workspace");
     return {};
   }
   if (errno != EEXIST) return from_errno(errno, "the workspace");
@@ -151,8 +149,8 @@ file_error workspaces::read(std::string_view project_id, std::string_view path, 
   out.bytes.resize(std::min(max_bytes, out.total_size - offset));
   std::size_t have = 0;
   while (have < out.bytes.size()) {
-    const ssize_t n = ::pread(file.get(), out.bytes.data() + have, out.bytes.size() - have,
-                              static_cast<off_t>(offset + have));
+    const ssize_t n =
+        ::pread(file.get(), out.bytes.data() + have, out.bytes.size() - have, static_cast<off_t>(offset + have));
     if (n < 0) {
       if (errno == EINTR) continue;
       return from_errno(errno, path);
@@ -164,8 +162,8 @@ file_error workspaces::read(std::string_view project_id, std::string_view path, 
   return {};
 }
 
-file_error workspaces::write(std::string_view project_id, std::string_view path,
-                             std::string_view content, std::optional<uid_t> owner) const {
+file_error workspaces::write(std::string_view project_id, std::string_view path, std::string_view content,
+                             std::optional<uid_t> owner) const {
   split_path parts;
   if (file_error error = split(path, parts)) return error;
   unique_fd workspace;
@@ -179,8 +177,8 @@ file_error workspaces::write(std::string_view project_id, std::string_view path,
     if (S_ISREG(present.st_mode)) mode = present.st_mode & 0777;
   }
   temporary_file fresh{parent.get()};
-  unique_fd file(::openat(parent.get(), fresh.name.c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  unique_fd file(
+      ::openat(parent.get(), fresh.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return from_errno(errno, path);
   if (!write_all(file.get(), content)) return from_errno(errno, path);
   if (owner && ::fchown(file.get(), *owner, *owner) != 0) return from_errno(errno, path);
@@ -191,8 +189,8 @@ file_error workspaces::write(std::string_view project_id, std::string_view path,
   return {};
 }
 
-file_error workspaces::import(std::string_view project_id, std::string_view path,
-                              const std::string& host_path, std::optional<uid_t> owner) const {
+file_error workspaces::import(std::string_view project_id, std::string_view path, const std::string& host_path,
+                              std::optional<uid_t> owner) const {
   split_path parts;
   if (file_error error = split(path, parts)) return error;
   unique_fd workspace;
@@ -203,17 +201,14 @@ file_error workspaces::import(std::string_view project_id, std::string_view path
   struct stat status {};
   if (!source || ::fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return fail(RY_NOT_FOUND, "the file to import into \"" + std::string(path) + "\" is gone");
-  if (::faccessat(parent.get(), parts.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-    return from_errno(EEXIST, path);
+  if (::faccessat(parent.get(), parts.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return from_errno(EEXIST, path);
   if (owner && ::fchown(source.get(), *owner, *owner) != 0) return from_errno(errno, path);
   if (::fchmod(source.get(), 0644) != 0) return from_errno(errno, path);
-  if (::renameat2(AT_FDCWD, host_path.c_str(), parent.get(), parts.name.c_str(), RENAME_NOREPLACE) ==
-      0)
-    return {};
+  if (::renameat2(AT_FDCWD, host_path.c_str(), parent.get(), parts.name.c_str(), RENAME_NOREPLACE) == 0) return {};
   if (errno != EXDEV && errno != EINVAL) return from_errno(errno, path);
   temporary_file fresh{parent.get()};
-  unique_fd copy(::openat(parent.get(), fresh.name.c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  unique_fd copy(
+      ::openat(parent.get(), fresh.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!copy || !copy_all(source.get(), copy.get())) return from_errno(errno, path);
   if (owner && ::fchown(copy.get(), *owner, *owner) != 0) return from_errno(errno, path);
   // A hard link fails on every file system if the name exists. The temporary name is removed afterwards.
@@ -223,16 +218,14 @@ file_error workspaces::import(std::string_view project_id, std::string_view path
   return {};
 }
 
-file_error workspaces::list(std::string_view project_id, std::string_view path,
-                            std::string& json) const {
+file_error workspaces::list(std::string_view project_id, std::string_view path, std::string& json) const {
   if (file_error error = check_path(path)) return error;
   unique_fd workspace;
   if (file_error error = open_workspace(project_id, workspace)) return error;
   const std::string relative = path.empty() ? "." : std::string(path);
   unique_fd directory(open_beneath(workspace.get(), relative, O_RDONLY | O_DIRECTORY));
   if (!directory) {
-    if (errno == ENOTDIR)
-      return fail(RY_FAILED_PRECONDITION, "\"" + std::string(path) + "\" is not a directory");
+    if (errno == ENOTDIR) return fail(RY_FAILED_PRECONDITION, "\"" + std::string(path) + "\" is not a directory");
     return from_errno(errno, path);
   }
   std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(directory.get()), &::closedir);

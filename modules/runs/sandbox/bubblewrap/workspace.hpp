@@ -59,8 +59,8 @@ class workspaces {
   // Makes the workspace if it does not exist. `owner`: uid and gid of new files and directories; none: the server's user. A
   // workspace of another user gets this owner, with all its content.
   file_error ensure(std::string_view project_id, std::optional<uid_t> owner) const;
-  file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset,
-                  std::uint64_t max_bytes, file_content& out) const;
+  file_error read(std::string_view project_id, std::string_view path, std::uint64_t offset, std::uint64_t max_bytes,
+                  file_content& out) const;
   // The descriptor belongs to the file itself, so the reader does not notice if the file is replaced later.
   file_error open(std::string_view project_id, std::string_view path, unique_fd& out, std::uint64_t& size) const;
   file_error write(std::string_view project_id, std::string_view path, std::string_view content,

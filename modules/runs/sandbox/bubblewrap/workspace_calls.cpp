@@ -12,20 +12,25 @@
 namespace bubblewrap {
 namespace {
 
-std::string str(ry_str s) { return ry::text(s); }
+std::string str(ry_str s) {
+  return ry::text(s);
+}
 
 std::uint64_t size_of(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-ry::error as_error(const file_error& e) { return ry::error(e.status, "sandbox.file", e.message); }
+ry::error as_error(const file_error& e) {
+  return ry::error(e.status, "sandbox.file", e.message);
+}
 
 }  // namespace
 
 // Runs `work` on a blocking thread, then passes its result to `finish` on exec.
 template <class Work, class Finish>
-ry_status workspace_calls::blocking(ry_exec* exec, Work work, Finish finish, const std::optional<std::string>& account) {
+ry_status workspace_calls::blocking(ry_exec* exec, Work work, Finish finish,
+                                    const std::optional<std::string>& account) {
   struct block {
     Work work;
     Finish finish;
@@ -63,8 +68,8 @@ ry_status workspace_calls::ensure(ry_str project, ry_exec* exec, ry_done done) {
       [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); });
 }
 
-ry_status workspace_calls::read_file(ry_str project, ry_str path, std::uint64_t offset, std::uint64_t max_bytes, ry_exec* exec,
-                                     ry_sandbox_read_fn fn, void* ctx) {
+ry_status workspace_calls::read_file(ry_str project, ry_str path, std::uint64_t offset, std::uint64_t max_bytes,
+                                     ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
   auto content = std::make_shared<file_content>();
   return blocking(
       exec,
@@ -121,10 +126,12 @@ ry_status workspace_calls::list_files(ry_str project, ry_str path, ry_exec* exec
 ry_status workspace_calls::destroy(ry_str project, ry_exec* exec, ry_done done) {
   return blocking(
       exec, [this, id = str(project)] { return destroy_workspace(id); },
-      [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); }, disk_.watch().account_of(str(project)));
+      [done](ry_status st, const ry_error_view* err) { done.fn(done.ctx, st, err); },
+      disk_.watch().account_of(str(project)));
 }
 
-ry_status workspace_calls::scan(ry_str project, std::uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn, void* ctx) {
+ry_status workspace_calls::scan(ry_str project, std::uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn,
+                                void* ctx) {
   auto found = std::make_shared<std::vector<tree_entry>>();
   return blocking(
       exec, [this, id = str(project), max_entries, found] { return scan_tree(files_, id, max_entries, *found); },
@@ -147,7 +154,8 @@ ry_status workspace_calls::scan(ry_str project, std::uint64_t max_entries, ry_ex
       });
 }
 
-ry_status workspace_calls::place(ry_str project, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec, ry_done done) {
+ry_status workspace_calls::place(ry_str project, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
+                                 ry_done done) {
   tree_entry wanted;
   wanted.kind = entry->kind;
   wanted.path = str(entry->path);

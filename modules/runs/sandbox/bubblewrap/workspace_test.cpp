@@ -162,8 +162,7 @@ TEST_F(workspace_test, lists_sorted_and_escaped) {
   fs::create_symlink("nowhere", home / "d");
   std::string json;
   ASSERT_FALSE(files->list(project, "", json));
-  EXPECT_EQ(json.find("[{\"name\":\"a\\\"\\u000a\xEF\xBF\xBD.txt\",\"kind\":\"file\",\"size\":0,"), 0u)
-      << json;
+  EXPECT_EQ(json.find("[{\"name\":\"a\\\"\\u000a\xEF\xBF\xBD.txt\",\"kind\":\"file\",\"size\":0,"), 0u) << json;
   EXPECT_NE(json.find("{\"name\":\"b.txt\",\"kind\":\"file\",\"size\":5,"), std::string::npos);
   EXPECT_NE(json.find("{\"name\":\"c\",\"kind\":\"dir\""), std::string::npos);
   EXPECT_NE(json.find("{\"name\":\"d\",\"kind\":\"link\""), std::string::npos);
@@ -171,8 +170,8 @@ TEST_F(workspace_test, lists_sorted_and_escaped) {
 }
 
 TEST_F(workspace_test, only_uuids_name_workspaces) {
-  for (std::string_view bad : {"", "..", "../all", "0192F0C1-2D3E-7F00-8A1B-0123456789AB",
-                               "0192f0c1-2d3e-7f00-8a1b-0123456789a/"}) {
+  for (std::string_view bad :
+       {"", "..", "../all", "0192F0C1-2D3E-7F00-8A1B-0123456789AB", "0192f0c1-2d3e-7f00-8a1b-0123456789a/"}) {
     EXPECT_EQ(files->ensure(bad, std::nullopt).status, RY_INVALID_ARGUMENT) << bad;
     EXPECT_EQ(files->path_of(bad), "") << bad;
   }

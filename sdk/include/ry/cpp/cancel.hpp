@@ -119,8 +119,7 @@ class cancel_state {
 class cancel_token {
  public:
   cancel_token() = default;
-  explicit cancel_token(std::shared_ptr<detail::cancel_state> state) noexcept
-      : state_(std::move(state)) {}
+  explicit cancel_token(std::shared_ptr<detail::cancel_state> state) noexcept : state_(std::move(state)) {}
   bool cancelled() const noexcept { return state_ && state_->why() != 0; }
   std::int32_t why() const noexcept { return state_ ? state_->why() : 0; }  // RY_WHY_*, 0 = not
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -138,9 +137,7 @@ class cancel_source {
  public:
   cancel_source() : state_(std::make_shared<detail::cancel_state>()) {}
   // Cancelled also when `parent` is.
-  explicit cancel_source(const cancel_token& parent) : cancel_source() {
-    state_->follow(parent.state());
-  }
+  explicit cancel_source(const cancel_token& parent) : cancel_source() { state_->follow(parent.state()); }
   void cancel(std::int32_t why = RY_WHY_USER) const noexcept { state_->cancel(why); }
   bool cancelled() const noexcept { return state_->why() != 0; }
   cancel_token token() const noexcept { return cancel_token(state_); }
@@ -154,9 +151,7 @@ template <class F>
 class cancel_callback : detail::cancel_node {
  public:
   cancel_callback(cancel_token token, F f) : token_(std::move(token)), f_(std::move(f)) {
-    fire = [](cancel_node* node, std::int32_t why) noexcept {
-      static_cast<cancel_callback*>(node)->f_(why);
-    };
+    fire = [](cancel_node* node, std::int32_t why) noexcept { static_cast<cancel_callback*>(node)->f_(why); };
     if (token_) token_.state()->add(*this);
   }
   cancel_callback(const cancel_callback&) = delete;

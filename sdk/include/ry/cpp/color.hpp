@@ -24,7 +24,8 @@ struct color {
       if (digit < 0) return std::nullopt;
       all = all * 16 + static_cast<std::uint32_t>(digit);
     }
-    return color{static_cast<std::uint8_t>(all >> 16), static_cast<std::uint8_t>(all >> 8), static_cast<std::uint8_t>(all)};
+    return color{static_cast<std::uint8_t>(all >> 16), static_cast<std::uint8_t>(all >> 8),
+                 static_cast<std::uint8_t>(all)};
   }
 
   std::string text() const {

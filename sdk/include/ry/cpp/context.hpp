@@ -42,13 +42,13 @@ namespace detail {
 // uses them.
 template <class Table>
 struct interface_of;
-#define RY_INTERFACE_(type, name, place, last)                                               \
-  template <>                                                                                \
-  struct interface_of<type> {                                                                \
-    static constexpr const char* id = name;                                                  \
-    static constexpr std::uint32_t min_size =                                                \
+#define RY_INTERFACE_(type, name, place, last)                                                        \
+  template <>                                                                                         \
+  struct interface_of<type> {                                                                         \
+    static constexpr const char* id = name;                                                           \
+    static constexpr std::uint32_t min_size =                                                         \
         static_cast<std::uint32_t>(offsetof(type, last) + sizeof(static_cast<type*>(nullptr)->last)); \
-    static constexpr std::size_t slot = place;                                               \
+    static constexpr std::size_t slot = place;                                                        \
   }
 RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0, run_blocking);
 RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1, buffer_release);
@@ -194,16 +194,13 @@ class context {
   // For errors; never throws.
   void complain(std::string_view m, const error& e) const noexcept {
     try {
-      log(RY_LOG_ERROR, m,
-          {{"status", status_name(e.status())}, {"reason", e.reason()}, {"error", e.message()}});
+      log(RY_LOG_ERROR, m, {{"status", status_name(e.status())}, {"reason", e.reason()}, {"error", e.message()}});
     } catch (...) {
       core().log(host_, RY_LOG_ERROR, str(m), ry_str{});
     }
   }
   // ry.core/1 info(): "version", "node_id", "http.public_url", "data_dir", ...
-  std::string_view fact(std::string_view key) const noexcept {
-    return view(core().info(host_, str(key)));
-  }
+  std::string_view fact(std::string_view key) const noexcept { return view(core().info(host_, str(key))); }
   std::int64_t now_unix_us() const noexcept { return core().now_unix_us(host_); }
   std::int64_t mono_us() const noexcept { return core().mono_us(host_); }
   uuid new_uuid() const noexcept {
@@ -254,7 +251,7 @@ class context {
   task_group& tasks() const noexcept { return tasks_; }
 
   // ---- awaitables ----
-  auto sleep(std::uint64_t ms) const;            // -> result<void>
+  auto sleep(std::uint64_t ms) const;  // -> result<void>
   auto switch_to(ry_exec* exec) const noexcept;  // moves the chain
   template <class F>
   auto run_blocking(F f) const;  // f on a thread that may block -> result of f, or its exception
@@ -301,8 +298,7 @@ inline bool task_group::spawn(task<void> t, ry_exec* exec, cancel_token token) {
       return true;
     }
     const ry_status st = ctx_.core().exec_post(
-        ctx_.host(), exec,
-        [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); },
+        ctx_.host(), exec, [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); },
         handle.address());
     if (st == RY_OK) return true;
     handle.destroy();

@@ -62,8 +62,7 @@ class arguments {
       out.u.d = static_cast<double>(v);
     } else if constexpr (std::is_base_of_v<ry_uuid, T>) {
       out.kind = RY_V_UUID;
-      out.u.b = mode == texts::copy ? raw(copy({reinterpret_cast<const char*>(v.bytes), 16}))
-                                    : ry_bytes{v.bytes, 16};
+      out.u.b = mode == texts::copy ? raw(copy({reinterpret_cast<const char*>(v.bytes), 16})) : ry_bytes{v.bytes, 16};
     } else if constexpr (std::is_same_v<T, bytes_view>) {
       out.kind = RY_V_BYTES;
       out.u.b = mode == texts::copy ? raw(copy(view(v.data))) : v.data;
@@ -90,8 +89,7 @@ class arguments {
       out.kind = RY_V_INT_ARRAY;
       out.u.a.items = std::data(v);
       if (mode == texts::copy && n != 0) {
-        out.u.a.items =
-            copy({reinterpret_cast<const char*>(std::data(v)), n * sizeof(std::int64_t)}).data();
+        out.u.a.items = copy({reinterpret_cast<const char*>(std::data(v)), n * sizeof(std::int64_t)}).data();
       }
     } else {
       out.kind = RY_V_TEXT_ARRAY;
@@ -245,8 +243,7 @@ class rows {
  public:
   rows() = default;
   rows(const ry_db_v1* table, ry_db_result* result)
-      : result_(result, [table](ry_db_result* r) { table->result_release(r); }),
-        rows_(table->result_rows(result)) {}
+      : result_(result, [table](ry_db_result* r) { table->result_release(r); }), rows_(table->result_rows(result)) {}
 
   std::size_t size() const noexcept { return rows_ != nullptr ? rows_->n_rows : 0; }
   bool empty() const noexcept { return size() == 0; }
@@ -322,8 +319,7 @@ struct take_rows {
     if (all.empty()) return rows();
     return all.front();
   }
-  static std::vector<rows> take_all(const ry_db_v1* table, ry_db_result* const* results,
-                                    std::size_t n) {
+  static std::vector<rows> take_all(const ry_db_v1* table, ry_db_result* const* results, std::size_t n) {
     std::vector<rows> all;
     all.reserve(n);
     for (std::size_t i = 0; i < n; ++i) all.emplace_back(table, results[i]);
@@ -370,7 +366,7 @@ struct run_batch {
 }  // namespace detail
 
 struct query_options {
-  std::uint32_t flags = 0;       // RY_DB_*
+  std::uint32_t flags = 0;  // RY_DB_*
   std::uint64_t timeout_ms = 0;  // 0 = the host's default
 };
 
@@ -379,11 +375,7 @@ class tx {
  public:
   tx(const context* ctx, const ry_db_v1* table, ry_tx* handle, ry_exec* exec) noexcept
       : ctx_(ctx), table_(table), handle_(handle), exec_(exec) {}
-  tx(tx&& o) noexcept
-      : ctx_(o.ctx_),
-        table_(o.table_),
-        handle_(std::exchange(o.handle_, nullptr)),
-        exec_(o.exec_) {}
+  tx(tx&& o) noexcept : ctx_(o.ctx_), table_(o.table_), handle_(std::exchange(o.handle_, nullptr)), exec_(o.exec_) {}
   tx& operator=(tx&& o) noexcept {
     if (this != &o) {
       drop();
@@ -411,17 +403,18 @@ class tx {
   // -> result<std::vector<rows>>
   auto run(const batch& statements) {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
-        detail::run_batch{table_, ctx_->host(), handle_, &statements},
-        detail::take_all_rows{table_});
+        detail::run_batch{table_, ctx_->host(), handle_, &statements}, detail::take_all_rows{table_});
   }
   // -> result<void>; ends the transaction whatever comes back. Not called off by a cancel.
   auto commit() {
-    return call_done([table = table_, h = std::exchange(handle_, nullptr)](
-                         ry_exec* exec, ry_done done) { return table->commit(h, exec, done); });
+    return call_done([table = table_, h = std::exchange(handle_, nullptr)](ry_exec* exec, ry_done done) {
+      return table->commit(h, exec, done);
+    });
   }
   auto rollback() {
-    return call_done([table = table_, h = std::exchange(handle_, nullptr)](
-                         ry_exec* exec, ry_done done) { return table->rollback(h, exec, done); });
+    return call_done([table = table_, h = std::exchange(handle_, nullptr)](ry_exec* exec, ry_done done) {
+      return table->rollback(h, exec, done);
+    });
   }
   ry_tx* handle() const noexcept { return handle_; }
 
@@ -485,10 +478,8 @@ struct subscription_block {
 class subscription {
  public:
   subscription() = default;
-  subscription(void* block, void (*close)(void*) noexcept) noexcept
-      : block_(block), close_(close) {}
-  subscription(subscription&& o) noexcept
-      : block_(std::exchange(o.block_, nullptr)), close_(o.close_) {}
+  subscription(void* block, void (*close)(void*) noexcept) noexcept : block_(block), close_(close) {}
+  subscription(subscription&& o) noexcept : block_(std::exchange(o.block_, nullptr)), close_(o.close_) {}
   subscription& operator=(subscription&& o) noexcept {
     if (this != &o) {
       reset();
@@ -528,8 +519,7 @@ class database {
   // Several statements in one transaction and one hop, all or nothing -> result<std::vector<rows>>.
   auto run(const batch& statements) const {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
-        detail::run_batch{table_, ctx_->host(), nullptr, &statements},
-        detail::take_all_rows{table_});
+        detail::run_batch{table_, ctx_->host(), nullptr, &statements}, detail::take_all_rows{table_});
   }
   // -> result<tx>. flags: RY_TX_*
   task<result<tx>> begin(std::uint32_t flags = 0) const {
@@ -551,13 +541,10 @@ class database {
     auto b = std::make_unique<block>(std::move(f));
     b->ctx = ctx_;
     b->exec = exec;
-    b->end = [](const context& ctx, ry_db_listen* l) noexcept {
-      ctx.try_interface<ry_db_v1>()->unlisten(l);
-    };
+    b->end = [](const context& ctx, ry_db_listen* l) noexcept { ctx.try_interface<ry_db_v1>()->unlisten(l); };
     check(table_->listen(
               ctx_->host(), str(channel), poll_ms, exec,
-              [](void* p) noexcept { static_cast<block*>(p)->run("a listener failed"); }, b.get(),
-              &b->handle),
+              [](void* p) noexcept { static_cast<block*>(p)->run("a listener failed"); }, b.get(), &b->handle),
           "db.listen");
     return subscription(b.release(), &block::close);
   }

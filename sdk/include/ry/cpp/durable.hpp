@@ -17,22 +17,17 @@ class job_outcome {
   static job_outcome retry(error why, std::uint64_t delay_ms = 0) noexcept {
     return job_outcome(RY_JOB_RETRY, delay_ms, std::move(why));
   }
-  static job_outcome snooze(std::uint64_t delay_ms) noexcept {
-    return job_outcome(RY_JOB_SNOOZE, delay_ms);
-  }
+  static job_outcome snooze(std::uint64_t delay_ms) noexcept { return job_outcome(RY_JOB_SNOOZE, delay_ms); }
   // Another worker may take it at once.
   static job_outcome release() noexcept { return job_outcome(RY_JOB_RELEASE); }
-  static job_outcome dead(error why) noexcept {
-    return job_outcome(RY_JOB_DEAD, 0, std::move(why));
-  }
+  static job_outcome dead(error why) noexcept { return job_outcome(RY_JOB_DEAD, 0, std::move(why)); }
 
   std::int32_t kind() const noexcept { return kind_; }
   std::uint64_t delay_ms() const noexcept { return delay_ms_; }
   const error& why() const noexcept { return why_; }  // status RY_OK: none
 
  private:
-  explicit job_outcome(std::int32_t kind, std::uint64_t delay = 0,
-                       error why = error(RY_OK)) noexcept
+  explicit job_outcome(std::int32_t kind, std::uint64_t delay = 0, error why = error(RY_OK)) noexcept
       : kind_(kind), delay_ms_(delay), why_(std::move(why)) {}
   std::int32_t kind_;
   std::uint64_t delay_ms_;
@@ -56,9 +51,7 @@ struct job_state {
     const ry_error_view v = out.why().view();
     jobs.finish(job, out.kind(), out.delay_ms(), out.why().status() == RY_OK ? nullptr : &v);
   }
-  static void cancelled(void* p, std::int32_t why) noexcept {
-    static_cast<job_state*>(p)->cancel.cancel(why);
-  }
+  static void cancelled(void* p, std::int32_t why) noexcept { static_cast<job_state*>(p)->cancel.cancel(why); }
 
   const context& ctx;
   const ry_jobs_v1& jobs;
@@ -95,8 +88,7 @@ class job {
 // A job to be added; owns its texts.
 class job_request {
  public:
-  job_request(std::string kind, std::string args_json)
-      : kind_(std::move(kind)), args_(std::move(args_json)) {}
+  job_request(std::string kind, std::string args_json) : kind_(std::move(kind)), args_(std::move(args_json)) {}
   job_request& queue(std::string name) {
     queue_ = std::move(name);
     return *this;
@@ -141,8 +133,7 @@ class job_queue {
   // Before its users: its return type is deduced.
   auto add(ry_tx* in, job_request request) const {
     return call<std::int64_t, std::int64_t>(
-        [t = table_, host = ctx_->host(), in, request = std::move(request)](
-            ry_exec* exec, ry_enqueued_fn fn, void* p) {
+        [t = table_, host = ctx_->host(), in, request = std::move(request)](ry_exec* exec, ry_enqueued_fn fn, void* p) {
           const ry_job_request r = request.c_form();
           return t->enqueue(host, in, &r, exec, fn, p);
         },
@@ -154,9 +145,7 @@ class job_queue {
 
   // -> result<std::int64_t>, the id. RY_ALREADY_EXISTS: an unfinished job has the unique key.
   auto enqueue(job_request request) const { return add(nullptr, std::move(request)); }
-  auto enqueue(const tx& in, job_request request) const {
-    return add(in.handle(), std::move(request));
-  }
+  auto enqueue(const tx& in, job_request request) const { return add(in.handle(), std::move(request)); }
   // Starts a job here that was born leased to this node, after its commit.
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence,
                   std::string_view args_json) const noexcept {
@@ -165,9 +154,8 @@ class job_queue {
   void poke(std::string_view queue = {}) const noexcept { table_->poke(ctx_->host(), str(queue)); }
   // Calls off a job on whatever node runs it -> result<void>.
   auto cancel(std::int64_t id) const {
-    return call_done([t = table_, host = ctx_->host(), id](ry_exec* exec, ry_done done) {
-      return t->cancel(host, id, exec, done);
-    });
+    return call_done(
+        [t = table_, host = ctx_->host(), id](ry_exec* exec, ry_done done) { return t->cancel(host, id, exec, done); });
   }
 
  private:
@@ -232,10 +220,9 @@ struct live_message {
 class event_bus {
   // Before its users: its return type is deduced.
   auto send(ry_tx* in, std::string_view kind, std::string_view key, std::string_view json) const {
-    return call_done(
-        [t = table_, host = ctx_->host(), in, kind, key, json](ry_exec* exec, ry_done done) {
-          return t->publish(host, in, str(kind), str(key), str(json), exec, done);
-        });
+    return call_done([t = table_, host = ctx_->host(), in, kind, key, json](ry_exec* exec, ry_done done) {
+      return t->publish(host, in, str(kind), str(key), str(json), exec, done);
+    });
   }
 
  public:
@@ -245,8 +232,7 @@ class event_bus {
   auto publish(std::string_view kind, std::string_view key, std::string_view payload_json) const {
     return send(nullptr, kind, key, payload_json);
   }
-  auto publish(const tx& in, std::string_view kind, std::string_view key,
-               std::string_view payload_json) const {
+  auto publish(const tx& in, std::string_view kind, std::string_view key, std::string_view payload_json) const {
     return send(in.handle(), kind, key, payload_json);
   }
   // flags: RY_LIVE_*
@@ -270,8 +256,7 @@ class event_bus {
     };
     check(table_->live_subscribe(
               ctx_->host(), str(topic), exec,
-              [](void* p, ry_str t, std::uint64_t cursor, ry_bytes bytes,
-                 ry_buffer* shared) noexcept {
+              [](void* p, ry_str t, std::uint64_t cursor, ry_bytes bytes, ry_buffer* shared) noexcept {
                 const live_message m{view(t), cursor, view(bytes), shared};
                 static_cast<block*>(p)->run("a live subscriber failed", m);
               },

@@ -14,8 +14,7 @@ namespace ry {
 class response {
  public:
   explicit response(std::uint32_t status = 204) : status_(status) {}
-  response(std::uint32_t status, std::string content_type, std::string body)
-      : status_(status), body_(std::move(body)) {
+  response(std::uint32_t status, std::string content_type, std::string body) : status_(status), body_(std::move(body)) {
     fields_.emplace_back("Content-Type", std::move(content_type));
   }
   static response json(std::uint32_t status, std::string body) {
@@ -69,11 +68,7 @@ namespace detail {
 
 struct request_state {
   request_state(const context& ctx, const ry_request_view* view, ry_request* handle)
-      : ctx(ctx),
-        http(*ctx.try_interface<ry_http_v1>()),
-        view(view),
-        exec(view->exec),
-        handle(handle) {}
+      : ctx(ctx), http(*ctx.try_interface<ry_http_v1>()), view(view), exec(view->exec), handle(handle) {}
   request_state(const request_state&) = delete;
   request_state& operator=(const request_state&) = delete;
   ~request_state() {
@@ -100,14 +95,12 @@ struct request_state {
     const ry_status st = f(r);
     if (st == RY_OK || st == RY_CANCELLED) return;
     handle.store(r, std::memory_order_release);
-    throw internal("http.answer_refused",
-                   std::string("the host refused ") + what + ": " + status_name(st));
+    throw internal("http.answer_refused", std::string("the host refused ") + what + ": " + status_name(st));
   }
   void respond(const response& a) {
     const auto fields = c_headers(a.fields());
-    end("respond", [&](ry_request* r) {
-      return http.respond(r, a.status(), fields.data(), fields.size(), raw(a.body()));
-    });
+    end("respond",
+        [&](ry_request* r) { return http.respond(r, a.status(), fields.data(), fields.size(), raw(a.body())); });
   }
   void fail(const error& e) noexcept {
     ry_request* r = handle.exchange(nullptr, std::memory_order_acq_rel);
@@ -168,8 +161,7 @@ class stream {
  public:
   stream(std::shared_ptr<detail::request_state> of, ry_stream* handle) noexcept
       : state_(std::move(of)), handle_(handle) {}
-  stream(stream&& o) noexcept
-      : state_(std::move(o.state_)), handle_(std::exchange(o.handle_, nullptr)) {}
+  stream(stream&& o) noexcept : state_(std::move(o.state_)), handle_(std::exchange(o.handle_, nullptr)) {}
   stream& operator=(stream&& o) noexcept {
     if (this != &o) {
       close();
@@ -197,8 +189,7 @@ class stream {
   }
   // Sends `bytes` after every interval without a write; 0 ends that.
   ry_status keepalive(std::uint64_t interval_ms, std::string_view bytes) noexcept {
-    return handle_ != nullptr ? state_->http.stream_keepalive(handle_, interval_ms, raw(bytes))
-                              : RY_CANCELLED;
+    return handle_ != nullptr ? state_->http.stream_keepalive(handle_, interval_ms, raw(bytes)) : RY_CANCELLED;
   }
   void close() noexcept {
     if (handle_ == nullptr) return;
@@ -225,8 +216,7 @@ class sse {
   explicit sse(stream s) noexcept : stream_(std::move(s)) {}
 
   // One event in wire form; id and name may be empty. data may hold line breaks.
-  static std::string format(std::string_view data, std::string_view id = {},
-                            std::string_view name = {}) {
+  static std::string format(std::string_view data, std::string_view id = {}, std::string_view name = {}) {
     std::string out;
     out.reserve(data.size() + id.size() + name.size() + 32);
     if (!id.empty()) out.append("id: ").append(id).append("\n");
@@ -251,9 +241,7 @@ class sse {
     return stream_.write(out + "\n\n");
   }
   // How long the client waits before it reconnects.
-  ry_status retry(std::uint64_t ms) {
-    return stream_.write("retry: " + std::to_string(ms) + "\n\n");
-  }
+  ry_status retry(std::uint64_t ms) { return stream_.write("retry: " + std::to_string(ms) + "\n\n"); }
   ry::stream& raw() noexcept { return stream_; }
   auto ready() noexcept { return stream_.ready(); }
   void close() noexcept { stream_.close(); }
@@ -269,7 +257,7 @@ struct form_part {
   std::string_view filename;  // as sent, unsanitised
   std::string_view content_type;
   std::string_view value;  // of a field
-  std::string_view path;   // of a file's spool file, deleted with the request
+  std::string_view path;  // of a file's spool file, deleted with the request
   std::uint64_t size = 0;
 };
 
@@ -282,8 +270,8 @@ class form {
     parts_.reserve(f->n_parts);
     for (std::size_t i = 0; i < f->n_parts; ++i, at += f->part_stride) {
       const auto* p = reinterpret_cast<const ry_form_part*>(at);
-      parts_.push_back({p->is_file != 0, view(p->name), view(p->filename), view(p->content_type),
-                        view(p->value), view(p->path), p->size});
+      parts_.push_back({p->is_file != 0, view(p->name), view(p->filename), view(p->content_type), view(p->value),
+                        view(p->path), p->size});
     }
   }
   const std::vector<form_part>& parts() const noexcept { return parts_; }
@@ -301,8 +289,7 @@ class form {
 
 class request {
  public:
-  explicit request(std::shared_ptr<detail::request_state> state) noexcept
-      : state_(std::move(state)) {}
+  explicit request(std::shared_ptr<detail::request_state> state) noexcept : state_(std::move(state)) {}
 
   std::string_view method() const noexcept { return view(v().method); }
   std::string_view path() const noexcept { return view(v().path); }
@@ -336,8 +323,7 @@ class request {
     if (all.empty()) return std::nullopt;
     return all.front();
   }
-  std::vector<std::string> query_all(std::string_view name,
-                                     std::size_t at_most = static_cast<std::size_t>(-1)) const {
+  std::vector<std::string> query_all(std::string_view name, std::size_t at_most = static_cast<std::size_t>(-1)) const {
     std::vector<std::string> out;
     std::string_view rest = view(v().query);
     while (!rest.empty() && out.size() < at_most) {
@@ -347,11 +333,9 @@ class request {
       const std::size_t eq = pair.find('=');
       const auto key = percent_decode(pair.substr(0, eq));
       if (!key || *key != name) continue;
-      auto value =
-          percent_decode(eq == std::string_view::npos ? std::string_view() : pair.substr(eq + 1));
+      auto value = percent_decode(eq == std::string_view::npos ? std::string_view() : pair.substr(eq + 1));
       if (!value) {
-        throw bad_request("http.query_malformed",
-                          "The query parameter " + std::string(name) + " is not well encoded");
+        throw bad_request("http.query_malformed", "The query parameter " + std::string(name) + " is not well encoded");
       }
       out.push_back(std::move(*value));
     }
@@ -393,12 +377,11 @@ class request {
   // Does nothing when the request was ended already.
   void fail(const error& e) const noexcept { state_->fail(e); }
   // A part of a file; RY_NOT_FOUND leaves the request open.
-  ry_status respond_file(std::string_view file_path, const headers& fields,
-                         std::uint32_t status = 200, std::uint64_t offset = 0,
-                         std::uint64_t len = UINT64_MAX) const {
+  ry_status respond_file(std::string_view file_path, const headers& fields, std::uint32_t status = 200,
+                         std::uint64_t offset = 0, std::uint64_t len = UINT64_MAX) const {
     const auto c_fields = detail::c_headers(fields);
-    const ry_status st = state_->http.respond_file(state_->open(), status, c_fields.data(),
-                                                   c_fields.size(), str(file_path), offset, len);
+    const ry_status st = state_->http.respond_file(state_->open(), status, c_fields.data(), c_fields.size(),
+                                                   str(file_path), offset, len);
     if (st == RY_OK) state_->handle.store(nullptr, std::memory_order_release);
     return st;
   }
@@ -410,8 +393,7 @@ class request {
     });
     if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client is gone");
     stream s(state_, out);
-    const ry_status told =
-        state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
+    const ry_status told = state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
     if (told != RY_OK) state_->cancel.cancel(RY_WHY_GONE);
     return s;
   }
@@ -437,9 +419,7 @@ class request {
   auto read_body() const { return detail::body_op(state_); }
 
   // Called by the host's cancel callbacks.
-  static void cancelled(void* ctx, std::int32_t why) noexcept {
-    static_cast<detail::cancel_state*>(ctx)->cancel(why);
-  }
+  static void cancelled(void* ctx, std::int32_t why) noexcept { static_cast<detail::cancel_state*>(ctx)->cancel(why); }
 
  private:
   const ry_request_view& v() const noexcept { return *state_->view; }

@@ -67,9 +67,7 @@ class sink {
   ry_status message(std::uint64_t token, std::string_view json) const noexcept {
     return table_.on_message(ctx_, token, str(json));
   }
-  void sent(std::uint64_t token, const outcome& o = {}) const noexcept {
-    sent(token, o, error(RY_OK));
-  }
+  void sent(std::uint64_t token, const outcome& o = {}) const noexcept { sent(token, o, error(RY_OK)); }
   void sent(std::uint64_t token, const outcome& o, const error& e) const noexcept {
     ry_mcp_outcome c{};
     c.struct_size = sizeof c;
@@ -142,8 +140,7 @@ inline ry::task<void> answer(task<resolved> work, ry_mcp_resolved_fn fn, void* c
 }
 
 // By a post, so that the completion never comes inside the call.
-inline void answer_later(const context& host, task<resolved> work, ry_exec* exec,
-                         ry_mcp_resolved_fn fn, void* ctx) {
+inline void answer_later(const context& host, task<resolved> work, ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
   host.post(exec, [&host, work = std::move(work), exec, fn, ctx]() mutable {
     if (host.spawn(answer(std::move(work), fn, ctx), exec)) return;
     fn(ctx, RY_UNAVAILABLE, ry_str{}, ry_str{}, nullptr);
@@ -162,8 +159,8 @@ constexpr ry_mcp_transport_v1 transport_table() noexcept {
   t.check = [](void* self, const ry_mcp_target* to, ry_errbuf* err) noexcept {
     return guard([&] { static_cast<Driver*>(self)->check(target(*to)); }, err);
   };
-  t.open = [](void* self, const ry_mcp_target* to, ry_exec* exec, const ry_mcp_sink* s, void* ctx,
-              void** out, ry_errbuf* err) noexcept {
+  t.open = [](void* self, const ry_mcp_target* to, ry_exec* exec, const ry_mcp_sink* s, void* ctx, void** out,
+              ry_errbuf* err) noexcept {
     return guard(
         [&]() -> ry_status {
           if constexpr ((Driver::capabilities & RY_MCP_RESOLVES) != 0) {
@@ -183,8 +180,7 @@ constexpr ry_mcp_transport_v1 transport_table() noexcept {
   };
   t.resume = [](void*, void* s) noexcept { static_cast<session*>(s)->resume(); };
   t.close = [](void*, void* s) noexcept { static_cast<session*>(s)->close(); };
-  t.resolve = [](void* self, const ry_mcp_target* to, ry_exec* exec, ry_mcp_resolved_fn fn,
-                 void* ctx) noexcept {
+  t.resolve = [](void* self, const ry_mcp_target* to, ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) noexcept {
     return guard([&]() -> ry_status {
       if constexpr ((Driver::capabilities & RY_MCP_RESOLVES) != 0) {
         auto* d = static_cast<Driver*>(self);

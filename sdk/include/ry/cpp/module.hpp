@@ -25,8 +25,7 @@ class module_facts {
  public:
   static constexpr std::size_t most = 32;  // needs, and provided ids
 
-  constexpr module_facts(std::string_view name, std::string_view version)
-      : name_(name), version_(version) {}
+  constexpr module_facts(std::string_view name, std::string_view version) : name_(name), version_(version) {}
   // Host interfaces, services or points it does not load without.
   template <class... S>
   constexpr module_facts needs(S... ids) const {
@@ -177,8 +176,8 @@ constexpr section_text<N> section_of(const module_facts& f) {
 template <class T>
 class module {
  public:
-  static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* r,
-                          ry_str config, void** self, ry_errbuf* err) noexcept {
+  static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* r, ry_str config, void** self,
+                          ry_errbuf* err) noexcept {
     return guard(
         [&] {
           auto m = std::make_unique<module>(host, get, text(config));
@@ -241,8 +240,7 @@ class module {
         err);
   }
 
-  module(const ry_host* host, ry_get_interface_fn get,
-         std::string config) :ctx_(host, get, std::move(config)) {}
+  module(const ry_host* host, ry_get_interface_fn get, std::string config) :ctx_(host, get, std::move(config)) {}
 
  private:
   static task<void> wind_down(module* m) {
@@ -293,8 +291,7 @@ class module {
     latch idle;
     ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
     ctx_.tasks().close(
-        {[](void* p, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(p)->open(); },
-         &idle});
+        {[](void* p, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(p)->open(); }, &idle});
     idle.wait();
   }
 

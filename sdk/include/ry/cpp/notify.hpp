@@ -42,8 +42,14 @@ struct subscriber {
         phone(text(s.phone)),
         avatar(text(s.avatar)) {}
   ry_notify_subscriber view() const noexcept {
-    return {sizeof(ry_notify_subscriber), 0,           str(account_id), str(email), str(name),
-            str(first_name),              str(phone), str(avatar)};
+    return {sizeof(ry_notify_subscriber),
+            0,
+            str(account_id),
+            str(email),
+            str(name),
+            str(first_name),
+            str(phone),
+            str(avatar)};
   }
   std::string account_id, email, name, first_name, phone, avatar;
 };
@@ -69,8 +75,7 @@ struct content {
         mail_html(text(c.mail_html)),
         action_url(text(c.action_url)) {}
   ry_notify_content view() const noexcept {
-    return {sizeof(ry_notify_content), 0,         str(title), str(body), str(mail_text),
-            str(mail_html),            str(action_url)};
+    return {sizeof(ry_notify_content), 0, str(title), str(body), str(mail_text), str(mail_html), str(action_url)};
   }
   std::string title, body, mail_text, mail_html, action_url;
 };
@@ -93,8 +98,8 @@ struct result {
         token(text(r.token)),
         detail(text(r.detail)) {}
   ry_notify_result view() const noexcept {
-    return {sizeof(ry_notify_result), channels,         outcome,    retry_after_s,
-            str(provider),            str(provider_id), str(token), str(detail)};
+    return {sizeof(ry_notify_result), channels,   outcome,    retry_after_s, str(provider),
+            str(provider_id),         str(token), str(detail)};
   }
 };
 using results = std::vector<result>;
@@ -132,7 +137,7 @@ struct report {
         token(text(r.token)),
         detail(text(r.detail)) {}
   ry_notify_report view() const noexcept {
-    return {sizeof(ry_notify_report), channels,      outcome,          0,          str(type), str(key),
+    return {sizeof(ry_notify_report), channels,      outcome,          0,          str(type),  str(key),
             str(account_id),          str(provider), str(provider_id), str(token), str(detail)};
   }
 };
@@ -240,12 +245,11 @@ inline ry::task<void> tell_done(task<void> work, ry_done done) {
 // By a post, so that the completion never comes inside the call. unstarted() completes what the module
 // is too late for.
 template <class Unstarted>
-void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_token token,
-                 Unstarted unstarted) {
-  host.post(exec, [&host, t = std::move(t), exec, token = std::move(token),
-                   unstarted = std::move(unstarted)]() mutable {
-    if (!host.spawn(std::move(t), exec, std::move(token))) unstarted();
-  });
+void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_token token, Unstarted unstarted) {
+  host.post(exec,
+            [&host, t = std::move(t), exec, token = std::move(token), unstarted = std::move(unstarted)]() mutable {
+              if (!host.spawn(std::move(t), exec, std::move(token))) unstarted();
+            });
 }
 
 // A trigger under way: ends itself behind the completion.
@@ -254,8 +258,8 @@ struct running {
   cancel_source source;
 };
 
-inline ry::task<void> run_trigger(std::unique_ptr<running> call, task<results> work,
-                                  ry_notify_results_fn fn, void* ctx) {
+inline ry::task<void> run_trigger(std::unique_ptr<running> call, task<results> work, ry_notify_results_fn fn,
+                                  void* ctx) {
   co_await tell_results(std::move(work), fn, ctx);
   (void)call;
 }
@@ -268,8 +272,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   ry_notify_orchestrator_v1 t{};
   t.struct_size = sizeof t;
   t.capabilities = Driver::capabilities;
-  t.accepts = [](void* self, const ry_notify_token* device, ry_take_fn name, void* ctx,
-                 ry_errbuf* err) noexcept {
+  t.accepts = [](void* self, const ry_notify_token* device, ry_take_fn name, void* ctx, ry_errbuf* err) noexcept {
     return guard(
         [&]() -> ry_status {
           if constexpr (detail::can<Driver>(RY_NOTIFY_PUSH)) {
@@ -283,8 +286,8 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
         },
         err);
   };
-  t.trigger = [](void* self, const ry_notify_trigger* what, ry_exec* exec, ry_notify_results_fn fn,
-                 void* ctx, void** call) noexcept {
+  t.trigger = [](void* self, const ry_notify_trigger* what, ry_exec* exec, ry_notify_results_fn fn, void* ctx,
+                 void** call) noexcept {
     return guard([&] {
       auto* d = static_cast<Driver*>(self);
       const context& host = d->host();
@@ -296,16 +299,13 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
                           [fn, ctx] { fn(ctx, RY_CANCELLED, nullptr, 0, 0, nullptr); });
     });
   };
-  t.cancel = [](void*, void* call) noexcept {
-    static_cast<detail::running*>(call)->source.cancel(RY_WHY_USER);
-  };
+  t.cancel = [](void*, void* call) noexcept { static_cast<detail::running*>(call)->source.cancel(RY_WHY_USER); };
   t.withdraw = [](void* self, ry_str key, ry_exec* exec, ry_notify_withdrawn_fn fn, void* ctx) noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_WITHDRAWS)) {
         auto* d = static_cast<Driver*>(self);
         auto work = detail::tell_withdrawn(d->withdraw(text(key)), fn, ctx);
-        detail::spawn_later(d->host(), exec, std::move(work), {},
-                            [fn, ctx] { fn(ctx, RY_CANCELLED, 0, nullptr); });
+        detail::spawn_later(d->host(), exec, std::move(work), {}, [fn, ctx] { fn(ctx, RY_CANCELLED, 0, nullptr); });
         return RY_OK;
       } else {
         (void)self, (void)key, (void)exec, (void)fn, (void)ctx;
@@ -318,8 +318,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
         auto work = detail::tell_done(d->put_subscriber(subscriber(*who)), done);
-        detail::spawn_later(d->host(), exec, std::move(work), {},
-                            [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
+        detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
         (void)self, (void)who, (void)exec, (void)done;
@@ -332,8 +331,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
         auto work = detail::tell_done(d->forget(text(account_id)), done);
-        detail::spawn_later(d->host(), exec, std::move(work), {},
-                            [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
+        detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
         (void)self, (void)account_id, (void)exec, (void)done;
@@ -341,15 +339,14 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       }
     });
   };
-  t.put_tokens = [](void* self, ry_str account_id, ry_str provider, const ry_notify_token* tokens,
-                    std::size_t n, std::size_t stride, ry_exec* exec, ry_done done) noexcept {
+  t.put_tokens = [](void* self, ry_str account_id, ry_str provider, const ry_notify_token* tokens, std::size_t n,
+                    std::size_t stride, ry_exec* exec, ry_done done) noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_TOKENS)) {
         auto* d = static_cast<Driver*>(self);
         auto all = detail::own_all<token>(tokens, n, stride);
         auto work = detail::tell_done(d->put_tokens(text(account_id), text(provider), std::move(all)), done);
-        detail::spawn_later(d->host(), exec, std::move(work), {},
-                            [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
+        detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
         (void)self, (void)account_id, (void)provider, (void)tokens, (void)n, (void)stride;

@@ -96,13 +96,10 @@ struct nothing {
 template <class R, class Start, class Convert, class... V>
 class [[nodiscard]] pending_call {
  public:
-  pending_call(Start start, Convert convert)
-      : start_(std::move(start)), convert_(std::move(convert)) {}
+  pending_call(Start start, Convert convert) : start_(std::move(start)), convert_(std::move(convert)) {}
   pending_call(const pending_call&) = delete;
   pending_call& operator=(const pending_call&) = delete;
-  auto operator co_await() && {
-    return call_op<R, Start, Convert, V...>(std::move(start_), std::move(convert_));
-  }
+  auto operator co_await() && { return call_op<R, Start, Convert, V...>(std::move(start_), std::move(convert_)); }
 
  private:
   Start start_;
@@ -128,8 +125,7 @@ auto call(Start start, Convert convert) {
       return start(exec, fn, ctx);
     }
   };
-  return detail::pending_call<R, decltype(adapted), Convert, V...>(std::move(adapted),
-                                                                   std::move(convert));
+  return detail::pending_call<R, decltype(adapted), Convert, V...>(std::move(adapted), std::move(convert));
 }
 // The same for functions that take a ry_done: start(ry_exec*, ry_done[, ry_op_id*]) ->
 // result<void>.
@@ -149,9 +145,8 @@ auto call_done(Start start) {
 }
 
 inline auto context::sleep(std::uint64_t ms) const {
-  return call_done([this, ms](ry_exec* exec, ry_done done, ry_op_id* op) {
-    return core().sleep_ms(host_, exec, ms, done, op);
-  });
+  return call_done(
+      [this, ms](ry_exec* exec, ry_done done, ry_op_id* op) { return core().sleep_ms(host_, exec, ms, done, op); });
 }
 
 namespace detail {
@@ -174,8 +169,7 @@ class switch_op {
  protected:
   ry_status post(std::coroutine_handle<> h) const noexcept {
     return ctx_->core().exec_post(
-        ctx_->host(), exec_,
-        [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); }, h.address());
+        ctx_->host(), exec_, [](void* p) noexcept { std::coroutine_handle<>::from_address(p).resume(); }, h.address());
   }
   const context* ctx_;
   ry_exec* exec_;
@@ -184,9 +178,9 @@ class switch_op {
 // The way back to where others wait: it must not fail, so it waits for the memory that a post takes.
 class return_op : switch_op {
  public:
-  using switch_op::switch_op;
   using switch_op::await_ready;
   using switch_op::await_resume;
+  using switch_op::switch_op;
   template <class P>
   bool await_suspend(std::coroutine_handle<P> h) noexcept {
     h.promise().env_->exec = exec_;
@@ -330,8 +324,7 @@ class signal {
     }
     void post() noexcept {
       env_->ctx->core().exec_post(
-          env_->ctx->host(), env_->exec,
-          [](void* p) noexcept { static_cast<waiter*>(p)->waiting_.resume(); }, this);
+          env_->ctx->host(), env_->exec, [](void* p) noexcept { static_cast<waiter*>(p)->waiting_.resume(); }, this);
     }
     signal& signal_;
     waiter* next_ = nullptr;
@@ -427,8 +420,7 @@ root run_part(task<T> t, std::optional<result<T>>* out, ry_exec* home) {
 template <class T>
 class gather_op {
  public:
-  gather_op(std::vector<task<T>>& parts, std::vector<std::optional<result<T>>>& out)
-      : parts_(parts), out_(out) {}
+  gather_op(std::vector<task<T>>& parts, std::vector<std::optional<result<T>>>& out) : parts_(parts), out_(out) {}
   bool await_ready() const noexcept { return parts_.empty(); }
   template <class P>
   bool await_suspend(std::coroutine_handle<P> h) {

@@ -43,8 +43,7 @@ inline std::optional<std::uint64_t> retry_after_s(std::string_view value, std::i
 // A request to be sent; owns everything it says. Zero means the host's default.
 class client_request {
  public:
-  client_request(std::string method, std::string url)
-      : method_(std::move(method)), url_(std::move(url)) {}
+  client_request(std::string method, std::string url) : method_(std::move(method)), url_(std::move(url)) {}
   client_request& header(std::string name, std::string value) {
     fields_.emplace_back(std::move(name), std::move(value));
     return *this;
@@ -232,8 +231,7 @@ class client_stream {
 
 class http_client {
  public:
-  explicit http_client(const context& ctx)
-      : ctx_(&ctx), table_(&ctx.interface<ry_http_client_v1>()) {}
+  explicit http_client(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_http_client_v1>()) {}
 
   // Sends the request and waits for the head of the answer.
   task<result<client_stream>> open(client_request request) const {
@@ -251,8 +249,7 @@ class http_client {
     const ry_client_request r = request.c_form(fields);
     const ry_status st = table_->request(ctx_->host(), env.exec, &r, &handler, own.get(), &own->op);
     if (st != RY_OK) {
-      co_return error(st, "http_client.start",
-                      std::string("the request was not started: ") + status_name(st));
+      co_return error(st, "http_client.start", std::string("the request was not started: ") + status_name(st));
     }
     detail::client_flow* f = own.release();
     client_stream s(f);
@@ -278,9 +275,7 @@ class http_client {
     co_return std::move(out);
   }
   // Would the address guard take the literal form of this URL?
-  ry_status check_url(std::string_view url) const noexcept {
-    return table_->check_url(ctx_->host(), str(url));
-  }
+  ry_status check_url(std::string_view url) const noexcept { return table_->check_url(ctx_->host(), str(url)); }
 
  private:
   const context* ctx_;
@@ -340,7 +335,7 @@ struct process_output {
 };
 struct process_exit {
   std::int32_t code = 0;  // 0..255 or -signal
-  std::int32_t why = 0;   // 0, RY_WHY_DEADLINE, RY_WHY_USER
+  std::int32_t why = 0;  // 0, RY_WHY_DEADLINE, RY_WHY_USER
 };
 
 namespace detail {
@@ -428,9 +423,8 @@ class child {
   }
   // Waits until the bytes are in the pipe -> result<void>.
   auto write(std::string_view bytes) {
-    return call_done([f = flow_, bytes](ry_exec*, ry_done done) {
-      return f->table->write(f->handle, raw(bytes), done);
-    });
+    return call_done(
+        [f = flow_, bytes](ry_exec*, ry_done done) { return f->table->write(f->handle, raw(bytes), done); });
   }
   void close_stdin() noexcept { flow_->table->close_stdin(flow_->handle); }
   void kill(std::int32_t signal) noexcept { flow_->table->kill(flow_->handle, signal); }
@@ -459,8 +453,7 @@ class processes {
     const ry_process_spec s = spec.c_form(store);
     char text_of_error[512];
     ry_errbuf err{text_of_error, sizeof text_of_error, 0};
-    const ry_status st =
-        table_->spawn(ctx_->host(), exec, &s, &handler, own.get(), &own->handle, &err);
+    const ry_status st = table_->spawn(ctx_->host(), exec, &s, &handler, own.get(), &own->handle, &err);
     if (st != RY_OK) return error(st, "process.spawn", std::string(err.ptr, err.len));
     return child(own.release());
   }
@@ -501,8 +494,7 @@ class masked_text {
   masked_text(const context& ctx, std::string text) : ctx_(&ctx), text_(std::move(text)) {
     table().mask(ctx_->host(), str(text_));
   }
-  masked_text(masked_text&& other) noexcept
-      : ctx_(std::exchange(other.ctx_, nullptr)), text_(std::move(other.text_)) {}
+  masked_text(masked_text&& other) noexcept : ctx_(std::exchange(other.ctx_, nullptr)), text_(std::move(other.text_)) {}
   masked_text& operator=(masked_text&&) = delete;
   ~masked_text() {
     if (ctx_ != nullptr) table().unmask(ctx_->host(), str(text_));
@@ -596,19 +588,14 @@ class auth {
       return table_->mint(ctx_->host(), str(claims_json), ttl_ms, take, p);
     });
   }
-  result<std::string> mint_query_token(const ry_principal& who, std::string_view path,
-                                       std::uint64_t ttl_ms) const {
+  result<std::string> mint_query_token(const ry_principal& who, std::string_view path, std::uint64_t ttl_ms) const {
     return detail::taken("auth.mint_query_token", [&](ry_take_fn take, void* p) {
       return table_->mint_query_token(ctx_->host(), &who, str(path), ttl_ms, take, p);
     });
   }
-  void forget(std::string_view subject) const noexcept {
-    table_->forget(ctx_->host(), str(subject));
-  }
-  void refuse_session(std::string_view subject, std::string_view session,
-                      std::int64_t until_unix_us) const {
-    check(table_->refuse_session(ctx_->host(), str(subject), str(session), until_unix_us),
-          "auth.refuse_session");
+  void forget(std::string_view subject) const noexcept { table_->forget(ctx_->host(), str(subject)); }
+  void refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) const {
+    check(table_->refuse_session(ctx_->host(), str(subject), str(session), until_unix_us), "auth.refuse_session");
   }
 
  private:
@@ -665,8 +652,7 @@ service<Table> context::acquire(std::string_view id) const {
   ry_lease* lease = nullptr;
   const ry_status st = services.acquire(host_, str(id), sizeof(Table), &table, &self, &lease);
   if (st != RY_OK) {
-    throw error(st, "services.acquire",
-                "the service " + std::string(id) + " cannot be had: " + status_name(st));
+    throw error(st, "services.acquire", "the service " + std::string(id) + " cannot be had: " + status_name(st));
   }
   return service<Table>(&services, static_cast<const Table*>(table), self, lease);
 }

@@ -17,8 +17,7 @@ namespace ry {
 
 struct page_of_rows {
   std::vector<std::string> rows;  // JSON objects
-  std::optional<std::string>
-      next;  // the key of the last row when there are more: for make_cursor()
+  std::optional<std::string> next;  // the key of the last row when there are more: for make_cursor()
 };
 
 // `read`: up to limit + 1 rows with a column "doc", a JSON object, and the list's key in a column
@@ -36,8 +35,7 @@ inline page_of_rows read_page(const rows& read, std::int64_t limit) {
 }
 
 // The answer's body. `list` as in make_cursor().
-inline std::string page_json(std::string_view name, std::string_view list,
-                             const page_of_rows& page) {
+inline std::string page_json(std::string_view name, std::string_view list, const page_of_rows& page) {
   std::string doc = "{\"" + std::string(name) + "\":[";
   for (const auto& row : page.rows) {
     if (doc.back() != '[') doc += ',';
@@ -50,16 +48,16 @@ inline std::string page_json(std::string_view name, std::string_view list,
 
 // A query parameter that is a whole number, or nullopt when it is not given. Throws
 // RY_INVALID_ARGUMENT (422, naming the parameter and its bounds) for anything else.
-inline std::optional<std::int64_t> query_integer(const request& r, std::string_view name,
-                                                 std::int64_t min, std::int64_t max) {
+inline std::optional<std::int64_t> query_integer(const request& r, std::string_view name, std::int64_t min,
+                                                 std::int64_t max) {
   const auto text = r.query(name);
   if (!text) return std::nullopt;
   std::int64_t out = 0;
   const auto [end, ec] = std::from_chars(text->data(), text->data() + text->size(), out);
   if (ec != std::errc() || end != text->data() + text->size() || out < min || out > max) {
-    throw http_error(422, RY_INVALID_ARGUMENT, "http.invalid_value",
-                     std::string(name) + " must be a whole number from " + std::to_string(min) +
-                         " to " + std::to_string(max));
+    throw http_error(
+        422, RY_INVALID_ARGUMENT, "http.invalid_value",
+        std::string(name) + " must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
   return out;
 }

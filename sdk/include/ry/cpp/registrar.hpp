@@ -12,7 +12,7 @@
 namespace ry {
 
 struct route_options {
-  std::uint64_t max_body = 0;    // bytes; 0 = the host's default
+  std::uint64_t max_body = 0;  // bytes; 0 = the host's default
   std::uint64_t timeout_ms = 0;  // 0 = the host's default
   std::string_view openapi_json = {};
 };
@@ -51,8 +51,7 @@ struct route_handler {
   static ry_status serve(void* p, const ry_request_view* view, ry_request* handle) noexcept {
     auto* self = static_cast<route_handler*>(p);
     std::shared_ptr<request_state> state;
-    const ry_status made =
-        guard([&] { state = std::make_shared<request_state>(self->ctx, view, handle); });
+    const ry_status made = guard([&] { state = std::make_shared<request_state>(self->ctx, view, handle); });
     if (made != RY_OK) return made;
     try {
       if constexpr (is_task<answer>) {
@@ -261,8 +260,7 @@ class registrar {
   // f(request) -> task<response> | task<result<response>> | task<void> (it ends the request itself)
   // | response | result<response> (at once, without a coroutine).
   template <class F>
-  void route(std::string_view method, std::string_view pattern, std::uint32_t flags, F f,
-             const route_options& o = {}) {
+  void route(std::string_view method, std::string_view pattern, std::uint32_t flags, F f, const route_options& o = {}) {
     using handler = detail::route_handler<F>;
     ctx_.interface<ry_http_v1>();
     ry_route r{};
@@ -279,8 +277,8 @@ class registrar {
   }
   template <class T, class M>
   requires std::is_member_function_pointer_v<M>
-  void route(std::string_view method, std::string_view pattern, std::uint32_t flags, T* object,
-             M member, const route_options& o = {}) {
+  void route(std::string_view method, std::string_view pattern, std::uint32_t flags, T* object, M member,
+             const route_options& o = {}) {
     route(method, pattern, flags, detail::bound(object, member), o);
   }
 
@@ -383,8 +381,7 @@ class registrar {
   static void registered(ry_status st, const char* what, std::string_view which) {
     if (st == RY_OK) return;
     throw error(st, "registrar.refused",
-                std::string("the host refused the ") + what + " \"" + std::string(which) +
-                    "\": " + status_name(st));
+                std::string("the host refused the ") + what + " \"" + std::string(which) + "\": " + status_name(st));
   }
   const context& ctx_;
   const ry_registrar_v1& table_;

@@ -39,7 +39,8 @@ class settings_faults {
   // A name as one part of a key: a, or "a/b" with its quotes.
   static std::string quoted(std::string_view name) {
     for (const char c : name) {
-      const bool bare = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+      const bool bare =
+          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
       if (!bare) return '"' + std::string(name) + '"';
     }
     return std::string(name);

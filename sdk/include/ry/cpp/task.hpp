@@ -73,9 +73,7 @@ template <class T = void>
 class [[nodiscard]] task {
  public:
   struct promise_type : detail::promise_value<T> {
-    task get_return_object() noexcept {
-      return task(std::coroutine_handle<promise_type>::from_promise(*this));
-    }
+    task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
   };
   using value_type = T;
 
@@ -147,16 +145,13 @@ class root {
       }
       void await_resume() const noexcept {}
     };
-    root get_return_object() noexcept {
-      return root(std::coroutine_handle<promise_type>::from_promise(*this));
-    }
+    root get_return_object() noexcept { return root(std::coroutine_handle<promise_type>::from_promise(*this)); }
     end final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { std::terminate(); }  // roots catch everything themselves
   };
 
-  std::coroutine_handle<promise_type> prepare(env e, void (*ended)(void*) noexcept,
-                                              void* ctx) noexcept {
+  std::coroutine_handle<promise_type> prepare(env e, void (*ended)(void*) noexcept, void* ctx) noexcept {
     auto& p = handle_.promise();
     p.own_ = std::move(e);
     p.env_ = &p.own_;
@@ -186,8 +181,7 @@ inline task<cancel_token> this_cancel() {
 template <class T>
 task<T> with_cancel(cancel_token token, task<T> t) {
   struct restore {
-    restore(detail::env& env, cancel_token token)
-        : e(env), before(std::exchange(env.cancel, token)) {}
+    restore(detail::env& env, cancel_token token) : e(env), before(std::exchange(env.cancel, token)) {}
     ~restore() { e.cancel = std::move(before); }
     detail::env& e;
     cancel_token before;

@@ -50,8 +50,7 @@ struct tables {
           H::of(h)->post([fn, ctx] { fn(ctx); });
           return RY_OK;
         },
-        [](const ry_host* h, ry_exec*, std::uint64_t ms, ry_done done,
-           ry_op_id* op) noexcept -> ry_status {
+        [](const ry_host* h, ry_exec*, std::uint64_t ms, ry_done done, ry_op_id* op) noexcept -> ry_status {
           H* host = H::of(h);
           std::lock_guard lock(host->mutex_);
           const ry_op_id id = host->next_op_++;
@@ -68,8 +67,7 @@ struct tables {
             host->post([host, op] { host->pump(op); });
           }
         },
-        [](const ry_host* h, ry_exec*, ry_call_fn work, void* ctx,
-           ry_done done) noexcept -> ry_status {
+        [](const ry_host* h, ry_exec*, ry_call_fn work, void* ctx, ry_done done) noexcept -> ry_status {
           H::of(h)->post([work, ctx, done] {
             work(ctx);
             done.fn(done.ctx, RY_OK, nullptr);
@@ -112,8 +110,7 @@ struct tables {
           }
           return RY_OK;
         },
-        [](ry_registrar* r, ry_str point, ry_str name, const void* table,
-           void* self) noexcept -> ry_status {
+        [](ry_registrar* r, ry_str point, ry_str name, const void* table, void* self) noexcept -> ry_status {
           of(r)->drivers[text(point) + ":" + text(name)] = {table, self};
           return RY_OK;
         },
@@ -124,8 +121,8 @@ struct tables {
     return t;
   }
 
-  static ry_status answered(ry_request* r, std::uint32_t status, const ry_header* fields,
-                            std::size_t n, std::string body) {
+  static ry_status answered(ry_request* r, std::uint32_t status, const ry_header* fields, std::size_t n,
+                            std::string body) {
     answer& a = *ex(r)->out;
     a.status = status;
     a.fields = detail::own_headers(fields, n);
@@ -144,24 +141,20 @@ struct tables {
           }
           return answered(r, status, f, n, text(body));
         },
-        [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n, ry_str path,
-           std::uint64_t, std::uint64_t) noexcept -> ry_status {
-          return answered(r, status, f, n, "file:" + text(path));
-        },
+        [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n, ry_str path, std::uint64_t,
+           std::uint64_t) noexcept -> ry_status { return answered(r, status, f, n, "file:" + text(path)); },
         [](ry_request* r, const ry_error_view* e) noexcept -> ry_status {
           static constexpr std::uint32_t http_of[] = {500, 499, 500, 400, 504, 404, 409, 403, 429,
                                                       409, 409, 400, 501, 500, 503, 500, 401};
           ex(r)->out->failure = error::from(e->status, e);
-          const std::uint32_t derived =
-              e->status >= 0 && e->status <= RY_UNAUTHENTICATED ? http_of[e->status] : 500u;
+          const std::uint32_t derived = e->status >= 0 && e->status <= RY_UNAUTHENTICATED ? http_of[e->status] : 500u;
           std::string body = "{\"detail\":";
           if (e->detail_json.len != 0) {
             body += view(e->detail_json);
           } else {
             append_json_string(body, view(e->message));
           }
-          return answered(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0,
-                          body + "}");
+          return answered(r, e->http_status != 0 ? e->http_status : derived, nullptr, 0, body + "}");
         },
         [](ry_request* r, ry_cancel_fn fn, void* ctx) noexcept -> ry_status {
           ex(r)->on_cancel = fn;
@@ -176,9 +169,7 @@ struct tables {
           });
           return RY_OK;
         },
-        [](ry_request*, const ry_form_limits*, ry_form_fn, void*) noexcept -> ry_status {
-          return RY_UNIMPLEMENTED;
-        },
+        [](ry_request*, const ry_form_limits*, ry_form_fn, void*) noexcept -> ry_status { return RY_UNIMPLEMENTED; },
         [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n,
            ry_stream** out) noexcept -> ry_status {
           ex(r)->out->streaming = true;
@@ -217,8 +208,8 @@ struct tables {
     static const ry_db_v1 t = {
         sizeof(ry_db_v1),
         0,
-        [](const ry_host* h, ry_tx* tx, const ry_db_call* calls, std::size_t n, ry_exec*,
-           ry_db_fn fn, void* ctx, ry_op_id*) noexcept -> ry_status {
+        [](const ry_host* h, ry_tx* tx, const ry_db_call* calls, std::size_t n, ry_exec*, ry_db_fn fn, void* ctx,
+           ry_op_id*) noexcept -> ry_status {
           H* host = H::of(h);
           std::vector<H::result_rows*> results;
           error failure(RY_OK);
@@ -252,10 +243,8 @@ struct tables {
           });
           return RY_OK;
         },
-        [](const ry_host* h, std::uint32_t, ry_exec*, ry_tx_fn fn, void* ctx,
-           ry_op_id*) noexcept -> ry_status {
-          H::of(h)->post(
-              [h, fn, ctx] { fn(ctx, RY_OK, reinterpret_cast<ry_tx*>(H::of(h)), nullptr); });
+        [](const ry_host* h, std::uint32_t, ry_exec*, ry_tx_fn fn, void* ctx, ry_op_id*) noexcept -> ry_status {
+          H::of(h)->post([h, fn, ctx] { fn(ctx, RY_OK, reinterpret_cast<ry_tx*>(H::of(h)), nullptr); });
           return RY_OK;
         },
         [](ry_tx* tx, ry_exec*, ry_done done) noexcept -> ry_status {
@@ -290,13 +279,10 @@ struct tables {
            void* ctx) noexcept -> ry_status {
           H* host = H::of(h);
           host->enqueued.emplace_back(text(r->kind), text(r->args_json));
-          host->post([host, fn, ctx] {
-            fn(ctx, RY_OK, static_cast<std::int64_t>(host->enqueued.size()), nullptr);
-          });
+          host->post([host, fn, ctx] { fn(ctx, RY_OK, static_cast<std::int64_t>(host->enqueued.size()), nullptr); });
           return RY_OK;
         },
-        [](const ry_host* h, ry_str kind, std::int64_t, std::int64_t,
-           ry_str args) noexcept -> ry_status {
+        [](const ry_host* h, ry_str kind, std::int64_t, std::int64_t, ry_str args) noexcept -> ry_status {
           H::of(h)->enqueued.emplace_back(text(kind), text(args));
           return RY_OK;
         },
@@ -322,51 +308,45 @@ struct tables {
           H::of(h)->complete(done, RY_OK);
           return RY_OK;
         },
-        [](ry_event* e, ry_status st, const ry_error_view*) noexcept {
-          reinterpret_cast<H::delivery*>(e)->st = st;
-        },
-        [](const ry_host*, ry_str, ry_exec*, ry_live_fn, void*,
-           ry_subscription** out) noexcept -> ry_status {
+        [](ry_event* e, ry_status st, const ry_error_view*) noexcept { reinterpret_cast<H::delivery*>(e)->st = st; },
+        [](const ry_host*, ry_str, ry_exec*, ry_live_fn, void*, ry_subscription** out) noexcept -> ry_status {
           *out = reinterpret_cast<ry_subscription*>(new char);
           return RY_OK;
         },
         [](ry_subscription* s) noexcept { delete reinterpret_cast<char*>(s); },
-        [](const ry_host*, ry_str, std::uint64_t, ry_bytes, std::uint32_t) noexcept -> ry_status {
-          return RY_OK;
-        },
+        [](const ry_host*, ry_str, std::uint64_t, ry_bytes, std::uint32_t) noexcept -> ry_status { return RY_OK; },
         [](const ry_host*) noexcept -> std::uint32_t { return 0; }};
     return t;
   }
 
   static const ry_secrets_v1& secrets() {
     // "sealed:<context>:<plain>": readable in a failed test.
-    static const ry_secrets_v1 t = {sizeof(ry_secrets_v1), 0,
-                                    [](const ry_host*, ry_str c, ry_bytes plain, ry_take_fn take,
-                                       void* ctx) noexcept -> ry_status {
-                                      const std::string s = "sealed:" + text(c) + ":" + text(plain);
-                                      take(ctx, raw(s));
-                                      return RY_OK;
-                                    },
-                                    [](const ry_host*, ry_str c, ry_bytes sealed, ry_take_fn take,
-                                       void* ctx) noexcept -> ry_status {
-                                      const std::string head = "sealed:" + text(c) + ":";
-                                      if (view(sealed).substr(0, head.size()) != head)
-                                        return RY_DATA_LOSS;
-                                      take(ctx, raw(view(sealed).substr(head.size())));
-                                      return RY_OK;
-                                    },
-                                    [](const ry_host*, ry_str) noexcept {},
-                                    [](const ry_host*, ry_str) noexcept {},
-                                    [](const ry_host*, ry_str) noexcept {}};
+    static const ry_secrets_v1 t = {
+        sizeof(ry_secrets_v1),
+        0,
+        [](const ry_host*, ry_str c, ry_bytes plain, ry_take_fn take, void* ctx) noexcept -> ry_status {
+          const std::string s = "sealed:" + text(c) + ":" + text(plain);
+          take(ctx, raw(s));
+          return RY_OK;
+        },
+        [](const ry_host*, ry_str c, ry_bytes sealed, ry_take_fn take, void* ctx) noexcept -> ry_status {
+          const std::string head = "sealed:" + text(c) + ":";
+          if (view(sealed).substr(0, head.size()) != head) return RY_DATA_LOSS;
+          take(ctx, raw(view(sealed).substr(head.size())));
+          return RY_OK;
+        },
+        [](const ry_host*, ry_str) noexcept {},
+        [](const ry_host*, ry_str) noexcept {},
+        [](const ry_host*, ry_str) noexcept {}};
     return t;
   }
 
   static const ry_auth_v1& auth() {
     // "token:<claims>": readable in a failed test.
     static const ry_auth_v1 t = {
-        sizeof(ry_auth_v1), 0,
-        [](const ry_host*, ry_str claims, std::uint64_t, ry_take_fn take,
-           void* ctx) noexcept -> ry_status {
+        sizeof(ry_auth_v1),
+        0,
+        [](const ry_host*, ry_str claims, std::uint64_t, ry_take_fn take, void* ctx) noexcept -> ry_status {
           const std::string s = "token:" + text(claims);
           take(ctx, raw(s));
           return RY_OK;
@@ -399,7 +379,8 @@ struct tables {
         },
         [](ry_lease*) noexcept {},
         [](const ry_host* h, ry_str point, ry_str driver, ry_str rule, ry_str problem) noexcept -> ry_status {
-          H::of(h)->driver_violations.push_back(text(point) + " " + text(driver) + ": " + text(rule) + ": " + text(problem));
+          H::of(h)->driver_violations.push_back(text(point) + " " + text(driver) + ": " + text(rule) + ": " +
+                                                text(problem));
           return RY_OK;
         }};
     return t;
@@ -409,10 +390,8 @@ struct tables {
     static const ry_metrics_v1 t = {
         sizeof(ry_metrics_v1),
         0,
-        [](const ry_host* h, std::int32_t, ry_str name, ry_str, const ry_header*, std::size_t,
-           const double*, std::size_t) noexcept {
-          return reinterpret_cast<ry_metric*>(&H::of(h)->figures[text(name)]);
-        },
+        [](const ry_host* h, std::int32_t, ry_str name, ry_str, const ry_header*, std::size_t, const double*,
+           std::size_t) noexcept { return reinterpret_cast<ry_metric*>(&H::of(h)->figures[text(name)]); },
         [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) += v; },
         [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) = v; },
         [](ry_metric* m, double v) noexcept { *reinterpret_cast<double*>(m) = v; }};
@@ -421,12 +400,13 @@ struct tables {
 
   static const ry_http_client_v1& client() {
     static const ry_http_client_v1 t = {
-        sizeof(ry_http_client_v1), 0,
-        [](const ry_host* h, ry_exec*, const ry_client_request* r, const ry_client_handler* handler,
-           void* ctx, ry_op_id* op) noexcept -> ry_status {
+        sizeof(ry_http_client_v1),
+        0,
+        [](const ry_host* h, ry_exec*, const ry_client_request* r, const ry_client_handler* handler, void* ctx,
+           ry_op_id* op) noexcept -> ry_status {
           H* host = H::of(h);
-          host->client.requests.push_back({text(r->method), text(r->url), text(r->body),
-                                           detail::own_headers(r->headers, r->n_headers)});
+          host->client.requests.push_back(
+              {text(r->method), text(r->url), text(r->body), detail::own_headers(r->headers, r->n_headers)});
           H::flow f;
           f.reply = {0, {}, error(RY_UNAVAILABLE, "http_client.resolve", "no scripted answer")};
           for (const auto& [part, reply] : host->client.script_) {
@@ -459,8 +439,7 @@ struct tables {
   }
 };
 
-inline const void* fake_host::get_interface(const ry_host* host, ry_str id,
-                                            std::uint32_t) noexcept {
+inline const void* fake_host::get_interface(const ry_host* host, ry_str id, std::uint32_t) noexcept {
   const std::string_view name = view(id);
   if (of(host)->hidden_.count(std::string(name)) != 0) return nullptr;
   if (name == RY_CORE_1) return &tables::core();
@@ -529,10 +508,7 @@ inline db_reply fake_host::reply_to(const ry_db_call& c, bool in_tx) {
     if (replies.size() > 1) replies.erase(replies.begin());
     return reply;
   }
-  return {{},
-          {},
-          0,
-          error(RY_UNIMPLEMENTED, "testing.no_script", "no scripted answer for: " + record.sql)};
+  return {{}, {}, 0, error(RY_UNIMPLEMENTED, "testing.no_script", "no scripted answer for: " + record.sql)};
 }
 
 inline void fake_host::pump(ry_op_id op) {
@@ -646,8 +622,7 @@ inline void fake_host::drop_client(const answer& a, std::int32_t why) {
   run_ready();
 }
 
-inline std::int32_t fake_host::run_job(std::string_view kind, std::string_view args_json,
-                                       std::uint32_t attempt) {
+inline std::int32_t fake_host::run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt) {
   const auto it = jobs_.find(std::string(kind));
   if (it == jobs_.end()) throw std::logic_error("no such job kind");
   running_job job;
@@ -669,8 +644,8 @@ inline std::int32_t fake_host::run_job(std::string_view kind, std::string_view a
   return job.outcome;
 }
 
-inline ry_status fake_host::deliver(std::string_view consumer, std::string_view kind,
-                                    std::string_view key, std::string_view payload_json) {
+inline ry_status fake_host::deliver(std::string_view consumer, std::string_view kind, std::string_view key,
+                                    std::string_view payload_json) {
   const auto it = consumers_.find(std::string(consumer));
   if (it == consumers_.end()) throw std::logic_error("no such consumer");
   delivery d;

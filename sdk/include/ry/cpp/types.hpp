@@ -32,8 +32,7 @@ inline std::string_view view(ry_str s) noexcept {
   return s.len == 0 ? std::string_view() : std::string_view(s.ptr, s.len);
 }
 inline std::string_view view(ry_bytes b) noexcept {
-  return b.len == 0 ? std::string_view()
-                    : std::string_view(reinterpret_cast<const char*>(b.ptr), b.len);
+  return b.len == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(b.ptr), b.len);
 }
 inline std::string text(ry_str s) {
   return std::string(view(s));
@@ -101,12 +100,8 @@ struct uuid : ry_uuid {
   }
 
   bool is_nil() const noexcept { return *this == uuid(); }
-  friend bool operator==(const uuid& a, const uuid& b) noexcept {
-    return std::memcmp(a.bytes, b.bytes, 16) == 0;
-  }
-  friend bool operator<(const uuid& a, const uuid& b) noexcept {
-    return std::memcmp(a.bytes, b.bytes, 16) < 0;
-  }
+  friend bool operator==(const uuid& a, const uuid& b) noexcept { return std::memcmp(a.bytes, b.bytes, 16) == 0; }
+  friend bool operator<(const uuid& a, const uuid& b) noexcept { return std::memcmp(a.bytes, b.bytes, 16) < 0; }
 };
 
 // ---- errors -----------------------------------------------------------------------------------
@@ -138,16 +133,14 @@ class error : public std::exception {
   explicit error(ry_status st = RY_UNKNOWN) noexcept : status_(st) {}
   error(ry_status st, std::string reason, std::string message, std::string detail_json = {})
       : status_(st),
-        texts_(std::make_shared<texts>(
-            texts{std::move(reason), std::move(message), std::move(detail_json)})) {}
+        texts_(std::make_shared<texts>(texts{std::move(reason), std::move(message), std::move(detail_json)})) {}
 
   // The error of a completion. When memory is short only the status remains.
   static error from(ry_status st, const ry_error_view* v) noexcept {
     error e(st);
     if (v == nullptr) return e;
     try {
-      e.texts_ =
-          std::make_shared<texts>(texts{text(v->reason), text(v->message), text(v->detail_json)});
+      e.texts_ = std::make_shared<texts>(texts{text(v->reason), text(v->message), text(v->detail_json)});
     } catch (...) {
       e.texts_ = nullptr;
     }
@@ -157,9 +150,7 @@ class error : public std::exception {
   }
 
   ry_status status() const noexcept { return status_; }
-  std::string_view reason() const noexcept {
-    return texts_ ? std::string_view(texts_->reason) : std::string_view();
-  }
+  std::string_view reason() const noexcept { return texts_ ? std::string_view(texts_->reason) : std::string_view(); }
   std::string_view message() const noexcept {
     return texts_ ? std::string_view(texts_->message) : std::string_view(status_name(status_));
   }
@@ -169,9 +160,7 @@ class error : public std::exception {
   std::uint32_t http_status() const noexcept { return http_status_; }
   std::uint32_t retry_after_s() const noexcept { return retry_after_s_; }
   bool is(std::string_view reason_code) const noexcept { return reason() == reason_code; }
-  const char* what() const noexcept override {
-    return texts_ ? texts_->message.c_str() : status_name(status_);
-  }
+  const char* what() const noexcept override { return texts_ ? texts_->message.c_str() : status_name(status_); }
 
   error with_http(std::uint32_t http_status) const {
     error e = *this;
@@ -230,8 +219,7 @@ inline error conflict(std::string reason, std::string message) {
   return error(RY_ALREADY_EXISTS, std::move(reason), std::move(message));
 }
 inline error exhausted(std::string reason, std::string message, std::string detail_json = {}) {
-  return error(RY_RESOURCE_EXHAUSTED, std::move(reason), std::move(message),
-               std::move(detail_json));
+  return error(RY_RESOURCE_EXHAUSTED, std::move(reason), std::move(message), std::move(detail_json));
 }
 inline error precondition(std::string reason, std::string message) {
   return error(RY_FAILED_PRECONDITION, std::move(reason), std::move(message));
@@ -243,10 +231,9 @@ inline error internal(std::string reason, std::string message) {
   return error(RY_INTERNAL, std::move(reason), std::move(message));
 }
 // Any status with the HTTP status of the answer: http_error(402, ...).
-inline error http_error(std::uint32_t http_status, ry_status st, std::string reason,
-                        std::string message, std::string detail_json = {}) {
-  return error(st, std::move(reason), std::move(message), std::move(detail_json))
-      .with_http(http_status);
+inline error http_error(std::uint32_t http_status, ry_status st, std::string reason, std::string message,
+                        std::string detail_json = {}) {
+  return error(st, std::move(reason), std::move(message), std::move(detail_json)).with_http(http_status);
 }
 
 // The exception being handled, as an error. Call inside a catch block only.

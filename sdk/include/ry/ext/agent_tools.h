@@ -21,7 +21,8 @@ extern "C" {
 #define RY_AGENT_TOOLS_1 "agent.tools/1"
 
 /* Flags of a scope. */
-#define RY_TOOLS_TAKEN_OVER 1u /* another worker executed this run before; state that a source kept there is not available */
+#define RY_TOOLS_TAKEN_OVER \
+  1u /* another worker executed this run before; state that a source kept there is not available */
 
 /* For whom; borrowed-in. */
 typedef struct ry_tools_scope {
@@ -36,8 +37,7 @@ typedef struct ry_tools_scope {
   uint32_t reserved0;
 } ry_tools_scope;
 
-typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json,
-                                 const ry_error_view* err) RY_NOEXCEPT;
+typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json, const ry_error_view* err) RY_NOEXCEPT;
 
 /* All on the exec of call(), in order. */
 typedef struct ry_tool_sink {
@@ -45,8 +45,7 @@ typedef struct ry_tool_sink {
   uint32_t reserved0;
   void (*on_output)(void* ctx, ry_str text) RY_NOEXCEPT; /* progress, any number of times */
   /* Last, exactly once. A tool that failed is RY_OK with is_error; others: it could not be called. */
-  void (*on_result)(void* ctx, ry_status st, ry_str result_json, const ry_error_view* err)
-      RY_NOEXCEPT;
+  void (*on_result)(void* ctx, ry_status st, ry_str result_json, const ry_error_view* err) RY_NOEXCEPT;
 } ry_tool_sink;
 
 typedef struct ry_agent_tools_v1 {
@@ -55,18 +54,15 @@ typedef struct ry_agent_tools_v1 {
   /* The tools of this agent. Must not wait for an unreachable server: return what is known. RY_NOT_FOUND: the agent is gone,
    * so it has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After any other error the run
    * continues without this source and reports it in its stream. [any] */
-  ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn,
-                    void* ctx) RY_NOEXCEPT;
+  ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn, void* ctx) RY_NOEXCEPT;
   /* *call is valid until on_result returned. [any] */
-  ry_status (*call)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name,
-                    ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
-                    void** call) RY_NOEXCEPT;
+  ry_status (*call)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name, ry_str arguments_json,
+                    ry_exec* exec, const ry_tool_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */
   /* Like call, for a call of a worker that no longer executes the run: waits for the work that the call started, and starts none.
    * on_result with RY_NOT_FOUND: the outcome of that call is unknown. May be NULL. [any] */
-  ry_status (*resume)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name,
-                      ry_str arguments_json, ry_exec* exec, const ry_tool_sink* sink, void* ctx,
-                      void** call) RY_NOEXCEPT;
+  ry_status (*resume)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name, ry_str arguments_json,
+                      ry_exec* exec, const ry_tool_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   /* This worker no longer executes the run, so the source can free what it keeps for the run in memory. finished: 1 if the run has
    * ended, so work that was started for it can be cancelled; 0 if another worker continues it. No call of the run is pending.
    * May be NULL. [any] */

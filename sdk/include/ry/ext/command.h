@@ -14,7 +14,7 @@ extern "C" {
 
 #define RY_COMMAND_MODEL_CHECK "model_check" /* {"model", "json", "timeout_seconds", "total_timeout_seconds"?} */
 
-#define RY_COMMAND_MAIL_CHECK "mail_check"   /* {"json", "dns_server"?} */
+#define RY_COMMAND_MAIL_CHECK "mail_check" /* {"json", "dns_server"?} */
 
 typedef struct ry_command_call {
   uint32_t struct_size;

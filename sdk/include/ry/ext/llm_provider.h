@@ -33,25 +33,26 @@ extern "C" {
 
 typedef struct ry_llm_usage {
   uint32_t struct_size;
-  uint32_t estimated;        /* 1: the provider did not report all counts; some are estimated from the text */
-  int64_t input_tokens;      /* all of them, cached ones included */
+  uint32_t estimated; /* 1: the provider did not report all counts; some are estimated from the text */
+  int64_t input_tokens; /* all of them, cached ones included */
   int64_t output_tokens;
-  int64_t cached_tokens;     /* read from the provider's cache */
-  int64_t cache_write_tokens; /* written to the provider's cache; part of input_tokens. Since 1.0; 0 if struct_size is smaller */
+  int64_t cached_tokens; /* read from the provider's cache */
+  int64_t
+      cache_write_tokens; /* written to the provider's cache; part of input_tokens. Since 1.0; 0 if struct_size is smaller */
 } ry_llm_usage;
 
-#define RY_LLM_FINISH_STOP 1       /* the model ended its answer itself */
+#define RY_LLM_FINISH_STOP 1 /* the model ended its answer itself */
 #define RY_LLM_FINISH_TOOL_CALLS 2 /* the model waits for the results of its calls */
-#define RY_LLM_FINISH_LENGTH 3     /* truncated at a token limit; the arguments of the last call may be incomplete */
-#define RY_LLM_FINISH_FILTER 4     /* the provider withheld the answer or the rest of it */
-#define RY_LLM_FINISH_REFUSAL 5    /* the model declined to answer */
-#define RY_LLM_FINISH_PAUSE 6      /* the provider paused a long turn; ask again with the text so far */
-#define RY_LLM_FINISH_ERROR 7      /* the provider reports a failed answer without an error of its own */
+#define RY_LLM_FINISH_LENGTH 3 /* truncated at a token limit; the arguments of the last call may be incomplete */
+#define RY_LLM_FINISH_FILTER 4 /* the provider withheld the answer or the rest of it */
+#define RY_LLM_FINISH_REFUSAL 5 /* the model declined to answer */
+#define RY_LLM_FINISH_PAUSE 6 /* the provider paused a long turn; ask again with the text so far */
+#define RY_LLM_FINISH_ERROR 7 /* the provider reports a failed answer without an error of its own */
 
 typedef struct ry_llm_end {
   uint32_t struct_size;
-  int32_t finish;            /* RY_LLM_FINISH_*, 0 when it failed */
-  ry_llm_usage usage;        /* also on failure and cancellation: what is known */
+  int32_t finish; /* RY_LLM_FINISH_*, 0 when it failed */
+  ry_llm_usage usage; /* also on failure and cancellation: what is known */
 } ry_llm_end;
 
 /* All on the exec of complete(), in order; on_end last and exactly once. Strings borrowed-out. */
@@ -68,8 +69,7 @@ typedef struct ry_llm_sink {
    * RY_OUT_OF_RANGE (context too long): with less. Clients see err->message: it is the driver's own sentence, without
    * addresses and text of the provider. Put those into err's detail_json as {"cause": "..."}, which is logged and shown to
    * the operator only. Neither holds the API key. */
-  void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err)
-      RY_NOEXCEPT;
+  void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) RY_NOEXCEPT;
   /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
    * as an element of the message's "reasoning"; its members "driver" and "model" say whose it is. */
   void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
@@ -80,16 +80,16 @@ typedef struct ry_llm_sink {
 } ry_llm_sink;
 
 /* Limits of a provider for requests to one model; 0: no limit is known. */
-#define RY_LLM_GIF_STILL 1u        /* no animated GIF */
-#define RY_LLM_GIF_NONE 2u         /* no GIF at all */
+#define RY_LLM_GIF_STILL 1u /* no animated GIF */
+#define RY_LLM_GIF_NONE 2u /* no GIF at all */
 typedef struct ry_llm_limits {
   uint32_t struct_size;
-  uint32_t tools;                  /* of one request */
-  uint32_t image_side;             /* pixels of the longer side of an image */
-  uint32_t many_images;            /* in a request with more images than this ... */
-  uint32_t image_side_of_many;     /* ... pixels of the longer side of each */
-  uint32_t gifs;                   /* RY_LLM_GIF_*, or 0 */
-  uint64_t image_bytes;            /* of one image, as base64 */
+  uint32_t tools; /* of one request */
+  uint32_t image_side; /* pixels of the longer side of an image */
+  uint32_t many_images; /* in a request with more images than this ... */
+  uint32_t image_side_of_many; /* ... pixels of the longer side of each */
+  uint32_t gifs; /* RY_LLM_GIF_*, or 0 */
+  uint64_t image_bytes; /* of one image, as base64 */
 } ry_llm_limits;
 
 typedef struct ry_llm_provider_v1 {
@@ -97,13 +97,12 @@ typedef struct ry_llm_provider_v1 {
   uint32_t reserved0;
   /* Creates an instance for one configured provider. May read files, but does no other I/O, because `runyard check` calls it too. A
    * message in err about a key of config_json begins with that key. [lifecycle] */
-  ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err)
-      RY_NOEXCEPT;
+  ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err) RY_NOEXCEPT;
   /* No call is under way. [lifecycle] */
   void (*close)(void* self, void* provider) RY_NOEXCEPT;
   /* Starts one model answer. The sink is copied. *call is valid until on_end returned. [any] */
-  ry_status (*complete)(void* self, void* provider, ry_str request_json, ry_exec* exec,
-                        const ry_llm_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
+  ry_status (*complete)(void* self, void* provider, ry_str request_json, ry_exec* exec, const ry_llm_sink* sink,
+                        void* ctx, void** call) RY_NOEXCEPT;
   /* Closes the connection to the model at once; on_end follows with RY_CANCELLED. [exec] */
   void (*cancel)(void* self, void* call) RY_NOEXCEPT;
   /* May be NULL, or missing if struct_size is smaller: no limits are known. Sets the members of *limits that its

@@ -33,9 +33,9 @@ extern "C" {
 
 /* Capabilities. Unknown bits are ignored. */
 #define RY_MCP_EXCHANGES 1u /* see above */
-#define RY_MCP_HEADERS 2u   /* the headers of a message reach the server */
-#define RY_MCP_MODERN 4u    /* may carry revision 2026-07-28; without: revisions with `initialize` only */
-#define RY_MCP_LOCAL 8u     /* runs a program on this machine */
+#define RY_MCP_HEADERS 2u /* the headers of a message reach the server */
+#define RY_MCP_MODERN 4u /* may carry revision 2026-07-28; without: revisions with `initialize` only */
+#define RY_MCP_LOCAL 8u /* runs a program on this machine */
 #define RY_MCP_RESOLVES 16u /* no transport of its own: resolve() names the configuration to be used */
 #define RY_MCP_AUTHORIZES 32u /* with RY_MCP_RESOLVES: authorize() may find better credentials */
 
@@ -44,41 +44,41 @@ extern "C" {
 /* Whom to reach, and for whom; borrowed-in. */
 typedef struct ry_mcp_target {
   uint32_t struct_size;
-  uint32_t flags;           /* RY_MCP_OPERATOR */
-  ry_str server;            /* the configuration's name, for messages */
-  ry_str config_json;       /* its `config` object, secrets in the clear */
-  ry_str account_id;        /* may be empty */
-  ry_str identity;          /* connections are shared only within one identity */
+  uint32_t flags; /* RY_MCP_OPERATOR */
+  ry_str server; /* the configuration's name, for messages */
+  ry_str config_json; /* its `config` object, secrets in the clear */
+  ry_str account_id; /* may be empty */
+  ry_str identity; /* connections are shared only within one identity */
   uint64_t connect_timeout_ms; /* until messages can flow; 0 = the driver's default */
-  uint64_t max_message_bytes;  /* of one message from the server, decoded; over it RY_RESOURCE_EXHAUSTED */
+  uint64_t max_message_bytes; /* of one message from the server, decoded; over it RY_RESOURCE_EXHAUSTED */
 } ry_mcp_target;
 
 /* What a message is; decides about framing only. */
-#define RY_MCP_REQUEST 1u      /* the server will answer it */
+#define RY_MCP_REQUEST 1u /* the server will answer it */
 #define RY_MCP_NOTIFICATION 2u
-#define RY_MCP_ANSWER 3u       /* to a request of the server */
-#define RY_MCP_RESUMABLE 256u  /* an exchange that breaks may be taken up again by the driver's own means */
-#define RY_MCP_LAST 512u       /* only close() follows: what carried it need not be kept */
+#define RY_MCP_ANSWER 3u /* to a request of the server */
+#define RY_MCP_RESUMABLE 256u /* an exchange that breaks may be taken up again by the driver's own means */
+#define RY_MCP_LAST 512u /* only close() follows: what carried it need not be kept */
 
 typedef struct ry_mcp_message {
   uint32_t struct_size;
-  uint32_t kind;             /* one of the three, and bits */
-  uint64_t token;            /* names it in on_sent, on_message and finish; not 0, new for each message */
-  ry_str json;               /* one JSON text without line breaks; copied */
-  const ry_header* headers;  /* beside the configuration's, which they replace; copied */
+  uint32_t kind; /* one of the three, and bits */
+  uint64_t token; /* names it in on_sent, on_message and finish; not 0, new for each message */
+  ry_str json; /* one JSON text without line breaks; copied */
+  const ry_header* headers; /* beside the configuration's, which they replace; copied */
   size_t n_headers;
-  uint64_t timeout_ms;       /* of an exchange, from its start to its end; 0 = none */
+  uint64_t timeout_ms; /* of an exchange, from its start to its end; 0 = none */
 } ry_mcp_message;
 
 /* How a message fared beyond its status; borrowed-out. */
 #define RY_MCP_IN_SESSION 1u /* it was sent within a session that the server keeps */
 typedef struct ry_mcp_outcome {
   uint32_t struct_size;
-  uint32_t flags;            /* RY_MCP_IN_SESSION */
-  uint32_t http_status;      /* of the exchange's answer; 0 = none */
-  uint32_t retry_after_s;    /* 0 = none */
-  ry_str body;               /* of an answer that is no message: its beginning, at most 64 KiB */
-  ry_str authenticate;       /* the answer's WWW-Authenticate fields, joined by ", "; may be empty */
+  uint32_t flags; /* RY_MCP_IN_SESSION */
+  uint32_t http_status; /* of the exchange's answer; 0 = none */
+  uint32_t retry_after_s; /* 0 = none */
+  ry_str body; /* of an answer that is no message: its beginning, at most 64 KiB */
+  ry_str authenticate; /* the answer's WWW-Authenticate fields, joined by ", "; may be empty */
 } ry_mcp_outcome;
 
 /* All on the exec of open(), in order. */
@@ -113,9 +113,9 @@ typedef void (*ry_mcp_resolved_fn)(void* ctx, ry_status st, ry_str type, ry_str 
 /* A configuration that was named, and how the server took it; borrowed-in. */
 typedef struct ry_mcp_refusal {
   uint32_t struct_size;
-  uint32_t http_status;  /* 401 or 403; 0: it was not tried, see "expired" */
-  ry_str config_json;    /* as it was named */
-  ry_str authenticate;   /* as in ry_mcp_outcome */
+  uint32_t http_status; /* 401 or 403; 0: it was not tried, see "expired" */
+  ry_str config_json; /* as it was named */
+  ry_str authenticate; /* as in ry_mcp_outcome */
 } ry_mcp_refusal;
 
 typedef struct ry_mcp_transport_v1 {
@@ -129,8 +129,8 @@ typedef struct ry_mcp_transport_v1 {
    * RY_RESOURCE_EXHAUSTED: the account has too many sessions of this driver; RY_ABORTED: the node has too many. The module
    * closes idle sessions (of the account; with RY_ABORTED also of others) and calls open() again for a few seconds.
    * RY_UNAVAILABLE and others: the server cannot be reached, or its program cannot be started. [any] */
-  ry_status (*open)(void* self, const ry_mcp_target* target, ry_exec* exec, const ry_mcp_sink* sink,
-                    void* ctx, void** session, ry_errbuf* err) RY_NOEXCEPT;
+  ry_status (*open)(void* self, const ry_mcp_target* target, ry_exec* exec, const ry_mcp_sink* sink, void* ctx,
+                    void** session, ry_errbuf* err) RY_NOEXCEPT;
   /* RY_RESOURCE_EXHAUSTED: too many messages (at least 16) wait for their on_sent; RY_CANCELLED: the
    * session is over. [exec] */
   ry_status (*send)(void* self, void* session, const ry_mcp_message* message) RY_NOEXCEPT;
@@ -151,8 +151,8 @@ typedef struct ry_mcp_transport_v1 {
    * credentials than those that were named for this target: names the configuration for another try.
    * RY_UNAUTHENTICATED: there are none without somebody's doing, and the error's sentence says whose.
    * The module calls off nothing: an operation under way is finished for those that come later. [any] */
-  ry_status (*authorize)(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal,
-                         ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*authorize)(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal, ry_exec* exec,
+                         ry_mcp_resolved_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_mcp_transport_v1;
 
 #ifdef __cplusplus

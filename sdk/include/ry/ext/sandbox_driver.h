@@ -16,47 +16,49 @@ extern "C" {
 #define RY_MCP_SANDBOX_1 "mcp.sandbox/1"
 
 /* Flags of a command. */
-#define RY_SANDBOX_TALKS 1u       /* its standard input stays open: write(), close_stdin(), pause() */
-#define RY_SANDBOX_SCRATCH 2u     /* no workspace of a project: /workspace is empty and goes with the command.
+#define RY_SANDBOX_TALKS 1u /* its standard input stays open: write(), close_stdin(), pause() */
+#define RY_SANDBOX_SCRATCH \
+  2u /* no workspace of a project: /workspace is empty and goes with the command.
                                      project_id then names whom it runs for, and nothing that is kept */
-#define RY_SANDBOX_COUNTS_DATA 4u /* memory_bytes bounds in each process the memory that can be written to,
+#define RY_SANDBOX_COUNTS_DATA \
+  4u /* memory_bytes bounds in each process the memory that can be written to,
                                      not the address space: for programs that reserve more than they use */
 
 /* A place of the host that a command sees under the same path. */
 #define RY_SANDBOX_WRITABLE 1u
 typedef struct ry_sandbox_place {
   uint32_t struct_size;
-  uint32_t flags;           /* RY_SANDBOX_WRITABLE */
-  ry_str path;              /* absolute; one that is not there is left out */
+  uint32_t flags; /* RY_SANDBOX_WRITABLE */
+  ry_str path; /* absolute; one that is not there is left out */
 } ry_sandbox_place;
 
 typedef struct ry_sandbox_command {
   uint32_t struct_size;
-  uint32_t network;         /* 1: with network; 0: none */
-  const ry_str* argv;       /* argv[0] by PATH inside the sandbox */
+  uint32_t network; /* 1: with network; 0: none */
+  const ry_str* argv; /* argv[0] by PATH inside the sandbox */
   size_t n_argv;
   ry_bytes stdin_bytes;
-  uint64_t wall_ms;         /* 0 = the driver's default; its maximum holds, but not with RY_SANDBOX_TALKS */
-  uint64_t memory_bytes;    /* of all its processes together, and address space of each. 0 = default */
-  uint64_t output_bytes;    /* total of both pipes handed on; more is dropped and counted. 0 = default */
+  uint64_t wall_ms; /* 0 = the driver's default; its maximum holds, but not with RY_SANDBOX_TALKS */
+  uint64_t memory_bytes; /* of all its processes together, and address space of each. 0 = default */
+  uint64_t output_bytes; /* total of both pipes handed on; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
   size_t n_host_files;
-  uint32_t flags;           /* RY_SANDBOX_TALKS, ... */
+  uint32_t flags; /* RY_SANDBOX_TALKS, ... */
   uint32_t reserved0;
-  const ry_str* env;        /* "KEY=value" beside the driver's own environment, which it replaces */
+  const ry_str* env; /* "KEY=value" beside the driver's own environment, which it replaces */
   size_t n_env;
   const ry_sandbox_place* places;
   size_t n_places;
   /* 0 = the driver's own limit. They replace it, also by a larger value. */
-  uint64_t processes;       /* processes and threads. Where the kernel counts them by user, of all commands of project_id */
-  uint64_t open_files;      /* of each process */
-  uint64_t file_bytes;      /* largest file that it may write */
-  uint64_t scratch_bytes;   /* size of /tmp, and of /workspace of RY_SANDBOX_SCRATCH */
-  ry_str cache;             /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
+  uint64_t processes; /* processes and threads. Where the kernel counts them by user, of all commands of project_id */
+  uint64_t open_files; /* of each process */
+  uint64_t file_bytes; /* largest file that it may write */
+  uint64_t scratch_bytes; /* size of /tmp, and of /workspace of RY_SANDBOX_SCRATCH */
+  ry_str cache; /* absolute path of a directory of the host that appears, writable, as /cache; empty: none. The
                                driver gives it to the command's user */
-  uint64_t cache_bytes;     /* a command that makes it larger is ended; 0 = no limit */
-  ry_str account;           /* account of the command, a UUID, to which the limits per account apply. Empty: they
+  uint64_t cache_bytes; /* a command that makes it larger is ended; 0 = no limit */
+  ry_str account; /* account of the command, a UUID, to which the limits per account apply. Empty: they
                                apply to project_id */
   /* Limits of the workspace if they are below the driver's; 0 = the driver's limits. The driver ends a command that makes the
    * workspace larger while it exceeds a limit. */
@@ -66,8 +68,8 @@ typedef struct ry_sandbox_command {
 
 typedef struct ry_sandbox_exit {
   uint32_t struct_size;
-  int32_t exit_code;        /* 0..255 or -signal */
-  int32_t why;              /* 0, or RY_WHY_DEADLINE, RY_WHY_USER; RY_WHY_OVERLOAD: it took more memory or
+  int32_t exit_code; /* 0..255 or -signal */
+  int32_t why; /* 0, or RY_WHY_DEADLINE, RY_WHY_USER; RY_WHY_OVERLOAD: it took more memory or
                                space than it may, as the last output on 2 says */
   uint32_t reserved0;
   uint64_t dropped_bytes;
@@ -82,8 +84,7 @@ typedef struct ry_sandbox_sink {
   uint32_t reserved0;
   void (*on_output)(void* ctx, int32_t fd, ry_bytes bytes) RY_NOEXCEPT; /* fd 1 or 2 */
   /* Last, exactly once. exit: NULL unless st == RY_OK. All of the command's processes are gone. */
-  void (*on_exit)(void* ctx, ry_status st, const ry_sandbox_exit* exit, const ry_error_view* err)
-      RY_NOEXCEPT;
+  void (*on_exit)(void* ctx, ry_status st, const ry_sandbox_exit* exit, const ry_error_view* err) RY_NOEXCEPT;
 } ry_sandbox_sink;
 
 /* content: borrowed-out; total_size: of the whole file. */
@@ -93,8 +94,7 @@ typedef void (*ry_sandbox_read_fn)(void* ctx, ry_status st, ry_bytes content, ui
 typedef void (*ry_sandbox_open_fn)(void* ctx, ry_status st, int32_t fd, uint64_t total_size,
                                    const ry_error_view* err) RY_NOEXCEPT;
 /* entries_json: [{"name":"a.txt","kind":"file|dir|link|other","size":12,"modified_unix_us":...}], sorted. */
-typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
-                                   const ry_error_view* err) RY_NOEXCEPT;
+typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json, const ry_error_view* err) RY_NOEXCEPT;
 
 #define RY_SANDBOX_GONE 0u
 #define RY_SANDBOX_FILE 1u
@@ -104,14 +104,14 @@ typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
 /* One thing in a workspace. */
 typedef struct ry_sandbox_entry {
   uint32_t struct_size;
-  uint32_t kind;            /* RY_SANDBOX_* */
-  ry_str path;              /* any bytes but NUL; empty: the workspace itself */
-  ry_str target;            /* of a link */
-  uint64_t size;            /* of a file */
+  uint32_t kind; /* RY_SANDBOX_* */
+  ry_str path; /* any bytes but NUL; empty: the workspace itself */
+  ry_str target; /* of a link */
+  uint64_t size; /* of a file */
   uint64_t inode;
-  int64_t modified_ns;      /* since 1970 */
-  int64_t changed_ns;       /* as the file system counts changes; of the workspace itself: when it was made */
-  uint32_t mode;            /* permission bits, 0777 */
+  int64_t modified_ns; /* since 1970 */
+  int64_t changed_ns; /* as the file system counts changes; of the workspace itself: when it was made */
+  uint32_t mode; /* permission bits, 0777 */
   uint32_t reserved0;
 } ry_sandbox_entry;
 
@@ -131,29 +131,28 @@ typedef struct ry_sandbox_driver_v1 {
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_exit follows. [exec] */
   /* At most max_bytes from offset. RY_NOT_FOUND, RY_PERMISSION_DENIED (leaves the workspace),
    * RY_FAILED_PRECONDITION (a directory). [any] */
-  ry_status (*read_file)(void* self, ry_str project_id, ry_str path, uint64_t offset,
-                         uint64_t max_bytes, ry_exec* exec, ry_sandbox_read_fn fn, void* ctx)
-      RY_NOEXCEPT;
+  ry_status (*read_file)(void* self, ry_str project_id, ry_str path, uint64_t offset, uint64_t max_bytes, ry_exec* exec,
+                         ry_sandbox_read_fn fn, void* ctx) RY_NOEXCEPT;
   /* Replaces a file as a whole (written beside, then renamed); parents are made. [any] */
   ry_status (*write_file)(void* self, ry_str project_id, ry_str path, ry_bytes content, ry_exec* exec,
                           ry_done done) RY_NOEXCEPT;
   /* Takes over a file of the host (rename, or copy across devices). RY_ALREADY_EXISTS when the target
    * exists: nothing is replaced. [any] */
-  ry_status (*import_file)(void* self, ry_str project_id, ry_str path, ry_str host_path,
-                           ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  ry_status (*list_files)(void* self, ry_str project_id, ry_str path, ry_exec* exec,
-                          ry_sandbox_list_fn fn, void* ctx) RY_NOEXCEPT; /* [any] */
+  ry_status (*import_file)(void* self, ry_str project_id, ry_str path, ry_str host_path, ry_exec* exec,
+                           ry_done done) RY_NOEXCEPT;
+  ry_status (*list_files)(void* self, ry_str project_id, ry_str path, ry_exec* exec, ry_sandbox_list_fn fn,
+                          void* ctx) RY_NOEXCEPT; /* [any] */
   /* Removes the workspace and everything in it. [any] */
   ry_status (*destroy)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
   /* Everything in the workspace. RY_NOT_FOUND: there is none; RY_RESOURCE_EXHAUSTED: more than
    * max_entries. [any] */
-  ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec,
-                    ry_sandbox_scan_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn,
+                    void* ctx) RY_NOEXCEPT;
   /* Makes entry->path what the entry says, replacing whatever is there; parents are made. A file
    * takes over host_path (rename, or copy across devices) with mode and modified_ns; RY_SANDBOX_GONE
    * removes it with all beneath. Follows no link at the end of the path. [any] */
-  ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path,
-                     ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
+                     ry_done done) RY_NOEXCEPT;
   /* Of a command with RY_SANDBOX_TALKS. write: queues a copy; done when it is in the pipe;
    * RY_RESOURCE_EXHAUSTED over 1 MiB queued; RY_CANCELLED after the command closed its end. close_stdin:
    * after what is queued. pause, only inside on_output: no further output until resume(). [exec] */
@@ -162,8 +161,8 @@ typedef struct ry_sandbox_driver_v1 {
   void (*pause)(void* self, void* call) RY_NOEXCEPT;
   void (*resume)(void* self, void* call) RY_NOEXCEPT;
   /* Opens a file for reading in chunks, consistently even if it is replaced. May be NULL. [any] */
-  ry_status (*open_file)(void* self, ry_str project_id, ry_str path, ry_exec* exec,
-                         ry_sandbox_open_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*open_file)(void* self, ry_str project_id, ry_str path, ry_exec* exec, ry_sandbox_open_fn fn,
+                         void* ctx) RY_NOEXCEPT;
 } ry_sandbox_driver_v1;
 
 #ifdef __cplusplus

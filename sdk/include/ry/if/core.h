@@ -33,21 +33,19 @@ typedef struct ry_core_v1 {
   void (*new_uuid)(const ry_host* host, ry_uuid* out) RY_NOEXCEPT;
 
   /* An executor for a new piece of work; the host balances. Executors are never freed. [any] */
-  ry_exec* (*pick_exec)(const ry_host* host) RY_NOEXCEPT;
+  ry_exec* (*pick_exec)(const ry_host* host)RY_NOEXCEPT;
   /* 1 when the caller runs on this executor. [any] */
   uint32_t (*on_exec)(const ry_exec* exec) RY_NOEXCEPT;
   /* Runs fn(ctx) on exec, soon, never inside this call, always (also while stopping, before
    * destroy). [any] */
   ry_status (*exec_post)(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx) RY_NOEXCEPT;
   /* Completes after at least `ms`, or with RY_CANCELLED. `op` may be NULL. [any] */
-  ry_status (*sleep_ms)(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done,
-                        ry_op_id* op) RY_NOEXCEPT;
+  ry_status (*sleep_ms)(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done, ry_op_id* op) RY_NOEXCEPT;
   /* A wish to end an operation early; its completion still comes. Stale ids: no effect. [any] */
   void (*op_cancel)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
   /* Runs work(ctx) on a thread that may block, then done on exec. Not cancellable. `work` must not
    * use handles that are tagged [exec]. [any] */
-  ry_status (*run_blocking)(const ry_host* host, ry_exec* exec, ry_call_fn work, void* ctx,
-                            ry_done done) RY_NOEXCEPT;
+  ry_status (*run_blocking)(const ry_host* host, ry_exec* exec, ry_call_fn work, void* ctx, ry_done done) RY_NOEXCEPT;
 } ry_core_v1;
 
 #ifdef __cplusplus

@@ -22,19 +22,19 @@ extern "C" {
 
 #define RY_DB_1 "ry.db/1"
 
-typedef struct ry_tx ry_tx;               /* one connection, until commit or rollback */
+typedef struct ry_tx ry_tx; /* one connection, until commit or rollback */
 typedef struct ry_db_result ry_db_result; /* ended by result_release */
 typedef struct ry_db_listen ry_db_listen; /* ended by unlisten */
 
 #define RY_V_NULL 0
-#define RY_V_BOOL 1       /* i */
-#define RY_V_INT 2        /* i */
-#define RY_V_DOUBLE 3     /* d */
-#define RY_V_TEXT 4       /* s; also uuid, json, timestamps: cast in SQL ($1::uuid) */
-#define RY_V_BYTES 5      /* b -> bytea */
-#define RY_V_INT_ARRAY 6  /* a.ints, a.len -> bigint[] */
+#define RY_V_BOOL 1 /* i */
+#define RY_V_INT 2 /* i */
+#define RY_V_DOUBLE 3 /* d */
+#define RY_V_TEXT 4 /* s; also uuid, json, timestamps: cast in SQL ($1::uuid) */
+#define RY_V_BYTES 5 /* b -> bytea */
+#define RY_V_INT_ARRAY 6 /* a.ints, a.len -> bigint[] */
 #define RY_V_TEXT_ARRAY 7 /* a.strs, a.len -> text[]; ptr == NULL with len == 0: NULL element */
-#define RY_V_UUID 8       /* b, 16 bytes -> uuid */
+#define RY_V_UUID 8 /* b, 16 bytes -> uuid */
 
 typedef struct ry_value {
   int32_t kind; /* RY_V_* */
@@ -51,16 +51,16 @@ typedef struct ry_value {
   } u;
 } ry_value;
 
-#define RY_DB_READ_ONLY 1u  /* safe to repeat after a lost connection */
+#define RY_DB_READ_ONLY 1u /* safe to repeat after a lost connection */
 #define RY_DB_NO_PREPARE 2u /* text that will not come again */
 
 typedef struct ry_db_call {
   uint32_t struct_size;
   uint32_t flags;
-  ry_str sql;               /* one statement */
+  ry_str sql; /* one statement */
   const ry_value* params;
   size_t n_params;
-  uint64_t timeout_ms;      /* 0 = the host's default (database.statement_timeout) */
+  uint64_t timeout_ms; /* 0 = the host's default (database.statement_timeout) */
 } ry_db_call;
 
 typedef struct ry_db_rows {
@@ -69,7 +69,7 @@ typedef struct ry_db_rows {
   size_t n_rows;
   uint64_t affected;
   const ry_str* columns; /* n_cols names */
-  const ry_str* cells;   /* n_rows * n_cols, row by row; ptr == NULL: SQL NULL */
+  const ry_str* cells; /* n_rows * n_cols, row by row; ptr == NULL: SQL NULL */
 } ry_db_rows;
 
 /* n results, given to the callee (release each); NULL and 0 unless st == RY_OK. */
@@ -87,8 +87,8 @@ typedef struct ry_db_v1 {
   /* Runs n statements in one hop. tx == NULL: n == 1 runs by itself, n > 1 in one transaction of its
    * own, all or nothing. With tx: inside it; after an error the transaction is aborted. Parameters are
    * copied. [any] */
-  ry_status (*run)(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec,
-                   ry_db_fn fn, void* ctx, ry_op_id* op) RY_NOEXCEPT;
+  ry_status (*run)(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec, ry_db_fn fn,
+                   void* ctx, ry_op_id* op) RY_NOEXCEPT;
   /* A transaction that spans several answers. Holds a connection: keep it short; it is rolled back
    * after database.transaction_timeout. Calls on one tx must not overlap. [any] */
   ry_status (*begin)(const ry_host* host, uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx,
@@ -99,13 +99,13 @@ typedef struct ry_db_v1 {
   ry_status (*rollback)(ry_tx* tx, ry_exec* exec, ry_done done) RY_NOEXCEPT;
 
   /* Valid until result_release. [any] */
-  const ry_db_rows* (*result_rows)(const ry_db_result* result) RY_NOEXCEPT;
+  const ry_db_rows* (*result_rows)(const ry_db_result* result)RY_NOEXCEPT;
   void (*result_release)(ry_db_result* result) RY_NOEXCEPT;
 
   /* fn runs on exec after each hint on the channel, and at least every poll_ms (hints get lost):
    * look at the table. Channels are shared by all modules: prefix with the module's name. [any] */
-  ry_status (*listen)(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec,
-                      ry_call_fn fn, void* ctx, ry_db_listen** out) RY_NOEXCEPT;
+  ry_status (*listen)(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
+                      ry_db_listen** out) RY_NOEXCEPT;
   /* No call of fn starts after this returned, if called on its executor. Ends the handle. [any] */
   void (*unlisten)(ry_db_listen* listen) RY_NOEXCEPT;
   /* Hints at a channel on all nodes, soon, merged with others; never inside a transaction. [any] */

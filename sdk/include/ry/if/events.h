@@ -22,7 +22,7 @@ extern "C" {
 
 #define RY_EVENTS_1 "ry.events/1"
 
-typedef struct ry_event ry_event;               /* an event being handled; ended by ack */
+typedef struct ry_event ry_event; /* an event being handled; ended by ack */
 typedef struct ry_subscription ry_subscription; /* ended by unsubscribe */
 
 /* Valid until ack. */
@@ -31,7 +31,7 @@ typedef struct ry_event_view {
   uint32_t attempt; /* 1 for the first delivery */
   int64_t id;
   ry_str kind;
-  ry_str key;       /* what it is about, e.g. an account id */
+  ry_str key; /* what it is about, e.g. an account id */
   ry_str payload_json;
   int64_t published_unix_us;
   ry_exec* exec;
@@ -44,30 +44,29 @@ typedef ry_status (*ry_event_fn)(void* ctx, const ry_event_view* view, ry_event*
  * registration; its position is kept under (module, name). */
 typedef struct ry_event_consumer {
   uint32_t struct_size;
-  uint32_t flags;  /* none yet: 0 */
-  ry_str name;     /* unique within the module */
-  ry_str kinds;    /* comma-separated kinds or prefixes ending in ".*": "run.completed,payment.*" */
+  uint32_t flags; /* none yet: 0 */
+  ry_str name; /* unique within the module */
+  ry_str kinds; /* comma-separated kinds or prefixes ending in ".*": "run.completed,payment.*" */
   ry_event_fn handle;
   void* ctx;
 } ry_event_consumer;
 
 /* bytes empty: something new up to `cursor` (0: nobody knows how far), look into your log. Borrowed-out. The buffer, when not
  * NULL, holds the same bytes and may be passed on to stream_write_buffer inside the call. [exec] */
-typedef void (*ry_live_fn)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes,
-                           ry_buffer* buffer) RY_NOEXCEPT;
+typedef void (*ry_live_fn)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes, ry_buffer* buffer) RY_NOEXCEPT;
 
 typedef struct ry_events_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* Publishes a domain event, inside tx when given. [any] */
-  ry_status (*publish)(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_str payload_json,
-                       ry_exec* exec, ry_done done) RY_NOEXCEPT;
+  ry_status (*publish)(const ry_host* host, ry_tx* tx, ry_str kind, ry_str key, ry_str payload_json, ry_exec* exec,
+                       ry_done done) RY_NOEXCEPT;
   /* Ends the handle. st != RY_OK: deliver it again, after a back-off. [any] */
   void (*ack)(ry_event* event, ry_status st, const ry_error_view* err) RY_NOEXCEPT;
 
   /* Subscribes to one topic. fn may run for what is published after this returned. [any] */
-  ry_status (*live_subscribe)(const ry_host* host, ry_str topic, ry_exec* exec, ry_live_fn fn,
-                              void* ctx, ry_subscription** out) RY_NOEXCEPT;
+  ry_status (*live_subscribe)(const ry_host* host, ry_str topic, ry_exec* exec, ry_live_fn fn, void* ctx,
+                              ry_subscription** out) RY_NOEXCEPT;
   /* No call starts after this returned, when called on the subscription's executor. Ends the handle. [any] */
   void (*live_unsubscribe)(ry_subscription* subscription) RY_NOEXCEPT;
   /* `cursor` grows within a topic. flags: RY_LIVE_*. Order is kept per topic and publishing thread. [any] */
@@ -78,8 +77,9 @@ typedef struct ry_events_v1 {
 } ry_events_v1;
 
 #define RY_LIVE_LOCAL 1u /* this node only */
-#define RY_LIVE_HINT 2u  /* other nodes only: the bytes were already published locally and are durable now */
-#define RY_LIVE_AHEAD 4u /* other nodes only, and only by a bus that carries bytes: they are not in the log yet;
+#define RY_LIVE_HINT 2u /* other nodes only: the bytes were already published locally and are durable now */
+#define RY_LIVE_AHEAD \
+  4u /* other nodes only, and only by a bus that carries bytes: they are not in the log yet;
                             a hint follows when they are. Else RY_UNAVAILABLE, and nothing is lost by it */
 
 #ifdef __cplusplus

@@ -23,25 +23,24 @@ typedef struct ry_request_view {
   uint32_t struct_size;
   uint32_t n_headers;
   ry_str method;
-  ry_str path;       /* as on the wire, without http.base_path and query */
-  ry_str query;      /* raw, without '?' ; a `token` parameter is removed on RY_ROUTE_QUERY_TOKEN routes */
-  ry_str route;      /* the pattern that matched */
+  ry_str path; /* as on the wire, without http.base_path and query */
+  ry_str query; /* raw, without '?' ; a `token` parameter is removed on RY_ROUTE_QUERY_TOKEN routes */
+  ry_str route; /* the pattern that matched */
   const ry_header* headers;
   const ry_header* params; /* path parameters, percent-decoded */
   size_t n_params;
-  ry_bytes body;     /* whole body; empty on RY_ROUTE_STREAM_BODY routes */
+  ry_bytes body; /* whole body; empty on RY_ROUTE_STREAM_BODY routes */
   const ry_principal* principal; /* NULL on public routes without a valid token */
   ry_str request_id; /* also answered as X-Request-Id */
   ry_str remote_address; /* of the client, after trusted proxies */
-  ry_str traceparent;    /* W3C trace context, may be empty */
+  ry_str traceparent; /* W3C trace context, may be empty */
   int64_t received_unix_us;
   int64_t deadline_unix_us; /* 0 = none */
-  ry_exec* exec;     /* the request's executor: use it for what belongs to this request */
+  ry_exec* exec; /* the request's executor: use it for what belongs to this request */
 } ry_request_view;
 
 /* RY_OK: the handler has ended the request or will. Anything else: the host answers. [exec] */
-typedef ry_status (*ry_handler_fn)(void* ctx, const ry_request_view* view, ry_request* request)
-    RY_NOEXCEPT;
+typedef ry_status (*ry_handler_fn)(void* ctx, const ry_request_view* view, ry_request* request) RY_NOEXCEPT;
 
 /* Limits for read_form; 0 = the host's default. Over a limit: RY_RESOURCE_EXHAUSTED with reason
  * "http.form_file_too_large", "http.form_too_many_files", "http.form_too_large" or
@@ -53,20 +52,20 @@ typedef struct ry_form_limits {
   uint64_t max_file_bytes;
   uint64_t max_total_bytes;
   uint64_t max_value_bytes; /* of one field that is not a file; default 1 MiB */
-  uint32_t max_parts;       /* default 1000 */
+  uint32_t max_parts; /* default 1000 */
   uint32_t reserved0;
 } ry_form_limits;
 
 typedef struct ry_form_part {
   uint32_t struct_size;
-  uint32_t is_file;     /* 1 when the part had a filename */
+  uint32_t is_file; /* 1 when the part had a filename */
   ry_str name;
-  ry_str filename;      /* as sent, unsanitised */
+  ry_str filename; /* as sent, unsanitised */
   ry_str content_type;
-  ry_str value;         /* of a field; empty for a file */
-  ry_str path;          /* of a file: a spool file that the host deletes with the request; rename or
+  ry_str value; /* of a field; empty for a file */
+  ry_str path; /* of a file: a spool file that the host deletes with the request; rename or
                            link it to keep it */
-  uint64_t size;        /* bytes */
+  uint64_t size; /* bytes */
 } ry_form_part;
 
 typedef struct ry_form {
@@ -77,8 +76,7 @@ typedef struct ry_form {
 } ry_form;
 
 /* `form` is NULL unless st == RY_OK; it stays valid until the request ends. */
-typedef void (*ry_form_fn)(void* ctx, ry_status st, const ry_form* form, const ry_error_view* err)
-    RY_NOEXCEPT;
+typedef void (*ry_form_fn)(void* ctx, ry_status st, const ry_form* form, const ry_error_view* err) RY_NOEXCEPT;
 /* `chunk` empty with RY_OK: end of the body. Borrowed-out. */
 typedef void (*ry_body_fn)(void* ctx, ry_status st, ry_bytes chunk) RY_NOEXCEPT;
 
@@ -90,8 +88,8 @@ typedef struct ry_http_v1 {
                        ry_bytes body) RY_NOEXCEPT;
   /* Answers with a byte range of a file, streamed from disk; len = UINT64_MAX: to its end. The file is
    * opened before this returns. RY_NOT_FOUND leaves the request open. [blocking-ok][any] ends it */
-  ry_status (*respond_file)(ry_request* request, uint32_t status, const ry_header* headers, size_t n,
-                            ry_str path, uint64_t offset, uint64_t len) RY_NOEXCEPT;
+  ry_status (*respond_file)(ry_request* request, uint32_t status, const ry_header* headers, size_t n, ry_str path,
+                            uint64_t offset, uint64_t len) RY_NOEXCEPT;
   /* Answers {"detail": ...} from the error, with its http_status and Retry-After. [any] ends it */
   ry_status (*fail)(ry_request* request, const ry_error_view* error) RY_NOEXCEPT;
   /* fn runs once, on the request's executor, if the client leaves, the deadline passes or the host
@@ -102,8 +100,7 @@ typedef struct ry_http_v1 {
   ry_status (*read_body)(ry_request* request, ry_body_fn fn, void* ctx) RY_NOEXCEPT;
   /* RY_ROUTE_STREAM_BODY: reads multipart/form-data (files to spool files; the rest in memory, 2 MiB at
    * most, or max_value_bytes if more) or urlencoded. Once. limits may be NULL. [exec] */
-  ry_status (*read_form)(ry_request* request, const ry_form_limits* limits, ry_form_fn fn,
-                         void* ctx) RY_NOEXCEPT;
+  ry_status (*read_form)(ry_request* request, const ry_form_limits* limits, ry_form_fn fn, void* ctx) RY_NOEXCEPT;
 
   /* Sends the head at once; the body follows by stream_write. Chunked unless Content-Length is
    * among the headers. [any] ends the request; *out is valid until stream_close */
@@ -124,13 +121,12 @@ typedef struct ry_http_v1 {
   /* fn runs once on exec when the client is gone, was cut, or the host drains (RY_WHY_SHUTDOWN: say
    * good-bye and close); not begun after stream_close returned (a call that has begun on another
    * thread may still be running: close on exec where that matters). [any] */
-  ry_status (*stream_on_close)(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx)
-      RY_NOEXCEPT;
+  ry_status (*stream_on_close)(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
   /* Sends what is queued, ends the body, and ends the handle. [any] */
   void (*stream_close)(ry_stream* stream) RY_NOEXCEPT;
 
   /* A buffer with one reference. NULL when memory is short. [any] */
-  ry_buffer* (*buffer_new)(ry_bytes bytes) RY_NOEXCEPT;
+  ry_buffer* (*buffer_new)(ry_bytes bytes)RY_NOEXCEPT;
   /* Gives back the caller's reference. [any] */
   void (*buffer_release)(ry_buffer* buffer) RY_NOEXCEPT;
 } ry_http_v1;

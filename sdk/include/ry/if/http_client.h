@@ -16,13 +16,15 @@ extern "C" {
 
 #define RY_HTTP_CLIENT_1 "ry.http_client/1"
 
-#define RY_CLIENT_OPERATOR_URL 1u     /* the URL stands in the operator's configuration: no address guard */
+#define RY_CLIENT_OPERATOR_URL 1u /* the URL stands in the operator's configuration: no address guard */
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
 #define RY_CLIENT_FRESH_CONNECTION 4u /* neither takes a pooled connection nor leaves one */
-#define RY_CLIENT_LAST 8u             /* may take a pooled connection, but leaves none */
-#define RY_CLIENT_REPEATABLE 16u      /* twice does no more than once, whatever the method: sent again, once, when a
+#define RY_CLIENT_LAST 8u /* may take a pooled connection, but leaves none */
+#define RY_CLIENT_REPEATABLE \
+  16u /* twice does no more than once, whatever the method: sent again, once, when a
                                          pooled connection breaks before the answer */
-#define RY_CLIENT_ENVIRONMENT_PROXY 32u /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for
+#define RY_CLIENT_ENVIRONMENT_PROXY \
+  32u /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for
                                            this URL, unless NO_PROXY excludes it or `proxy` is set */
 
 typedef struct ry_client_request {
@@ -32,18 +34,18 @@ typedef struct ry_client_request {
   ry_str url;
   const ry_header* headers; /* Host, Content-Length and Connection are the host's; User-Agent has a default */
   size_t n_headers;
-  ry_bytes body;            /* copied */
+  ry_bytes body; /* copied */
   uint64_t connect_timeout_ms; /* name look-up, TCP and TLS together; 0 = 10 s */
-  uint64_t idle_timeout_ms;    /* between two pieces of the answer; 0 = 60 s */
-  uint64_t total_timeout_ms;   /* everything, clean-up included; 0 = none */
+  uint64_t idle_timeout_ms; /* between two pieces of the answer; 0 = 60 s */
+  uint64_t total_timeout_ms; /* everything, clean-up included; 0 = none */
   uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; over it RY_RESOURCE_EXHAUSTED */
-  ry_str pool_key;             /* connections are shared only within one key, e.g. an identity */
+  ry_str pool_key; /* connections are shared only within one key, e.g. an identity */
   /* The members below may be missing when struct_size is smaller. Connections are shared only between requests with
    * the same proxy, credentials included, and the same `trust`. */
-  ry_str proxy;                /* "http://[user:password@]host[:port]": CONNECT for https URLs, the absolute form of
+  ry_str proxy; /* "http://[user:password@]host[:port]": CONNECT for https URLs, the absolute form of
                                   the URL for http; empty: none. Never shown */
-  uint64_t trust;              /* additional certificates, see trust(); 0: none */
-  ry_str account;              /* id of the account that the request is made for. Its name lookups take turns with those of other
+  uint64_t trust; /* additional certificates, see trust(); 0: none */
+  ry_str account; /* id of the account that the request is made for. Its name lookups take turns with those of other
                                   accounts and are limited in number. Set it for URLs of users; empty: the operator */
 } ry_client_request;
 
@@ -52,7 +54,7 @@ typedef struct ry_client_response {
   uint32_t status;
   const ry_header* headers;
   size_t n_headers;
-  ry_str url;          /* after redirects */
+  ry_str url; /* after redirects */
   ry_str peer_address; /* the proxy's address if one is used */
 } ry_client_response;
 

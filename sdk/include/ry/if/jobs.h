@@ -34,9 +34,9 @@ typedef struct ry_job ry_job; /* a job being run; ended by finish */
 /* Valid until finish. */
 typedef struct ry_job_view {
   uint32_t struct_size;
-  uint32_t attempt;      /* 1 for the first; grows with every take-over */
+  uint32_t attempt; /* 1 for the first; grows with every take-over */
   uint32_t max_attempts;
-  uint32_t crashes;      /* attempts whose worker vanished */
+  uint32_t crashes; /* attempts whose worker vanished */
   int64_t id;
   int64_t fence;
   ry_str kind;
@@ -51,50 +51,49 @@ typedef ry_status (*ry_job_fn)(void* ctx, const ry_job_view* view, ry_job* job) 
 
 typedef struct ry_job_kind {
   uint32_t struct_size;
-  uint32_t flags;         /* none yet: 0 */
-  ry_str kind;            /* "runs.execute": the module's name, a dot, a word */
-  ry_str queue;           /* empty = "default" */
-  ry_str cron;            /* five fields as in crontab(5), UTC, "@every 30s"; empty = only on demand. Once per tick in the whole cluster */
+  uint32_t flags; /* none yet: 0 */
+  ry_str kind; /* "runs.execute": the module's name, a dot, a word */
+  ry_str queue; /* empty = "default" */
+  ry_str
+      cron; /* five fields as in crontab(5), UTC, "@every 30s"; empty = only on demand. Once per tick in the whole cluster */
   ry_job_fn run;
   void* ctx;
-  uint32_t max_attempts;  /* 0 = 20 */
-  uint32_t concurrency;   /* at once on this node; 0 = 10 */
-  uint64_t timeout_ms;    /* one attempt; 0 = 10 min; UINT64_MAX = none */
-  uint64_t backoff_ms;    /* before the second attempt, doubled each time up to an hour, with jitter; 0 = 1 s */
+  uint32_t max_attempts; /* 0 = 20 */
+  uint32_t concurrency; /* at once on this node; 0 = 10 */
+  uint64_t timeout_ms; /* one attempt; 0 = 10 min; UINT64_MAX = none */
+  uint64_t backoff_ms; /* before the second attempt, doubled each time up to an hour, with jitter; 0 = 1 s */
 } ry_job_kind;
 
-#define RY_JOB_DONE 0       /* finished; the row goes */
+#define RY_JOB_DONE 0 /* finished; the row goes */
 #define RY_JOB_DONE_IN_TX 1 /* core.job_complete was committed already */
-#define RY_JOB_RETRY 2      /* a failed attempt: again after the back-off or delay_ms; dead after the last */
-#define RY_JOB_SNOOZE 3     /* not an attempt: again after delay_ms */
-#define RY_JOB_RELEASE 4    /* hand over: another worker may take it at once */
-#define RY_JOB_DEAD 5       /* give up now; kept for inspection */
+#define RY_JOB_RETRY 2 /* a failed attempt: again after the back-off or delay_ms; dead after the last */
+#define RY_JOB_SNOOZE 3 /* not an attempt: again after delay_ms */
+#define RY_JOB_RELEASE 4 /* hand over: another worker may take it at once */
+#define RY_JOB_DEAD 5 /* give up now; kept for inspection */
 
 typedef struct ry_job_request {
   uint32_t struct_size;
-  int32_t priority;      /* smaller first; default 0 */
+  int32_t priority; /* smaller first; default 0 */
   ry_str kind;
   ry_str args_json;
-  ry_str queue;          /* empty = the kind's */
-  ry_str unique_key;     /* empty = none; while an unfinished job has it, nothing is added: RY_ALREADY_EXISTS */
+  ry_str queue; /* empty = the kind's */
+  ry_str unique_key; /* empty = none; while an unfinished job has it, nothing is added: RY_ALREADY_EXISTS */
   int64_t run_at_unix_us; /* 0 = now */
   uint32_t max_attempts; /* 0 = the kind's */
   uint32_t reserved0;
 } ry_job_request;
 
-typedef void (*ry_enqueued_fn)(void* ctx, ry_status st, int64_t id, const ry_error_view* err)
-    RY_NOEXCEPT;
+typedef void (*ry_enqueued_fn)(void* ctx, ry_status st, int64_t id, const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_jobs_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* Adds a job, inside tx when given. [any] */
-  ry_status (*enqueue)(const ry_host* host, ry_tx* tx, const ry_job_request* request, ry_exec* exec,
-                       ry_enqueued_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*enqueue)(const ry_host* host, ry_tx* tx, const ry_job_request* request, ry_exec* exec, ry_enqueued_fn fn,
+                       void* ctx) RY_NOEXCEPT;
   /* Starts a job here that core.job_enqueue(node => ...) created leased to this node, after its
    * commit. The lease runs out and another worker takes it if this is never called. [any] */
-  ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json)
-      RY_NOEXCEPT;
+  ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) RY_NOEXCEPT;
   /* New work was committed by SQL: look now instead of at the next poll; also hints other nodes. [any] */
   void (*poke)(const ry_host* host, ry_str queue) RY_NOEXCEPT;
   /* Calls off a job on whatever node runs it (RY_WHY_USER), or removes it when it waits. [any] */
@@ -104,8 +103,7 @@ typedef struct ry_jobs_v1 {
   ry_status (*on_cancel)(ry_job* job, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
   /* Ends the handle. outcome: RY_JOB_*; delay_ms for RETRY and SNOOZE (0 = the back-off); error: for
    * the log and the job's row, may be NULL. Completions are written in batches. [any] */
-  void (*finish)(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view* error)
-      RY_NOEXCEPT;
+  void (*finish)(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view* error) RY_NOEXCEPT;
 } ry_jobs_v1;
 
 #ifdef __cplusplus

@@ -20,11 +20,10 @@ typedef struct ry_metrics_v1 {
   uint32_t reserved0;
   /* kind: RY_METRIC_*. labels: a few values each, never ids. bounds: upper bucket bounds of a histogram,
    * NULL = 1 ms .. 60 s in seconds. NULL when name or labels are not valid. [any] */
-  ry_metric* (*get)(const ry_host* host, int32_t kind, ry_str name, ry_str help,
-                    const ry_header* labels, size_t n_labels, const double* bounds, size_t n_bounds)
-      RY_NOEXCEPT;
-  void (*add)(ry_metric* metric, double value) RY_NOEXCEPT;     /* counter (>= 0), gauge [any] */
-  void (*set)(ry_metric* metric, double value) RY_NOEXCEPT;     /* gauge [any] */
+  ry_metric* (*get)(const ry_host* host, int32_t kind, ry_str name, ry_str help, const ry_header* labels,
+                    size_t n_labels, const double* bounds, size_t n_bounds)RY_NOEXCEPT;
+  void (*add)(ry_metric* metric, double value) RY_NOEXCEPT; /* counter (>= 0), gauge [any] */
+  void (*set)(ry_metric* metric, double value) RY_NOEXCEPT; /* gauge [any] */
   void (*observe)(ry_metric* metric, double value) RY_NOEXCEPT; /* histogram [any] */
 } ry_metrics_v1;
 

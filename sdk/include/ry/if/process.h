@@ -14,22 +14,22 @@ typedef struct ry_process ry_process; /* ended by release */
 
 typedef struct ry_process_limits { /* 0 = none */
   uint32_t struct_size;
-  uint32_t max_processes;    /* RLIMIT_NPROC: counts all processes of the user; leave 0 where a sandbox limits */
+  uint32_t max_processes; /* RLIMIT_NPROC: counts all processes of the user; leave 0 where a sandbox limits */
   uint64_t wall_ms;
   uint64_t cpu_s;
-  uint64_t memory_bytes;     /* address space */
-  uint64_t file_bytes;       /* largest file it may write */
+  uint64_t memory_bytes; /* address space */
+  uint64_t file_bytes; /* largest file it may write */
   uint64_t open_files;
 } ry_process_limits;
 
 typedef struct ry_process_spec {
   uint32_t struct_size;
-  uint32_t flags;            /* RY_PROCESS_* */
-  const ry_str* argv;        /* argv[0] is looked up in PATH of `env` unless it has a '/' */
+  uint32_t flags; /* RY_PROCESS_* */
+  const ry_str* argv; /* argv[0] is looked up in PATH of `env` unless it has a '/' */
   size_t n_argv;
-  const ry_str* env;         /* "KEY=value"; the whole environment: nothing is inherited */
+  const ry_str* env; /* "KEY=value"; the whole environment: nothing is inherited */
   size_t n_env;
-  ry_str cwd;                /* empty = "/" */
+  ry_str cwd; /* empty = "/" */
   ry_process_limits limits;
 } ry_process_spec;
 
@@ -51,9 +51,8 @@ typedef struct ry_process_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* RY_NOT_FOUND: no such program; RY_RESOURCE_EXHAUSTED: no more processes. err may be NULL. [any] */
-  ry_status (*spawn)(const ry_host* host, ry_exec* exec, const ry_process_spec* spec,
-                     const ry_process_handler* handler, void* ctx, ry_process** out,
-                     ry_errbuf* err) RY_NOEXCEPT;
+  ry_status (*spawn)(const ry_host* host, ry_exec* exec, const ry_process_spec* spec, const ry_process_handler* handler,
+                     void* ctx, ry_process** out, ry_errbuf* err) RY_NOEXCEPT;
   /* Queues a copy; done when it is in the pipe. RY_RESOURCE_EXHAUSTED over 1 MiB queued; RY_CANCELLED
    * after the child closed its end. done.fn may be NULL. [any] */
   ry_status (*write)(ry_process* process, ry_bytes bytes, ry_done done) RY_NOEXCEPT;

@@ -34,32 +34,33 @@ extern "C" {
 #define RY_REGISTRAR_1 "ry.registrar/1"
 
 /* Route flags. */
-#define RY_ROUTE_PUBLIC 1u       /* no token needed; a valid one is still handed over */
-#define RY_ROUTE_ADMIN 2u        /* role admin or super_admin, else 403 */
-#define RY_ROUTE_STREAM_BODY 4u  /* the handler runs when the head is read; it reads the body itself */
-#define RY_ROUTE_QUERY_TOKEN 8u  /* accepts `?token=` (see ry.auth/1) beside the header; never logged */
-#define RY_ROUTE_LONG 16u        /* a stream: no request time-out, counted as a stream */
-#define RY_ROUTE_NO_PREFIX 32u   /* ignores http.base_path */
+#define RY_ROUTE_PUBLIC 1u /* no token needed; a valid one is still handed over */
+#define RY_ROUTE_ADMIN 2u /* role admin or super_admin, else 403 */
+#define RY_ROUTE_STREAM_BODY 4u /* the handler runs when the head is read; it reads the body itself */
+#define RY_ROUTE_QUERY_TOKEN 8u /* accepts `?token=` (see ry.auth/1) beside the header; never logged */
+#define RY_ROUTE_LONG 16u /* a stream: no request time-out, counted as a stream */
+#define RY_ROUTE_NO_PREFIX 32u /* ignores http.base_path */
 
 typedef struct ry_route {
   uint32_t struct_size;
   uint32_t flags;
-  ry_str method;       /* "GET"; GET serves HEAD too unless HEAD is registered */
-  ry_str pattern;      /* "/threads/{id}/messages"; "{name}" matches one segment, "{name...}" the rest */
+  ry_str method; /* "GET"; GET serves HEAD too unless HEAD is registered */
+  ry_str pattern; /* "/threads/{id}/messages"; "{name}" matches one segment, "{name...}" the rest */
   ry_handler_fn handle;
   void* ctx;
-  uint64_t max_body;   /* bytes; 0 = the host's default (1 MiB; 1 GiB with RY_ROUTE_STREAM_BODY) */
+  uint64_t max_body; /* bytes; 0 = the host's default (1 MiB; 1 GiB with RY_ROUTE_STREAM_BODY) */
   uint64_t timeout_ms; /* until the answer; 0 = the host's default (30 s) */
   ry_str openapi_json; /* OpenAPI 3.1 operation object, or empty; instead of describe() */
 } ry_route;
 
-#define RY_MIGRATION_NO_TX 1u      /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
-#define RY_MIGRATION_COMPATIBLE 2u /* versions of the module without this migration work on the schema that it
+#define RY_MIGRATION_NO_TX 1u /* not inside a transaction (CREATE INDEX CONCURRENTLY) */
+#define RY_MIGRATION_COMPATIBLE \
+  2u /* versions of the module without this migration work on the schema that it
                                       leaves, so they may be installed again after it was applied */
 typedef struct ry_migration {
   uint32_t struct_size;
   uint32_t flags;
-  ry_str id;     /* "0001_init": applied in order of registration, ids must increase */
+  ry_str id; /* "0001_init": applied in order of registration, ids must increase */
   ry_str up_sql; /* runs with search_path = the module's own schema, several statements allowed */
 } ry_migration;
 
@@ -69,7 +70,7 @@ typedef struct ry_migration {
 typedef struct ry_point {
   uint32_t struct_size;
   uint32_t min_size; /* smallest driver table that the owner accepts */
-  ry_str id;         /* "llm.provider/1" */
+  ry_str id; /* "llm.provider/1" */
   void (*added)(void* ctx, ry_str driver, const void* table, void* self) RY_NOEXCEPT;
   void (*removed)(void* ctx, ry_str driver, ry_done done) RY_NOEXCEPT;
   void* ctx;
@@ -94,8 +95,7 @@ typedef struct ry_registrar_v1 {
   /* Defines an extension point; `id` must stand in the descriptor's provides. */
   ry_status (*define_point)(ry_registrar* r, const ry_point* point) RY_NOEXCEPT;
   /* A driver for a point (needs must name it). `name` is unique within the point. */
-  ry_status (*contribute)(ry_registrar* r, ry_str point_id, ry_str name, const void* table,
-                          void* self) RY_NOEXCEPT;
+  ry_status (*contribute)(ry_registrar* r, ry_str point_id, ry_str name, const void* table, void* self) RY_NOEXCEPT;
   /* What the routes are, for people and programs: an OpenAPI 3.1 object with some of "paths",
    * "components" and "tags" and nothing else, which becomes part of the host's /openapi.json. May be
    * called several times; the parts are one description. Paths are the patterns of this module's

@@ -13,11 +13,9 @@ typedef struct ry_secrets_v1 {
   uint32_t reserved0;
   /* Encrypts (XChaCha20-Poly1305). `context` binds the result to its place ("mcp.header:<row id>"): open
    * fails with another one. `take` runs once inside the call. [any] */
-  ry_status (*seal)(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take, void* ctx)
-      RY_NOEXCEPT;
+  ry_status (*seal)(const ry_host* host, ry_str context, ry_bytes plain, ry_take_fn take, void* ctx) RY_NOEXCEPT;
   /* RY_DATA_LOSS: damaged, another context, or a key that is gone. Old keys of a rotation are tried. [any] */
-  ry_status (*open)(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx)
-      RY_NOEXCEPT;
+  ry_status (*open)(const ry_host* host, ry_str context, ry_bytes sealed, ry_take_fn take, void* ctx) RY_NOEXCEPT;
   /* From now on this text is masked in the host's log, for good: for secrets of the deployment. At least 6 bytes; shorter is ignored. [any] */
   void (*redact)(const ry_host* host, ry_str secret) RY_NOEXCEPT;
   /* The same for a secret that is of interest only for a while, such as a user's: masked until unmask()

@@ -21,7 +21,7 @@ typedef struct ry_trace_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* What this thread works for now; NULL: nothing that is traced. [any] */
-  ry_trace* (*current)(const ry_host* host) RY_NOEXCEPT;
+  ry_trace* (*current)(const ry_host* host)RY_NOEXCEPT;
   /* What this thread works for from here to the end of the host's present call into the module; NULL: nothing
    * that is traced. `trace` stays the caller's. [any] */
   void (*enter)(const ry_host* host, const ry_trace* trace) RY_NOEXCEPT;

@@ -32,9 +32,9 @@ extern "C" {
 /* Limits of a tier, from configuration; valid until the provider's destroy(). */
 typedef struct ry_tier_view {
   uint32_t struct_size;
-  uint32_t all_models;         /* 1: `models` is not looked at */
-  ry_str name;                 /* "free", "pro", "enterprise", ... */
-  const ry_str* models;        /* aliases or provider/model names it may use */
+  uint32_t all_models; /* 1: `models` is not looked at */
+  ry_str name; /* "free", "pro", "enterprise", ... */
+  const ry_str* models; /* aliases or provider/model names it may use */
   size_t n_models;
   int64_t concurrent_runs;
   int64_t threads;
@@ -45,12 +45,12 @@ typedef struct ry_tier_view {
 
 typedef struct ry_account_view {
   uint32_t struct_size;
-  uint32_t role;               /* RY_ROLE_*: the higher of the token's and the account's */
+  uint32_t role; /* RY_ROLE_*: the higher of the token's and the account's */
   ry_uuid account_id;
   ry_str account_id_text;
-  ry_str email;                /* may be empty */
+  ry_str email; /* may be empty */
   ry_str display_name;
-  const ry_tier_view* tier;    /* as known when asked; decide limits by lock_account's tier */
+  const ry_tier_view* tier; /* as known when asked; decide limits by lock_account's tier */
 } ry_account_view;
 
 /* account: borrowed-out, NULL unless st == RY_OK. */
@@ -65,10 +65,9 @@ typedef struct ry_accounts_v1 {
   ry_status (*ensure)(void* self, const ry_principal* principal, ry_exec* exec, ry_account_fn fn,
                       void* ctx) RY_NOEXCEPT;
   /* Limits of a tier by name; the default tier for an unknown name. [any] */
-  const ry_tier_view* (*tier)(void* self, ry_str name) RY_NOEXCEPT;
+  const ry_tier_view* (*tier)(void* self, ry_str name)RY_NOEXCEPT;
   /* The account by id. RY_NOT_FOUND. [any] */
-  ry_status (*find)(void* self, const ry_uuid* account_id, ry_exec* exec, ry_account_fn fn,
-                    void* ctx) RY_NOEXCEPT;
+  ry_status (*find)(void* self, const ry_uuid* account_id, ry_exec* exec, ry_account_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_accounts_v1;
 
 #ifdef __cplusplus

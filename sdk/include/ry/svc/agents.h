@@ -20,35 +20,32 @@ typedef struct ry_agent_view {
   ry_str agent_id;
   ry_str account_id;
   ry_str name;
-  ry_str system_prompt;    /* may be empty */
-  ry_str model_name;       /* may be empty */
+  ry_str system_prompt; /* may be empty */
+  ry_str model_name; /* may be empty */
   ry_str custom_mcps_json; /* JSON array of MCP configurations of this version, secrets sealed */
-  uint32_t is_default;     /* when this version was last read; may be out of date */
+  uint32_t is_default; /* when this version was last read; may be out of date */
   uint32_t reserved0;
 } ry_agent_view;
 
-typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent,
-                            const ry_error_view* err) RY_NOEXCEPT;
+typedef void (*ry_agent_fn)(void* ctx, ry_status st, const ry_agent_view* agent, const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_agents_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
   /* An agent of an account at a version (0 = the current one). RY_NOT_FOUND when unknown or foreign.
    * Versions are immutable: answers are cached. Completion on exec, never inside the call. [any] */
-  ry_status (*get)(void* self, ry_str account_id, ry_str agent_id, int32_t version, ry_exec* exec,
-                   ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*get)(void* self, ry_str account_id, ry_str agent_id, int32_t version, ry_exec* exec, ry_agent_fn fn,
+                   void* ctx) RY_NOEXCEPT;
   /* Replaces the MCP configurations of the current version by a new version. expected_version 0 = any;
    * else RY_ABORTED when another change came first. RY_RESOURCE_EXHAUSTED (402, with the contract's
    * CUSTOM_WORKER_LIMIT_EXCEEDED as detail) when the account would have more servers than its plan
    * allows; decided race-free here, callers need no check of their own. [any] */
-  ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
-                               int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
-                               ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*set_custom_mcps)(void* self, ry_str account_id, ry_str agent_id, int32_t expected_version,
+                               ry_str custom_mcps_json, ry_exec* exec, ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
   /* The same with a list as a client writes it: it is checked (RY_INVALID_ARGUMENT names the place), its
    * secrets are sealed, and masked ones keep the value that the current version has. [any] */
-  ry_status (*put_custom_mcps)(void* self, ry_str account_id, ry_str agent_id,
-                               int32_t expected_version, ry_str custom_mcps_json, ry_exec* exec,
-                               ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
+  ry_status (*put_custom_mcps)(void* self, ry_str account_id, ry_str agent_id, int32_t expected_version,
+                               ry_str custom_mcps_json, ry_exec* exec, ry_agent_fn fn, void* ctx) RY_NOEXCEPT;
 } ry_agents_v1;
 
 #ifdef __cplusplus

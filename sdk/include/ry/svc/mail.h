@@ -35,23 +35,23 @@ extern "C" {
 #define RY_SVC_MAIL_1 "mail/1"
 
 /* States of a message. */
-#define RY_MAIL_QUEUED 0     /* not handed over yet; it is or will be tried */
-#define RY_MAIL_SENT 1       /* the relay took it */
-#define RY_MAIL_REFUSED 2    /* the relay refuses this recipient or this message for good */
-#define RY_MAIL_DEAD 3       /* given up: too many attempts, or too late */
+#define RY_MAIL_QUEUED 0 /* not handed over yet; it is or will be tried */
+#define RY_MAIL_SENT 1 /* the relay took it */
+#define RY_MAIL_REFUSED 2 /* the relay refuses this recipient or this message for good */
+#define RY_MAIL_DEAD 3 /* given up: too many attempts, or too late */
 #define RY_MAIL_SUPPRESSED 4 /* the recipient unsubscribed after it was enqueued */
-#define RY_MAIL_UNKNOWN 5    /* no such message (any more) */
+#define RY_MAIL_UNKNOWN 5 /* no such message (any more) */
 
 typedef struct ry_mail_outcome {
   uint32_t struct_size;
-  int32_t state;    /* RY_MAIL_* */
+  int32_t state; /* RY_MAIL_* */
   uint32_t attempts;
-  int32_t reply;    /* SMTP code of the relay's last reply; 0: none */
+  int32_t reply; /* SMTP code of the relay's last reply; 0: none */
 } ry_mail_outcome;
 
 /* outcomes: borrowed-out, n of them in the order asked for, `stride` bytes apart; NULL unless RY_OK. */
-typedef void (*ry_mail_outcome_fn)(void* ctx, ry_status st, const ry_mail_outcome* outcomes,
-                                   size_t n, size_t stride, const ry_error_view* err) RY_NOEXCEPT;
+typedef void (*ry_mail_outcome_fn)(void* ctx, ry_status st, const ry_mail_outcome* outcomes, size_t n, size_t stride,
+                                   const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_mail_v1 {
   uint32_t struct_size;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal) \
+  { literal, sizeof(literal) - 1 }
 
 /* The module's facts, for who reads the file without running it. They say what the descriptor below
  * says. */
@@ -58,13 +59,12 @@ static ry_status greet(void* ctx, const ry_request_view* view, ry_request* reque
 }
 
 /* Registers, without I/O and without threads. */
-static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar,
-                        ry_str config_json, void** self, ry_errbuf* err) {
+static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar, ry_str config_json,
+                        void** self, ry_errbuf* err) {
   const ry_str core_id = TEXT(RY_CORE_1), http_id = TEXT(RY_HTTP_1);
   const ry_str registrar_id = TEXT(RY_REGISTRAR_1);
   const ry_str method = TEXT("GET"), pattern = TEXT("/ry_sample/{name}");
-  const ry_registrar_v1* reg =
-      (const ry_registrar_v1*)get(host, registrar_id, sizeof(ry_registrar_v1));
+  const ry_registrar_v1* reg = (const ry_registrar_v1*)get(host, registrar_id, sizeof(ry_registrar_v1));
   struct sample* s = (struct sample*)malloc(sizeof *s + config_json.len);
   ry_route route;
   ry_status st;
@@ -115,10 +115,25 @@ static ry_status health(void* self, ry_errbuf* err) {
 
 static const ry_need needs[] = {{sizeof(ry_need), 0, TEXT(RY_CORE_1), 0, 0},
                                 {sizeof(ry_need), 0, TEXT(RY_HTTP_1), 0, 0}};
-static const ry_module_v1 module = {
-    RY_ABI_MAGIC,  sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, 0, 0, TEXT("ry_sample"),
-    TEXT("0.1.0"), TEXT(schema),         needs,        2,            sizeof(ry_need),
-    NULL,          0,                    create,       start,        stop, destroy, health};
+static const ry_module_v1 module = {RY_ABI_MAGIC,
+                                    sizeof(ry_module_v1),
+                                    RY_ABI_MAJOR,
+                                    RY_ABI_MINOR,
+                                    0,
+                                    0,
+                                    TEXT("ry_sample"),
+                                    TEXT("0.1.0"),
+                                    TEXT(schema),
+                                    needs,
+                                    2,
+                                    sizeof(ry_need),
+                                    NULL,
+                                    0,
+                                    create,
+                                    start,
+                                    stop,
+                                    destroy,
+                                    health};
 
 const ry_module_v1* ry_module_entry(void) {
   return &module;

@@ -8,7 +8,8 @@
 #include "session.h"
 #include "text.h"
 
-#define TEXT(literal) {literal, sizeof(literal) - 1}
+#define TEXT(literal) \
+  { literal, sizeof(literal) - 1 }
 
 /* The module's facts, for who reads the file without running it. They say what the descriptor below
  * says. */
@@ -29,8 +30,7 @@ struct driver {
 };
 
 /* The socket's path, for free(). NULL: refused, with a status and a sentence. */
-static char* socket_of(const struct driver* d, const ry_mcp_target* t, ry_status* st,
-                       ry_errbuf* err) {
+static char* socket_of(const struct driver* d, const ry_mcp_target* t, ry_status* st, ry_errbuf* err) {
   static const char scheme[] = "unix://";
   const size_t n = strlen(d->directory), skip = sizeof scheme - 1;
   char* path = text_member(t->config_json, "url");
@@ -42,8 +42,7 @@ static char* socket_of(const struct driver* d, const ry_mcp_target* t, ry_status
     return NULL;
   }
   memmove(path, path + skip, strlen(path + skip) + 1);
-  inside = n != 0 && strncmp(path, d->directory, n) == 0 && path[n] == '/' &&
-           strchr(path + n + 1, '/') == NULL;
+  inside = n != 0 && strncmp(path, d->directory, n) == 0 && path[n] == '/' && strchr(path + n + 1, '/') == NULL;
   if (inside || (t->flags & RY_MCP_OPERATOR) != 0 || (n == 0 && d->local)) return path;
   say(err, "The socket is not in the directory of allowed sockets");
   free(path);
@@ -57,8 +56,8 @@ static ry_status check(void* self, const ry_mcp_target* target, ry_errbuf* err) 
   return st;
 }
 
-static ry_status open_session(void* self, const ry_mcp_target* target, ry_exec* exec,
-                              const ry_mcp_sink* sink, void* ctx, void** out, ry_errbuf* err) {
+static ry_status open_session(void* self, const ry_mcp_target* target, ry_exec* exec, const ry_mcp_sink* sink,
+                              void* ctx, void** out, ry_errbuf* err) {
   struct driver* d = (struct driver*)self;
   struct session* s = NULL;
   ry_status st = RY_OK;
@@ -86,29 +85,27 @@ static void close_session(void* self, void* session) {
   (void)self;
   session_close((struct session*)session);
 }
-static ry_status resolve(void* self, const ry_mcp_target* target, ry_exec* exec,
-                         ry_mcp_resolved_fn fn, void* ctx) {
+static ry_status resolve(void* self, const ry_mcp_target* target, ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
   (void)self, (void)target, (void)exec, (void)fn, (void)ctx;
   return RY_UNIMPLEMENTED;
 }
-static ry_status authorize(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal,
-                           ry_exec* exec, ry_mcp_resolved_fn fn, void* ctx) {
+static ry_status authorize(void* self, const ry_mcp_target* target, const ry_mcp_refusal* refusal, ry_exec* exec,
+                           ry_mcp_resolved_fn fn, void* ctx) {
   (void)self, (void)target, (void)refusal, (void)exec, (void)fn, (void)ctx;
   return RY_UNIMPLEMENTED;
 }
-static const ry_mcp_transport_v1 transport = {
-    sizeof transport, RY_MCP_MODERN, check,         open_session, send_message,
-    finish,           resume,        close_session, resolve,      authorize};
+static const ry_mcp_transport_v1 transport = {sizeof transport, RY_MCP_MODERN, check,  open_session,
+                                              send_message,     finish,        resume, close_session,
+                                              resolve,          authorize};
 
 /* ---- the module ---- */
 
-static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar,
-                        ry_str config_json, void** self, ry_errbuf* err) {
+static ry_status create(const ry_host* host, ry_get_interface_fn get, ry_registrar* registrar, ry_str config_json,
+                        void** self, ry_errbuf* err) {
   const ry_str core_id = TEXT(RY_CORE_1), registrar_id = TEXT(RY_REGISTRAR_1);
   const ry_str point = TEXT(RY_MCP_TRANSPORT_1), name = TEXT("ry_sample");
   const ry_str mode_key = TEXT("deployment.mode"), local = TEXT("local");
-  const ry_registrar_v1* reg =
-      (const ry_registrar_v1*)get(host, registrar_id, sizeof(ry_registrar_v1));
+  const ry_registrar_v1* reg = (const ry_registrar_v1*)get(host, registrar_id, sizeof(ry_registrar_v1));
   struct driver* d = (struct driver*)calloc(1, sizeof *d);
   ry_str mode;
   ry_status st;
@@ -158,10 +155,25 @@ static ry_status health(void* self, ry_errbuf* err) {
 
 static const ry_need needs[] = {{sizeof(ry_need), 0, TEXT(RY_CORE_1), 0, 0},
                                 {sizeof(ry_need), 0, TEXT(RY_MCP_TRANSPORT_1), 0, 0}};
-static const ry_module_v1 module = {
-    RY_ABI_MAGIC,      sizeof(ry_module_v1), RY_ABI_MAJOR, RY_ABI_MINOR, 0, 0, TEXT("ry_sample"),
-    TEXT("0.1.0"),     TEXT(schema),         needs,        2,            sizeof(ry_need),
-    NULL,              0,                    create,       start,        stop, destroy, health};
+static const ry_module_v1 module = {RY_ABI_MAGIC,
+                                    sizeof(ry_module_v1),
+                                    RY_ABI_MAJOR,
+                                    RY_ABI_MINOR,
+                                    0,
+                                    0,
+                                    TEXT("ry_sample"),
+                                    TEXT("0.1.0"),
+                                    TEXT(schema),
+                                    needs,
+                                    2,
+                                    sizeof(ry_need),
+                                    NULL,
+                                    0,
+                                    create,
+                                    start,
+                                    stop,
+                                    destroy,
+                                    health};
 
 const ry_module_v1* ry_module_entry(void) {
   return &module;

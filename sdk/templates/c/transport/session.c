@@ -12,18 +12,18 @@
 
 #include "text.h"
 
-#define MOST_UNSENT 64                /* messages that wait to be written */
-#define MOST_UNREAD (1u << 20)        /* bytes that wait for the executor */
-#define LAST_WORDS_MS 1000            /* for what was sent before a close() */
+#define MOST_UNSENT 64 /* messages that wait to be written */
+#define MOST_UNREAD (1u << 20) /* bytes that wait for the executor */
+#define LAST_WORDS_MS 1000 /* for what was sent before a close() */
 
 enum what { MESSAGE, SENT, CLOSED };
 struct event {
   struct event* next;
   enum what what;
   ry_status status; /* of CLOSED */
-  uint64_t token;   /* of SENT */
-  size_t len;       /* of the text */
-  char text[];      /* MESSAGE, or the sentence of CLOSED */
+  uint64_t token; /* of SENT */
+  size_t len; /* of the text */
+  char text[]; /* MESSAGE, or the sentence of CLOSED */
 };
 struct outgoing {
   struct outgoing* next;
@@ -40,10 +40,10 @@ struct session {
   void* ctx;
   uint64_t max_message;
   int fd;
-  int holders;                            /* the thread, the opener, and a post under way */
-  int posted, paused, closed, over;       /* closed: by the opener; over: CLOSED is in the list */
-  int64_t until_ms;                       /* of last words, once closed */
-  size_t place;                           /* among what is polled; 0: not */
+  int holders; /* the thread, the opener, and a post under way */
+  int posted, paused, closed, over; /* closed: by the opener; over: CLOSED is in the list */
+  int64_t until_ms; /* of last words, once closed */
+  size_t place; /* among what is polled; 0: not */
   struct event *first, *last;
   size_t unread;
   struct outgoing *out_first, *out_last;
@@ -136,8 +136,8 @@ static void post(struct session* s) { /* with the mutex held */
 
 /* ---- of the thread, with the mutex held ---- */
 
-static void add_event(struct session* s, enum what what, ry_status status, uint64_t token,
-                      const char* text, size_t len) {
+static void add_event(struct session* s, enum what what, ry_status status, uint64_t token, const char* text,
+                      size_t len) {
   struct event* e;
   if (s->closed || s->over) return;
   e = (struct event*)malloc(sizeof *e + len + 1);
@@ -148,8 +148,10 @@ static void add_event(struct session* s, enum what what, ry_status status, uint6
   e->token = token;
   e->len = len;
   memcpy(e->text, text, len);
-  if (s->last != NULL) s->last->next = e;
-  else s->first = e;
+  if (s->last != NULL)
+    s->last->next = e;
+  else
+    s->first = e;
   s->last = e;
   s->unread += len;
   if (what == CLOSED) s->over = 1;
@@ -332,9 +334,8 @@ void mover_end(struct mover* m) {
   pthread_mutex_destroy(&m->mutex);
 }
 
-ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* target,
-                       ry_exec* exec, const ry_mcp_sink* sink, void* ctx, struct session** out,
-                       ry_errbuf* err) {
+ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* target, ry_exec* exec,
+                       const ry_mcp_sink* sink, void* ctx, struct session** out, ry_errbuf* err) {
   struct sockaddr_un address;
   struct session* s;
   int fd;
@@ -387,8 +388,10 @@ ry_status session_send(struct session* s, const ry_mcp_message* message) {
   ry_status st = RY_OK;
   struct outgoing* o;
   pthread_mutex_lock(&m->mutex);
-  if (s->over || s->closed) st = RY_CANCELLED;
-  else if (s->unsent >= MOST_UNSENT) st = RY_RESOURCE_EXHAUSTED;
+  if (s->over || s->closed)
+    st = RY_CANCELLED;
+  else if (s->unsent >= MOST_UNSENT)
+    st = RY_RESOURCE_EXHAUSTED;
   o = st == RY_OK ? (struct outgoing*)malloc(sizeof *o + message->json.len + 1) : NULL;
   if (st == RY_OK && o == NULL) st = RY_RESOURCE_EXHAUSTED;
   if (o != NULL) {
@@ -398,8 +401,10 @@ ry_status session_send(struct session* s, const ry_mcp_message* message) {
     o->len = message->json.len + 1;
     memcpy(o->bytes, message->json.ptr, message->json.len);
     o->bytes[o->len - 1] = '\n';
-    if (s->out_last != NULL) s->out_last->next = o;
-    else s->out_first = o;
+    if (s->out_last != NULL)
+      s->out_last->next = o;
+    else
+      s->out_first = o;
     s->out_last = o;
     ++s->unsent;
     wake(m);
@@ -417,8 +422,10 @@ void session_finish(struct session* s, uint64_t token) {
   }
   for (e = s->first; e != NULL; before = e, e = e->next) {
     if (e->what != SENT || e->token != token) continue;
-    if (before != NULL) before->next = e->next;
-    else s->first = e->next;
+    if (before != NULL)
+      before->next = e->next;
+    else
+      s->first = e->next;
     if (s->last == e) s->last = before;
     free(e);
     break;

@@ -31,9 +31,8 @@ void mover_stop(struct mover* m);
 void mover_end(struct mover* m);
 
 /* Connects. RY_UNAVAILABLE with a sentence: it cannot be reached. [any] */
-ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* target,
-                       ry_exec* exec, const ry_mcp_sink* sink, void* ctx, struct session** out,
-                       ry_errbuf* err);
+ry_status session_open(struct mover* m, const char* path, const ry_mcp_target* target, ry_exec* exec,
+                       const ry_mcp_sink* sink, void* ctx, struct session** out, ry_errbuf* err);
 /* As in ry_mcp_transport_v1. [exec] */
 ry_status session_send(struct session* s, const ry_mcp_message* message);
 void session_finish(struct session* s, uint64_t token);

@@ -18,13 +18,13 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace ssl = asio::ssl;
 namespace websocket = beast::websocket;
-using boost::system::error_code;
 using asio::ip::tcp;
+using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t most_unsent = 64;     // messages on their way
-constexpr std::size_t most_unread = 256;    // messages that wait for the executor
+constexpr std::size_t most_unsent = 64;  // messages on their way
+constexpr std::size_t most_unread = 256;  // messages that wait for the executor
 constexpr std::uint64_t connect_ms = 10'000;
 constexpr auto watch_every = std::chrono::milliseconds(100);
 constexpr auto last_words = std::chrono::seconds(2);  // for what was sent before a close
@@ -48,8 +48,7 @@ std::optional<address> parse_url(std::string_view url) {
   const auto colon = authority.find(':', bracketed ? std::min(authority.find(']'), authority.size()) : 0);
   if (colon != std::string_view::npos) {
     a.port = authority.substr(colon + 1);
-    if (a.port.empty() || a.port.size() > 5 ||
-        a.port.find_first_not_of("0123456789") != std::string::npos) {
+    if (a.port.empty() || a.port.size() > 5 || a.port.find_first_not_of("0123456789") != std::string::npos) {
       return std::nullopt;
     }
     authority = authority.substr(0, colon);
@@ -103,8 +102,8 @@ struct ear {
   const ry::context& ctx;
   ry_exec* const exec;
   const ry::mcp::sink sink;
-  std::set<std::uint64_t> sent;           // tokens that wait for on_sent
-  std::deque<std::string> held;           // messages that came while the sink was full
+  std::set<std::uint64_t> sent;  // tokens that wait for on_sent
+  std::deque<std::string> held;  // messages that came while the sink was full
   std::optional<ry::error> held_end;
   bool closed = false, over = false, paused = false;
 };
@@ -143,31 +142,28 @@ using tls_stream = ssl::stream<beast::tcp_stream>;
 
 // Stream: plain_stream or tls_stream.
 template <class Stream>
-class connection_over final : public connection,
-                              public std::enable_shared_from_this<connection_over<Stream>> {
+class connection_over final : public connection, public std::enable_shared_from_this<connection_over<Stream>> {
  public:
   // of_ws: what the stream is made of.
   template <class... OfWs>
-  connection_over(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
-                  const ry::mcp::target& t, address to, ry::headers fields, OfWs&... of_ws)
+  connection_over(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx, const ry::mcp::target& t, address to,
+                  ry::headers fields, OfWs&... of_ws)
       : io_(m.io()),
         ear_(std::move(to_tell)),
         ctx_(ctx),
         to_(std::move(to)),
         fields_(std::move(fields)),
         guarded_(!t.operators_own() && ctx.fact("deployment.mode") != "local"),
-        patience_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms
-                                                                      : connect_ms)),
+        patience_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms : connect_ms)),
         max_message_(t.max_message_bytes),
         resolver_(m.io()),
         timer_(m.io()),
         ws_(m.io(), of_ws...) {}
 
   void begin() override {
-    resolver_.async_resolve(to_.host, to_.port,
-                            [self = this->shared_from_this()](error_code ec, tcp::resolver::results_type r) {
-                              self->resolved(ec, r);
-                            });
+    resolver_.async_resolve(
+        to_.host, to_.port,
+        [self = this->shared_from_this()](error_code ec, tcp::resolver::results_type r) { self->resolved(ec, r); });
   }
   void push(std::uint64_t token, std::string text) override {
     unsent_.push_back({token, std::move(text)});
@@ -207,8 +203,10 @@ class connection_over final : public connection,
     if (failed_) return;
     failed_ = true;
     ear::tell(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
-      if (ear.paused || !ear.held.empty()) ear.held_end = e;
-      else ear.end(e);
+      if (ear.paused || !ear.held.empty())
+        ear.held_end = e;
+      else
+        ear.end(e);
     });
   }
 
@@ -227,9 +225,7 @@ class connection_over final : public connection,
     }
     beast::get_lowest_layer(ws_).expires_after(patience_);
     beast::get_lowest_layer(ws_).async_connect(
-        allowed, [self = this->shared_from_this()](error_code e, const tcp::endpoint&) {
-          self->connected(e);
-        });
+        allowed, [self = this->shared_from_this()](error_code e, const tcp::endpoint&) { self->connected(e); });
   }
 
   void connected(error_code ec) {
@@ -301,7 +297,8 @@ class connection_over final : public connection,
     });
   }
   void violated() {
-    fail(RY_DATA_LOSS, "not the WebSocket protocol, or a message larger than " + std::to_string(max_message_) + " bytes");
+    fail(RY_DATA_LOSS,
+         "not the WebSocket protocol, or a message larger than " + std::to_string(max_message_) + " bytes");
   }
 
   void write() {
@@ -340,11 +337,9 @@ class connection_over final : public connection,
     if (closing_) return;
     if (ec == websocket::error::closed) return fail(RY_OK, "the server closed the connection");
     if (ec == websocket::error::message_too_big || ec == websocket::error::buffer_overflow) {
-      return fail(RY_RESOURCE_EXHAUSTED,
-                  "a message is larger than " + std::to_string(max_message_) + " bytes");
+      return fail(RY_RESOURCE_EXHAUSTED, "a message is larger than " + std::to_string(max_message_) + " bytes");
     }
-    if (ec == asio::error::eof || ec == asio::error::connection_reset ||
-        ec == ssl::error::stream_truncated) {
+    if (ec == asio::error::eof || ec == asio::error::connection_reset || ec == ssl::error::stream_truncated) {
       if (shut_) return violated();  // cut by watch(): TLS does not tell what was before
       return fail(RY_UNAVAILABLE, "the connection broke");
     }
@@ -352,15 +347,13 @@ class connection_over final : public connection,
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
     ++unread_;
     ear::tell(ear_, [text = beast::buffers_to_string(in_.data()),
-                              self = std::weak_ptr<connection>(this->shared_from_this()),
-                              &io = io_](auto& ear) mutable {
+                     self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& ear) mutable {
       ear.held.push_back(std::move(text));
       ear.hand_over(self, io);
     });
     in_.consume(in_.size());
     read();
   }
-
 
   asio::io_context& io_;
   const std::shared_ptr<ear> ear_;
@@ -376,8 +369,7 @@ class connection_over final : public connection,
   beast::flat_buffer in_;
   std::deque<outgoing> unsent_;
   std::size_t unread_ = 0;
-  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false,
-       shut_ = false;
+  bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false, shut_ = false;
 };
 
 std::shared_ptr<connection> connect(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
@@ -385,14 +377,13 @@ std::shared_ptr<connection> connect(mover& m, std::shared_ptr<ear> to_tell, cons
   if (!to.tls) {
     return std::make_shared<connection_over<plain_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields));
   }
-  return std::make_shared<connection_over<tls_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields),
-                                                       m.tls());
+  return std::make_shared<connection_over<tls_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields), m.tls());
 }
 
 }  // namespace
 
-session::session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to,
-                 ry::headers fields, ry_exec* exec, ry::mcp::sink sink)
+session::session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to, ry::headers fields,
+                 ry_exec* exec, ry::mcp::sink sink)
     : ctx_(ctx),
       mover_(m),
       ear_(std::make_shared<ear>(ctx, exec, sink)),
@@ -414,9 +405,8 @@ void session::finish(std::uint64_t token, std::int32_t) noexcept {
 }
 void session::resume() noexcept {
   ear_->paused = false;
-  (void)ry::guard([&] {
-    ear::tell(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); });
-  });
+  (void)ry::guard(
+      [&] { ear::tell(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); }); });
 }
 void session::close() noexcept {
   ear_->closed = true;

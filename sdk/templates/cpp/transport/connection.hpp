@@ -46,8 +46,8 @@ struct ear;  // of a sink; outlives its session while posts are under way
 // The opener's end; on the opener's executor.
 class session final : public ry::mcp::session {
  public:
-  session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to,
-          ry::headers fields, ry_exec* exec, ry::mcp::sink sink);
+  session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to, ry::headers fields,
+          ry_exec* exec, ry::mcp::sink sink);
 
   ry_status send(ry::mcp::message m) override;
   void finish(std::uint64_t token, std::int32_t why) noexcept override;

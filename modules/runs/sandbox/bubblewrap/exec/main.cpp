@@ -253,7 +253,8 @@ void prefer_for_oom_kill() {
 void lower_priority(std::uint64_t nice) {
   constexpr int process = 1, best_effort = 2 << 13, lowest = 7;  // of ioprio_set(2)
   // A nice value that the server has already been started with, and kernels without I/O priorities, are no failure.
-  if (::getpriority(PRIO_PROCESS, 0) < static_cast<int>(nice)) (void)::setpriority(PRIO_PROCESS, 0, static_cast<int>(nice));
+  if (::getpriority(PRIO_PROCESS, 0) < static_cast<int>(nice))
+    (void)::setpriority(PRIO_PROCESS, 0, static_cast<int>(nice));
   (void)::syscall(SYS_ioprio_set, process, 0, best_effort | lowest);
 }
 
@@ -283,5 +284,6 @@ void lower_priority(std::uint64_t nice) {
 int main(int argc, char** argv) {
   if (argc >= 4 && std::strcmp(argv[1], "filter") == 0) open_filter(argv + 2);
   if (argc >= 4 && std::strcmp(argv[1], "enter") == 0) enter(argv + 2);
-  refuse("usage: runyard-sandbox-exec filter [--group DIRECTORY] [--nice N] FILE COMMAND... | enter [OPTION]... -- COMMAND...");
+  refuse(
+      "usage: runyard-sandbox-exec filter [--group DIRECTORY] [--nice N] FILE COMMAND... | enter [OPTION]... -- COMMAND...");
 }
