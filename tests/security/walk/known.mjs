@@ -93,7 +93,8 @@ export class Known {
         this.#pool(this.#gone, actor, request.kind).push(request.pathId);
       }
     }
-    if (actor === 'ann' || actor === 'ben') {
+    // With another credential the response is not for the actor: anonymous clients get an id that stands for the account of a code.
+    if ((actor === 'ann' || actor === 'ben') && request.credential === request.sentCredential) {
       const sent = uuidsIn(request.bytes.toString('latin1'));
       for (const u of uuidsIn(text)) if (!sent.has(u) && !this.#owner.has(u) && !this.open.has(u)) this.#owner.set(u, actor);
     }
