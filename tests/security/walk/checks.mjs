@@ -103,6 +103,8 @@ export class Checks {
     for (const [k, v] of new URLSearchParams(search)) if (!url.searchParams.has(k)) url.searchParams.append(k, v);
     // Of two spellings of a member it reads the one with underscores.
     for (const [one, other] of [['custom_mcps', 'customMcps'], ['enabled_tools', 'enabledTools']]) if (value && typeof value === 'object' && one in value) delete value[other];
+    // It removes white space around a name before it counts the characters.
+    if (typeof value?.name === 'string') value.name = value.name.trim();
     if (headers.has('last-event-id')) url.searchParams.delete('last_event_id');
     if (headers.has('last-event-id') || url.searchParams.has('last_event_id')) url.searchParams.delete('last_id');
     const given = body?.length && value !== undefined ? { media, value } : undefined;
