@@ -1,4 +1,4 @@
-# What is installed, in components that are the packages, too: `host`, `sdk` (see sdk/CMakeLists.txt) and
+# The installation, in components that are the packages, too: `host`, `sdk` (see sdk/CMakeLists.txt) and
 # `module_NAME` for each module.
 #   cmake --install build --prefix /usr/local                      everything
 #   cmake --install build --prefix /usr --component module_runs    one of them

@@ -1,4 +1,4 @@
-// Who is calling, as the host owns it: the storage behind a ry_principal.
+// The caller's identity, owned by the host: the storage behind a ry_principal.
 #pragma once
 
 #include <ry/abi.h>
@@ -39,7 +39,7 @@ struct principal {
 };
 using principal_ptr = std::shared_ptr<const principal>;
 
-// What was decided about a bearer value.
+// The decision about a bearer value.
 struct verdict {
   ry_status status = RY_UNAUTHENTICATED;  // RY_OK, RY_UNAUTHENTICATED (401) or RY_UNAVAILABLE (503)
   principal_ptr who;  // set exactly when status is RY_OK

@@ -105,7 +105,7 @@ ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<
         "  (select accounts.role_name(a.role) from accounts.account a where a.id = $2),"
         "  'to', accounts.role_name($3::int)))",
         actor, id, *role);
-    // Who lost rights loses the tokens that tell of them.
+    // Lower rights end the sessions whose tokens claim higher ones.
     b.add(
         "update accounts.session set ended_at = clock_timestamp() where account_id = $1"
         "  and ended_at is null and $2 < (select a.role from accounts.account a where a.id = $1)",

@@ -31,7 +31,7 @@ struct movement {
   std::string note_json;
 };
 
-// What is not given does not matter.
+// A member without a value matches everything.
 struct audit_filter {
   std::optional<ry::uuid> account;
   std::optional<std::string> actor;

@@ -47,7 +47,7 @@ std::optional<std::string> text_in_query(const ry::request& r, std::string_view 
   return text;
 }
 
-// Whoever finds a key must not be able to make itself another one that outlives it.
+// A stolen key must not be able to create a second key, which would outlive it.
 void refuse_api_key(const ry::request& r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not create or revoke API keys");

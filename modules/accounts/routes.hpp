@@ -31,7 +31,7 @@ class routes {
 
   ry::task<ry::response> answer_account(ry::uuid id, std::uint32_t at_least_role);
   ry::task<ry::response> move_balance(ry::request r, std::string action, std::int64_t sign);
-  // Whoever changed something about an account calls this, after the commit.
+  // Every route that changes an account calls this after the commit.
   ry::task<void> changed(ry::uuid id);
 
   const ry::context& ctx_;

@@ -37,7 +37,7 @@ struct plain_message {
   std::optional<std::string> text, html;
 };
 
-// What is known of one address and one category.
+// The state of one address in one category.
 struct subscription {
   std::string address, category;
   bool out = false;  // nothing is sent

@@ -30,7 +30,7 @@ struct letter {
 // Where in the dialogue an attempt ended.
 enum class phase { connect, hello, starttls, auth, mail, rcpt, data, body };
 
-// What is known of an attempt.
+// The result of an attempt.
 struct attempt {
   int curl_code = 0;  // CURLcode
   int reply_code = 0;  // of the relay's last reply; 0: it said nothing

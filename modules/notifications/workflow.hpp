@@ -30,7 +30,7 @@ struct person {
   std::string first_name() const;
 };
 
-// What is to be told to one account.
+// The event that a notification reports to one account.
 struct occasion {
   std::string workflow;
   boost::json::object payload;

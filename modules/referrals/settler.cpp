@@ -82,7 +82,7 @@ ry::task<void> settler::qualified(ry::uuid account) {
 }
 
 ry::task<void> settler::work() {
-  // Whoever is in the middle of joining joins first.
+  // Callers that are about to join the batch join first.
   (co_await ctx_.sleep(0)).value();
   while (next_) {
     const auto batch_now = std::exchange(next_, nullptr);

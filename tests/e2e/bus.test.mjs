@@ -57,7 +57,7 @@ after(async () => {
   database?.drop();
 });
 
-// What is degraded, without what the sandbox says where no control group is delegated.
+// The degraded components, without the sandbox, which reports missing control groups.
 const degraded = (ready) => (ready.json.degraded ?? []).filter(({ room }) => room !== 'sandbox_bubblewrap');
 const away = (s) => waitFor('the bus away', async () => {
   const ready = await new Client(s).get('/readyz');

@@ -13,7 +13,7 @@ const env = { ...process.env, OPENAI_API_KEY: 'k1-of-the-test', ANTHROPIC_API_KE
   RUNS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
 const setting = /^# ((?:"[^"]*"|[A-Za-z0-9_-]+)(?:\.(?:"[^"]*"|[A-Za-z0-9_-]+))*) = /;
 const heading = /^# (\[[A-Za-z0-9_."/-]+\])$/;
-// What is off unless the operator wants it.
+// Modules that are disabled by default.
 const off = names.filter((n) => /^enabled = false$/m.test(readFileSync(path.join(root, `conf/modules.d/${n}.toml`), 'utf8')));
 let dir, schemas, shown;
 

@@ -93,7 +93,7 @@ test('a module is reloaded by its button, taken out and put back', async () => {
   await page.sees('mcp_prebuilt was enabled');
   await waitFor('its state', async () => /Running/.test((await row())[1]));
   assert.deepEqual(await page.faults(), []);
-  // What is refused is told.
+  // The page shows a refusal.
   await page.evaluate(() => { window.fetch = ((old) => (u, o) => old(String(u).replace('mcp_json/reload', 'nobody/reload'), o))(window.fetch); });
   await page.press('Reload mcp_json');
   await page.sees('not running');

@@ -109,7 +109,7 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   await waitFor('no device', () => devices(ann) === '0');
   await page.sees('Turn on push messages');
 
-  // Who logs out takes the browser along.
+  // A log-out unregisters the browser.
   await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');
   await page.goto(`${server.url}/console#/account`);

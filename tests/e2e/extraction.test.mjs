@@ -1,4 +1,4 @@
-// What is found in uploaded files before the model is asked: text beside them, images for models that see.
+// Extraction from uploaded files before the first model request: text next to the files, images for models that accept them.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';

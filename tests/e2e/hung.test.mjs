@@ -96,6 +96,6 @@ test('SIGTERM ends the server within its drain limit, and PostgreSQL with it', a
   signal('SIGSTOP');
   const ended = await within(60000, 'the end', server.stop());
   assert.deepEqual(ended, { code: 0, signal: null });
-  // What was killed takes a moment to go.
+  // Killed processes take a moment to exit.
   await waitFor('PostgreSQL to be gone', () => postgres().length === 0, 5000);
 });

@@ -148,7 +148,7 @@ test('one award that cannot be made holds up none of the others', async () => {
   const friends = [1, 2, 3].map((n) => person({ email: `fays${n}@example.test`, user_metadata: { referral_code: code } }));
   for (const f of friends) assert.equal((await f.get('/account')).status, 200);
   await waitFor('all wait', async () => (await fay.get('/api/v1/referrals/history')).json.length === 3);
-  // Nobody has this account: its share cannot be paid.
+  // This account does not exist, so its share cannot be paid.
   const nobody = randomUUID();
   db.sql(`insert into referrals.referral (referrer_id, referred_account_id, code_id) select '${fay.id}', '${nobody}', id from referrals.code where code = '${code}'`);
   db.sql(`select count(core.event_publish('account.verified', id, '{}')) from unnest(array['${friends.map((f) => f.id).join("','")}', '${nobody}']) id`);

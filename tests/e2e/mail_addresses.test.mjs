@@ -1,4 +1,4 @@
-// Who gets mail and who does not: bounces, suppressions, limits, international addresses.
+// Addresses that get mail and addresses that do not: bounces, suppressions, limits, international addresses.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';

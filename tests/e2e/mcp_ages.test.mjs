@@ -1,4 +1,4 @@
-// What is known of a server ages: its revision, its list of tools, the connection of a call that nobody wants any more.
+// Cached facts about a server expire: its revision, its list of tools, the connection of an abandoned call.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';

@@ -146,7 +146,7 @@ test('a link is good once, for its account, until the next one', async () => {
       }
     }
 
-    // Who declines has declined; the state is gone with it.
+    // A refused consent is final: its state is removed.
     const declined = new URL(await answer());
     declined.searchParams.delete('code');
     declined.searchParams.set('error', 'access_denied');

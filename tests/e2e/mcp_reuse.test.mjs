@@ -276,7 +276,7 @@ test('a list is remembered as long as the server allows', async () => {
     assert.equal(a.stored.config.reuse, true);
     for (let i = 0; i < 2; i++) assert.equal((await a.seen()).status, 200);
     assert.equal(count(peer, 'tools/list'), times, JSON.stringify(extra));
-    // Nobody is shown what another one's question brought to light, whatever the server says of it.
+    // An account never sees the result of another account's request, whatever the server allows.
     const b = await userWith({ url: peer.url, reuse: true });
     await b.seen();
     assert.equal(count(peer, 'tools/list'), times + 1);

@@ -87,7 +87,7 @@ test('"block": a changed tool is not offered, and a restart does not forget what
   await run(s.u, 'hello');
   assert.ok(!offered().post__send && offered().post__read, Object.keys(offered()).join());
   assert.deepEqual((await s.list()).map((c) => [c.tool, c.changed, c.on_tool_change]), [['send', ['parameters'], 'block']]);
-  // What is only told otherwise in the order of its members has not changed; a tool that came back is as it was.
+  // A different order of members is no change, and a tool that reappears is unchanged.
   await s.change({ inputSchema: harmless.inputSchema, description: harmless.description, name: 'send', icons: [] }, other);
   assert.equal(await run(s.u, '[call post__send {}]'), 'said: called send');
 });

@@ -94,7 +94,7 @@ test('every event that a stream is given counts once', async () => {
   const live = await read();
   const other = await run(user, 'hello again');
   await waitFor('its events', async () => sum(await read(), 'runyard_runs_stream_events_total') - sum(live, 'runyard_runs_stream_events_total') === other.events.length);
-  // What was trimmed is told as a gap.
+  // The stream reports trimmed events as a gap.
   database.sql(`delete from runs.events where run_id = '${r.id}'`);
   await grows(one(['runs_stream_gaps_total']), async () => {
     const s = await user.stream(r.id);
@@ -270,7 +270,7 @@ test('changes of modules: figures, and what `runyard modules` says of the runnin
   assert.match(text.out, new RegExp(`^ {4}sha256     ${then.sha256}$`, 'm'));
   assert.match(text.out, /^ {4}route {6}GET \/agent-runs$/m);
 
-  // What is in the file now is another thing than what runs.
+  // The file now differs from the running module.
   writeFileSync(path.join(modules, '.mail.broken'), 'no library');
   place('mail', path.join(modules, '.mail.broken'));
   await grows([['runyard_module_changes_total', { module: 'mail', outcome: 'refused' }, 1], ['runyard_module_changes_total', { outcome: 'swapped' }, 0]],
@@ -284,7 +284,7 @@ test('changes of modules: figures, and what `runyard modules` says of the runnin
   assert.match(configured.out.replaceAll(/^ .*\n/gm, ''), /^mail\.so .*refused$/m);
   place('mail', path.join(build, 'modules/mail.so'));
 
-  // Nobody to ask.
+  // No server answers.
   const away = await list('list', '--set', 'http.listen=127.0.0.1:1');
   assert.equal(away.code, 0, away.err);
   assert.equal(away.out.split('\n')[0], 'no server answers at http://127.0.0.1:1; what the configuration would load:');

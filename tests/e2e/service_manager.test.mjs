@@ -168,7 +168,7 @@ const get = (port, pathname) => new Promise((resolve) => {
 
 test('on a socket that is passed, a restart under load refuses and fails no request', () => with_manager('tcp', {}, async (m) => {
   const port = Number(await m.next(/^port (\d+)$/));
-  // Whoever comes before the first server waits for it.
+  // A client that connects before the first server waits for it.
   const early = get(port, '/readyz');
   await m.start();
   assert.equal(m.server.url, `http://127.0.0.1:${port}`);

@@ -131,7 +131,7 @@ test('text that was given up is in no snapshot', async () => {
   const fresh = await u.stream(id, { query: '?mode=snapshot', until: (e) => e.type === 'snapshot' });
   assert.ok(words(40).startsWith(fresh.events[0].content), fresh.events[0].content);
   assert.deepEqual(fresh.events[0].aborted, []);
-  // Who holds text of the aborted turn is told to drop it.
+  // A client with text of the aborted turn gets the instruction to drop it.
   const held = await u.stream(id, { query: '?mode=snapshot', headers: { 'last-event-id': String(at) } });
   assert.deepEqual(held.events[0].aborted, [{ step: aborted.step, attempt: aborted.attempt, from_sequence: aborted.from_sequence, to_sequence: aborted.to_sequence }]);
   assert.equal(held.events[0].content + chunks(held.events), words(40));

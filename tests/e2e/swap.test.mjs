@@ -351,7 +351,7 @@ test('a changed file is reloaded by itself where that is configured, and only wh
     const told = await audited('module.reload', (e) => e.actor === 'host:file_change' && e.detail.module === name);
     assert.deepEqual(told.detail, { module: name });
   }
-  // What was refused stands there too, whoever wanted it.
+  // Refused changes are recorded as well, by each kind of actor.
   for (const by of [(actor) => actor === 'host:file_change', (actor) => actor !== 'host:file_change']) {
     const told = await audited('module.reload', (e) => by(e.actor) && e.detail.module === 'mcp_json' && e.detail.refused);
     assert.match(told.detail.refused, /pins/);

@@ -65,7 +65,7 @@ void agent(std::string_view text) {
   });
 }
 
-// What is stored is the server's own, but may be of another release.
+// Stored text comes from the server, but possibly from another release.
 void stored(std::string_view text) {
   promise_masked(agents::masked_mcp_list(text));
   accepted([&] { (void)agents::read_mcp_list(json::array(), text, hex); });

@@ -19,7 +19,7 @@ bool visible(std::string_view s) {
   return true;
 }
 
-// What is refused is refused with a sentence.
+// Every refusal has an error message.
 template <class F>
 void told(F&& f) {
   try {

@@ -185,7 +185,7 @@ ry::task<session_tokens> logins::verify(std::string token, std::string proof, st
 }
 
 ry::task<session_tokens> logins::log_in(std::string email, std::string password, caller from) {
-  // What is no address has no account; it is answered like any other.
+  // An invalid address gets the response of an unknown one.
   const auto who = parse_address(email);
   const std::string key = who ? who->key : std::string();
   const auto net = customer_of(from.address);

@@ -7,7 +7,7 @@
 
 namespace accounts {
 
-// Who asks.
+// The origin of a request.
 struct caller {
   std::string address;  // of the network
   std::string user_agent;

@@ -31,7 +31,7 @@ struct credentials {
   std::string password_hash;
 };
 
-// Who a session belongs to, as its tokens tell.
+// The account of a session, with the claims of its tokens.
 struct owner {
   ry::uuid account;
   std::string subject, email, name;

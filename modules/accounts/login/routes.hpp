@@ -12,7 +12,7 @@ class login_routes {
   login_routes(const ry::context& ctx, logins& all, directory& people, const config& cfg,
                const login_settings& settings)
       : ctx_(ctx), logins_(all), people_(people), cfg_(cfg), settings_(settings) {}
-  // What is switched off is not registered: 404.
+  // Does not register routes that the settings disable; they return 404.
   void add_to(ry::registrar& reg);
 
  private:

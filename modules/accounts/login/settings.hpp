@@ -20,7 +20,7 @@ enum class verification {
   none  // at once; for a server that only this machine reaches
 };
 
-// Who may send messages to the identity webhook.
+// An identity provider that may send messages to the identity webhook.
 struct webhook_sender {
   std::string subject_prefix;  // of the users that it speaks of, as auth.issuers.NAME.subject_prefix
   std::vector<std::string> keys;  // that sign, decoded

@@ -18,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Who was not configured for a while is not told what happened in the meantime.
+// A receiver that was not configured for a while does not get the events of that time.
 constexpr std::int64_t longest_ago_us = 24LL * 3600 * 1'000'000;
 
 std::string iso(std::int64_t unix_us) {

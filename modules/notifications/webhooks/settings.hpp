@@ -14,7 +14,7 @@ class settings_faults;
 
 namespace webhooks {
 
-// Who is told of what.
+// A receiver and the events that it gets.
 struct receiver {
   std::string name;
   standard_webhooks::endpoint to;

@@ -139,7 +139,7 @@ typedef struct ry_header {
 #define RY_WHY_OVERLOAD 6
 typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_WHY_* */
 
-/* Who is calling: a verified bearer token or API key. All strings may be empty but `subject`. */
+/* The caller: a verified bearer token or API key. All strings may be empty but `subject`. */
 #define RY_ROLE_USER 0u
 #define RY_ROLE_ADMIN 1u
 #define RY_ROLE_SUPER_ADMIN 2u

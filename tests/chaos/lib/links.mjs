@@ -60,7 +60,7 @@ export class Namespaces {
   #tag = `ry${process.pid}`;
   name = 'network namespaces';
   home = '10.88.0.1';
-  // Who measures goes before what is measured when all are short of processor.
+  // The measuring process has precedence over the measured ones when the processor is busy.
   #ahead = -10;
 
   constructor() {

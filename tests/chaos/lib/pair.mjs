@@ -25,7 +25,7 @@ export class Pair {
     await waitFor('the replica to be waited for', async () =>
       (await this.main.value(`select count(*) from pg_stat_replication where sync_state = 'sync'`)) === '1', 60000);
   }
-  // Nobody writes to the old one any more when the new one is open.
+  // No client writes to the old server any more when the new one opens.
   async failOver(stopOld = () => this.main.stop('immediate')) {
     await stopOld();
     [this.main, this.other] = [this.other, this.main];

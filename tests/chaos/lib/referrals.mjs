@@ -171,7 +171,7 @@ export class Storm {
     await crashing;
     over = true;
     await Promise.all(side);
-    // What is flagged is released, what waits is settled.
+    // Release the flagged referrals, then wait until the pending ones are settled.
     for (const [id] of await this.patiently(`select id from referrals.referral where review = 'flagged' and void_reason is null`))
       await this.call('POST', `/admin/referrals/${id}/release`, this.admin);
     await waitFor('all events are handled', async () => {

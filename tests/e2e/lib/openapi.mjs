@@ -77,7 +77,7 @@ export class Document {
     // A trailing slash is the same route.
     return /[^/]\/$/.test(pathname) ? this.find(method, pathname.slice(0, -1)) : undefined;
   }
-  // What is wrong with a value, or undefined.
+  // The first violation in a value, or undefined.
   fault(ajv, at, value) {
     const check = ajv.getSchema('doc' + pointerOf(...at));
     if (!check) return `no schema at ${at.join('/')}`;
@@ -171,7 +171,7 @@ class Contract {
     return d.fault(d.answers, [...at, 'content', media, 'schema'], JSON.parse(text));
   }
 
-  // What is wrong with one request and its answer; undefined: nothing. `text`: the answer's body, undefined when
+  // The first violation in a request and its answer, or undefined. `text`: the answer's body, undefined when
   // it is not to be looked at.
   async fault(method, url, { headers = {}, body } = {}, answer) {
     const sent = new Headers(headers);

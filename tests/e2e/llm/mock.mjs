@@ -27,7 +27,7 @@ export async function startMock(fixtures, options = {}) {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     connections,
-    // What was received since the last question, oldest first.
+    // The requests since the last call, oldest first.
     received() { const r = seen; seen = []; return r; },
     journal: () => mock.getRequests(),
     // Faults by chance, for all requests from now on; none: no more.

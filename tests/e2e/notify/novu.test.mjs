@@ -41,7 +41,7 @@ function operationOf(r) {
     methods[r.method.toLowerCase()] && new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(r.path)) ?? [];
   return methods?.[r.method.toLowerCase()];
 }
-// What is wrong with a request by Novu's description; empty: nothing.
+// The violations of Novu's API description in a request.
 function violations(r) {
   const operation = operationOf(r);
   if (!operation) return ['no such operation'];

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_columns = 64;  // Word's limit of columns is 63
 
-// What is not shown, or shown elsewhere: text that was moved away, phonetic guides.
+// Elements that are hidden or shown elsewhere: moved text, phonetic guides.
 bool is_skipped(std::string_view name) {
   return name == "moveFrom" || name == "rt";
 }

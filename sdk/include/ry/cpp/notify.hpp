@@ -142,7 +142,7 @@ struct report {
   }
 };
 
-// What is to be carried to whom.
+// The content of a notification, its channels and its recipient.
 struct notification {
   explicit notification(const ry_notify_trigger& t)
       : channels(t.channels),

@@ -293,7 +293,7 @@ class signal {
       if (env_->cancel) {
         fire = [](cancel_node* node, std::int32_t) noexcept {
           auto* self = static_cast<waiter*>(node);
-          // Whoever claims the waiter posts its only resumption.
+          // The caller that claims the waiter posts its only resumption.
           if (!self->claimed_.exchange(true, std::memory_order_acq_rel)) {
             self->cancelled_ = true;
             self->post();

@@ -94,7 +94,7 @@ struct route_handler {
     state.fail(r.error());
   }
   void failed(request_state& state, const error& e) noexcept {
-    // What was not meant for the client goes to the log only.
+    // Internal errors go to the log only; the client gets a general message.
     if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
       ctx.complain("a request handler failed", e);
       state.fail(error(RY_INTERNAL, "internal", "Internal server error"));

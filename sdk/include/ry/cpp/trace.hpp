@@ -30,7 +30,7 @@ class trace {
     if (out.table_ != nullptr) out.handle_ = out.table_->current(ctx.host());
     return out;
   }
-  // Nobody in particular: the work is that of many.
+  // No trace: the work belongs to several.
   static trace none(const context& ctx) noexcept { return trace(ctx); }
 
   trace(trace&& o) noexcept : ctx_(o.ctx_), table_(o.table_), handle_(std::exchange(o.handle_, nullptr)) {}
@@ -57,7 +57,7 @@ class trace {
   ry_trace* handle_ = nullptr;
 };
 
-// What is started while this lives belongs to another trace. Not across an await.
+// Work that is started during the lifetime of this object belongs to another trace. Do not keep it across an await.
 class trace_switch {
  public:
   trace_switch(const context& ctx, const trace& to) noexcept : before_(trace::current(ctx)) { to.enter(); }

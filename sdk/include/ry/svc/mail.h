@@ -22,8 +22,8 @@
  *     body_text: as seal_bodies() gives it, body_html null: the database then holds no link or code of the bodies. Plain bodies
  *       are taken as well, and sealed within ten minutes if they are not sent before.
  *     key: at most one message ever has it, for callers that may repeat themselves.
- *     ttl: the message is given up when it could not be handed over within this time.
- * Whoever enqueues must hold the service mail/1: without it there is no such schema.
+ *     ttl: the message is dead-lettered if the relay does not accept it within this time.
+ * A caller that enqueues must hold the service mail/1: without it there is no such schema.
  */
 #ifndef RY_SVC_MAIL_H
 #define RY_SVC_MAIL_H
