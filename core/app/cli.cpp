@@ -15,11 +15,12 @@
 #include "core/app/client/mcp_client.hpp"
 #include "core/app/client/run_client.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/config/nearest.hpp"
 #include "core/app/config/schema.hpp"
 #include "core/app/module_check.hpp"
 #include "core/app/module_command.hpp"
 #include "core/app/module_new.hpp"
-#include "core/app/rehearsal.hpp"
+#include "core/app/rehearsal_process.hpp"
 #include "core/db/embedded_postgres.hpp"
 #include "core/db/failure.hpp"
 

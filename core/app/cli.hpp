@@ -1,7 +1,7 @@
 // The command line: subcommands, their options and help.
 #pragma once
 
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
 
 namespace ry::app {
 

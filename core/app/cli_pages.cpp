@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
 
 namespace ry::app {
 

@@ -74,34 +74,6 @@ auth::issued sign(config::config& c, const auth::token_request& request) {
   return auth::authenticator(std::move(settings), {}).mint_token(request);
 }
 
-}  // namespace
-
-config::config load_config(const config_options& options) {
-  config::sources from{options.file, options.overrides};
-  if (from.file.empty()) from.file = default_config_file();
-  config::config c(from, config::process_environment(), default_places(executable_dir()));
-  if (c.faults().empty()) {
-    // Adds the faults that the components would only find later to the same list.
-    (void)http_settings(c);
-    check_brand(c);
-    check_database(c);
-    (void)auth_settings(c);
-    (void)egress_settings(c);
-    (void)secret_keys(c);
-  }
-  return c;
-}
-
-bool report_faults(const config::config& c) {
-  for (const auto& p : c.faults()) std::fprintf(stderr, "%s\n", p.format().c_str());
-  if (c.faults().empty()) return true;
-  std::fprintf(stderr, "runyard: the configuration has %zu error%s\n", c.faults().size(),
-               c.faults().size() == 1 ? "" : "s");
-  return false;
-}
-
-namespace {
-
 struct check_report {
   bool ok = false;
   std::ptrdiff_t modules = 0;

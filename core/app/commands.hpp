@@ -6,25 +6,12 @@
 #include <vector>
 
 #include "core/app/client/module_client.hpp"
-#include "core/app/config/config.hpp"
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
+#include "core/app/load_config.hpp"
 
 namespace ry::app {
 
-// --config and --set of the commands that read the configuration.
-struct config_options {
-  std::string file;  // empty: see default_config_file()
-  std::vector<std::string> overrides;
-};
-
-enum class format { text, json };
-
 struct mail_check_options;
-
-// Reads the configuration and validates the host's part.
-config::config load_config(const config_options& options);
-// Prints the faults to standard error; returns true if there are none.
-bool report_faults(const config::config& c);
 
 exit_code serve(const config_options& options);
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/app/commands.hpp"
+#include "core/app/config/exit_code.hpp"
+#include "core/app/load_config.hpp"
 
 namespace ry::app {
 

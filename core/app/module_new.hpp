@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
 
 namespace ry::app {
 

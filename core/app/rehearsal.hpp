@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "core/app/exit_code.hpp"
 #include "core/module/module_set.hpp"
 
 namespace ry::app {
@@ -13,9 +12,5 @@ namespace ry::app {
 // `path` is as passed to the dynamic loader, and readable by other processes of this user. Each step may take ten
 // seconds at most. The process ends with the object, and with the thread that called this. [any]
 std::unique_ptr<module::rehearsal> rehearse(const std::string& path);
-
-// The separate process: `runyard rehearse PATH`. Reports its steps on standard output and reads the input of
-// create() from standard input. Ends the process if all steps succeed.
-exit_code take_part_in_rehearsal(const std::string& path);
 
 }  // namespace ry::app

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/app/commands.hpp"
+#include "core/app/load_config.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/private_paths.hpp"
 #include "core/app/settings.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/app/bearer.hpp"
 #include "core/app/config/config.hpp"
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
 #include "core/app/instance.hpp"
 #include "core/app/loading.hpp"
 #include "core/app/span_exporter.hpp"

@@ -10,6 +10,7 @@
 
 #include "core/http/client/test_client.hpp"
 #include "core/http/client/test_server.hpp"
+#include "core/observe/open_span.hpp"
 
 namespace ry::app {
 namespace {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/auth/contributors.hpp"
 #include "core/auth/jwks.hpp"
 #include "core/auth/principal.hpp"
 #include "core/auth/role_rules.hpp"
@@ -52,14 +53,6 @@ struct settings {
   std::int64_t jwks_min_interval_us = 10'000'000;
   std::filesystem::path data_dir;
   std::function<std::int64_t()> now_unix_us;  // empty: the system's clock
-};
-
-// A driver of "ry.authenticator/1". The table and self stay valid until it was removed.
-struct contributor {
-  std::string name;  // drivers are asked in order of their names
-  ry_host* owner = nullptr;
-  const ry_authenticator_v1* table = nullptr;
-  void* self = nullptr;
 };
 
 struct token_request {

@@ -1,6 +1,8 @@
 // The drivers of "ry.authenticator/1", and how a bearer value walks along them.
 #pragma once
 
+#include <ry/if/auth.h>
+
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -8,9 +10,19 @@
 #include <string_view>
 #include <vector>
 
-#include "core/auth/authenticator.hpp"
+#include "core/auth/principal.hpp"
+#include "core/exec/loop.hpp"
+#include "core/module/host.hpp"
 
 namespace ry::auth {
+
+// A driver of "ry.authenticator/1". The table and self stay valid until it was removed.
+struct contributor {
+  std::string name;  // drivers are asked in order of their names
+  ry_host* owner = nullptr;
+  const ry_authenticator_v1* table = nullptr;
+  void* self = nullptr;
+};
 
 class contributors : public std::enable_shared_from_this<contributors> {
  public:

@@ -13,32 +13,9 @@
 
 #include "core/db/connection.hpp"
 #include "core/db/pool_stats.hpp"
+#include "core/db/settings.hpp"
 
 namespace ry::db {
-
-struct settings {
-  connect_settings connect;
-  // Address of the server itself, for functions that need a session of their own; empty: connect.url is the server.
-  std::string direct_url;
-  std::shared_ptr<live_url> direct_live;  // replaces direct_url if both are set
-  std::size_t workers = 0;  // connections for ordinary work; 0 = by the number of cores
-  // Maximum of concurrent interactive transactions; 0 = half of the workers.
-  std::size_t max_transactions = 0;
-  std::size_t max_queue = 20'000;  // queued calls; beyond: RY_RESOURCE_EXHAUSTED
-  std::chrono::milliseconds away_grace{3'000};  // then calls fail at once instead of waiting
-  std::chrono::milliseconds drain{5'000};  // how long stop() waits before it cancels statements
-
-  // The settings for LISTEN and migrations.
-  connect_settings session() const;
-};
-
-enum class lane {
-  normal,
-  priority,  // housekeeping: has its own connection, never waits behind users' queries
-};
-
-// Whether work is repeated after its connection was lost.
-enum class repeat { never, after_loss };
 
 class database {
  public:

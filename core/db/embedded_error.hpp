@@ -10,6 +10,9 @@
 
 namespace ry::db::embedded {
 
+// The reason of a failure if no installed version can open the cluster.
+inline constexpr const char* wrong_version = "db.embedded_version";
+
 [[noreturn]] inline void refuse(std::string message, const char* reason = "db.embedded") {
   throw failure({RY_FAILED_PRECONDITION, reason, std::move(message), {}, 0, 0});
 }

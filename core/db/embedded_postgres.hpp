@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/db/embedded_error.hpp"
+
 namespace ry::db {
 
 struct embedded_settings {
@@ -29,7 +31,7 @@ class embedded_postgres {
 
   // Failure reason if no installed version can open the cluster, or if the cluster has no valid PG_VERSION. Every
   // start fails until the operator acts.
-  static constexpr const char* wrong_version = "db.embedded_version";
+  static constexpr const char* wrong_version = embedded::wrong_version;
 
   // Returns when PostgreSQL answers. A cluster is served by the major version that created it; the newest installed
   // version creates a new one. Call once. Throws failure with a message for the operator, which may have several

@@ -9,6 +9,7 @@
 
 #include "core/db/pool.hpp"
 #include "core/module/host.hpp"
+#include "core/observe/open_span.hpp"
 #include "core/observe/trace.hpp"
 
 namespace ry::db {

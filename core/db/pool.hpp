@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/db/connection.hpp"
-#include "core/db/database.hpp"
 #include "core/db/pool_stats.hpp"
+#include "core/db/settings.hpp"
 #include "core/db/shortage.hpp"
 
 namespace ry::db {

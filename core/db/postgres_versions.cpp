@@ -14,7 +14,6 @@
 
 #include "core/db/cluster_files.hpp"
 #include "core/db/embedded_error.hpp"
-#include "core/db/embedded_postgres.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db::embedded {
@@ -129,7 +128,7 @@ std::vector<installation> installations(const std::vector<fs::path>& dirs, const
   // pg_restore rejects dumps of a newer pg_dump.
   if (is_too_new) text += " that PostgreSQL " + newest.text() + " or an older version made";
   text += ", move the cluster away (the server then creates an empty one) and restore the dump.";
-  refuse(std::move(text), embedded_postgres::wrong_version);
+  refuse(std::move(text), wrong_version);
 }
 
 }  // namespace
@@ -142,14 +141,14 @@ std::optional<pg_version> cluster_version(const fs::path& cluster) {
                                 "Remove it, and copy " + copy +
                                     " to its path if that file is intact, or restore a backup "
                                     "(docs/backup.md).",
-                                embedded_postgres::wrong_version);
+                                wrong_version);
   if (!text) {
     std::error_code ec;
     if (fs::exists(cluster / "base", ec) || fs::exists(cluster / "global", ec))
       refuse("The cluster " + cluster.string() +
                  " has no file PG_VERSION. The server has not changed the cluster.\nCopy " + copy + " to " +
                  file.string() + " if that file is intact, or restore a backup (docs/backup.md).",
-             embedded_postgres::wrong_version);
+             wrong_version);
     return std::nullopt;
   }
   auto shown = first_line(*text);
@@ -162,7 +161,7 @@ std::optional<pg_version> cluster_version(const fs::path& cluster) {
              "\" instead of a PostgreSQL version. The server has not changed the cluster.\n"
              "Copy " +
              copy + " over it if that file is intact, or restore a backup (docs/backup.md).",
-         embedded_postgres::wrong_version);
+         wrong_version);
 }
 
 installation choose_installation(const fs::path& cluster, const std::optional<pg_version>& made_by,

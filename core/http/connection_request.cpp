@@ -7,6 +7,7 @@
 #include "core/http/connection.hpp"
 #include "core/http/uri.hpp"
 #include "core/observe/log.hpp"
+#include "core/observe/open_span.hpp"
 #include "core/observe/tracer.hpp"
 #include "without_protection.hpp"
 

@@ -21,6 +21,7 @@
 #include "core/http/quota.hpp"
 #include "core/http/router.hpp"
 #include "core/http/timer_wheel.hpp"
+#include "core/observe/open_span.hpp"
 #include "core/observe/trace.hpp"
 
 namespace ry::http::serving {

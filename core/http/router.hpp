@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/http/server.hpp"
+#include "core/http/services.hpp"
 #include "core/http/stats.hpp"
 #include "core/module/pattern.hpp"
 

@@ -14,7 +14,8 @@
 
 #include "core/http/cidr.hpp"
 #include "core/http/exchange.hpp"
-#include "core/http/server.hpp"
+#include "core/http/services.hpp"
+#include "core/http/settings.hpp"
 #include "core/http/tls.hpp"
 
 namespace ry::http::serving {

@@ -26,6 +26,7 @@
 #include "core/jobs/cron.hpp"
 #include "core/module/host.hpp"
 #include "core/module/registration.hpp"
+#include "core/observe/open_span.hpp"
 #include "core/observe/trace.hpp"
 
 namespace ry::db {

@@ -15,10 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/module/describe.hpp"
 #include "core/module/generation.hpp"
 #include "core/module/graph.hpp"
-#include "core/module/module_set.hpp"
+#include "core/module/inspect.hpp"
 #include "core/module/registry.hpp"
+#include "core/module/set_types.hpp"
 
 namespace ry::module {
 

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "core/module/arrangement.hpp"
-#include "core/module/module_set.hpp"
+#include "core/module/describe.hpp"
+#include "core/module/inspect.hpp"
+#include "core/module/set_types.hpp"
 
 namespace ry::module {
 

@@ -10,8 +10,6 @@
 #include <mutex>
 #include <tuple>
 
-#include "core/module/host.hpp"
-
 namespace ry::module {
 
 namespace {
@@ -71,11 +69,11 @@ code_range::~code_range() {
   s.taken = false;
 }
 
-void code_range::belongs_to(ry_host* host) noexcept {
+void code_range::belongs_to(ry_host* host, std::string_view name) noexcept {
   if (slot_ == no_slot) return;
   std::lock_guard lock(mutex);
   slots[slot_].host = host;
-  if (host != nullptr) call(slots[slot_], host->name);
+  if (host != nullptr) call(slots[slot_], name);
 }
 
 code_name code_at(const void* address) noexcept {

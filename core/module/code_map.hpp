@@ -21,9 +21,9 @@ class code_range {
   code_range(const code_range&) = delete;
   code_range& operator=(const code_range&) = delete;
 
-  // Sets the host of the module that the code belongs to, and its name. nullptr: the module has ended but may still
-  // have threads. The host must live until it is replaced.
-  void belongs_to(ry_host* host) noexcept;
+  // Sets the host of the module that the code belongs to, and the module's name. nullptr: the module has ended but may
+  // still have threads; the name stays. The host must live until it is replaced.
+  void belongs_to(ry_host* host, std::string_view name = {}) noexcept;
   // The code is never unmapped, so its name stays in the map.
   void stays() noexcept { stays_ = true; }
 

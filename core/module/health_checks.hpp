@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "core/module/describe.hpp"
 #include "core/module/generation.hpp"
-#include "core/module/module_set.hpp"
+#include "core/module/inspect.hpp"
+#include "core/module/set_types.hpp"
 
 namespace ry::module {
 

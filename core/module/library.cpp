@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/module/host.hpp"
 #include "core/module/symbol_versions.hpp"
 
 namespace ry::module {
@@ -93,7 +94,7 @@ bool library::close() noexcept {
 }
 
 void library::belongs_to(ry_host* host) noexcept {
-  if (range_) range_->belongs_to(host);
+  if (range_) range_->belongs_to(host, host != nullptr ? std::string_view(host->name) : std::string_view());
 }
 
 }  // namespace ry::module

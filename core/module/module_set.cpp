@@ -18,16 +18,6 @@ using clock = std::chrono::steady_clock;
 
 }  // namespace
 
-bool report::ok() const noexcept {
-  return std::none_of(problems.begin(), problems.end(), [](const problem& p) { return p.fatal; });
-}
-
-std::string report::text() const {
-  std::string out;
-  for (const auto& p : problems) out += (p.fatal ? "error: " : "left out: ") + p.message + "\n";
-  return out;
-}
-
 struct module_set::impl {
   impl(runtime& rt, set_options o) : options(std::move(o)), now(rt, options, mutex) {}
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/observe/trace.hpp"
+#include "core/observe/span.hpp"
 
 namespace ry::observe {
 

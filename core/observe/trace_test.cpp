@@ -1,4 +1,5 @@
 #include "core/observe/trace.hpp"
+#include "core/observe/open_span.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/observe/span.hpp"
 #include "core/observe/trace.hpp"
 
 namespace ry::observe {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workflow.hpp"
+#include "person.hpp"
 
 namespace notifications {
 

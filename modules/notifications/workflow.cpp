@@ -23,54 +23,6 @@ json::value scalar_in(const json::object& o, std::string_view name) {
   return *v;
 }
 
-constexpr std::size_t longest_first_name = 60;
-
-// Blanks of other scripts and characters that cannot be seen or change the direction of writing, as a blank.
-std::string with_plain_blanks(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto at = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u; };
-    if (at(0) < 0x20 || at(0) == 0x7f) {
-      out += ' ';
-    } else if (at(0) == 0xc2 && at(1) >= 0x80 && at(1) <= 0xa0) {
-      out += ' ';
-      i += 1;
-    } else if ((at(0) == 0xe2 && ((at(1) == 0x80 && (at(2) <= 0x8f || (at(2) >= 0xa8 && at(2) <= 0xaf))) ||
-                                  (at(1) == 0x81 && at(2) >= 0x9f && at(2) <= 0xaf))) ||
-               (at(0) == 0xe3 && at(1) == 0x80 && at(2) == 0x80) || (at(0) == 0xef && at(1) == 0xbb && at(2) == 0xbf)) {
-      out += ' ';
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
-// Mail programs make links of such words.
-bool looks_like_link(std::string_view word) {
-  if (word.find_first_of("/:@") != word.npos || word.starts_with("www.")) return true;
-  const auto dot = word.find('.');
-  return dot != word.npos && dot > 1 && dot + 2 < word.size();
-}
-
-// The first word that can be a name; `any`: also one with a dot in it, as addresses have before the @.
-std::string first_word(std::string_view text, bool any = false) {
-  const auto plain = with_plain_blanks(text);
-  std::string_view rest = plain;
-  while (!rest.empty()) {
-    auto word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    while (!word.empty() && std::string_view(",;:!?\"()").find(word.back()) != std::string_view::npos)
-      word.remove_suffix(1);
-    while (!word.empty() && std::string_view(",;:!?\"()").find(word.front()) != std::string_view::npos)
-      word.remove_prefix(1);
-    if (word.empty() || word.size() > longest_first_name || (!any && looks_like_link(word))) continue;
-    return std::string(word);
-  }
-  return {};
-}
-
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
@@ -144,12 +96,6 @@ bool is_workflow_id(std::string_view text) noexcept {
   const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !text.empty() && text.size() <= 64 && good(text.front()) &&
          std::all_of(text.begin(), text.end(), [&](char c) { return good(c) || c == '_' || c == '-'; });
-}
-
-std::string person::first_name() const {
-  auto out = first_word(name);
-  if (out.empty()) out = first_word(std::string_view(email).substr(0, email.find('@')), true);
-  return out.empty() ? std::string("User") : out;
 }
 
 std::optional<occasion> occasion_of(std::string_view kind, std::string_view payload_json, const person& who,

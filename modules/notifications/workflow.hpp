@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "person.hpp"
+
 namespace notifications {
 
 inline constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
@@ -22,13 +24,6 @@ bool is_transactional(std::string_view workflow) noexcept;
 std::uint32_t channels_of(std::string_view workflow) noexcept;
 // [a-z0-9][a-z0-9_-]{0,63}
 bool is_workflow_id(std::string_view text) noexcept;
-
-// Whom a notification is for, as far as it is known.
-struct person {
-  std::string email, name, phone, avatar;
-  // The first word of the name that is no link, else of the address before its '@', else "User".
-  std::string first_name() const;
-};
 
 // The event that a notification reports to one account.
 struct occasion {

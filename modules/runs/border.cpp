@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "history.hpp"
+#include "transient_error.hpp"
 
 namespace runs {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "history.hpp"
+#include "transient_error.hpp"
 
 namespace runs {
 namespace {

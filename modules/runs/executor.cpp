@@ -7,6 +7,7 @@
 #include "history.hpp"
 #include "result_excerpt.hpp"
 #include "text.hpp"
+#include "transient_error.hpp"
 #include "upload_reader.hpp"
 
 namespace runs {

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "transient_error.hpp"
 namespace runs {
 namespace {
 constexpr std::size_t kept_bytes = 2 * 1024;
 }  // namespace
-
-bool is_transient(const ry::error& e) {
-  return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
-         (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));
-}
 
 ry::task<loaded> load_history(parts& p, std::shared_ptr<live_run> run) {
   if (run->messages_known) co_return loaded::yes;

@@ -14,7 +14,4 @@ void remember(live_run& run, std::string role, std::string body);
 // While a model answers, only small histories stay in memory.
 void release_history(live_run& run);
 
-// A transient error: the database is unavailable or busy.
-bool is_transient(const ry::error& e);
-
 }  // namespace runs

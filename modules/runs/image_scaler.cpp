@@ -8,7 +8,7 @@
 #include "border.hpp"
 #include "extractor.hpp"
 #include "llm/common/image_type.hpp"
-#include "pictures.hpp"
+#include "loop_turn.hpp"
 #include "text.hpp"
 
 namespace runs {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "log_writer.hpp"
-
 #include "text.hpp"
 
 namespace runs {
@@ -28,6 +26,10 @@ int strength(std::int32_t why) {
 }
 
 }  // namespace
+
+std::string topic_of(const ry::uuid& run) {
+  return "runs." + run.to_string();
+}
 
 void live_run::attach(reader& r) {
   r.at = reader::state::attached;

@@ -209,4 +209,7 @@ class registry {
   std::unordered_map<ry::uuid, std::shared_ptr<live_run>, uuid_hash> runs_;
 };
 
+// The live topic of a run, on which readers on other nodes get wake-ups.
+std::string topic_of(const ry::uuid& run);
+
 }  // namespace runs

@@ -11,10 +11,6 @@ constexpr std::uint64_t rest_for_work = 3;
 constexpr std::uint64_t watch_ms = 1000;
 }  // namespace
 
-std::string topic_of(const ry::uuid& run) {
-  return "runs." + run.to_string();
-}
-
 bool log_writer::spawn(ry::task<void> t) {
   // Uses its own cancel token: the log is written completely even while the module stops. The writer serves all runs,
   // so it belongs to no single trace.

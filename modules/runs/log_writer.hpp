@@ -64,7 +64,4 @@ class log_writers {
   std::map<ry_exec*, std::unique_ptr<log_writer>> all_;
 };
 
-// The live topic of a run, on which readers on other nodes get wake-ups.
-std::string topic_of(const ry::uuid& run);
-
 }  // namespace runs

@@ -1,4 +1,5 @@
 #include "model_names.hpp"
+#include "settings_reader.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include "compaction.hpp"
 #include "context.hpp"
 #include "history.hpp"
+#include "loop_turn.hpp"
 #include "model_call.hpp"
 #include "pictures.hpp"
 #include "retry.hpp"

@@ -14,6 +14,7 @@
 #include "executor.hpp"
 #include "model_check.hpp"
 #include "run_routes.hpp"
+#include "settings_reader.hpp"
 #include "settings_schema.hpp"
 #include "start_route.hpp"
 #include "stream_route.hpp"

@@ -5,6 +5,7 @@
 
 #include "account_gate.hpp"
 #include "border_queue.hpp"
+#include "error_response.hpp"
 #include "figures.hpp"
 #include "image_cache.hpp"
 #include "live_run.hpp"
@@ -82,10 +83,5 @@ struct caller {
   const ry_tier_view* tier = nullptr;
 };
 ry::task<caller> caller_of(const parts& p, const ry::request& request);
-
-// An error response with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
-ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
-// A path parameter that must be a UUID, in lower case. Throws a 400.
-std::string uuid_param(std::string_view text);
 
 }  // namespace runs

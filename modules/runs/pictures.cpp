@@ -6,6 +6,7 @@
 #include "image_scaler.hpp"
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
+#include "loop_turn.hpp"
 #include "run_workspace.hpp"
 #include "text.hpp"
 

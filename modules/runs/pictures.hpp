@@ -16,9 +16,6 @@ namespace runs {
 constexpr std::size_t most_pictures = 20;
 constexpr std::uint64_t most_picture_bytes = 5u << 20;  // of one image that is not scaled down
 constexpr std::uint64_t most_pictures_bytes = 20u << 20;  // of all images
-// Bytes of text to process in one turn of an event loop (a few milliseconds); larger texts go to a blocking thread.
-constexpr std::uint64_t most_in_a_turn = 512u << 10;
-
 struct picture {
   std::string path, media_type;
 };

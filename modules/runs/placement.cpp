@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parts.hpp"
+#include "error_response.hpp"
 
 namespace runs {
 namespace {

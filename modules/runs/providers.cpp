@@ -1,4 +1,5 @@
 #include "providers.hpp"
+#include "settings_reader.hpp"
 
 #include <boost/json.hpp>
 #include <cstddef>

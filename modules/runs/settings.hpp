@@ -113,18 +113,4 @@ struct settings {
   std::vector<std::string> chain(std::string_view name) const;
 };
 
-// Adds invalid values to `faults` and ignores them. Throws if the text is not a JSON object.
-settings parse_settings(std::string_view json, ry::settings_faults& faults);
-// Whether the schema of a provider defines this key; all other keys in a provider's config_json come from its options.
-bool is_provider_key(std::string_view key);
-
-// The model that a tier gets for a request. model empty: refused.
-struct model_choice {
-  std::string model;
-  bool granted() const { return !model.empty(); }
-};
-model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
-// Without a requested model: the deployment's default, or the first of the tier's models that is available.
-model_choice default_model(const settings& s, const ry_tier_view& tier);
-
 }  // namespace runs

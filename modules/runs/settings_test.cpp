@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "model_choice.hpp"
 #include "settings_schema.hpp"
 #include "settings_test.hpp"
 

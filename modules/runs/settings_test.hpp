@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "settings.hpp"
+#include "settings_reader.hpp"
 
 namespace runs {
 

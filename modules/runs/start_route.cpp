@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "account_limits.hpp"
+#include "model_choice.hpp"
 #include "text.hpp"
 #include "upload_intake.hpp"
 

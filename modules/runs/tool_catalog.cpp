@@ -12,8 +12,9 @@
 #include "json/members.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
-#include "tool_foreign.hpp"
+#include "tool_scope.hpp"
 #include "tool_source_text.hpp"
+#include "transient_error.hpp"
 
 namespace runs {
 

@@ -38,8 +38,6 @@ struct tool_catalog {
 };
 using catalog_ptr = std::shared_ptr<const tool_catalog>;
 
-inline constexpr std::size_t most_result_bytes = 48 * 1024;  // of one result, for the model
-
 class toolbox {
  public:
   explicit toolbox(parts& p) : parts_(p) {}

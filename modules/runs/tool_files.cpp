@@ -7,6 +7,7 @@
 
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
+#include "loop_turn.hpp"
 #include "pictures.hpp"
 #include "run_workspace.hpp"
 #include "start_form.hpp"

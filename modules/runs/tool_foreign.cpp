@@ -6,6 +6,7 @@
 
 #include "output_stream.hpp"
 #include "tool_files.hpp"
+#include "tool_scope.hpp"
 #include "tool_source_text.hpp"
 
 namespace runs {

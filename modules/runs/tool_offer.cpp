@@ -8,6 +8,7 @@
 #include "history.hpp"
 #include "json/exact.hpp"
 #include "json/members.hpp"
+#include "loop_turn.hpp"
 #include "pictures.hpp"
 #include "text.hpp"
 

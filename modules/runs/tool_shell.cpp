@@ -9,6 +9,7 @@
 #include "output_stream.hpp"
 #include "text.hpp"
 #include "tool_catalog.hpp"
+#include "tool_source_text.hpp"
 
 namespace runs {
 

@@ -8,7 +8,6 @@
 #include "json/members.hpp"
 #include "model_call.hpp"
 #include "text.hpp"
-#include "tool_catalog.hpp"
 
 namespace runs {
 

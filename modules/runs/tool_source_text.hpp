@@ -1,6 +1,7 @@
 // Parses what agent.tools/1 sources return: lists of tools and results of calls. Pure.
 #pragma once
 #include <boost/json/object.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "tool_instructions.hpp"
 
 namespace runs {
+
+inline constexpr std::size_t most_result_bytes = 48 * 1024;  // of one result, for the model
 
 // The tools of an agent.tools/1 source.
 struct tool_listing {

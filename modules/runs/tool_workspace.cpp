@@ -9,6 +9,7 @@
 #include "path_lookup.hpp"
 #include "text.hpp"
 #include "tool_catalog.hpp"
+#include "tool_source_text.hpp"
 #include "workspace_write.hpp"
 
 namespace runs {

@@ -12,6 +12,7 @@
 #include "pictures.hpp"
 #include "run_workspace.hpp"
 #include "text.hpp"
+#include "transient_error.hpp"
 #include "workspace_write.hpp"
 
 namespace runs {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/app/client/run_client.hpp"
-#include "core/app/exit_code.hpp"
+#include "core/app/config/exit_code.hpp"
 
 namespace ry::app::client {
 

@@ -9,6 +9,7 @@
 #include <boost/json/serialize.hpp>
 #include <stdexcept>
 
+#include "core/app/config/nearest.hpp"
 #include "core/app/config/schema.hpp"
 
 namespace ry::app::config {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/app/config/schema.hpp"
+#include "core/app/config/nearest.hpp"
 
 namespace ry::app::config {
 

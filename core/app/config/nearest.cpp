@@ -1,7 +1,7 @@
+#include "core/app/config/nearest.hpp"
+
 #include <algorithm>
 #include <numeric>
-
-#include "core/app/config/schema.hpp"
 
 namespace ry::app::config {
 

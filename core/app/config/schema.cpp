@@ -1,6 +1,7 @@
 #include "core/app/config/schema.hpp"
 
 #include "core/app/config/name_check.hpp"
+#include "core/app/config/nearest.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>

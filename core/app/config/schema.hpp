@@ -35,7 +35,4 @@ boost::json::value masked(const boost::json::value& value, const boost::json::va
 // All secrets in a checked value, including those in addresses, for redaction in the log.
 std::vector<std::string> secrets(const boost::json::value& value, const boost::json::value& schema);
 
-// The candidate that `name` probably means; empty if none is similar.
-std::string nearest(std::string_view name, const std::vector<std::string>& candidates);
-
 }  // namespace ry::app::config

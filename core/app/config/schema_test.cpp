@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "core/app/config/nearest.hpp"
 #include "core/app/config/sources.hpp"
 
 namespace ry::app::config {

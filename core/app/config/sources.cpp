@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/app/config/nearest.hpp"
 #include "core/app/config/schema.hpp"
 #include "core/app/config/toml_error.hpp"
 

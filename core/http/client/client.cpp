@@ -12,6 +12,7 @@
 #include "core/exec/op_table.hpp"
 #include "core/http/client/exchange.hpp"
 #include "core/http/field_text.hpp"
+#include "core/observe/open_span.hpp"
 
 namespace ry::http {
 

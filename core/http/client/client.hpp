@@ -21,9 +21,7 @@
 
 #include "core/exec/error.hpp"
 #include "core/exec/loop.hpp"
-#include "core/http/client/own_addresses.hpp"
-#include "core/http/client/pool.hpp"
-#include "core/http/client/proxy.hpp"
+#include "core/http/client/client_settings.hpp"
 #include "core/http/client/resolver.hpp"
 #include "core/module/host.hpp"
 #include "core/observe/tracer.hpp"
@@ -35,27 +33,6 @@ class op_table;
 namespace ry::http {
 
 struct exchange_request;
-
-enum class address_guard { on, off };  // off only in deployment.mode = local
-
-struct client_settings {
-  address_guard guard = address_guard::on;
-  std::string ca_file;  // PEM, trusted in addition to the system's certificates; empty = none
-  std::string user_agent = "runyard";
-  pool::limits idle_limits;
-  observe::trace_settings::receivers propagate = observe::trace_settings::receivers::all;
-  resolver::lookup_fn lookup = resolver::system_lookup;
-  std::size_t account_lookups = resolver::options().of_account;  // in progress at once
-  own_addresses::list_fn interfaces = own_addresses::of_interfaces;
-  environment_proxies proxies;  // for requests with RY_CLIENT_ENVIRONMENT_PROXY
-};
-
-// Counters since the start, and the gauge `active`.
-struct client_stats {
-  std::atomic<std::uint64_t> requests{0}, connections_opened{0}, connections_reused{0};
-  std::atomic<std::uint64_t> retries{0}, refused{0}, failed{0};
-  std::atomic<std::int64_t> active{0};
-};
 
 // A request of the host itself; its response is buffered as a whole.
 struct fetch_request {

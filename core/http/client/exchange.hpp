@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/exec/error.hpp"
-#include "core/http/client/client.hpp"
+#include "core/http/client/client_settings.hpp"
 #include "core/http/client/connector.hpp"
 #include "core/http/client/guard.hpp"
 #include "core/http/client/own_addresses.hpp"
@@ -25,6 +25,8 @@
 #include "core/http/client/resolver.hpp"
 #include "core/http/client/response_reader.hpp"
 #include "core/http/client/target.hpp"
+#include "core/module/host.hpp"
+#include "core/observe/open_span.hpp"
 
 namespace ry::http {
 

@@ -1,18 +1,17 @@
 #include "encoding.hpp"
 
-#include <iconv.h>
 #include <uchardet.h>
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <regex>
 #include <type_traits>
 #include <utility>
 
 #include "short_text.hpp"
+#include "transcode.hpp"
 
 namespace extract {
 namespace {
@@ -31,25 +30,6 @@ bool has_byte_in(std::string_view bytes, unsigned char from, unsigned char to) {
     const auto u = static_cast<unsigned char>(c);
     return u >= from && u <= to;
   });
-}
-
-bool is_text_control(char32_t c) {
-  return (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1B) || c == 0x7F ||
-         (c >= 0x80 && c < 0xA0 && c != 0x85);
-}
-
-// Calls `each` with the characters of valid UTF-8 until it returns false.
-template <class Each>
-bool all_characters(std::string_view text, Each each) {
-  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (auto left = static_cast<utf8proc_ssize_t>(text.size()); left > 0;) {
-    utf8proc_int32_t c = 0;
-    const utf8proc_ssize_t n = utf8proc_iterate(at, left, &c);
-    if (n <= 0 || !each(static_cast<char32_t>(c))) return false;
-    at += n;
-    left -= n;
-  }
-  return true;
 }
 
 // The name that iconv knows, of the encoding that texts with this label have in practice (WHATWG's table): the superset of the vendor.
@@ -147,40 +127,6 @@ std::string detected_label(std::string_view bytes) {
   return upper(uchardet_get_charset(detector.get()));
 }
 
-class converter {
- public:
-  explicit converter(const std::string& encoding) : handle_(::iconv_open("UTF-8", encoding.c_str())) {}
-  converter(const converter&) = delete;
-  converter& operator=(const converter&) = delete;
-  ~converter() {
-    if (known()) ::iconv_close(handle_);
-  }
-  // Appends what `bytes` are in UTF-8 and leaves in `bytes` what could not be converted. 0, EILSEQ (also for an unknown encoding),
-  // or EINVAL: the last character is incomplete.
-  int convert(std::string_view& bytes, std::string& out) {
-    if (!known()) return EILSEQ;
-    char* in = const_cast<char*>(bytes.data());  // iconv does not write to it
-    std::size_t left = bytes.size();
-    for (bool flushed = false; !flushed;) {
-      char* to = piece_.data();
-      std::size_t room = piece_.size();
-      flushed = left == 0;
-      const std::size_t done =
-          flushed ? ::iconv(handle_, nullptr, nullptr, &to, &room) : ::iconv(handle_, &in, &left, &to, &room);
-      const int why = errno;
-      out.append(piece_.data(), piece_.size() - room);
-      bytes.remove_prefix(bytes.size() - left);
-      if (done == static_cast<std::size_t>(-1) && why != E2BIG) return why;
-    }
-    return 0;
-  }
-
- private:
-  bool known() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
-  iconv_t handle_;
-  std::array<char, 16384> piece_;
-};
-
 // How much of a text is of the kind that nearly every text has; decides the byte order.
 std::size_t common_characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
@@ -200,31 +146,6 @@ bool is_assigned_text(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::string> to_utf8(std::string_view bytes, const std::string& encoding, bool cut) {
-  converter from(encoding);
-  std::string out;
-  std::string_view left = bytes;
-  const int why = from.convert(left, out);
-  if (why != 0 && !(why == EINVAL && cut)) {
-    // Microsoft's Big5 has characters twice that the standard of Hong Kong has once.
-    return encoding == "BIG5-HKSCS" ? to_utf8(bytes, "CP950", cut) : std::nullopt;
-  }
-  const bool good = all_characters(out, [](char32_t c) { return !is_text_control(c); });
-  return good ? std::optional(std::move(out)) : std::nullopt;
-}
-
-std::string repaired_utf8(std::string_view bytes, const std::string& encoding) {
-  const std::size_t unit = encoding.starts_with("UTF-32") ? 4 : 2;
-  converter from(encoding);
-  std::string out;
-  while (from.convert(bytes, out) != 0) {
-    out += "\xEF\xBF\xBD";
-    bytes.remove_prefix(std::min(unit, bytes.size()));
-    if (bytes.empty()) break;
-  }
-  return out;
-}
 
 std::string declared_encoding(std::string_view bytes) {
   static const std::regex forms(

@@ -6,6 +6,7 @@
 
 #include "encoded_text.hpp"
 #include "plain_text.hpp"
+#include "transcode.hpp"
 
 using namespace extract;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "encoding.hpp"
+#include "transcode.hpp"
 
 namespace extract {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "encoding.hpp"
 #include "language_models.hpp"
+#include "transcode.hpp"
 
 namespace extract {
 namespace {

@@ -42,9 +42,12 @@ class Person {
     if (r.status !== 201) throw new Error(`sign-up of ${this.name}: ${r.status} ${r.text}`);
     this.session = r.json;
     this.id = r.json.account_id;
-    this.api = new Client(this.world.server, this.world.server.token({ subject: this.id, email: this.email }), this.id);
+    this.newToken();
     await this.api.get('/account');
     return this;
+  }
+  newToken() {
+    this.api = new Client(this.world.server, this.world.server.token({ subject: this.id, email: this.email }), this.id);
   }
   async logIn() {
     const r = await this.world.anonymous.post('/auth/log-in', { json: { email: this.email, password: this.password } });
@@ -110,13 +113,17 @@ export async function inventory(world) {
     out[path] = r.status === 200 ? r.text : `${r.status} ${r.text}`;
   };
   for (const path of [`/threads/${own.thread[0]}`, `/threads/${own.thread[0]}/messages`, `/agent-run/${own.run[0]}`, `/projects/${own.project[0]}/files`,
-    `/projects/${own.project[0]}/files/content?path=kept.txt`, '/mcp/profiles', '/notifications/preferences', '/notifications/settings', '/api/v1/referrals/code', '/api/v1/referrals/history'])
+    `/projects/${own.project[0]}/files/content?path=kept.txt`, '/mcp/profiles', '/notifications/preferences', '/notifications/settings', '/api/v1/referrals/code'])
     await keep(path);
   const agent = (await api.get(`/agents/${own.agent[0]}`)).json;
   out.agent = JSON.stringify({ ...agent, updated_at: undefined });
   out.key = String((await new Client(world.server, keys[0]).get('/account')).status);
+  // Everyone may sign up with cyd's code, which earns credits for cyd.
+  const history = (await api.get('/api/v1/referrals/history')).json;
+  const earned = Number(world.db.sql(`select coalesce(sum(credits_awarded), 0) from referrals.referral where referrer_id = '${id}'`));
+  out.referrals = JSON.stringify(history.filter((referral) => own.referral.includes(referral.id)));
   const { balance_credits, tier, role } = (await api.get('/account')).json;
-  out.account = JSON.stringify({ balance_credits, tier, role });
+  out.account = JSON.stringify({ balance_credits: balance_credits - earned, tier, role });
   out.sessions = world.db.sql(`select count(*) from accounts.session where account_id = '${id}'`);
   out.devices = world.db.sql(`select count(*) from notifications.device_token where account_id = '${id}'`);
   const read = (await api.get('/notifications/inbox')).json.notifications.filter((n) => own.inbox.includes(n.id)).map((n) => [n.id, n.read]);
@@ -187,6 +194,7 @@ ${settings}
     await world.server.start({ timeout: 60000 * slow });
     world.anonymous = new Client(world.server);
     world.admin = await world.server.user({ role: 'super_admin' });
+    world.newAdmin = (id) => new Client(world.server, world.server.token({ subject: id, role: 'super_admin' }), id);
     await world.admin.get('/account');
     const people = ['ann', 'ben', 'cyd'];
     world.owns = {};

@@ -26,6 +26,7 @@ export class Walk {
     this.findings = new Map();
     this.sent = 0;
     this.statuses = {};
+    this.renewed = new Map();  // actor -> time of its latest tokens
     this.successes = new Map();
     this.refusals = new Map();  // operation -> the last answer to a request as described that was no success
   }
@@ -110,15 +111,18 @@ export class Walk {
       } catch { /* a text that JSON.parse() does not read was not taken */ }
     }
   }
+  // A change of the password and a log-out of all sessions end earlier tokens; without new ones the rest of the walk would be anonymous.
   async #renew({ actor, credential }) {
     const person = this.world[actor];
+    if (!person || Date.now() - (this.renewed.get(actor) ?? 0) < 2000) return;  // a token of the same second is refused as well
+    this.renewed.set(actor, Date.now());
+    if (actor === 'admin' && credential === `Bearer ${person.token}`) this.world.admin = this.world.newAdmin(person.id);
     if (!person?.email) return;
     const key = person.keys.findIndex((k) => credential === `Bearer ${k}`);
     if (key >= 0) person.keys.splice(key, 1);
-    if (person.session && credential === `Bearer ${person.session.access_token}`) {
-      person.session = undefined;
-      await person.logIn();
-    }
+    if (credential === `Bearer ${person.api.token}`) person.newToken();
+    if (person.session && credential === `Bearer ${person.session.access_token}`) person.session = undefined;
+    if (!person.session) await person.logIn();
   }
 
   // Every operation as described, by an actor who may: what it answers feeds the later requests.

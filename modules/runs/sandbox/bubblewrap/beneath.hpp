@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workspace.hpp"
+#include "file_error.hpp"
 
 namespace bubblewrap {
 

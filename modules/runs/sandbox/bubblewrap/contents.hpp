@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include "common/walk_tree.hpp"
-#include "workspace.hpp"
+#include "file_error.hpp"
 
 namespace bubblewrap {
 

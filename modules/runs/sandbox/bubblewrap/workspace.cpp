@@ -67,15 +67,6 @@ const char* kind_of(mode_t mode) {
 
 }  // namespace
 
-unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-unique_fd::~unique_fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 bool is_project_id(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {

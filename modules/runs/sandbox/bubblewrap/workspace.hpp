@@ -14,35 +14,9 @@
 #include <string>
 #include <string_view>
 
-#include "ry/abi.h"
+#include "file_error.hpp"
 
 namespace bubblewrap {
-
-// Owns a file descriptor.
-class unique_fd {
- public:
-  unique_fd() = default;
-  explicit unique_fd(int fd) : fd_(fd) {}
-  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
-  unique_fd& operator=(unique_fd&& other) noexcept;
-  ~unique_fd();
-  int get() const { return fd_; }
-  int release() {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
-
-struct file_error {
-  ry_status status = RY_OK;
-  std::string message;
-  explicit operator bool() const { return status != RY_OK; }
-};
 
 struct file_content {
   std::string bytes;

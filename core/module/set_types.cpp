@@ -1,0 +1,17 @@
+#include "core/module/set_types.hpp"
+
+#include <algorithm>
+
+namespace ry::module {
+
+bool report::ok() const noexcept {
+  return std::none_of(problems.begin(), problems.end(), [](const problem& p) { return p.fatal; });
+}
+
+std::string report::text() const {
+  std::string out;
+  for (const auto& p : problems) out += (p.fatal ? "error: " : "left out: ") + p.message + "\n";
+  return out;
+}
+
+}  // namespace ry::module

@@ -1,0 +1,15 @@
+// The recipient of a notification.
+#pragma once
+
+#include <string>
+
+namespace notifications {
+
+// The members that are unknown are empty.
+struct person {
+  std::string email, name, phone, avatar;
+  // The first word of the name that is no link, else of the address before its '@', else "User".
+  std::string first_name() const;
+};
+
+}  // namespace notifications

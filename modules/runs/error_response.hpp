@@ -1,0 +1,15 @@
+// Error responses of the routes, and path parameters.
+#pragma once
+#include <cstdint>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+namespace runs {
+
+// An error response with {"detail": "<sentence>"} or, with json, {"detail": <json>}.
+ry::error refusal(std::uint32_t http_status, std::string sentence, std::string json = {});
+// A path parameter that must be a UUID, in lower case. Throws a 400.
+std::string uuid_param(std::string_view text);
+
+}  // namespace runs

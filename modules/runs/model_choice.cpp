@@ -1,0 +1,26 @@
+#include "model_choice.hpp"
+
+namespace runs {
+
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish) {
+  const auto may_use = [&](std::string_view name) {
+    if (tier.all_models != 0) return true;
+    for (std::size_t i = 0; i < tier.n_models; ++i)
+      if (std::string_view(tier.models[i].ptr, tier.models[i].len) == name) return true;
+    return false;
+  };
+  if (!s.target(wish)) return {};
+  if (may_use(wish)) return {std::string(wish)};
+  if (const auto lower = s.downgrades.find(wish); lower != s.downgrades.end())
+    if (s.target(lower->second) && may_use(lower->second)) return {lower->second};
+  return {};
+}
+
+model_choice default_model(const settings& s, const ry_tier_view& tier) {
+  model_choice out = choose_model(s, tier, s.default_model);
+  for (std::size_t i = 0; i < tier.n_models && !out.granted(); ++i)
+    out = choose_model(s, tier, ry::view(tier.models[i]));
+  return out;
+}
+
+}  // namespace runs

@@ -1,0 +1,20 @@
+// Chooses the model of a start: the requested one, or the one that the account's tier gets instead. Pure.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "ry/svc/accounts.h"
+#include "settings.hpp"
+
+namespace runs {
+
+// The model that a tier gets for a request. model empty: refused.
+struct model_choice {
+  std::string model;
+  bool granted() const { return !model.empty(); }
+};
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
+// Without a requested model: the deployment's default, or the first of the tier's models that is available.
+model_choice default_model(const settings& s, const ry_tier_view& tier);
+
+}  // namespace runs

@@ -1,0 +1,116 @@
+// The include graph: no upward include between the components of core, and no cycle between units (a source and its header
+// count as one unit). Reads the #include "..." lines of the tree.
+//   node cycles.mjs SOURCE_DIRECTORY
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// From low to high. A component includes those of lower lines only; those of one line do not know each other.
+export const layers = [
+  ['core/exec', 'core/app/config'],
+  ['core/observe'],
+  ['core/module'],
+  ['core/process', 'core/db', 'core/http'],
+  ['core/auth', 'core/limits', 'core/jobs'],
+  ['core/events'],
+  ['core/app/client'],
+  ['core/app'],
+];
+
+// Cycles of today, each as the sorted list of its units. This list may only become shorter.
+export const known = [
+  // A worker owns its connections, and they call it for every event. To separate the two would take a virtual call per event.
+  ['core/http/connection', 'core/http/worker'],
+];
+
+const isSource = (name) => /\.(cpp|hpp|c|h)$/.test(name) && !/_(pg)?test\.(cpp|hpp)$/.test(name);
+// `x_impl.hpp` is the private part of the unit `x`.
+export const unitOf = (file) => file.replace(/(_impl)?\.(cpp|hpp|c|h)$/, '');
+
+export function componentOf(file, all = layers.flat()) {
+  return all.filter((c) => file.startsWith(`${c}/`)).sort((a, b) => b.length - a.length)[0];
+}
+
+// [{from, to, file, line}] of the includes between files of the tree. `files`: {path: text}.
+export function includes(files, folders = ['', 'sdk/include', 'modules']) {
+  const out = [];
+  for (const [file, text] of Object.entries(files))
+    text.split('\n').forEach((lineText, i) => {
+      const name = /^\s*#\s*include\s+"([^"]+)"/.exec(lineText)?.[1];
+      if (!name) return;
+      const to = [path.posix.dirname(file), ...folders].map((f) => path.posix.join(f, name)).find((p) => p in files);
+      if (to) out.push({ from: file, to, line: i + 1 });
+    });
+  return out;
+}
+
+export function upward(edges, order = layers) {
+  const all = order.flat();
+  const level = (c) => order.findIndex((l) => l.includes(c));
+  return edges.flatMap(({ from, to, line }) => {
+    const a = componentOf(from, all), b = componentOf(to, all);
+    return a && b && a !== b && level(b) >= level(a) ? [`${from}:${line}: ${a} must not include ${to} of ${b}`] : [];
+  });
+}
+
+// The strongly connected components with more than one unit (Tarjan).
+export function cycles(edges) {
+  const next = new Map();
+  for (const { from, to } of edges) {
+    const a = unitOf(from), b = unitOf(to);
+    for (const u of [a, b]) if (!next.has(u)) next.set(u, new Set());
+    if (a !== b) next.get(a).add(b);
+  }
+  const index = new Map(), low = new Map(), stack = [], on = new Set(), found = [];
+  const visit = (v) => {
+    index.set(v, index.size);
+    low.set(v, index.get(v));
+    stack.push(v);
+    on.add(v);
+    for (const w of next.get(v)) {
+      if (!index.has(w)) {
+        visit(w);
+        low.set(v, Math.min(low.get(v), low.get(w)));
+      } else if (on.has(w)) {
+        low.set(v, Math.min(low.get(v), index.get(w)));
+      }
+    }
+    if (low.get(v) !== index.get(v)) return;
+    const group = [];
+    for (let w; w !== v;) {
+      w = stack.pop();
+      on.delete(w);
+      group.push(w);
+    }
+    if (group.length > 1) found.push(group.sort());
+  };
+  for (const v of next.keys()) if (!index.has(v)) visit(v);
+  return found.sort((a, b) => (a[0] < b[0] ? -1 : 1));
+}
+
+function read(root) {
+  const files = {};
+  const walk = (folder) => {
+    for (const name of readdirSync(path.join(root, folder)).sort()) {
+      const at = path.posix.join(folder, name);
+      if (statSync(path.join(root, at)).isDirectory()) {
+        if (name !== 'node_modules' && name !== 'migrations') walk(at);
+      } else if (isSource(name)) files[at] = readFileSync(path.join(root, at), 'utf8');
+    }
+  };
+  for (const folder of ['core', 'modules', 'sdk/include']) if (existsSync(path.join(root, folder))) walk(folder);
+  return files;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = read(process.argv[2]);
+  const edges = includes(files);
+  const faults = upward(edges);
+  const text = (group) => group.join(' ');
+  const now = new Set(cycles(edges).map(text)), before = new Set(known.map(text));
+  for (const c of now) if (!before.has(c)) faults.push(`a new include cycle: ${c}`);
+  for (const c of before) if (!now.has(c)) faults.push(`no longer a cycle, remove it from the list: ${c}`);
+  for (const f of faults) console.log(f);
+  console.log(`${Object.keys(files).length} files, ${edges.length} includes, ${now.size} known cycles, ${faults.length} findings`);
+  process.exit(faults.length || !edges.length ? 1 : 0);
+}
