@@ -1,5 +1,7 @@
 #include "model_choice.hpp"
 
+#include <ry/ry.hpp>
+
 namespace runs {
 
 model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish) {
