@@ -1,4 +1,5 @@
 #include "contents.hpp"
+#include "workspace.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
