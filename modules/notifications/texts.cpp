@@ -11,6 +11,7 @@
 #include "builtin_texts.hpp"
 #include "common/mail_html.hpp"
 #include "sentences.hpp"
+#include "workflow_id.hpp"
 
 namespace notifications {
 

@@ -92,12 +92,6 @@ std::uint32_t channels_of(std::string_view workflow) noexcept {
   return workflow == "welcome-email" ? RY_NOTIFY_EMAIL : all_channels;
 }
 
-bool is_workflow_id(std::string_view text) noexcept {
-  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= 64 && good(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return good(c) || c == '_' || c == '-'; });
-}
-
 std::optional<occasion> occasion_of(std::string_view kind, std::string_view payload_json, const person& who,
                                     const links& to) {
   json::error_code bad;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "person.hpp"
+#include "workflow_id.hpp"
 
 namespace notifications {
 
@@ -22,8 +23,6 @@ const std::vector<std::string_view>& known_workflows();
 bool is_transactional(std::string_view workflow) noexcept;
 // The channels that a workflow asks for; of one that an operator added: all.
 std::uint32_t channels_of(std::string_view workflow) noexcept;
-// [a-z0-9][a-z0-9_-]{0,63}
-bool is_workflow_id(std::string_view text) noexcept;
 
 // The event that a notification reports to one account.
 struct occasion {
