@@ -42,7 +42,7 @@ export function foreignNames(owner, sql) {
   return [...found].filter((name) => !name.startsWith(`${owner}.`)).sort();
 }
 
-// What is wrong with the use of these names by `owner`.
+// The faults in the use of these names by `owner`.
 export function misuses(owner, names, declared) {
   return names.flatMap((name) => {
     const d = declared.find((x) => x.name === name);
