@@ -1,5 +1,5 @@
-// JSON bodies of requests, read strictly: each refusal names the field. 400 for what is no JSON
-// object, 422 for a value that is not valid.
+// Reads JSON bodies of requests strictly. Every refusal names the field: 400 if the body is not a JSON object, 422 for
+// an invalid value.
 #pragma once
 
 #include <ry/cpp/types.hpp>
@@ -15,21 +15,21 @@ namespace accounts {
 
 class body {
  public:
-  // An empty text counts as {}. `fields` are the known ones; others are refused.
+  // An empty text counts as {}. `fields` are the known members; any other is refused.
   body(std::string_view text, std::initializer_list<std::string_view> fields);
 
   bool has(std::string_view name) const;
-  // nullopt when absent or null. Control characters are refused; bytes are counted.
+  // nullopt if absent or null. Refuses control characters. `most` counts bytes.
   std::optional<std::string> text(std::string_view name, std::size_t min, std::size_t max) const;
-  // A name for people: trimmed, without controls and characters that change the direction of writing. May be empty.
+  // A display name: trimmed, without control characters and characters that change the writing direction. May be empty.
   std::optional<std::string> name(std::string_view member, std::size_t max) const;
-  // The text as it is, of any length and content: for passwords. Throws when it is no text.
+  // A text of any length and content, unchanged: for passwords. Throws if the member is not a text.
   std::string raw_text(std::string_view name) const;
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max) const;
   // An amount from 0.000001 to 1000000000 credits with at most six decimals, in micro-credits.
   std::optional<std::int64_t> credits(std::string_view name) const;
   std::optional<bool> flag(std::string_view name) const;
-  // nullptr when absent or null.
+  // nullptr if absent or null.
   const boost::json::object* object(std::string_view name) const;
 
   static ry::error invalid(std::string_view field, const std::string& what);

@@ -1,4 +1,4 @@
-// Closing accounts, and events that administrators publish about accounts.
+// Routes that close accounts, and that publish events about accounts for administrators.
 #pragma once
 
 #include <ry/cpp/registrar.hpp>
@@ -18,7 +18,7 @@ class closing_routes {
   ry::task<ry::response> close_own(ry::request r);
   ry::task<ry::response> close_any(ry::request r);
   ry::task<ry::response> publish_event(ry::request r);
-  // Closes the account; from then on this node refuses its tokens, and the others follow.
+  // Closes the account. This node refuses its tokens from now on; the other nodes follow.
   ry::task<bool> close(std::string actor, account_ptr who, std::string detail_json);
 
   const ry::context& ctx_;

@@ -117,7 +117,7 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
           continue;
         }
         const auto known = all.find(name);
-        // A tier of the operator's own starts from the free one.
+        // An operator-defined tier inherits from the free tier.
         tier t = known != all.end() ? known->second : all.at("free");
         t.name = name;
         read_tier(value.get_object(), at, t, faults);
@@ -127,7 +127,7 @@ config read_config(std::string_view settings_json, ry::settings_faults& faults) 
     if (const auto* v = o.if_contains("default_tier"); v && v->is_string()) {
       default_tier.assign(v->get_string().data(), v->get_string().size());
     }
-    // Ranges were checked against the schema.
+    // The schema has checked the ranges.
     if (const auto* v = o.if_contains("anonymous"); v && v->is_string())
       out.allow_anonymous = v->get_string() == "allow";
     if (const auto* v = o.if_contains("audit_days"); v && v->is_int64()) out.audit_days = v->get_int64();

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t most_known = 100'000;
 constexpr std::int64_t max_age_us = 60'000'000;
 
-// Most tokens have no such claim and are not parsed.
+// Most tokens lack this claim, so they are not parsed.
 bool may_say_verified(const ry_principal& who) {
   const auto claims = ry::view(who.claims_json);
   return claims.find("email_verified") != std::string_view::npos || claims.find("xms_edov") != std::string_view::npos;
@@ -17,7 +17,7 @@ bool says_verified(const ry_principal& who) {
   return may_say_verified(who) && read_identity(who).verified;
 }
 
-// Cheap: most tokens say nothing of the kind.
+// A cheap test first: most tokens contain nothing like it.
 bool may_be_anonymous(const ry_principal& who) {
   return ry::view(who.claims_json).find("anonymous") != std::string_view::npos;
 }
@@ -30,8 +30,8 @@ ry::error anonymous_refused() {
 
 }  // namespace
 
-// Only JWTs: API keys of a closed account are revoked one by one, and the host, which alone knows the time of issue of query
-// tokens, refuses those from before the closing (refuse_session).
+// Only JWTs. API keys of a closed account are revoked one by one, and the host refuses older query tokens
+// (refuse_session), because only it knows their time of issue.
 bool directory::ended_with_account(const ry_principal& who) const {
   std::int64_t closed_us = 0;
   {
@@ -56,14 +56,14 @@ void directory::note_closing(const std::string& subject, std::int64_t closed_uni
 bool directory::is_current(const known& k, const ry_principal& who) const {
   const account& a = *k.who;
   if (ctx_.mono_us() - a.read_us > max_age_us) return false;
-  // Noted at once: who may delete the account depends on it. The role in a token of a local session is that of the account,
-  // maybe from before a demotion, and is not noted.
+  // Store a role at once: it decides who may delete the account. The role in a token of a local session is a copy of
+  // the account's role, possibly from before a demotion, and is not stored.
   const auto noted = std::max(a.role, k.token_role);
   if (who.role > noted && ry::view(who.auth_kind) == "jwt" && read_identity(who).role > noted) return false;
-  // That an address is verified counts at once, and is written at most once.
+  // A verified address counts at once, and is written at most once.
   if (!a.verified && !k.by_verified && says_verified(who)) return false;
-  // A token that says something new about its bearer; looked into at most every few seconds, so
-  // that two tokens that contradict each other cannot turn each request into a write.
+  // The token has new data about the user. Check it at most every few seconds, so that two contradicting tokens cannot
+  // turn each request into a write.
   if (ctx_.mono_us() - a.read_us < max_age_us / 10) return true;
   if (who.email.len != 0 && ry::view(who.email) != a.email) return false;
   return a.verified || !may_say_verified(who);
@@ -123,7 +123,7 @@ ry_status directory::ask(const ry_principal* who, const std::string& network, ry
       waiting_.erase(it);
     }
   }
-  // All but this caller's: it learns by the status that nothing was started.
+  // All but this caller's, which learns from the status that nothing was started.
   for (const auto& o : others) {
     if (o.ctx != w.ctx || o.fn != w.fn) answer(o, nullptr, ry::error(RY_CANCELLED));
   }
@@ -149,7 +149,7 @@ ry::task<void> directory::look_up(identity who) {
   account_ptr found;
   ry::error why(RY_OK);
   try {
-    // Not called off by the first caller's leaving: others wait for the same answer.
+    // Continues if the first caller leaves: others wait for the same result.
     found = co_await ry::shield(provision(std::move(who)));
   } catch (...) {
     why = ry::current_error();

@@ -1,5 +1,5 @@
-// Accounts by subject, remembered: the service accounts/1. A request of a known account costs no
-// SQL; of many first requests at once one asks the database and all get its answer.
+// The account cache by subject, behind the service accounts/1. A request of a known account needs no SQL. Concurrent
+// first requests of a subject share one query.
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -28,11 +28,11 @@ class directory {
   // The next ensure() of this subject asks the database. [any]
   void forget(std::string_view subject);
 
-  // The account of the subject was closed: tokens that were issued until then are refused for `life_us`, also if the subject
-  // has an account again. [any]
+  // The account of the subject was closed. Tokens that were issued before are refused for `life_us`, even if the
+  // subject gets a new account. [any]
   void note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
 
-  // The table of accounts/1; its self is a directory.
+  // The table of accounts/1; its `self` is a directory.
   static const ry_accounts_v1* table() noexcept;
 
  private:
@@ -51,8 +51,8 @@ class directory {
 
   struct known {
     account_ptr who;
-    std::uint32_t token_role = RY_ROLE_USER;  // that was noted
-    bool by_verified = false;  // the token it was read for said that the address is verified
+    std::uint32_t token_role = RY_ROLE_USER;  // last stored value
+    bool by_verified = false;  // the token that it was read for has a verified address
   };
 
   struct closed {
@@ -74,7 +74,7 @@ class directory {
   by_subject<known> known_;
   by_subject<std::vector<waiter>> waiting_;
   by_subject<closed> closings_;
-  std::uint64_t epoch_ = 0;  // grows with every forget()
+  std::uint64_t epoch_ = 0;  // incremented by every forget()
 };
 
 }  // namespace accounts

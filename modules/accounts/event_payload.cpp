@@ -18,7 +18,7 @@ constexpr double most_amount = 1e9;
 
 struct event_kind {
   std::string_view name;
-  std::string_view note;  // the member that says what was paid for, or why it was not paid
+  std::string_view note;  // the member with the paid item, or with the reason of the failure
 };
 constexpr std::array kinds{event_kind{"payment.succeeded", "plan_name"}, event_kind{"payment.failed", "reason"}};
 
@@ -37,7 +37,7 @@ bool is_decimal(std::string_view text) {
   return digits(decimals) && decimals.size() <= 6;
 }
 
-// Kept as it came: "20.00" is how the payer sees it.
+// Kept as sent: the payer sees "20.00".
 json::value amount_in(const json::object& payload) {
   const auto* v = payload.if_contains("amount");
   if (!v || v->is_null()) throw body::invalid("payload.amount", "is required");

@@ -1,4 +1,4 @@
-// The events that an administrator may publish with POST /admin/events, and what their payloads must hold.
+// The events that an administrator may publish with POST /admin/events, and the required members of their payloads.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace accounts {
 
-// Reads {kind, key, payload}. Throws ry::error: 400 for what is no JSON object, 422 naming the member that is not valid.
+// Reads {kind, key, payload}. Throws ry::error: 400 if the body is not a JSON object, 422 with the name of the invalid
+// member.
 published_event read_published_event(std::string_view body);
 
 }  // namespace accounts

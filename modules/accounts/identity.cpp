@@ -22,7 +22,7 @@ std::string first_of(const json::object* o, std::initializer_list<const char*> n
   return {};
 }
 
-// Whatever is not clearly "no" counts: an anonymous user who is taken for another one costs credits.
+// Every value except a clear "no" means anonymous: an anonymous user who passes for a known one costs credits.
 bool is_anonymous(const json::object& claims) {
   if (const auto* v = claims.if_contains("is_anonymous"); v && !is_no(*v)) return true;
   return clean_member(object_member(&claims, "firebase"), "sign_in_provider", 64) == "anonymous";
@@ -39,8 +39,8 @@ bool is_microsoft(std::string_view issuer) {
   return std::find(all.begin(), all.end(), host) != all.end() || host.ends_with(".ciamlogin.com");
 }
 
-// The optional claim xms_edov of Entra: whether the owner of the address's domain is verified. Documented as a boolean, it
-// arrives as 1 and "1" as well. Only of Microsoft's issuers: no other one defines it.
+// Entra's optional claim xms_edov says whether the owner of the address's domain is verified. It is documented as a
+// boolean, but also arrives as 1 and "1". It counts only for Microsoft's issuers, because no other issuer defines it.
 bool is_domain_owner_verified(const json::object& claims) {
   const auto* v = claims.if_contains("xms_edov");
   if (!v || !is_microsoft(clean_member(&claims, "iss", 500))) return false;
@@ -55,7 +55,7 @@ bool is_verified(const json::object& claims) {
   return !claims.contains("email_verified") && is_domain_owner_verified(claims);
 }
 
-// A token of a local log-in, whose role is that of the account.
+// A token of a local log-in has the role of the account.
 bool is_own_session(const json::object& claims) {
   return clean_member(&claims, "iss", 64) == "runyard" && claims.contains("sid");
 }

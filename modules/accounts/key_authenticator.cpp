@@ -24,7 +24,7 @@ ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal
   }
   if (st == RY_OK && stored->touched_long_ago) touch(key.id);
 
-  // A post: a look-up that failed at once is still inside the host's call.
+  // Posted, because a lookup that fails immediately is still inside the host's call.
   ctx_.post(exec, [st, stored, fn, ctx, claims = "{\"sid\":\"" + session_of_key(key.id) + "\"}"] {
     if (st != RY_OK) {
       fn(ctx, st, nullptr);

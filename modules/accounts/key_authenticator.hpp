@@ -1,5 +1,5 @@
-// Recognises API keys: a driver of the host's point ry.authenticator/1. The host remembers verdicts
-// for a few seconds, so this is asked seldom; nothing is kept here.
+// Verifies API keys: a driver of the host's extension point ry.authenticator/1. It caches nothing, because the host
+// caches verdicts for a few seconds.
 #pragma once
 
 #include <ry/if/auth.h>

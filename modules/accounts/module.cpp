@@ -146,7 +146,7 @@ class service {
   }
 
  private:
-  // Another node changed an account or revoked a key: what is remembered of it here is of no use.
+  // Another node changed an account or revoked a key, so the cached entry is stale.
   ry::task<void> drop_changed() {
     const auto subjects = co_await repo_.changed_lately();
     for (const auto& s : subjects) {
@@ -162,7 +162,7 @@ class service {
 
   ry::task<ry::job_outcome> tidy(ry::job) {
     co_await logins_.repo().tidy();
-    // Short transactions: other entries are written meanwhile.
+    // Short transactions, because other entries are written at the same time.
     constexpr std::int64_t batch = 1000;
     for (std::int64_t n = batch; n == batch;) n = co_await repo_.tidy_audit(batch);
     co_return ry::job_outcome::done();

@@ -86,7 +86,7 @@ ry::task<std::optional<account_row>> repository::describe(ry::uuid id) const {
 ry::task<void> repository::change(std::string actor, ry::uuid id, std::optional<std::string> tier,
                                   std::optional<std::int64_t> role) const {
   ry::batch b;
-  // Locked first, so that the audit's "from" is what the change replaces.
+  // Locked first, so that "from" in the audit is the value that the change replaces.
   b.add("select 1 from accounts.lock_account($1)", id);
   if (tier) {
     b.add(

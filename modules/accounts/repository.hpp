@@ -1,4 +1,4 @@
-// All SQL of this module. Every function throws ry::error when the database says no.
+// All SQL of this module. Every function throws ry::error if the database reports an error.
 #pragma once
 
 #include <ry/cpp/page.hpp>
@@ -12,7 +12,7 @@ struct stored_key {
   std::string secret_hash;
   account_ptr owner;
   std::int64_t expires_unix_us = 0;  // 0 = never
-  bool touched_long_ago = false;  // last use was written down more than a minute ago
+  bool touched_long_ago = false;  // the stored time of the last use is older than a minute
 };
 
 struct new_key {
@@ -22,10 +22,10 @@ struct new_key {
   std::optional<std::int64_t> expires_in_days;
 };
 
-// An act of `actor` on somebody's balance. `ref` makes a repeat harmless.
+// A change of a balance by `actor`. `ref` makes a repetition harmless.
 struct movement {
   std::string actor;
-  std::string action;  // "grant" or "revoke"; the ledger's kind too
+  std::string action;  // "grant" or "revoke"; also the kind of the ledger entry
   std::int64_t delta_micro = 0;
   std::string ref;
   std::string note_json;
@@ -38,7 +38,7 @@ struct audit_filter {
   std::optional<std::string> action;
 };
 
-// An account that was closed.
+// A closed account.
 struct closing {
   std::int64_t id;  // of the audit entry
   std::string subject;
@@ -46,7 +46,7 @@ struct closing {
   bool returned;  // the subject has an account again
 };
 
-// An event about an account that an administrator publishes. The key makes a repeat harmless.
+// An event about an account that an administrator publishes. The key makes a repetition harmless.
 struct published_event {
   std::string kind;
   std::string key;
@@ -64,19 +64,19 @@ class repository {
  public:
   explicit repository(const ry::context& ctx) : ctx_(ctx) {}
 
-  // Those that the SQL reads.
+  // The settings that the SQL reads.
   ry::task<void> store_settings(std::int64_t low_percent, std::int64_t audit_days, bool verifies) const;
-  // Made at first sight; refreshed with what the identity says.
+  // Creates the account if it is new, and updates it with the data of the identity.
   ry::task<account_ptr> provision(identity who, const tier* first_tier) const;
   // nullptr: unknown.
   ry::task<account_ptr> find(ry::uuid id) const;
   ry::task<std::optional<account_row>> describe(ry::uuid id) const;
 
-  // A token of the account's identity provider names this role.
+  // A token of the account's identity provider has this role.
   ry::task<void> note_token_role(ry::uuid id, std::uint32_t role) const;
-  // The highest role that the account has or that a token has named for it. RY_ROLE_USER: also of an unknown account.
+  // The highest role that the account has or that a token has had for it. RY_ROLE_USER also for an unknown account.
   ry::task<std::uint32_t> highest_role(ry::uuid id) const;
-  // Removes what is known of the owner and publishes account.deleted. False: there is no such account.
+  // Removes the data about the owner and publishes account.deleted. False: there is no such account.
   ry::task<bool> close(std::string actor, ry::uuid id, std::string detail_json) const;
   ry::task<std::vector<closing>> closed_lately(std::int64_t seconds) const;
   // {"event_id":...,"replayed":...}. Throws "db.RY404" and, for a key that was used with another payload, "db.RY409".
@@ -85,22 +85,22 @@ class repository {
   // Both in one transaction, each with its audit entry.
   ry::task<void> change(std::string actor, ry::uuid id, std::optional<std::string> tier,
                         std::optional<std::int64_t> role) const;
-  // {"balance_credits":...,"balance_micro":...,"replayed":...}. Throws "db.RY409" for a ref that was
-  // used with another amount and for a revoke beyond the balance.
+  // {"balance_credits":...,"balance_micro":...,"replayed":...}. Throws "db.RY409" if `ref` was used with another
+  // amount, or if a revoke exceeds the balance.
   ry::task<std::string> move_balance(ry::uuid id, movement m) const;
-  // Newest first, entries older than `before`.
+  // Newest first, only entries older than `before`.
   ry::task<ry::page_of_rows> ledger(ry::uuid id, std::optional<std::int64_t> before, std::int64_t limit) const;
-  // Likewise, of all accounts.
+  // The same for all accounts.
   ry::task<ry::page_of_rows> audit(audit_filter which, std::optional<std::int64_t> before, std::int64_t limit) const;
 
   // Deletes at most `most` entries that are older than audit_days. Returns their number.
   ry::task<std::int64_t> tidy_audit(std::int64_t most) const;
 
-  // What an event admin.act tells; once, however often it comes.
+  // Writes the audit entry of an admin.act event, once even if the event is delivered again.
   ry::task<void> note_act(std::int64_t event, std::int64_t at_unix_us, std::string act_json) const;
 
-  // Empty: the account has `most` keys already. Else the key as JSON, without its secret. Throws "db.RY401"
-  // when `session`, the caller's, has ended.
+  // Empty: the account already has `most` keys. Otherwise the key as JSON, without its secret. Throws "db.RY401" if the
+  // caller's `session` has ended.
   ry::task<std::string> add_key(std::string actor, ry::uuid account, new_key key, std::int64_t most,
                                 std::optional<ry::uuid> session) const;
   ry::task<std::string> list_keys(ry::uuid account) const;  // a JSON array
@@ -110,7 +110,7 @@ class repository {
   ry::task<std::optional<stored_key>> key(std::string id) const;
   ry::task<void> touch_key(std::string id) const;
 
-  // Subjects whose account or keys somebody changed within the last seconds.
+  // Subjects whose account or keys were changed within the last seconds.
   ry::task<std::vector<std::string>> changed_lately() const;
 
  private:

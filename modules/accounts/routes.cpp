@@ -142,7 +142,7 @@ ry::task<ry::response> routes::move_balance(ry::request r, std::string action, s
   m.actor = r.subject();
   m.action = action;
   m.delta_micro = sign * *micro;
-  // The account is part of it: the same key on another account is another act.
+  // Includes the account: the same key on another account is another operation.
   m.ref = "admin:" + id.to_string() + ":" + (ref ? *ref : ctx_.new_uuid().to_string());
   json::object note{{"actor", m.actor}};
   if (reason) note["reason"] = *reason;
@@ -200,7 +200,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
   if (named && named->empty()) throw body::invalid("name", "must not be blank");
   row.name = named.value_or("API key");
   row.expires_in_days = b.integer("expires_in_days", 1, 3650);
-  // A revoked key makes room for another one, but leaves its row and entries of the audit.
+  // A revoked key frees its place, but its row and its audit entries remain.
   std::vector<bucket> limits{{"key/" + me->id_text, cfg_.new_api_keys_hour, 3600}};
   co_await throttle(ctx_, std::move(limits));
   const auto most = cfg_.find(me->tier).api_keys;

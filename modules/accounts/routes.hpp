@@ -1,4 +1,4 @@
-// The HTTP interface of this module.
+// The HTTP routes of this module.
 #pragma once
 
 #include <ry/cpp/limits.hpp>
@@ -8,7 +8,7 @@
 
 namespace accounts {
 
-// The channel on which nodes tell each other to look into the audit log.
+// The channel on which nodes wake each other to read the audit log.
 inline constexpr std::string_view changed_channel = "accounts_changed";
 
 class routes {

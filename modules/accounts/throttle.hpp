@@ -1,4 +1,4 @@
-// Limits on how often a caller may try something, kept in the database for all nodes.
+// Rate limits of attempts, stored in the database for all nodes.
 #pragma once
 
 #include <ry/cpp/db.hpp>
@@ -13,10 +13,10 @@ namespace accounts {
 struct bucket {
   std::string key;
   std::int64_t room;
-  std::int64_t seconds;  // until it is empty again
+  std::int64_t seconds;  // time until it is empty again
 };
 
-// Takes one from each bucket, or none. Returns the seconds to wait; 0: they were taken.
+// Takes one token from each bucket, or none. Returns the seconds to wait; 0: success.
 ry::task<std::int64_t> take(const ry::context& ctx, std::vector<bucket> from);
 // Throws 429 with Retry-After instead.
 ry::task<void> throttle(const ry::context& ctx, std::vector<bucket> from);

@@ -1,4 +1,4 @@
-// What the parts of this module speak of: accounts, tiers, who a token says its bearer is.
+// Types that the files of this module share: accounts, tiers, the identity in a token.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -18,7 +18,7 @@ class settings_faults;
 
 namespace accounts {
 
-// Limits of one tier. The view borrows from this object, which therefore never moves.
+// Limits of one tier. The view refers to this object, which therefore never moves.
 struct tier {
   std::string name;
   bool all_models = false;
@@ -40,21 +40,21 @@ struct config {
   std::map<std::string, std::unique_ptr<const tier>, std::less<>> tiers;
   const tier* default_tier = nullptr;
   std::int64_t low_credit_percent = 20;
-  std::int64_t audit_days = 365;  // 0: without end
+  std::int64_t audit_days = 365;  // 0: unlimited
   std::int64_t new_api_keys_hour = 60;  // of one account
-  bool allow_anonymous = false;  // users whom the identity provider does not know
+  bool allow_anonymous = false;  // users that the identity provider does not know
 
   // The default tier for an unknown name.
   const tier& find(std::string_view name) const;
   bool knows(std::string_view name) const { return tiers.find(name) != tiers.end(); }
 };
 
-// Reads the settings over the built-in tiers. What cannot be used is added to the faults.
+// Reads the settings on top of the built-in tiers. Adds unusable values to the faults.
 config read_config(std::string_view settings_json, ry::settings_faults& faults);
-// {"concurrent_runs":1,...,"models":[...]}: the part of a tier that its owner may see.
+// {"concurrent_runs":1,...,"models":[...]}: the part of a tier that its accounts may see.
 std::string limits_json(const tier& t);
 
-// An account as remembered. Immutable once shared.
+// A cached account. Immutable once shared.
 struct account {
   ry::uuid id;
   std::string id_text;
@@ -64,23 +64,23 @@ struct account {
   std::string display_name;
   std::uint32_t role = RY_ROLE_USER;
   bool verified = false;
-  std::int64_t read_us = 0;  // monotonic, when it came from the database
+  std::int64_t read_us = 0;  // monotonic time at which the database returned it
 };
 using account_ptr = std::shared_ptr<const account>;
 
-// What a token says about its bearer.
+// The identity in a token.
 struct identity {
   std::string subject;
-  std::optional<ry::uuid> id;  // the subject, when that is a UUID
+  std::optional<ry::uuid> id;  // the subject, if it is a UUID
   std::string email;
   std::string name;
   std::string phone;
   std::string avatar;  // URL
   std::string referral_code;
-  std::string network;  // that its bearer came from, "203.0.113.0/24"; empty: nobody knows
+  std::string network;  // network of the user, "203.0.113.0/24"; empty: unknown
   bool verified = false;
-  std::uint32_t role = RY_ROLE_USER;  // that the token names
-  std::optional<bool> anonymous;  // nullopt: not said, as by an API key
+  std::uint32_t role = RY_ROLE_USER;  // the role in the token
+  std::optional<bool> anonymous;  // nullopt: unknown, as for an API key
   std::optional<std::int64_t> issued_unix_us;  // of the token
 };
 
@@ -98,15 +98,15 @@ struct api_key {
   std::string secret;
 };
 inline constexpr std::string_view api_key_prefix = "ry_";
-// Tokens for streams live no longer than this, whatever they were made with.
+// Upper limit for the life of stream tokens, whatever created them.
 inline constexpr std::int64_t query_token_life_s = 8 * 86'400;
-// The claim "sid" of a principal with this key: what was made with the key ends with it.
+// The claim "sid" of principals with this key: revoking the key ends everything that was created with it.
 std::string session_of_key(std::string_view id);
 bool is_api_key_id(std::string_view text);
-// nullopt: not well formed.
+// nullopt: malformed.
 std::optional<api_key> parse_api_key(std::string_view text);
 api_key make_api_key();
-// SHA-256, 32 bytes. The secret has 256 random bits: a slow hash would add nothing.
+// SHA-256, 32 bytes. The secret has 256 random bits, so a slow hash would add nothing.
 std::string hash_secret(std::string_view secret);
 // In constant time.
 bool same_hash(std::string_view a, std::string_view b);

@@ -23,7 +23,7 @@ bool is_digit_or_letter(char c) {
   return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
 }
 
-// RFC 5322 atext between single dots.
+// RFC 5322: atext, separated by single dots.
 bool is_dot_atom(std::string_view s) {
   if (s.empty() || s.size() > most_local || s.front() == '.' || s.back() == '.') return false;
   if (s.find("..") != s.npos) return false;
@@ -45,13 +45,13 @@ bool is_host_name(std::string_view s) {
       return false;
     }
   }
-  // An address literal without brackets is a mistake.
+  // Refuse an address literal without brackets.
   const auto last = s.substr(s.rfind('.') + 1);
   return !std::all_of(last.begin(), last.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::optional<std::string> domain_in_ascii(std::string_view s) {
-  // libidn2 drops ASCII that no host name holds; an address with it is a mistake.
+  // libidn2 removes ASCII characters that are invalid in host names; refuse such an address instead.
   const bool clean = std::all_of(s.begin(), s.end(), [](char c) {
     return is_digit_or_letter(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
   });
@@ -68,7 +68,7 @@ std::optional<std::string> domain_in_ascii(std::string_view s) {
   return out;
 }
 
-// Of all of Unicode: C.UTF-8 is there on every glibc that this server is built for.
+// Covers all of Unicode: every glibc that this server supports has C.UTF-8.
 std::string lower_utf8(std::string_view text) {
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   std::string out;

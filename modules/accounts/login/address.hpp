@@ -1,4 +1,4 @@
-// E-mail addresses as people type them, in the one form by which accounts are told apart.
+// Parses e-mail addresses as people type them, and converts them to the form that identifies an account.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 namespace accounts {
 
 struct address {
-  std::string text;  // to send to: ASCII, an international domain as A-labels; case as typed before the '@'
-  std::string key;  // equal for all forms of one mailbox: `text` in lower case
+  std::string
+      text;  // the address to send to: ASCII, an international domain as A-labels, the part before the '@' in the given case
+  std::string key;  // the key of the mailbox: `text` in lower case
 };
 
-// Blanks around it are ignored. nullopt: no address that mail can be sent to. Before the '@': a
-// dot-atom of ASCII, at most 64 bytes (quoted names and other letters are refused, so that no two
-// accounts look alike); after it a host name, by IDNA 2008 with the mappings of UTS 46; 254 bytes
-// in all.
+// Ignores surrounding white space. nullopt: mail cannot be sent to this address. Before the '@': a dot-atom of ASCII,
+// at most 64 bytes (quoted names and other letters are refused, so that no two accounts look alike). After it: a host
+// name by IDNA 2008 with the mappings of UTS 46. At most 254 bytes in all.
 std::optional<address> parse_address(std::string_view typed);
 
 // Normalises an unverified address for accounts.mailbox() in SQL: lower case, with the domain in ASCII (Punycode) if it can

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 constexpr std::size_t most_link = 2000;
 
-// "2026-01-02T03:04:05Z" or "2026-01-02 03:04:05+00". Year 1 is the zero time of programs in Go, not a confirmation.
+// "2026-01-02T03:04:05Z" or "2026-01-02 03:04:05+00". Year 1 is the zero value of Go's time, not a confirmation.
 bool is_moment(std::string_view text) {
   constexpr std::string_view form = "dddd-dd-dd";
   if (text.size() < form.size() || text < "1970") return false;
@@ -43,7 +43,7 @@ struct mailbox {
   bool verified = false;
 };
 
-// Clerk lists addresses and names the primary one.
+// Clerk sends a list of addresses and the id of the primary one.
 mailbox primary_of(const json::object& user) {
   const auto* list = user.if_contains("email_addresses");
   const auto wanted = clean_member(&user, "primary_email_address_id", 200);
@@ -140,12 +140,12 @@ std::vector<provider_mail> read_mails(const json::object& data, const json::obje
   const auto action = text("email_action_type");
   const auto address = clean_member(&user, "email", 320), next = clean_member(&user, "new_email", 320);
   const auto mail = [&](const std::string& to, const char* code, const char* hash) {
-    // A reauthentication has a code and no page.
+    // A reauthentication has a code but no page.
     return provider_mail{to, action, text(code), action == "reauthentication" ? "" : verify_link(data, text(hash))};
   };
   if (action != "email_change") return {mail(address, "token", "token_hash")};
   std::vector<provider_mail> out;
-  // Where both addresses must confirm, the names are the wrong way round: token_hash_new belongs to the present address.
+  // If both addresses must confirm, Supabase swaps the names: token_hash_new belongs to the current address.
   const bool both = !text("token_hash_new").empty();
   if (both) out.push_back(mail(address, "token", "token_hash_new"));
   out.push_back(mail(next.empty() ? address : next, both ? "token_new" : "token", "token_hash"));
@@ -158,7 +158,7 @@ std::string client_address(const json::object& doc) {
   return clerk.empty() ? clean_member(object_member(&doc, "metadata"), "ip_address", 64) : clerk;
 }
 
-// Of Supabase Auth; empty: the message is of another kind.
+// The message of Supabase Auth; empty if the message is of another kind.
 std::string hook_name(const json::object& doc) {
   if (!object_member(&doc, "user")) return {};
   if (object_member(&doc, "email_data")) return "send-email";
@@ -171,7 +171,8 @@ bool makes_user(std::string_view type) {
   return std::find(std::begin(types), std::end(types), type) != std::end(types);
 }
 
-// A row of the table of users. Other tables have ids and addresses, too, which their users may write themselves.
+// Only rows of the table of users count. Other tables also have ids and addresses, which their users may be able to
+// write.
 bool is_user_row(const json::object& doc) {
   const auto schema = clean_member(&doc, "schema", 64);
   return clean_member(&doc, "table", 64) == "users" && (schema.empty() || schema == "auth");

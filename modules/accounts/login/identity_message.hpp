@@ -1,4 +1,4 @@
-// What the webhooks of identity providers say about a user, in one shape.
+// Parses the webhooks of identity providers about users into one structure.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace accounts {
 
-// An e-mail that Supabase wants to be sent (its hook "Send Email").
+// An e-mail that Supabase asks this server to send (its hook "Send Email").
 struct provider_mail {
   std::string to;
   std::string action;  // "signup", "recovery", "invite", "magiclink", "email_change", "reauthentication"
-  std::string code;  // to type in
-  std::string link;  // empty: the code alone
+  std::string code;  // the code for the user to enter
+  std::string link;  // empty: the e-mail has only the code
 };
 
 struct identity_message {
   std::string type;  // "user.created", "INSERT", the name of the hook
-  std::optional<identity> who;  // set when the message makes or changes a user
-  std::string deleted;  // the subject of a user who was deleted; empty: none was
+  std::optional<identity> who;  // set if the message creates or changes a user
+  std::string deleted;  // the subject of a deleted user; otherwise empty
   std::vector<provider_mail> mails;
 };
 

@@ -26,7 +26,7 @@ std::string paragraph(std::string_view text) {
   return "<p>" + ry::escaped_html(text) + "</p>";
 }
 
-// The module mail puts the frame around the fragment.
+// The module mail adds the frame around this fragment.
 letter written(std::string subject, const contents& c) {
   letter out;
   out.text = std::string(c.first) + "\n\n";
@@ -58,7 +58,7 @@ letter written(std::string subject, const contents& c) {
   return out;
 }
 
-// The name is what the account chose, the rest is ours.
+// The account chose only the name; all other text is ours.
 std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
   std::vector<std::string> out;
   for (const auto& k : keys) {

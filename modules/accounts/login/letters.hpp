@@ -1,4 +1,4 @@
-// The mails of sign-up and log-in.
+// The e-mails of sign-up and log-in.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace accounts {
 
-// html: a fragment, which the module mail frames.
+// html: a fragment that the module mail puts into its layout.
 struct letter {
   std::string subject, text, html;
 };
@@ -17,9 +17,9 @@ struct sealed_letter {
   std::string subject, bodies;
 };
 
-// `link` holds the token after '#', where no server on the way writes it down.
+// `link` has the token after '#', so that no server on the way logs it.
 letter confirm_letter(std::string_view link, std::int64_t hours);
-// To somebody who has an account and whose address was typed into the sign-up form.
+// For the owner of an account whose address was entered into the sign-up form.
 letter known_letter(std::string_view log_in_link);
 letter reset_letter(std::string_view link, std::int64_t minutes);
 struct listed_key {
@@ -28,14 +28,14 @@ struct listed_key {
 };
 struct listed_keys {
   std::vector<listed_key> keys;
-  bool kept = false;  // they were not revoked
+  bool kept = false;  // the keys that were not revoked
 };
 letter changed_letter(std::string_view log_in_link, const listed_keys& keys);
 // All sessions of the account were ended.
 letter ended_letter(std::string_view log_in_link, const listed_keys& keys);
-// For an identity provider that has no mailer of its own. `action`: as provider_mail::action. `link` may be empty.
+// For an identity provider without a mailer. `action`: as provider_mail::action. `link` may be empty.
 letter provider_letter(std::string_view action, std::string_view link, std::string_view code);
-// `link`: where the owner can revoke it; empty: the server knows no page.
+// `link`: the page on which the owner can revoke it; empty: the server has no such page.
 letter new_key_letter(std::string_view link, const listed_key& made);
 
 }  // namespace accounts

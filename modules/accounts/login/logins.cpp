@@ -27,7 +27,7 @@ ry::error wrong_login() {
                         R"({"message":"Wrong e-mail address or password","error_code":"WRONG_LOGIN"})");
 }
 
-// Of a job: [{id, name, last_used_at}].
+// Arguments of a job: [{id, name, last_used_at}].
 listed_keys keys_in(const json::object* args) {
   listed_keys out;
   const auto* kept = args ? args->if_contains("keys_kept") : nullptr;
@@ -78,7 +78,7 @@ address logins::need_address(const std::string& typed) const {
   return *std::move(out);
 }
 
-// Of an address that will get an e-mail.
+// The address gets an e-mail.
 void logins::need_reachable(const address& to) const {
   if (mail_ && mail_->check_address(mail_.self(), ry::str(to.text)) == RY_FAILED_PRECONDITION) {
     throw body::invalid("email", "has a domain that cannot receive e-mail from the internet");
@@ -105,7 +105,7 @@ ry::task<bool> logins::needs_setup() {
   co_return !some;
 }
 
-// True: this sign-up brings the code, and makes the administrator. Throws when it should and does not.
+// True if this sign-up has the setup code and creates the administrator. Throws if the code is required and missing.
 ry::task<bool> logins::admit_first(std::string given) {
   const bool needed = co_await needs_setup();
   if (!needed) co_return false;
@@ -192,7 +192,7 @@ ry::task<session_tokens> logins::log_in(std::string email, std::string password,
   std::vector<bucket> limits{{"log-in/net/" + net, settings_.attempts_per_network, hour},
                              {"log-in/both/" + net + "/" + key, 10, quarter_hour}};
   co_await throttle(ctx_, std::move(limits));
-  // Many networks that try one address have few attempts each from then on; its owner has as many, not none.
+  // If many networks try one address, each of them has few attempts from then on; the owner has as many, not none.
   std::vector<bucket> of_all{{"log-in/to/" + key, 50, hour}};
   const auto crowded = co_await take(ctx_, std::move(of_all));
   if (crowded != 0) {
@@ -219,7 +219,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
                          "This server cannot send e-mail; ask an administrator for help");
   }
   const auto net = customer_of(from.address);
-  // How many mails one address gets is for the job to decide: see may_mail_reset().
+  // The job limits the number of e-mails to one address: see may_mail_reset().
   std::vector<bucket> limits{{"reset/net/" + net, settings_.attempts_per_network, hour},
                              {"reset/both/" + net + "/" + who.key, 3, hour}};
   co_await throttle(ctx_, std::move(limits));
@@ -295,7 +295,7 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
   co_return ry::job_outcome::done();
 }
 
-// Mail that the outbox did not take is lost, and its recipient waits for it.
+// Retry: a recipient waits for e-mail that the outbox did not accept.
 void logins::report_dropped(const char* kind, std::string_view outcome, const std::string& about) const {
   if (outcome != "throttled" && outcome != "suppressed") return;
   ctx_.warn(
@@ -347,7 +347,7 @@ ry::task<void> logins::write_changed(ry::uuid account, bool password, listed_key
 ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::string key) {
   const auto to = co_await repo_.mail_address(account);
   if (to.empty()) co_return;
-  // Keys that are made in a loop are one piece of news.
+  // Keys that are created in quick succession are announced together.
   std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
   const auto wait = co_await take(ctx_, std::move(few));
   auto l = sealed(new_key_letter(settings_.app_url, made));

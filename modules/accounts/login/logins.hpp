@@ -1,5 +1,5 @@
-// What sign-up, log-in and their mails do. No answer tells whether an address has an account:
-// neither by its words nor by the work that is done before it.
+// Sign-up, log-in and their e-mails. Neither the response nor the work before it reveals whether an address has an
+// account.
 #pragma once
 
 #include <ry/svc/mail.h>
@@ -18,9 +18,9 @@ struct sign_up_form {
   std::string email, password, name, referral_code, setup_code;
 };
 
-// Either the sign-up waits for its link, or (verification::none) it is done.
+// A sign-up either waits for its link or, with verification::none, is complete.
 struct signed_up {
-  std::string proof;  // whoever has it may open the link without the password
+  std::string proof;  // allows the browser that has it to open the link without the password
   std::optional<session_tokens> tokens;
 };
 
@@ -29,24 +29,24 @@ class logins {
   logins(const ry::context& ctx, const repository& accounts, directory& people, const config& cfg,
          const login_settings& settings);
 
-  // Takes the service mail/1. Throws with a sentence when it is needed and missing.
+  // Takes the service mail/1. Throws a sentence if it is needed and missing.
   ry::task<void> start();
   void stop() { mail_ = {}; }
 
-  // The next sign-up needs the code of accounts.login.setup_code and makes the administrator.
+  // The next sign-up must have the code of accounts.login.setup_code, and creates the administrator.
   ry::task<bool> needs_setup();
   ry::task<signed_up> sign_up(sign_up_form form, caller from);
-  // With the proof or else the password of the sign-up that the link belongs to.
+  // Requires the proof, or otherwise the password, of the sign-up that the link belongs to.
   ry::task<session_tokens> verify(std::string token, std::string proof, std::string password, caller from);
   ry::task<session_tokens> log_in(std::string email, std::string password, caller from);
   ry::task<void> ask_for_reset(std::string email, caller from);
   ry::task<session_tokens> finish_reset(std::string token, std::string password, caller from);
   ry::task<void> change_password(ry::uuid account, std::string present, std::string next,
                                  std::optional<ry::uuid> session, bool keep_api_keys);
-  // Of the identity webhook: a user was deleted; e-mails that the provider leaves to this server.
+  // For the identity webhook: a user was deleted; e-mails that the provider delegates to this server.
   ry::task<void> close_identity(std::string message, std::string subject);
   ry::task<void> mail_for_provider(std::string message, std::vector<provider_mail> mails);
-  // Writes a mail: the job "accounts.letter".
+  // Sends an e-mail: the job "accounts.letter".
   ry::task<ry::job_outcome> write_letter(ry::job job);
 
   sessions& all_sessions() { return sessions_; }
@@ -73,7 +73,7 @@ class logins {
   password_hasher hasher_;
   sessions sessions_;
   ry::service<ry_mail_v1> mail_;
-  std::atomic<bool> set_up_{false};  // there is a log-in; stays so
+  std::atomic<bool> set_up_{false};  // a log-in exists; never becomes false again
 };
 
 }  // namespace accounts

@@ -7,7 +7,7 @@
 namespace accounts {
 namespace {
 
-// In IPv6's form; IPv4 is mapped. False: no address.
+// In IPv6 form; IPv4 is mapped. False: not an address.
 bool parse(const std::string& text, in6_addr& out) {
   in_addr four{};
   if (inet_pton(AF_INET, text.c_str(), &four) == 1) {

@@ -59,7 +59,7 @@ std::string password_fault(std::string_view password, std::string_view email, st
   return {};
 }
 
-// The right to compute, given back at the end.
+// The permit to compute, released at the end.
 class password_hasher::turn {
  public:
   explicit turn(password_hasher* of) noexcept : of_(of) {}
@@ -112,7 +112,7 @@ void password_hasher::leave() noexcept {
     next = waiting_.pop();
     if (!next) --running_;
   }
-  // The turn passes on without being given back.
+  // The permit passes to the next one without being released.
   if (next) answer(*next, RY_OK);
 }
 

@@ -1,4 +1,4 @@
-// Passwords: Argon2id of libsodium, computed beside the event loops, few at a time.
+// Passwords: Argon2id of libsodium, computed outside of the event loops, few at a time.
 #pragma once
 
 #include <ry/cpp/op.hpp>
@@ -18,26 +18,26 @@ struct hash_cost {
   std::size_t memory_bytes = 64u << 20;
 };
 
-// Why this password will not do, as the end of a sentence; empty: it will. Length is counted in
-// Unicode characters; only length, repetition and likeness to the address count.
+// Why this password is refused, as the end of a sentence; empty: it is accepted. Length is counted in Unicode
+// characters. Only length, repetition and similarity to the address count.
 std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length);
 
 class password_hasher {
  public:
-  // At most `parallel` at once, at most `most_waiting` waiting, of them an eighth of one client: beyond that
-  // RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
+  // At most `parallel` computations at once and at most `most_waiting` waiting, of which one client may have an eighth.
+  // Beyond that: RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
   password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t most_waiting);
   password_hasher(const password_hasher&) = delete;
   password_hasher& operator=(const password_hasher&) = delete;
 
-  // Before the first verify().
+  // Call it before the first verify().
   ry::task<void> prepare();
-  // In libsodium's text form, with its salt and cost. `client`: who wants it, a network or an account. [any]
+  // Returns libsodium's text form with salt and cost. `client`: the network or account that asks. [any]
   ry::task<std::string> hash(std::string password, std::string client);
-  // With an empty `stored` the same work is done on a hash that no password has, and the answer is
-  // no: an unknown name takes as long as a wrong password. [any]
+  // With an empty `stored` it does the same work on a hash that no password has, and returns false: an unknown address
+  // takes as long as a wrong password. [any]
   ry::task<bool> verify(std::string stored, std::string password, std::string client);
-  // Made with another cost than the present one: hash it anew when the password is at hand. [any]
+  // True if the hash has another cost than the current one: hash the password again when it is at hand. [any]
   bool is_stale(const std::string& stored) const;
 
  private:

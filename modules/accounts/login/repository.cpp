@@ -52,7 +52,7 @@ ry::task<bool> login_repository::has_logins() const {
   co_return rows.front().boolean("some");
 }
 
-// One after the other: of two at once the second makes an ordinary account.
+// One after the other: of two concurrent sign-ups, the second creates an ordinary account.
 ry::task<void> login_repository::make_first_login(new_login who, const tier* first_tier) const {
   ry::batch b;
   b.add("select pg_advisory_xact_lock(hashtextextended('accounts.first_login', 0))");
@@ -269,7 +269,7 @@ ry::task<std::string> login_repository::mail(std::string to, sealed_letter l, st
 
 ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
-  // After the sign-up has expired its link is dead, and so is the message.
+  // The link, and therefore the e-mail, is useless after the sign-up has expired.
   const auto rows =
       (co_await ctx_.db().query(
            "with sent as (select e.outcome from accounts.sign_up s, lateral mail.enqueue('account', $1, $2, $3, key => $4,"

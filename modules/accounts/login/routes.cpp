@@ -19,10 +19,10 @@ namespace json = boost::json;
 
 constexpr std::size_t most_body = 16 * 1024;
 constexpr std::size_t most_webhook_body = 1024 * 1024;
-constexpr std::size_t most_email = 1024;  // as typed; an international one is longer than its mailbox
+constexpr std::size_t most_email = 1024;  // as typed; an international address is longer than its ASCII form
 constexpr std::string_view cookie_name = "ry_session";
 
-// Also keeps forms of foreign pages out: a browser sends no JSON elsewhere without asking first.
+// Also refuses forms of other sites: a browser sends JSON to another origin only after a preflight request.
 void need_json(const ry::request& r) {
   const auto type = r.header("Content-Type");
   constexpr std::string_view json_type = "application/json";
@@ -38,13 +38,13 @@ std::string required(const body& b, std::string_view name, std::size_t most) {
   return *std::move(v);
 }
 
-// Longer ones than any password get as far as the check of their length, which says so.
+// A text longer than any password still reaches the check of its length, whose error names the limit.
 std::string password_in(const body& b, std::string_view name) {
   if (!b.has(name)) throw body::invalid(name, "is required");
   return b.raw_text(name);
 }
 
-// "cookie": the refresh token goes into a cookie that no script reads.
+// "cookie": the refresh token is set as a cookie that scripts cannot read.
 bool wants_cookie(const body& b) {
   const auto v = b.text("session", 1, 16);
   if (!v || *v == "body") return false;
@@ -193,7 +193,7 @@ ry::task<ry::response> login_routes::refresh(ry::request r) {
   co_return answer(200, *std::move(t), in_cookie);
 }
 
-// Also with an access token that has expired: the refresh token alone ends the session.
+// Also accepts an expired access token: the refresh token alone ends the session.
 ry::task<ry::response> login_routes::log_out(ry::request r) {
   need_json(r);
   const body b(r.body(), {"refresh_token"});
@@ -288,7 +288,7 @@ std::optional<known_sender> sender_of(const std::vector<webhook_sender>& senders
     }
     const bool known =
         std::any_of(s.tokens.begin(), s.tokens.end(), [&](const std::string& t) { return same_hash(t, token_hash); });
-    // Such a message has no id of its own; what it does is harmless when it is repeated.
+    // Such a message has no id of its own; repeating it is harmless.
     if (known && !token.empty()) return known_sender{&s, "token:" + ctx.new_uuid().to_string()};
   }
   return std::nullopt;
@@ -301,12 +301,12 @@ ry::task<ry::response> login_routes::identity_webhook(ry::request r) {
   if (!from) throw ry::http_error(401, RY_UNAUTHENTICATED, "accounts.signature", "Invalid signature");
   auto m = read_identity_message(r.body());
   ctx_.info("identity webhook", {{"type", m.type}, {"webhook", from->message}});
-  // First: if the e-mail cannot be sent, the provider creates no user.
+  // First, because the provider creates no user if the e-mail cannot be sent.
   if (!m.mails.empty()) co_await logins_.mail_for_provider(from->message, std::move(m.mails));
   if (!m.deleted.empty()) {
     co_await logins_.close_identity(from->message, from->who->subject_prefix + m.deleted);
   } else if (m.who && (cfg_.allow_anonymous || m.who->anonymous != true)) {
-    // The id of an account is its subject only where there is no prefix.
+    // An account's id is its subject only if there is no prefix.
     if (!from->who->subject_prefix.empty()) m.who->id.reset();
     m.who->subject = from->who->subject_prefix + m.who->subject;
     const auto subject = m.who->subject;

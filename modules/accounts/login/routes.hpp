@@ -1,4 +1,4 @@
-// The HTTP interface of sign-up, log-in, sessions and the identity webhook.
+// The HTTP routes of sign-up, log-in, sessions and the identity webhook.
 #pragma once
 
 #include <ry/cpp/registrar.hpp>

@@ -14,9 +14,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_agent_bytes = 200;
-// Clocks of nodes, and commits that are slower than their time stamp.
+// Allows for clock differences between nodes and for commits later than their timestamp.
 constexpr std::int64_t overlap_s = 20;
-// Refreshes of one session, each of which stores a token. Shorter lives of access tokens need more of them.
+// Number of refreshes of one session, each of which stores a token. Shorter-lived access tokens need more.
 constexpr std::int64_t refreshes_per_minute = 60, refreshes_per_hour = 900;
 
 std::string printable(std::string_view s) {
@@ -119,10 +119,10 @@ ry::task<void> sessions::learn_ended() {
       std::lock_guard lock(mutex_);
       if (!learned_closings_.insert(c.id).second) continue;
     }
-    // Tokens that were issued before the closing, by any issuer.
+    // Refuses tokens of any issuer that were issued before the account was closed.
     people_.note_closing(c.subject, c.closed_unix_us, (life + overlap_s) * 1'000'000);
-    // A time in the future refuses all that were issued until this call, which may include tokens of a new account of the
-    // subject; one in the past refuses those that were issued until then. The database's clock may be ahead of this node's.
+    // A time in the future refuses all tokens issued until this call, possibly including those of the subject's new
+    // account; a time in the past refuses those issued until then. The database's clock may be ahead of this node's.
     const auto until = c.returned ? std::min(c.closed_unix_us, ctx_.now_unix_us() - 1)
                                   : c.closed_unix_us + (life + overlap_s) * 1'000'000;
     ry::auth(ctx_).refuse_session(c.subject, {}, until);

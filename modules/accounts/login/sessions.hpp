@@ -1,5 +1,5 @@
-// Sessions of local log-ins: access tokens of the host for some minutes, and refresh tokens, each
-// good for one use.
+// Sessions of local log-ins: access tokens of the host that are valid for minutes, and refresh tokens that are valid
+// for one use.
 #pragma once
 
 #include <ry/cpp/outside.hpp>
@@ -27,17 +27,17 @@ class sessions {
       : ctx_(ctx), accounts_(accounts), people_(people), repo_(repo), cfg_(cfg) {}
 
   ry::task<session_tokens> open(ry::uuid account, std::string user_agent);
-  // nullopt: the token is unknown, was used, or its session has ended. One that comes back long
-  // after its use was stolen from somebody: that ends the session.
+  // nullopt: the token is unknown or used, or its session has ended. A token that is used again long after its use was
+  // stolen; its session is then ended.
   ry::task<std::optional<session_tokens>> refresh(std::string token);
   ry::task<void> end(ry::uuid account, std::optional<ry::uuid> only, std::optional<ry::uuid> but);
   ry::task<void> end_all(ry::uuid account, bool revoke_api_keys);
   ry::task<void> end_by_token(std::string refresh_token);
 
-  // From now on this node refuses the access tokens of sessions, and what was made with API keys, that ended
-  // since the last call, and all tokens of accounts that were closed.
+  // From now on this node refuses the access tokens of sessions that ended since the last call, tokens made with API
+  // keys that were revoked, and all tokens of closed accounts.
   ry::task<void> learn_ended();
-  // Sessions were ended by SQL: learn_ended() here and on all other nodes.
+  // Call this after SQL ended sessions: runs learn_ended() here and on all other nodes.
   ry::task<void> ended();
 
  private:
@@ -49,7 +49,7 @@ class sessions {
   const login_repository& repo_;
   const login_settings& cfg_;
   std::mutex mutex_;
-  std::set<std::int64_t> learned_closings_;  // audit entries; a later token of the same subject is good
+  std::set<std::int64_t> learned_closings_;  // audit entries; a later token of the same subject is valid
   std::int64_t learned_us_ = 0;  // monotonic; 0: never
 };
 

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 constexpr std::size_t least_token = 32;
 
-// Types and ranges were checked against the schema, which also has the defaults.
+// The schema, which also has the defaults, has checked types and ranges.
 void number(const json::object& o, const char* name, auto& out) {
   if (const auto* v = o.if_contains(name); v && v->is_int64()) {
     out = static_cast<std::decay_t<decltype(out)>>(v->get_int64());

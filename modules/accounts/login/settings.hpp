@@ -16,22 +16,22 @@ class settings_faults;
 namespace accounts {
 
 enum class verification {
-  email,  // an account is made when the link of a mail was opened
+  email,  // an account is created when the link in an e-mail is opened
   none  // at once; for a server that only this machine reaches
 };
 
 // An identity provider that may send messages to the identity webhook.
 struct webhook_sender {
-  std::string subject_prefix;  // of the users that it speaks of, as auth.issuers.NAME.subject_prefix
-  std::vector<std::string> keys;  // that sign, decoded
-  std::vector<std::string> tokens;  // SHA-256 of each; for senders that cannot sign
+  std::string subject_prefix;  // of the users in its messages, as auth.issuers.NAME.subject_prefix
+  std::vector<std::string> keys;  // signing keys, decoded
+  std::vector<std::string> tokens;  // SHA-256 of each token, for senders that cannot sign
 };
 
 struct login_settings {
   bool enabled = false;  // accounts.local_login
   verification verify = verification::email;  // accounts.login.*
-  std::string setup_code;  // that the first account needs; empty: none
-  std::string app_url;  // of links in mails, without a slash at its end
+  std::string setup_code;  // the setup code of the first account; empty: none
+  std::string app_url;  // of links in e-mails, without a slash at the end
   std::size_t min_password = 10;
   hash_cost cost;
   std::size_t hash_parallel = 2;
@@ -39,13 +39,13 @@ struct login_settings {
   std::int64_t session_days = 30;
   std::int64_t verify_hours = 24;
   std::int64_t reset_minutes = 30;
-  std::int64_t attempts_per_network = 120;  // of each kind within an hour
+  std::int64_t attempts_per_network = 120;  // of each kind per hour
 
   // accounts.identity_webhook, and accounts.identity_webhook.issuers.NAME. Empty: no such webhook.
   std::vector<webhook_sender> webhook_senders;
 };
 
-// `public_url`, `base_path` and `mode` are the host's. What cannot be used is added to the faults.
+// `public_url`, `base_path` and `mode` are the host's. Adds unusable values to the faults.
 login_settings read_login_settings(const boost::json::object& settings, std::string_view public_url,
                                    std::string_view base_path, std::string_view mode, ry::settings_faults& faults);
 

@@ -1,4 +1,4 @@
-// A bounded queue in which groups take turns: one group that brings much does not hold up the others. Not
+// A bounded queue in which groups take turns, so that one group with many entries does not delay the others. Not
 // thread-safe.
 #pragma once
 
@@ -15,12 +15,12 @@ namespace accounts {
 template <class T>
 class turn_queue {
  public:
-  // At most `most` in all, of them `most_of_one` of one group.
+  // At most `most` entries in all, of which one group may have `most_of_one`.
   turn_queue(std::size_t most, std::size_t most_of_one) : most_(most), most_of_one_(most_of_one) {}
 
   struct push_result {
     bool queued = false;
-    // The queue was full: the last one of the largest group had to leave.
+    // The queue was full: the last entry of the largest group was removed.
     std::optional<T> displaced;
   };
   push_result push(const std::string& group, T item) {
@@ -73,7 +73,7 @@ class turn_queue {
   };
   const std::size_t most_, most_of_one_;
   std::size_t size_ = 0;
-  std::list<group> order_;  // the one in front is next; none is empty
+  std::list<group> order_;  // the first group is next; none is empty
   std::map<std::string, typename std::list<group>::iterator> groups_;
 };
 
