@@ -21,7 +21,7 @@ bool is_label(std::string_view s) noexcept {
          std::all_of(s.begin(), s.end(), [](char c) { return is_alnum(c) || c == '-'; });
 }
 
-// Length of the UTF-8 character that begins there; 0: none does.
+// Length of the UTF-8 character that begins there; 0: not a valid character.
 std::size_t character(std::string_view s) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
   const unsigned char first = at(0);
@@ -41,7 +41,7 @@ bool is_ascii(std::string_view text) noexcept {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0; });
 }
 
-// Printable: no control characters, no blanks and nothing that changes the direction of writing.
+// Printable: no control characters, no white space and no characters that change the writing direction.
 bool is_invisible(std::string_view c) noexcept {
   if (c.size() == 2) return c[0] == '\xc2' && static_cast<unsigned char>(c[1]) <= 0xa0;
   if (c == "\xe3\x80\x80" || c == "\xef\xbb\xbf") return true;
@@ -68,7 +68,7 @@ bool is_host_name(std::string_view domain) noexcept {
     const auto label = domain.substr(0, dot);
     if (!is_label(label)) return false;
     if (dot == domain.npos) {
-      // An address literal without brackets is a mistake.
+      // Refuse an address literal without brackets.
       return !std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
     }
     domain.remove_prefix(dot + 1);
@@ -87,7 +87,7 @@ bool has_invisible(std::string_view text) noexcept {
 std::optional<std::string> domain_in_ascii(std::string_view domain) {
   if (is_ascii(domain)) return std::string(domain);
   if (has_invisible(domain)) return std::nullopt;
-  // libidn2 drops ASCII that no host name has.
+  // libidn2 removes ASCII characters that are invalid in host names.
   const bool clean = std::all_of(domain.begin(), domain.end(), [](char c) {
     return is_alnum(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
   });
@@ -159,9 +159,9 @@ bool needs_smtputf8(std::string_view address) noexcept {
 std::string header_text(std::string_view text) {
   const std::string line = one_line(text);
   const bool plain = std::all_of(line.begin(), line.end(), [](char c) { return c > 0; });
-  // Text that looks like an encoded word must not be taken for one.
+  // Text that looks like an encoded word must be encoded itself.
   if (plain && line.find("=?") == line.npos && line.size() <= 200) return line;
-  constexpr std::size_t most = 45;  // 60 characters of base64 and 12 around them
+  constexpr std::size_t most = 45;  // 60 characters of base64 between 12 of syntax
   std::string out, word;
   const auto flush = [&] {
     if (!out.empty()) out += "\r\n ";

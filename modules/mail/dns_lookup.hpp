@@ -1,4 +1,4 @@
-// TXT records, asked of the system's resolvers or of one that is given. Blocks.
+// Looks up TXT records, with the system's resolvers or a given one. Blocks.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 namespace mail {
 
 struct txt_answer {
-  std::vector<std::string> records;  // the parts of each joined
-  std::string failed;  // why nothing is known; empty: the answer counts, also if there are no records
+  std::vector<std::string> records;  // the strings of each record are joined
+  std::string failed;  // why the lookup failed; empty: the answer is valid, even without records
 };
 
-// server: "127.0.0.1:5353" or "[::1]:53"; empty = those of /etc/resolv.conf. Throws ry::error if it is no address.
+// server: "127.0.0.1:5353" or "[::1]:53"; empty: those of /etc/resolv.conf. Throws ry::error if it is not an address.
 txt_answer look_up_txt(const std::string& name, const std::string& server);
 
 }  // namespace mail

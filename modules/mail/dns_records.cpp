@@ -9,7 +9,7 @@ namespace mail {
 namespace {
 
 constexpr int most_lookups = 10;  // RFC 7208, 4.6.4
-constexpr std::size_t weak_key = 200;  // bytes of an RSA key of 1024 bits in DER, and some more
+constexpr std::size_t weak_key = 200;  // bytes of an RSA key of 1024 bits in DER, plus a margin
 constexpr std::size_t strong_key = 290;  // of 2048 bits
 
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -30,7 +30,7 @@ bool is_spf(std::string_view record) {
   return begins_with(record, "v=spf1") && (record.size() == 6 || record[6] == ' ');
 }
 
-// Whether a receiver must ask the DNS for this mechanism.
+// Whether a receiver must query DNS for this mechanism.
 bool needs_lookup(std::string_view mechanism) {
   if (!mechanism.empty() && std::string_view("+-~?").find(mechanism.front()) != std::string_view::npos)
     mechanism.remove_prefix(1);

@@ -14,14 +14,14 @@ namespace {
 using ry_mail_html::next_tag;
 using ry_mail_html::tag;
 
-// Mail programs cut off longer messages; a longer text goes out without a copy in HTML.
+// Mail programs truncate longer messages; a longer text is sent without an HTML part.
 constexpr std::size_t longest_text_in_html = 90 * 1024;
 constexpr std::size_t longest_preheader = 140;
 constexpr std::string_view fonts =
     "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif";
 constexpr std::string_view mono = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace";
 
-// Moves a colour towards another one until it can be read on all of `on`.
+// Moves a colour towards another one until it is legible on all of `on`.
 ry::color readable(ry::color c, const ry::color& towards, std::initializer_list<ry::color> on, double least) {
   const ry::color from = c;
   for (int step = 1; step <= 20; ++step) {
@@ -54,7 +54,7 @@ bool is_document(std::string_view html) {
   return begins_with(html, "<!doctype") || begins_with(html, "<html");
 }
 
-// Cuts the first element of this name out of the fragment and returns what it holds.
+// Removes the first element with this name from the fragment and returns its content.
 std::string cut_element(std::string& html, std::string_view name) {
   for (auto t = next_tag(html, 0); !t.name.empty(); t = next_tag(html, t.end)) {
     if (t.closes || t.name != name) continue;
@@ -99,7 +99,7 @@ std::string_view class_of(std::string_view name, bool button) {
   return {};
 }
 
-// The tag with its style, and with the class by which dark mode changes it. A style of the caller's own stays.
+// The tag with its style, and with the class that dark mode changes. Keeps the caller's own style.
 std::string styled_tag(std::string_view text, std::string_view name, const palette& p) {
   const auto classes = ry_mail_html::find_attribute(text, "class");
   const auto given =
@@ -133,7 +133,7 @@ std::string styled(std::string_view html, const palette& p) {
   return out.append(html.substr(at));
 }
 
-// Of a line of text; addresses become links.
+// Converts a line of text; addresses become links.
 std::string linked(std::string_view line) {
   std::string out;
   while (!line.empty()) {
@@ -178,7 +178,7 @@ std::string shortened(std::string text, std::size_t most) {
   return text + "\xe2\x80\xa6";
 }
 
-// What an inbox shows beside the subject when the caller says nothing: the first lines behind the greeting.
+// The preview text of the inbox if the caller gives none: the first lines after the greeting.
 std::string first_words(std::string_view text) {
   std::string out;
   while (!text.empty() && out.size() <= longest_preheader) {
@@ -233,7 +233,8 @@ std::string name_or_logo(const brand& b, const palette& p) {
   return "<span class=\"ry-name\" style=\"font-size:17px;font-weight:650;color:" + p.text + "\">" + name + "</span>";
 }
 
-// One column in the middle: the name, a card with `content`, and the footer. Tables, because Outlook knows no other columns.
+// One centred column: the name, a card with `content`, and the footer. Built from tables, because Outlook supports no
+// other layout.
 std::string framed_body(const brand& b, const palette& p, std::string_view before, std::string_view content,
                         std::string_view footer) {
   const auto font = "font-family:" + std::string(fonts);
@@ -257,7 +258,7 @@ std::string framed_body(const brand& b, const palette& p, std::string_view befor
 
 std::string hidden(std::string_view preheader) {
   if (preheader.empty()) return {};
-  // Blanks without width keep what follows out of the preview.
+  // Zero-width characters keep the following text out of the preview.
   std::string filler;
   for (int i = 0; i < 60; ++i) filler += "&#847;&zwnj;&nbsp;";
   return "<div style=\"display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;mso-hide:all\">" +

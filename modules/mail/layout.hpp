@@ -17,8 +17,8 @@ namespace mail {
 
 struct brand {
   std::string name = "Runyard";
-  std::string color = "#1d5fd1";  // a valid one
-  std::string logo_url;  // empty: the name as text
+  std::string color = "#1d5fd1";  // a valid colour
+  std::string logo_url;  // empty: the name is shown as text
 };
 
 // Colours derived from the brand's, for one scheme.
@@ -34,11 +34,11 @@ struct framed {
   std::string text, html;
 };
 
-// subject: of the document's title. unsubscribe_url: empty = none; else both parts show it, once.
+// subject: for the document's title. unsubscribe_url: empty: none; otherwise both parts show it once.
 framed lay_out(const brand& b, std::string_view subject, std::string_view text, std::string_view html,
                std::string_view unsubscribe_url);
 
-// A page in the same style, for readers who follow a link of a message. body: a fragment.
+// A page in the same style for recipients who follow a link in an e-mail. body: a fragment.
 std::string page(const brand& b, std::string_view title, std::string_view body);
 
 }  // namespace mail

@@ -39,7 +39,7 @@ finding unknown(std::string topic, const txt_answer& a) {
 }
 
 finding check_dmarc(std::string domain, const std::string& server) {
-  // A domain without a record of its own has that of the domain above it.
+  // A domain without its own record uses that of its parent domain.
   for (;;) {
     const auto a = look_up_txt("_dmarc." + domain, server);
     if (!a.failed.empty()) return unknown("DMARC", a);

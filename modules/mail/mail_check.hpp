@@ -1,5 +1,5 @@
-// `runyard check --mail`: the relay and the DNS records of the sender's domain. Contributed to ry.command/1; the module has not been
-// started.
+// `runyard check --mail`: checks the relay and the DNS records of the sender's domain. A driver of ry.command/1; the
+// module is not started for it.
 #pragma once
 
 #include <ry/ext/command.h>

@@ -13,7 +13,7 @@
 namespace mail {
 namespace {
 
-// How this server is reached from outside. Empty: nobody knows.
+// The public address of this server. Empty: unknown.
 std::string link_base(const ry::context& ctx) {
   std::string base(ctx.fact("http.public_url"));
   if (base.empty() && ctx.fact("deployment.mode") == "local") {
@@ -74,7 +74,7 @@ class module {
     send.timeout_ms = settings_.timeout_ms + 60'000;
     send.backoff_ms = 5'000;
     reg.job("mail.send", &postman_, &postman::deliver, send);
-    // Workers of its own: bulk mail that occupies all connections does not delay a password reset.
+    // A queue of its own, so that bulk mail that uses all connections does not delay a password reset.
     reg.job("mail.send_account", &postman_, &postman::deliver, send);
     reg.subscribe("mail-preferences", "notifications.mail_preference", this, &module::follow_preference);
     reg.subscribe("mail-broadcasts", "notifications.broadcast", this, &module::hold_broadcast);
@@ -97,7 +97,7 @@ class module {
   }
 
  private:
-  // In the background: an outbox that holds many messages of the former release does not delay the start.
+  // In the background, so that an outbox with many messages of the previous release does not delay the start.
   ry::task<void> seal_at_start() {
     try {
       co_await postman_.seal_plain_bodies();
@@ -107,7 +107,7 @@ class module {
     }
   }
 
-  // Of the event: {address, category, wanted}.
+  // The event's payload: {address, category, wanted}.
   ry::task<void> follow_preference(ry::event e) {
     const payload p(e.payload());
     const auto wanted = p.flag("wanted");
@@ -115,7 +115,7 @@ class module {
     co_await repo_.follow_preference(p.text("address"), p.text("category"), *wanted);
   }
 
-  // Of the event: {broadcast, state}.
+  // The event's payload: {broadcast, state}.
   ry::task<void> hold_broadcast(ry::event e) {
     const payload p(e.payload());
     if (!p.text("broadcast").empty()) co_await repo_.hold_broadcast(p.text("broadcast"), p.text("state"));

@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t first_pause_ms = 5'000;
 constexpr std::uint64_t longest_pause_ms = 300'000;
-// Reconnecting costs the relay nothing, unlike logging in with a wrong password.
+// A retry of a connection costs the relay nothing; a retry of a wrong password might lock the account.
 constexpr std::uint64_t longest_unreachable_ms = 15'000;
 constexpr std::int64_t most_sealed_at_once = 1;  // bodies can be large
 
@@ -32,7 +32,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
-// With the link in the place of the mark; without a link, lines with the mark are left out.
+// Replaces the placeholder by the link; without a link, removes the lines with the placeholder.
 std::string with_link(std::string text, std::string_view link) {
   if (!link.empty()) return replaced(std::move(text), unsubscribe_mark, link);
   for (auto at = text.find(unsubscribe_mark); at != text.npos; at = text.find(unsubscribe_mark)) {
@@ -140,7 +140,7 @@ ry::task<ry::job_outcome> postman::deliver(ry::job job) {
 
   const auto work = [this, l = write(*id, std::move(t))] { return smtp_.send(l); };
   attempt a = co_await ctx_.run_blocking(work);
-  // What happened is written down also when the host stops meanwhile.
+  // The result is stored even if the host stops meanwhile.
   auto settled = settle(*id, job, std::move(a));
   co_return co_await ry::shield(std::move(settled));
 }

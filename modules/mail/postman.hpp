@@ -1,4 +1,4 @@
-// The workers of the outbox: the jobs mail.send and mail.send_account {id} hand one message over.
+// The workers of the outbox: the jobs mail.send and mail.send_account {id} send one message each.
 #pragma once
 
 #include <ry/cpp/durable.hpp>
@@ -12,18 +12,18 @@ namespace mail {
 
 class postman {
  public:
-  // `links`: what comes before /mail/unsubscribe/...; empty: there are no such links.
+  // `links`: the part before /mail/unsubscribe/...; empty: e-mails have no such links.
   postman(const ry::context& ctx, const repository& repo, const settings& s, const brand& b, std::string links);
 
   ry::task<ry::job_outcome> deliver(ry::job job);
-  // Encrypts bodies that the former release, or a module without encryption, enqueued in plain text.
+  // Encrypts bodies that the previous release, or a module without encryption, enqueued in plain text.
   ry::task<void> seal_plain_bodies() const;
   void stop() noexcept { smtp_.stop(); }
 
  private:
   ry::task<ry::job_outcome> settle(ry::uuid id, const ry::job& job, attempt a);
   letter write(ry::uuid id, turn t) const;
-  // Milliseconds until the relay is worth another try.
+  // Milliseconds until the next attempt to reach the relay.
   std::uint64_t paused_ms() const noexcept;
   std::uint64_t pause(std::uint64_t longest_ms) noexcept;
 

@@ -113,7 +113,7 @@ ry::task<void> repository::hold_broadcast(std::string id, std::string state) con
 
 ry::task<ry::page_of_rows> repository::list(std::string state, std::optional<ry::uuid> before,
                                             std::int64_t limit) const {
-  // Ordered by the end; the id tells messages of one instant apart.
+  // Ordered by the time of the end, then by id.
   const auto rows = (co_await ctx_.db().query_with(
                          {RY_DB_READ_ONLY},
                          "select m.id, json_build_object('id', m.id, 'category', m.category, 'address', m.address,"
@@ -142,7 +142,7 @@ ry::task<bool> repository::lift(std::string actor, std::string address) const {
 
 ry::task<ry::page_of_rows> repository::suppressions(suppression_filter only, std::optional<ry::uuid> before,
                                                     std::int64_t limit) const {
-  // Ordered by their beginning; the token tells those of one instant apart, and names the last row to the next page.
+  // Ordered by the time of the beginning, then by token. The token names the last row to the next page.
   const auto rows =
       (co_await ctx_.db().query_with(
            {RY_DB_READ_ONLY},

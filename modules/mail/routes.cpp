@@ -43,7 +43,7 @@ std::optional<std::string> text_in(const json::object& o, const char* name) {
   return std::string(sv(v->get_string()));
 }
 
-// RFC 3339, as the lists show instants: the database reads the rest.
+// RFC 3339, as in the lists; the database parses the rest.
 std::optional<std::string> instant_in(const json::object& o, const char* name) {
   auto out = text_in(o, name);
   if (!out) return out;
@@ -116,7 +116,7 @@ ry::task<ry::response> routes::ask(ry::request r) {
   co_return html_page(200, ask_page(brand_, *found));
 }
 
-// One click in a mail program (RFC 8058), and the buttons of the pages.
+// One-click unsubscribe of mail programs (RFC 8058), and the buttons of the pages.
 ry::task<ry::response> routes::unsubscribe(ry::request r) {
   const auto token = ry::uuid::parse(r.param("token"));
   const bool undo = has_field(r.body(), "undo");

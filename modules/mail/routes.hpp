@@ -1,5 +1,4 @@
-// The HTTP interface of this module: the page behind unsubscribe links, and the operator's view of
-// the outbox.
+// The HTTP routes of this module: the page behind unsubscribe links, and the administrators' view of the outbox.
 #pragma once
 
 #include <ry/cpp/registrar.hpp>

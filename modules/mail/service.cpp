@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_ids = 100;
 constexpr std::uint64_t longest_wait_ms = 30'000;
-// A relay on the same machine answers within milliseconds, one far away within seconds.
+// A local relay responds within milliseconds, a remote one within seconds.
 constexpr std::uint64_t first_look_ms = 10;
 constexpr std::uint64_t slowest_look_ms = 320;
 

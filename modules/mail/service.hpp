@@ -15,7 +15,7 @@ class service {
   service(const service&) = delete;
   service& operator=(const service&) = delete;
 
-  // The table of mail/1; its self is a service.
+  // The table of mail/1; its `self` is a service.
   static const ry_mail_v1* table() noexcept;
 
  private:

@@ -20,7 +20,7 @@ std::string address_in(const json::object& o, const char* key, ry::settings_faul
   return out;
 }
 
-// It is sent with any message, also by a relay without SMTPUTF8.
+// Sent with every message, also by a relay without SMTPUTF8.
 std::string ascii_address_in(const json::object& o, const char* key, ry::settings_faults& faults) {
   const auto text = address_in(o, key, faults);
   const auto out = on_the_wire(text);

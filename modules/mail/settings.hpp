@@ -1,4 +1,4 @@
-// Settings of the module; immutable after it was created.
+// Settings of the module; immutable after its creation.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct settings {
   std::vector<std::string> dkim_selectors;
   std::uint32_t connections = 4;
   std::uint64_t timeout_ms = 60'000;
-  std::int64_t gap_ms = 0;  // between two messages of the whole deployment; 0 = none
+  std::int64_t gap_ms = 0;  // between two messages of the whole deployment; 0: none
   std::int64_t per_recipient_hour = 20;
   std::int64_t account_per_recipient_hour = 60;
   std::int64_t suppress_days = 90;
@@ -80,7 +80,7 @@ inline constexpr std::string_view settings_schema = R"({
   }
 })";
 
-// What cannot be used is added to the faults.
+// Adds unusable values to the faults.
 settings read_settings(std::string_view json, ry::settings_faults& faults);
 
 }  // namespace mail

@@ -50,11 +50,11 @@ void add_part(curl_mime* to, const std::string& body, const char* type) {
 
 }  // namespace
 
-// Sees the dialogue: which command went last, what the relay replied, whether the body ended.
+// Follows the dialogue: the last command, the relay's replies, and whether the body was sent.
 struct smtp::watcher {
   attempt out;
   std::string tail;  // of the body
-  bool ended = false;  // libcurl takes its leave: replies mean nothing any more
+  bool ended = false;  // libcurl is quitting; replies no longer matter
   bool continues = false;  // the reply has more lines
   const std::atomic<bool>* stopping = nullptr;
   utf8_support* utf8 = nullptr;  // of the connection
@@ -81,7 +81,7 @@ struct smtp::watcher {
     if (verb == "QUIT") ended = true;
     continues = false;
     if (verb == "EHLO" || verb == "HELO") {
-      // Of the last greeting: a relay may offer more after STARTTLS.
+      // The last greeting: a relay may offer more after STARTTLS.
       if (out.at <= phase::starttls) out.at = phase::hello;
       *utf8 = utf8_support::no;
     }
@@ -93,7 +93,7 @@ struct smtp::watcher {
   }
   void body(std::string_view bytes) {
     out.at = phase::body;
-    // The end of the last part; libcurl before 8.10 does not show the lone dot that follows, later ones do.
+    // The end of the last part. libcurl before 8.10 does not show the lone dot that follows; later versions do.
     constexpr std::string_view end = "--\r\n", dot = ".\r\n";
     constexpr std::size_t most = end.size() + dot.size();
     tail.append(bytes.substr(bytes.size() - std::min(bytes.size(), most)));
@@ -137,7 +137,7 @@ list headers_of(const settings& s, const letter& l, const std::string& address) 
     append(out, "List-Unsubscribe: " + ways);
     append(out, "List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   }
-  // Else libcurl wraps the alternatives in multipart/mixed.
+  // Without this, libcurl wraps the alternatives in multipart/mixed.
   append(out, "Content-Type: multipart/alternative");
   return out;
 }
@@ -146,7 +146,7 @@ list headers_of(const settings& s, const letter& l, const std::string& address) 
 
 struct smtp::connection {
   CURL* curl = curl_easy_init();
-  utf8_support utf8 = utf8_support::unknown;  // what the relay's last greeting offers
+  utf8_support utf8 = utf8_support::unknown;  // extensions in the relay's last greeting
   connection() {
     if (curl == nullptr) throw std::bad_alloc();
   }
@@ -181,10 +181,10 @@ void smtp::give_back(std::unique_ptr<connection> c) {
   if (idle_.size() < settings_.connections) idle_.push_back(std::move(c));
 }
 
-// Everything but what is said to the relay. libcurl copies texts.
+// Everything except the message. libcurl copies texts.
 void smtp::prepare(void* curl, watcher& w) const {
   CURL* h = curl;
-  // Options go, connections stay.
+  // Resets options, keeps connections.
   curl_easy_reset(h);
   const bool implicit = settings_.security == security::tls;
   const auto url =
@@ -231,7 +231,7 @@ attempt smtp::probe() {
 }
 
 attempt smtp::send(const letter& l) {
-  // The outbox has only such addresses; on the wire a bad one would be commands.
+  // The outbox contains only valid addresses; an invalid one could inject commands.
   const auto address = on_the_wire(l.address);
   if (!address) {
     attempt invalid;
@@ -244,7 +244,7 @@ attempt smtp::send(const letter& l) {
   w.stopping = &stopping_;
   w.utf8 = &c->utf8;
   if (needs_smtputf8(*address)) {
-    // The relay is asked first: it must not see such an address if it does not offer the extension.
+    // Ask the relay first: it must not get such an address without the extension.
     prepare(h, w);
     set_option(h, CURLOPT_CUSTOMREQUEST, "NOOP");
     w.out.curl_code = curl_easy_perform(h);
@@ -300,7 +300,7 @@ verdict judge(const attempt& a) noexcept {
   if (a.reply_code < 500 || a.reply_code > 599) return verdict::retry;
   const auto why = classify(a.reply);
   if (why == refusal::later) return verdict::retry;
-  // Refused before there was talk of the recipient: the relay, our name or our sender's address.
+  // Refused before the recipient was named: because of the relay, our host name or our sender address.
   if (a.at < phase::rcpt) return verdict::relay_trouble;
   return why == refusal::recipient ? verdict::bounced : verdict::refused;
 }

@@ -1,7 +1,5 @@
-// Hands messages to the relay, over connections that are kept for the next one.
-//
-// libcurl does the talking. Everything here blocks: it runs on threads that may. Any number of
-// threads may call send() at once; each takes a connection of its own.
+// Sends messages to the relay over connections that are reused. Uses libcurl. Everything here blocks and runs on
+// blocking threads. Any number of threads may call send() at once; each uses a connection of its own.
 #pragma once
 
 #include <atomic>
@@ -15,9 +13,9 @@
 
 namespace mail {
 
-// One message as it goes out.
+// One message.
 struct letter {
-  std::string id;  // left part of Message-ID; the same at every attempt
+  std::string id;  // left part of Message-ID; the same in every attempt
   std::string address;  // checked again here
   std::string subject;
   std::string text;
@@ -27,35 +25,35 @@ struct letter {
   std::int64_t date_unix_s = 0;
 };
 
-// Where in the dialogue an attempt ended.
+// The step of the dialogue at which an attempt ended.
 enum class phase { connect, hello, starttls, auth, mail, rcpt, data, body };
 
 // The result of an attempt.
 struct attempt {
   int curl_code = 0;  // CURLcode
-  int reply_code = 0;  // of the relay's last reply; 0: it said nothing
-  std::string reply;  // its text, cut
+  int reply_code = 0;  // of the relay's last reply; 0: no reply
+  std::string reply;  // its text, truncated
   phase at = phase::connect;
-  bool all_sent = false;  // the relay may have had the whole message
+  bool all_sent = false;  // the relay may have received the whole message
   std::string
       unsupported;  // why the message cannot be sent to this address; the address was not sent to the relay. Otherwise empty
 };
 
-// Whether the relay takes UTF-8 before the @ (RFC 6531), by its last greeting.
+// Whether the relay supports UTF-8 before the @ (RFC 6531), according to its last greeting.
 enum class utf8_support { unknown, no, yes };
 
 enum class verdict {
   sent,
-  retry,  // not now: again later
-  refused,  // the relay does not want this message, ever
+  retry,  // temporary: retry later
+  refused,  // the relay refuses this message permanently
   bounced,  // the relay does not know this recipient
-  relay_trouble,  // the relay or our settings are wrong: it says nothing about this message
+  relay_trouble,  // a fault of the relay or our settings, unrelated to this message
 };
 
 // There was no connection to the relay.
 bool is_unreachable(const attempt& a) noexcept;
 
-// What an attempt means for the message. Replies decide, not libcurl's own codes: 4xx is for now, 5xx for good.
+// Classifies an attempt. Replies decide, not libcurl's codes: 4xx is temporary, 5xx is permanent.
 verdict judge(const attempt& a) noexcept;
 
 // A sentence for operators, without secrets.
@@ -69,9 +67,9 @@ class smtp {
   smtp& operator=(const smtp&) = delete;
 
   attempt send(const letter& l);
-  // Connects and logs in, and sends nothing.
+  // Connects and logs in without sending anything.
   attempt probe();
-  // Attempts that have not begun to hand over a message end; others go on.
+  // Ends attempts that have not begun to send a message; others continue.
   void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
 
  private:

@@ -8,14 +8,15 @@ namespace {
 
 // Enhanced status codes (RFC 3463, RFC 7504) that describe the recipient's mailbox or domain itself.
 constexpr std::string_view recipient_codes[] = {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"};
-// Codes that servers also use for a missing mailbox, beside other reasons: only the wording tells.
+// Codes that servers use for a missing mailbox and for other reasons; only the wording distinguishes them.
 constexpr std::string_view vague_codes[] = {"", "5.0.0", "5.1.0", "5.2.0", "5.3.0", "5.5.0", "5.7.1"};
-// Limits on what one sender may send. Exchange Online: 5.1.90, 5.2.121 and 5.2.122.
+// Limits on the amount that one sender may send. Exchange Online: 5.1.90, 5.2.121 and 5.2.122.
 constexpr std::string_view sender_limit_codes[] = {"5.4.5", "5.5.3", "5.1.90", "5.2.121", "5.2.122"};
 // A full mailbox, or a message that is too large.
 constexpr std::string_view size_codes[] = {"5.2.2", "5.2.3", "5.3.4"};
 
-// The following are the beginnings of words, or phrases, in the form that words_of() returns. A blank at the end: the whole word.
+// The following are beginnings of words, or phrases, in the form that words_of() returns. A space at the end: the whole
+// word.
 constexpr std::string_view later_wording[] = {"throttl",
                                               "rate limit",
                                               "ratelimit",
@@ -54,7 +55,7 @@ constexpr std::string_view later_wording[] = {"throttl",
 constexpr std::string_view limits[] = {"quota", "limit",     "rate ",   "rates ",    "maximum",
                                        "max ",  "threshold", "credits", "allowance", "allotment"};
 constexpr std::string_view exceeded[] = {"exceed", "reached", "over quota", "over limit", "over the limit", "surpass"};
-// Limits that are not about how much is sent.
+// Limits that do not concern the amount.
 constexpr std::string_view of_size[] = {"size",   "too large", "larger",     "too big", "hop ",   "hops ",   "line ",
                                         "lines ", "header",    "attachment", "nesting", "length", "storage", "disk "};
 constexpr std::string_view of_mailbox[] = {"mailbox", "inbox", "user is over", "account is over", "recipient is over"};
@@ -62,12 +63,12 @@ constexpr std::string_view of_sending[] = {"send",     "sent ",  "submission", "
                                            "relay",    "daily",  "day ",       "hour",      "minute",
                                            "messages", "emails", "rate ",      "recipients"};
 
-// The relay refuses the sender. An "unknown user" beside these is the sender's address.
+// The relay refuses the sender. "Unknown user" beside these refers to the sender's address.
 constexpr std::string_view about_sender[] = {
     "sender",  "sending",     "from address", "return path", "mail from", "envelope from", "originat", "your account",
     "your ip", "your server", "your host",    "your domain", "spf ",      "dkim ",         "dmarc "};
 
-// Reasons that lie with the relay or a rule: the mailbox may well exist.
+// Reasons of the relay or a rule: the mailbox may exist.
 constexpr std::string_view elsewhere[] = {
     "relaying",      "relay not",   "relay access", "relay denied", "to relay",    "open relay", "spam",
     "unsolicited",   "virus",       "polic",        "prohibit",     "black",       "block",      "reputation",
@@ -108,7 +109,7 @@ bool is_host_name(std::string_view s) noexcept {
   return std::all_of(s.begin(), s.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '.' || c == '-'; });
 }
 
-// Whether it is a name: the words in an address, a host name or a link are no reasons.
+// Whether it is a name: words in an address, a host name or a link are not reasons.
 bool is_name(std::string_view piece) noexcept {
   return piece.find('@') != piece.npos || piece.find("://") != piece.npos || is_host_name(piece);
 }
@@ -130,7 +131,7 @@ void append_words(std::string& to, std::string_view piece) {
   if (to.back() != ' ') to += ' ';
 }
 
-// The words of the reply in lower case, with one blank before and behind each, without addresses, host names and links.
+// The words of the reply in lower case, separated and surrounded by one space, without addresses, host names and links.
 std::string words_of(std::string_view reply) {
   constexpr std::string_view blanks = " \t\r\n", breaks = " \t\r\n()[]{}<>\"=,;";
   std::string out = " ";
@@ -152,7 +153,7 @@ std::string words_of(std::string_view reply) {
   return out;
 }
 
-// "5.1.1" of "550 5.1.1 No such user"; empty: there is none.
+// "5.1.1" of "550 5.1.1 No such user"; empty: none.
 std::string_view enhanced_code(std::string_view reply) {
   if (reply.size() < 9 || (reply[3] != ' ' && reply[3] != '-') || reply[4] != '5' || reply[5] != '.') return {};
   auto at = reply.find_first_not_of("0123456789.", 4);
@@ -205,7 +206,7 @@ refusal classify(std::string_view reply) {
   if (is_sender_limit(reply, code, words)) return refusal::later;
   if (has_any(words, about_sender)) return refusal::other;
   const bool missing = says_missing(words);
-  // The code and the wording agree: other words only name a table or a server.
+  // The code and the wording agree; other words only name a table or a server.
   if (is_any(code, recipient_codes)) return missing || !has_any(words, elsewhere) ? refusal::recipient : refusal::other;
   const bool of_recipient = reply.starts_with("55") || reply.starts_with("511");
   return of_recipient && is_any(code, vague_codes) && missing && !has_any(words, elsewhere) ? refusal::recipient

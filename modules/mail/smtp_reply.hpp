@@ -1,4 +1,4 @@
-// What a relay's refusal says about the recipient. Pure.
+// Classifies what a relay's refusal means for the recipient. Pure.
 #pragma once
 
 #include <string_view>
@@ -6,12 +6,12 @@
 namespace mail {
 
 enum class refusal {
-  recipient,  // the mailbox does not exist or is closed for good: the address gets no more mail
+  recipient,  // the mailbox does not exist or is closed permanently: the address gets no more e-mail
   later,  // a limit on what the sender may send, or a condition that the reply calls temporary
   other  // policy, reputation, relaying, sender, content, a full mailbox, or a reply without a reason
 };
 
-// reply: the text of a 5xx reply, with its code and, if it has several lines, all of them.
+// reply: the text of a 5xx reply, with its code and all its lines.
 refusal classify(std::string_view reply);
 
 }  // namespace mail

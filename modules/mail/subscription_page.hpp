@@ -9,13 +9,13 @@
 
 namespace mail {
 
-// "news and offers"; of a category without a name of its own: its words.
+// "news and offers"; for a category without a display name: its words.
 std::string category_label(std::string_view category);
 
 std::string ask_page(const brand& b, const subscription& s);
-// After the recipient has decided.
+// The page after the recipient's decision.
 std::string done_page(const brand& b, const subscription& s);
-// For a link that leads to no subscription.
+// For a link without a subscription.
 std::string unknown_link_page(const brand& b);
 
 }  // namespace mail

@@ -1,4 +1,4 @@
-// Referral codes: eight characters that nobody confuses, from the system's random generator.
+// Referral codes: eight characters that are hard to confuse, from the system's random generator.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@ inline constexpr std::string_view code_alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ234567
 inline constexpr std::size_t code_length = 8;
 
 std::string make_code();
-// Enough of them that one is free.
+// Enough candidates that one is free.
 std::vector<std::string> make_candidates();
 
-// A code as it is stored, from what somebody typed; empty: it cannot be one. Only ASCII letters have
-// case here, whatever the locale.
+// Converts typed text to the stored form of a code; empty: it cannot be a code. Only ASCII letters have case here,
+// whatever the locale.
 std::string read_code(std::string_view typed);
 
 }  // namespace referrals

@@ -5,7 +5,7 @@
 namespace referrals {
 namespace {
 
-// A name is no place for addresses: mail programs make links of what looks like one.
+// A name must not contain addresses: mail programs turn them into links.
 std::string harmless(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -42,7 +42,7 @@ letter write_invitation(std::string_view inviter, std::string_view link, std::in
   l.text = first + " " + offer + "\n\n" + std::string(link) + "\n\n" + reason + "\n" +
            "No more invitations: {{unsubscribe_url}}\n";
   const std::string href = ry::escaped_html(link);
-  // The module mail puts the frame around it.
+  // The module mail adds the frame.
   l.html = "<preheader>" + offer + "</preheader><h1>" + ry::escaped_html(l.subject) + "</h1><p>" +
            ry::escaped_html(first) + " " + offer + "</p><p><a class=\"button\" href=\"" + href +
            "\">Accept the invitation</a></p><p><small>If the button does not work, open this address:<br><a href=\"" +

@@ -1,4 +1,4 @@
-// The invitation as it is mailed.
+// The e-mail of an invitation.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct letter {
   std::string subject, text, html;
 };
 
-// `inviter`: a name that its bearer chose; may be empty. `bonus`: credits for the invited; 0: none are promised.
-// `both`: the inviter receives as many. html: a fragment.
+// `inviter`: a name that its owner chose; may be empty. `bonus`: credits for the invited; 0: the e-mail promises none.
+// `both`: the inviter receives the same. html: a fragment.
 letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both = true,
                         std::string_view product = "Runyard");
 

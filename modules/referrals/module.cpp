@@ -9,7 +9,7 @@
 namespace referrals {
 namespace {
 
-// Where the page of the program is, for links in mails. Empty: nobody knows.
+// The address of the console, for links in e-mails. Empty: unknown.
 std::string app_url(const ry::context& ctx, const settings& s) {
   if (!s.app_url.empty()) return s.app_url;
   std::string url(ctx.fact("http.public_url"));
@@ -25,7 +25,7 @@ class module {
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx), settings_(read_settings(ctx.settings())), repo_(ctx),
       metrics_(ctx, repo_), settler_(ctx, repo_, settings_, metrics_),
       routes_(ctx, repo_, settings_, app_url(ctx, settings_), neighbours_, metrics_) {
-    (void)ry::account_limit(ctx, "invitations");  // the series begins with 0
+    (void)ry::account_limit(ctx, "invitations");  // so that the series exists
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     settler_.add_to(reg);

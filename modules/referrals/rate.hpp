@@ -1,4 +1,4 @@
-// How often callers ask, per node and minute. Any thread.
+// Rate limits of requests, per node and minute. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace referrals {
 class rate {
  public:
   explicit rate(std::int64_t per_minute) : most_(per_minute) {}
-  // Seconds to wait; 0: go ahead, it was counted.
+  // Seconds to wait; 0: allowed and counted.
   std::uint32_t take(const std::string& caller, std::int64_t mono_us);
 
  private:
@@ -22,7 +22,7 @@ class rate {
   std::unordered_map<std::string, std::int64_t> used_;
 };
 
-// What an address is counted under: itself, or the /64 that a home has.
+// The key of an address: the address itself, or its /64 for IPv6.
 std::string caller_of(std::string_view address);
 
 }  // namespace referrals

@@ -87,7 +87,7 @@ ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
     failed = e;
   }
   if (failed) {
-    // One of them spoils the batch: the others go one by one.
+    // One invalid element fails the batch, so the others are written one by one.
     ctx_.complain("a batch of referrals could not be settled", *failed);
     for (const auto& id : ids) {
       std::vector<std::string> one{id};

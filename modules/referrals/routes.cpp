@@ -180,7 +180,7 @@ ry::task<ry::response> routes::validate(ry::request r) {
     if (me == owner->account) owner.reset();
   }
   json::object o{{"valid", owner.has_value()}};
-  // Account ids are for those who have an account: without one the answer names the code by an id of its own.
+  // Only authenticated callers see account ids; the response to others has an id that is derived from the code.
   o["referrer_id"] = nullptr;
   const bool may_know = r.principal() != nullptr || ry_test::without_protection("referral_alias");
   if (owner) o["referrer_id"] = (may_know ? owner->account : owner->alias).to_string();
@@ -191,7 +191,7 @@ ry::task<ry::response> routes::validate(ry::request r) {
 
 // ---- invitations ------------------------------------------------------------------------------
 
-// Empty: e-mails can be sent to it.
+// Empty: the address can receive e-mail.
 std::string routes::address_fault(const std::string& address) const {
   const auto& mail = neighbours_.mail;
   const auto st = mail ? mail->check_address(mail.self(), ry::str(address)) : RY_OK;

@@ -1,4 +1,4 @@
-// The HTTP interface of this module.
+// The HTTP routes of this module.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -11,7 +11,7 @@
 
 namespace referrals {
 
-// Services of other modules; filled before the first request. `mail` may stay empty.
+// Services of other modules, set before the first request. `mail` may stay empty.
 struct neighbours {
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_mail_v1> mail;
@@ -19,7 +19,7 @@ struct neighbours {
 
 class routes {
  public:
-  // `app_url`: empty when nobody configured how this server is reached.
+  // `app_url`: empty if the public address is not configured.
   routes(const ry::context& ctx, const repository& repo, const settings& s, std::string app_url, const neighbours& n,
          const referral_metrics& counted)
       : ctx_(ctx),
@@ -48,13 +48,13 @@ class routes {
   struct verdict {
     std::string address;
     bool success = false;
-    bool queued = false;  // the mail server has not accepted it yet
+    bool queued = false;  // the relay has not accepted it yet
     std::string message;
     std::int64_t wait_s = 0;  // of an address beyond the caller's limit
   };
   ry::task<ry::uuid> caller(ry::request r) const;
   std::string address_fault(const std::string& address) const;
-  // One verdict per address, in order; addresses are valid and differ.
+  // One verdict per address, in order. The addresses are valid and distinct.
   ry::task<std::vector<verdict>> invite(ry::uuid account, std::vector<std::string> addresses) const;
   ry::task<void> learn(std::vector<invited> written, std::vector<verdict>* to) const;
 

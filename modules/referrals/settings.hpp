@@ -1,4 +1,4 @@
-// Settings of the module; immutable after it was created.
+// Settings of the module; immutable after its creation.
 #pragma once
 
 #include <cstdint>

@@ -15,12 +15,12 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t batch = 200;
-constexpr std::int64_t most_told = 20;  // in one check
+constexpr std::int64_t most_told = 20;  // per check
 
 }  // namespace
 
 void settler::add_to(ry::registrar& reg) {
-  // Only what the rule looks at: each event is a job.
+  // Only the payload that the rule needs: each event is a job.
   std::string kinds = "account.created,account.deleted";
   if (settings_.qualify == "email_verified") kinds += ",account.verified";
   if (settings_.qualify == "first_run") kinds += ",run.completed";
@@ -72,7 +72,7 @@ ry::task<void> settler::qualified(ry::uuid account) {
   const ry::trace own = ry::trace::current(ctx_);
   mine->accounts.push_back(account.to_string());
   if (!working_) {
-    const ry::trace_switch during(ctx_, ry::trace::none(ctx_));  // it is the work of all
+    const ry::trace_switch during(ctx_, ry::trace::none(ctx_));  // the work belongs to several events
     working_ = ctx_.spawn(work(), exec_);
   }
   if (!working_) throw ry::unavailable("module.stopping", "The module is stopping");
@@ -94,7 +94,7 @@ ry::task<void> settler::work() {
     }
     const bool spoiled = failed && failed->status() != RY_UNAVAILABLE && failed->status() != RY_CANCELLED;
     if (spoiled) {
-      // One of them spoils the batch: all are written down, and paid one by one.
+      // One invalid element fails the batch: all are stored, and paid one by one.
       ctx_.complain("a batch of referrals could not be awarded", *failed);
       failed = co_await one_by_one(batch_now->accounts);
     }

@@ -1,4 +1,4 @@
-// What happens without a request: codes and referrals of new accounts, awards of those that qualify.
+// Work without a request: codes and referrals of new accounts, and awards for referees that qualify.
 #pragma once
 
 #include <ry/cpp/durable.hpp>
@@ -19,11 +19,11 @@ class settler {
 
  private:
   ry::task<void> heard(ry::event e);
-  // Events come many at a time: what comes while one batch is awarded makes the next one. Returns when
-  // this account's is committed.
+  // Many events arrive at once: those that arrive while a batch is awarded form the next batch. Returns when this
+  // account's award is committed.
   ry::task<void> qualified(ry::uuid account);
   ry::task<void> work();
-  // What went wrong, if anything.
+  // The error, if there was one.
   ry::task<std::optional<ry::error>> one_by_one(std::vector<std::string> accounts);
   ry::task<void> welcome(ry::uuid account, std::string payload);
   ry::task<ry::job_outcome> settle(ry::job job);
@@ -39,7 +39,7 @@ class settler {
     ry::signal written;
     std::optional<ry::error> failed;
   };
-  ry_exec* const exec_;  // of what follows, and of work()
+  ry_exec* const exec_;  // runs work() and owns the following members
   std::shared_ptr<gathering> next_;
   bool working_ = false;
 };
