@@ -109,7 +109,7 @@ ry::task<ry::response> admin_routes::notify_one(std::string actor, ry::uuid acco
   co_return ry::response::json(json::serialize(answer));
 }
 
-// dry_run: counts only; test: to the caller alone; scheduled_at: later.
+// dry_run: only counts; test: only for the caller; scheduled_at: later.
 ry::task<ry::response> admin_routes::trigger_broadcast(ry::request r, json::object body, std::string workflow,
                                                        json::object pattern) {
   const bool dry_run = boolean_in(body, "dry_run").value_or(false);
@@ -177,12 +177,12 @@ ry::task<ry::response> admin_routes::cancel(ry::request r) {
   bool done = co_await office_.repo.cancel(std::string(r.subject()), id);
   if (!done) done = co_await withdraw(std::string(r.subject()), id);
   if (!done) throw ry::conflict("notifications.not_waiting", "The notification can no longer be cancelled");
-  // Another entry of its digest may be ready in its place.
+  // Another entry of the digest may be ready to send in its place.
   office_.ctx.jobs().poke("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
 }
 
-// Takes back what the orchestrator has and did not deliver yet. False: it is too late for that.
+// Withdraws the notification if the orchestrator has not delivered it. False: too late.
 ry::task<bool> admin_routes::withdraw(std::string actor, ry::uuid id) {
   const auto driver = office_.driver();
   if (!driver || (driver->table->capabilities & RY_NOTIFY_WITHDRAWS) == 0) co_return false;

@@ -1,4 +1,4 @@
-// What operators do: trigger, look at, try again and call off.
+// Routes for administrators: trigger, view, retry and cancel notifications.
 #pragma once
 
 #include "broadcasts.hpp"

@@ -19,7 +19,7 @@ ry::error nothing_there() {
   return ry::not_found("notifications.not_found", "Broadcast not found");
 }
 
-// What the job was given: {workflow_id, broadcast_id, payload}.
+// The arguments of the job: {workflow_id, broadcast_id, payload}.
 struct order {
   std::string workflow, id;
   json::object pattern;
@@ -49,7 +49,7 @@ void broadcasts::add_to(ry::registrar& reg) {
   ry::job_options o;
   o.max_attempts = 1'000;
   o.concurrency = 1;
-  o.timeout_ms = UINT64_MAX;  // as long as there are accounts
+  o.timeout_ms = UINT64_MAX;  // until all accounts are done
   o.backoff_ms = 5'000;
   reg.job("notifications.broadcast", this, &broadcasts::write_all, o);
 }
@@ -134,7 +134,7 @@ ry::task<ry::job_outcome> broadcasts::write_all(ry::job job) {
       if (!who) continue;
       auto one = occasion_from_template(what->workflow, what->pattern, *who);
       one.broadcast = what->id;
-      // A job that begins anew writes nothing twice.
+      // A restarted job writes nothing twice.
       auto key = what->workflow + ":" + what->id + ":" + account.to_string();
       const auto out = co_await office_.notify(std::move(key), account, std::move(one), *who);
       if (out.outcome != "duplicate") ++written;

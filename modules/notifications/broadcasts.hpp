@@ -10,11 +10,11 @@ class broadcasts {
   explicit broadcasts(const office& o) : office_(o) {}
   void add_to(ry::registrar& reg);
 
-  // require_title() of what `sample` would receive.
+  // require_title() for the notification that `sample` would receive.
   void require_title_for(const std::string& workflow, const boost::json::object& pattern, const person& sample) const;
-  // How many accounts it would reach, and what the caller would receive. Nothing is written.
+  // The number of accounts that it would reach, and the notification that the caller would receive. Writes nothing.
   ry::task<ry::response> dry_run(std::string workflow, boost::json::object pattern, person sample) const;
-  // at: an instant of the form 2026-11-26T09:00:00Z; empty = now.
+  // at: a time such as 2026-11-26T09:00:00Z; empty: now.
   ry::task<ry::response> create(std::string actor, std::string workflow, boost::json::object pattern,
                                 std::optional<std::string> at) const;
 

@@ -66,12 +66,12 @@ std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all)
   return out;
 }
 
-// An answer that another attempt does not change.
+// A permanent answer, which a retry would not change.
 bool is_final(const ry::error& e) {
   return e.status() == RY_INVALID_ARGUMENT;
 }
 
-// Awaits a driver's function that completes by a ry_done.
+// Awaits a driver's function that completes with a ry_done.
 template <class Start>
 ry::task<ry::result<void>> done_of(Start start) {
   co_return co_await ry::call_done([&start](ry_exec* exec, ry_done done) { return start(exec, done); });
@@ -93,7 +93,7 @@ courier::courier(const office& o) : office_(o) {
   unreadable_ = o.ctx.metrics().counter("unreadable_devices_total",
                                         "Push messages that were not sent because their device could not be decrypted");
   for (const char* outcome : {"accepted", "delivered", "skipped", "refused", "gone", "retry", "no_answer"})
-    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // the series begin with 0
+    count_deliveries(o.ctx, RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH, outcome, 0);  // so that the series exist
 }
 
 void courier::count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const {
@@ -105,14 +105,14 @@ void courier::count(std::uint32_t asked, const ry::result<ry::notify::results>& 
 void courier::add_to(ry::registrar& reg) {
   ry::job_options o;
   o.queue = "notifications";
-  o.max_attempts = 1'000;  // a notification ends by its own rules
+  o.max_attempts = 1'000;  // retries of a notification have their own limit
   o.concurrency = office_.config.concurrency;
   o.timeout_ms = office_.config.timeout_ms + 30'000;
   o.backoff_ms = 5'000;
   reg.job("notifications.deliver", this, &courier::deliver, o);
   o.concurrency = 4;
   reg.job("notifications.subscriber", this, &courier::tell, o);
-  reg.job("notifications.tell", this, &courier::tell, o);  // enqueued by the former release
+  reg.job("notifications.tell", this, &courier::tell, o);  // enqueued by the previous release
   o.concurrency = 1;
   o.timeout_ms = 10 * 60'000;
   o.cron = "* * * * *";
@@ -140,7 +140,7 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   const lease mine{job.id(), job.fence()};
   auto t = co_await office_.repo.begin_attempt(*id, mine, driver->table->capabilities & carried);
   if (t.what == turn::kind::over) {
-    // Another entry of its digest may be ready in its place.
+    // Another entry of the digest may be ready to send in its place.
     office_.ctx.jobs().poke("notifications");
     co_return ry::job_outcome::done();
   }
@@ -152,7 +152,7 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   const auto devices = t.devices;
   const bool is_part = (channels_of(t.workflow) & ~asked) != 0;
   const auto other = is_part && office::sends_all(driver) ? office_.stand_in() : orchestrators::entry();
-  // Messages of the other driver are not followed: the next round would ask the configured one about them.
+  // Messages of the other driver are not tracked: the next round would ask the configured driver about them.
   const bool follows = !other && (driver->table->capabilities & RY_NOTIFY_FOLLOWS) != 0;
   ry::result<ry::notify::results> said = ry::notify::results();
   if (other) {
@@ -164,12 +164,12 @@ ry::task<ry::job_outcome> courier::deliver(ry::job job) {
   if (said) mark_devices(devices, (asked & RY_NOTIFY_PUSH) != 0, *said);
   auto v = said ? judge(asked, *said, attempt, follows ? follow::yes : follow::no, jitter())
                 : judge_failure(asked, said.error(), attempt, jitter());
-  // What happened is written down also when the host stops meanwhile.
+  // The result is stored even if the host stops meanwhile.
   auto settled = settle(*id, account, mine, std::move(v));
   co_return co_await ry::shield(std::move(settled));
 }
 
-// Results name devices by fingerprints from here on, and those that could not be decrypted have failed.
+// From here on, results name devices by fingerprints; those that could not be decrypted have failed.
 void courier::mark_devices(const device_list& devices, bool push, ry::notify::results& said) const {
   std::vector<std::string> secrets = devices.names;
   for (const auto& t : devices.readable) secrets.push_back(t.value);
@@ -190,7 +190,7 @@ void courier::mark_devices(const device_list& devices, bool push, ry::notify::re
                                  "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
 }
 
-// By a driver that need not have all channels that are asked for.
+// By a driver that need not support all requested channels.
 ry::task<ry::result<ry::notify::results>> courier::trigger_part(orchestrators::entry driver, turn t,
                                                                 ry::cancel_token off) const {
   const std::uint32_t without = t.channels & ~driver->table->capabilities;
@@ -247,7 +247,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
   if (!t.broadcast.empty() || !is_transactional(t.workflow)) what.flags |= RY_NOTIFY_BULK;
   what.broadcast = ry::str(t.broadcast);
 
-  // The handle is the driver's until its completion; both happen on this executor.
+  // The driver owns the handle until its completion; both happen on this executor.
   struct flight {
     void* call = nullptr;
     bool over = false;
@@ -263,7 +263,7 @@ ry::task<ry::result<ry::notify::results>> courier::trigger(orchestrators::entry 
     });
   };
   const ry::cancel_callback watch(std::move(off), break_off);
-  // Shielded: what the driver says counts, also about a call that was broken off.
+  // Shielded from cancellation: the driver's answer counts even if the call was interrupted.
   auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
       [&](ry_exec* at, ry_notify_results_fn fn, void* p) {
         return driver->table->trigger(driver->self, &what, at, fn, p, &state->call);
@@ -309,7 +309,7 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
   std::set<std::string> providers(s.providers.begin(), s.providers.end());
   for (const auto& t : s.devices.readable) providers.insert(t.provider);
   std::optional<ry::error> failed;
-  // The list of a provider that is incomplete here stays as it is there.
+  // A list of a provider that is incomplete here is left unchanged there.
   for (const auto& t : s.devices.unreadable) providers.erase(t.provider);
   const bool keeps = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
   if (s.gone && keeps) {
@@ -341,7 +341,7 @@ ry::task<ry::job_outcome> courier::tell(ry::job job) {
                                   sizeof(ry_notify_token), exec, done);
         });
         const auto done = co_await std::move(put);
-        // One provider that fails does not hold up the others.
+        // A failing provider does not delay the others.
         if (done) continue;
         if (done.status() == RY_CANCELLED) throw done.error();
         if (is_final(done.error())) {

@@ -1,4 +1,4 @@
-// The workers of the outbox: jobs that hand notifications over, follow them, and tell the orchestrator about
+// The workers of the outbox: jobs that deliver notifications, track them, and update the orchestrator's data about
 // accounts.
 #pragma once
 
@@ -21,13 +21,13 @@ class courier {
   ry::task<ry::job_outcome> follow(ry::job job);
   ry::task<ry::job_outcome> tidy(ry::job job);
 
-  // One call of the driver, called off with the job.
+  // One call of the driver, cancelled together with the job.
   ry::task<ry::result<ry::notify::results>> trigger(orchestrators::entry driver, turn t, ry::cancel_token off) const;
   ry::task<ry::result<ry::notify::results>> trigger_part(orchestrators::entry driver, turn t,
                                                          ry::cancel_token off) const;
   void mark_devices(const device_list& devices, bool push, ry::notify::results& said) const;
   std::uint64_t paused_ms() const noexcept;
-  // What the driver said of each channel that was asked for.
+  // The driver's result for each requested channel.
   void count(std::uint32_t asked, const ry::result<ry::notify::results>& said) const;
 
   const office& office_;

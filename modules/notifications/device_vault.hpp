@@ -14,7 +14,7 @@
 
 namespace notifications {
 
-// name: the identity of the device if its token has several spellings; else the token.
+// name: the identity of the device if its token has several spellings; otherwise the token.
 struct device_secret {
   std::string name, token;
 };
@@ -26,15 +26,15 @@ class device_vault {
   device_vault(const device_vault&) = delete;
   device_vault& operator=(const device_vault&) = delete;
 
-  // Reads the key of the fingerprints; makes one if there is none, or none that the deployment's key opens. Once, before the other
-  // functions.
+  // Reads the key of the fingerprints; creates one if there is none, or none that the deployment's key decrypts. Call
+  // it once, before the other functions.
   ry::task<void> load();
 
   std::int64_t fingerprint_key() const noexcept { return key_id_; }
   // "fp:" and 64 hexadecimal digits; an empty text stays empty.
   std::string fingerprint(std::string_view text) const;
   static bool is_fingerprint(std::string_view text) noexcept { return text.starts_with("fp:"); }
-  // name_fingerprint: as stored, which another key may have made.
+  // name_fingerprint: the stored one, possibly made with another key.
   std::string seal(std::string_view provider, std::string_view name_fingerprint, const device_secret& what) const;
   ry::result<device_secret> open(std::string_view provider, std::string_view name_fingerprint,
                                  std::string_view sealed) const;

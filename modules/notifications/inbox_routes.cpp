@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint64_t ping_ms = 10'000;
 constexpr std::string_view ping = "data: {\"type\": \"ping\"}\n\n";
-// Hints may be lost: this often the stream looks by itself.
+// Wake-ups may be lost, so the stream also checks at this interval.
 constexpr std::uint64_t poll_ms = 30'000;
-// Browsers reconnect with the same address, and an inbox has no end.
+// Browsers reconnect with the same URL, and an inbox never ends.
 constexpr std::uint64_t token_ms = 24 * 3600 * 1000;
 constexpr std::int64_t most_at_once = 100;
 
@@ -24,7 +24,7 @@ std::string count_json(std::int64_t unread) {
   return "\"unread_count\": " + std::to_string(unread);
 }
 
-// A number that Last-Event-ID or last_event_id names; nullopt: none was given.
+// The number in Last-Event-ID or last_event_id; nullopt: none.
 std::optional<std::int64_t> last_seen(const ry::request& r) {
   std::string text(r.header("Last-Event-ID"));
   if (text.empty()) text = r.query("last_event_id").value_or("");
@@ -37,7 +37,7 @@ std::optional<std::int64_t> last_seen(const ry::request& r) {
   return out;
 }
 
-// Wakes a stream: by a hint, or when it is time to look.
+// Wakes a stream after a wake-up message or at its interval.
 struct bell {
   ry::signal rung;
 };
@@ -122,7 +122,7 @@ ry::task<void> inbox_routes::stream(ry::request r) {
   const auto from = last_seen(r);
   const auto me = co_await office_.caller(r);
   const auto head = co_await office_.repo.inbox_head(me);
-  // Without a number it begins with what comes from now on.
+  // Without a number, the stream begins with the next entry.
   std::int64_t seq = from ? std::min(*from, head.last) : head.last;
   std::int64_t version = -1;
   auto* const exec = co_await ry::this_exec();

@@ -38,7 +38,7 @@ ry::task<void> listener::heard(ry::event e) {
                     {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
 }
 
-// Of the event of the module mail: {address, category, subscribed}.
+// The payload of the event of the module mail: {address, category, subscribed}.
 ry::task<void> listener::subscription_changed(ry::event e) {
   const auto text = e.payload();
   json::error_code bad;

@@ -1,4 +1,4 @@
-// Domain events of other modules become notifications.
+// The event consumer that turns domain events of other modules into notifications.
 #pragma once
 
 #include "office.hpp"

@@ -15,7 +15,7 @@
 namespace notifications {
 namespace {
 
-// Where the page of the program is, for links. Empty: nobody knows.
+// The address of the console, for links. Empty: unknown.
 std::string app_url(const ry::context& ctx, const settings& s) {
   if (!s.app_url.empty()) return s.app_url;
   std::string url(ctx.fact("http.public_url"));
@@ -80,7 +80,7 @@ class module {
   }
 
  private:
-  // What becomes of notifications to accounts that turned a channel off.
+  // The state of notifications to accounts that turned a channel off.
   void tell_of_parts() const {
     const auto driver = office_.driver();
     if (!office_.open() || !driver || !office::sends_all(driver)) return;
@@ -97,7 +97,7 @@ class module {
           {{"orchestrator", name}});
   }
 
-  // In the background: many devices of the former release do not delay the start.
+  // In the background, so that many devices of the previous release do not delay the start.
   ry::task<void> seal_at_start() {
     try {
       co_await repo_.seal_devices();

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
 
-// Of those that end before there is an attempt.
+// Notifications that end before an attempt.
 ry::metric ended_at_once(const ry::context& ctx, const char* outcome) {
   return ctx.metrics().counter("attempts_total", "Attempts to hand a notification to the orchestrator",
                                {{"outcome", outcome}});
@@ -41,7 +41,7 @@ ry::task<ry::uuid> office::caller(ry::request r) const {
   co_return std::move(got).value();
 }
 
-// By the account's tier as known now; that of the free tier when the account cannot be asked.
+// The limit of the account's current tier, or that of the free tier if the account is unavailable.
 ry::task<std::int64_t> office::inbox_entries_of(ry::uuid account) const {
   const ry_uuid id = account;
   const auto tier = co_await ry::call<std::string, const ry_account_view*>(
@@ -66,7 +66,7 @@ ry::task<noted> office::notify(std::string key, ry::uuid account, occasion what,
 }
 
 void office::inbox_changed(const ry::uuid& account, std::int64_t version) const {
-  // No bytes: the bus hints once more at what is lost then. A subscriber looks at the database.
+  // Without bytes, the bus sends another wake-up for lost messages. A subscriber reads the database.
   (void)ctx.events().live_publish(inbox_topic(account), static_cast<std::uint64_t>(version), {});
 }
 

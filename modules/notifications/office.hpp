@@ -1,4 +1,4 @@
-// What the parts of this module share. Lives as long as the module; any thread.
+// Objects that the files of this module share. Lives as long as the module; any thread.
 #pragma once
 
 #include <ry/svc/accounts.h>
@@ -18,37 +18,37 @@ struct office {
   const settings& config;
   const repository& repo;
   const orchestrators& drivers;
-  ry::service<ry_accounts_v1> accounts;  // from the module's start on
-  notifications::texts texts;  // likewise
+  ry::service<ry_accounts_v1> accounts;  // set when the module starts
+  notifications::texts texts;  // set when the module starts
   links where;
   site at;  // for texts
-  // Limits of accounts that were reached.
+  // Counts refusals because of limits of accounts.
   ry::metric devices_reached, inbox_reached;
 
-  // Whether this deployment's mode has notifications.
+  // Whether the deployment's mode has notifications.
   bool open() const;
-  // The configured driver; empty when it is not loaded.
+  // The configured driver; empty if it is not loaded.
   orchestrators::entry driver() const { return drivers.find(config.orchestrator); }
 
   // Whether the configured driver cannot leave out a channel.
   static bool sends_all(const orchestrators::entry& driver) {
     return (driver->table->capabilities & RY_NOTIFY_WHOLE) != 0;
   }
-  // Carries what sends_all() keeps from the configured driver; empty when it is not loaded.
+  // The driver for notifications that sends_all() withholds from the configured one; empty if it is not loaded.
   orchestrators::entry stand_in() const {
     return config.orchestrator == "builtin" ? orchestrators::entry() : drivers.find("builtin");
   }
 
   ry::task<ry::uuid> caller(ry::request r) const;
-  // Writes down one notification and wakes who waits for it.
+  // Stores one notification and wakes the workers.
   ry::task<noted> notify(std::string key, ry::uuid account, occasion what, person who,
                          std::optional<act> by = std::nullopt) const;
   ry::task<std::int64_t> inbox_entries_of(ry::uuid account) const;
-  // Tells the readers of an account's inbox to look.
+  // Wakes the readers of an account's inbox.
   void inbox_changed(const ry::uuid& account, std::int64_t version) const;
 };
 
-// Counts what became of a message, on each of these channels.
+// Counts the result of a message on each of these channels.
 void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char* outcome, double n = 1);
 
 std::string inbox_topic(const ry::uuid& account);

@@ -78,7 +78,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
       auto one = r;
       const bool stranger = r.outcome == RY_NOTIFY_GONE && r.token.empty();
       if (stranger && attempt <= 1) {
-        // Once: told about the account, the orchestrator may know it.
+        // Once: after an update about the account, the orchestrator may know it.
         out.unknown_subscriber = true;
         one.outcome = RY_NOTIFY_RETRY_NEW;
       }
@@ -86,7 +86,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
       if (!again(one.outcome)) continue;
       out.pending |= channel;
       out.why = one.detail;
-      // A pause is a definite answer, too: a peer that remembers answers by their key must not repeat it.
+      // A pause is a definite answer as well: an orchestrator that stores answers by key must not repeat it.
       out.new_epoch = out.new_epoch || one.outcome == RY_NOTIFY_RETRY_NEW || one.outcome == RY_NOTIFY_PAUSED;
       if (r.outcome == RY_NOTIFY_THROTTLED && channel == RY_NOTIFY_EMAIL) out.throttled = true;
       wished_ms = std::max<std::uint64_t>(wished_ms, std::uint64_t{r.retry_after_s} * 1000);
@@ -104,7 +104,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
     out.pending |= channel;
     out.why = silent.detail;
   }
-  // Push messages that failed beside it are tried on their own account.
+  // Failed push messages are retried separately.
   out.throttled = out.throttled && out.pending == RY_NOTIFY_EMAIL;
   if (out.throttled) out.counts = false;
   out.results_json = json::serialize(rows);

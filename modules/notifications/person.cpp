@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t longest_first_name = 60;
 
-// Blanks of other scripts and characters that cannot be seen or change the direction of writing, as a blank.
+// Replaces white space of other scripts, and characters that are invisible or change the writing direction, by spaces.
 std::string with_plain_blanks(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -31,14 +31,14 @@ std::string with_plain_blanks(std::string_view text) {
   return out;
 }
 
-// Mail programs make links of such words.
+// Mail programs turn such words into links.
 bool looks_like_link(std::string_view word) {
   if (word.find_first_of("/:@") != word.npos || word.starts_with("www.")) return true;
   const auto dot = word.find('.');
   return dot != word.npos && dot > 1 && dot + 2 < word.size();
 }
 
-// The first word that can be a name; `any`: also one with a dot in it, as addresses have before the @.
+// The first word that can be a name. `any`: also a word with a dot, as in the part of an address before the @.
 std::string first_word(std::string_view text, bool any = false) {
   const auto plain = with_plain_blanks(text);
   std::string_view rest = plain;

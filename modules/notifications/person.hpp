@@ -5,7 +5,7 @@
 
 namespace notifications {
 
-// The members that are unknown are empty.
+// Unknown members are empty.
 struct person {
   std::string email, name, phone, avatar;
   // The first word of the name that is no link, else of the address before its '@', else "User".

@@ -18,7 +18,7 @@ json::value parsed(std::string_view text) {
   return json::parse(json::string_view(text.data(), text.size()));
 }
 
-// What one report changes.
+// The changes of one report.
 void add_report(ry::batch& b, const ry::notify::report& what, const device_vault& vault) {
   const auto token = vault.fingerprint(what.token);
   std::string state;
@@ -35,7 +35,7 @@ void add_report(ry::batch& b, const ry::notify::report& what, const device_vault
     b.add("select notifications.reconsider(n.id) from notifications.notification n where n.tid = $1", what.key);
   }
   if (what.outcome == RY_NOTIFY_GONE && !what.token.empty()) {
-    // Only the named account's, when one is named: tokens are no secrets to the orchestrator alone.
+    // Only the named account's, if one is named: the orchestrator is not the only one that knows tokens.
     b.add(
         "with gone as (delete from notifications.device_token t"
         "  where t.token = $1 and ($2::uuid is null or t.account_id = $2::uuid) returning t.account_id)"
@@ -217,7 +217,7 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
       "select notifications.expire(n.id) from notifications.notification n"
       " where n.state = 'queued' and n.expires_at < clock_timestamp() - interval '10 minutes' and not n.under_way");
   b.add("select notifications.adopt_entries()");
-  // Entries of a digest that has not been sent (its broadcast is paused) are kept however old they are.
+  // Entries of a digest that has not been sent (its broadcast is paused) are kept, however old they are.
   b.add(
       "delete from notifications.delivery d using notifications.notification n"
       " where n.id = d.notification_id and n.state <> 'gathered' and n.ended_at < now() - make_interval(days => $1::int)",
@@ -225,7 +225,7 @@ ry::task<void> repository::tidy(std::int64_t keep_days) const {
   b.add(
       "delete from notifications.notification where state <> 'gathered' and ended_at < now() - make_interval(days => $1::int)",
       keep_days);
-  // Heads before entries, as everywhere.
+  // Locks heads before entries, as everywhere.
   b.add(
       "select 1 from notifications.inbox_head h"
       " where exists (select 1 from notifications.inbox i where i.account_id = h.account_id"
@@ -298,7 +298,7 @@ ry::task<void> repository::put_presence(ry::uuid account, std::string session, s
   (co_await ctx_.db().query("select notifications.put_presence($1, $2, $3::uuid)", account, session, thread)).value();
 }
 
-// Texts of orchestrators, push services and the network are the operator's; users get a sentence in their place.
+// Texts of orchestrators, push services and the network are for operators only; users get our own sentence.
 ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optional<std::int64_t> before,
                                                   std::int64_t limit) const {
   const auto rows = (co_await ctx_.db().query_with(

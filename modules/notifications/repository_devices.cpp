@@ -1,4 +1,4 @@
-// The devices that take push messages.
+// SQL of the devices for push messages.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>

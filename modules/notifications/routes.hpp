@@ -1,5 +1,4 @@
-// What an account asks of its notifications: settings, preferences, devices, deliveries, and which thread it
-// looks at.
+// Routes of accounts: settings, preferences, devices, deliveries, and the thread that the user views.
 #pragma once
 
 #include "office.hpp"
@@ -27,9 +26,9 @@ class routes {
   const office& office_;
 };
 
-// 403 outside the modes that have notifications.
+// 403 in modes without notifications.
 void require_open(const office& o);
-// 422 naming payload_template if the filled title shows nothing.
+// 422 naming payload_template if the filled title has no visible text.
 void require_title(const letter& words);
 
 }  // namespace notifications

@@ -1,4 +1,4 @@
-// Fields that texts need in words: amounts, durations, the names of tasks. Pure.
+// Values as text for templates: amounts, durations, names of tasks. Pure.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -10,12 +10,12 @@
 
 namespace notifications {
 
-// The member of a stored payload that is for e-mails only; see notifications.notify().
+// The member of a stored payload that only e-mails use; see notifications.notify().
 inline constexpr std::string_view details_member = "$details";
 
-// As people write it: 12.5, not 1.25E1.
+// In decimal notation: 12.5, not 1.25E1.
 std::string scalar_text(const boost::json::value& v);
-// "\xe2\x82\xac19.90" of 19.9 and EUR; "19.90 XYZ" of other currencies; the amount as it is if it is no number.
+// "\xe2\x82\xac19.90" for 19.9 and EUR; "19.90 XYZ" for other currencies; the amount unchanged if it is not a number.
 std::string price_text(std::string_view amount, std::string_view currency);
 // "12 s", "4 min 12 s", "3 h 20 min"
 std::string duration_text(std::int64_t ms);

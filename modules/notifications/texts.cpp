@@ -23,11 +23,11 @@ namespace {
 constexpr std::size_t longest_file = 256 * 1024;
 constexpr std::size_t longest_title = 200;
 constexpr std::size_t longest_body = 1'000;
-// What an operator's own workflow without a file of its own looks like.
+// The default template of an operator's own workflow without a file.
 constexpr std::string_view otherwise = "promotional";
 
 constexpr std::size_t most_digest_items = 50;
-// Of workflows whose file has none.
+// The default for workflows whose file has none.
 constexpr std::string_view default_digest_mail =
     "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
     "Unsubscribe: {{unsubscribe_url}}\n";
@@ -90,7 +90,7 @@ std::string fill_in(std::string_view pattern, const fields& values, unknown how,
                                     ? web_address(found->second)
                                     : found->second);
     } else if (how == unknown::kept || name == "unsubscribe_url") {
-      out += pattern.substr(begin, end + 2 - begin);  // the latter is filled in by the module mail
+      out += pattern.substr(begin, end + 2 - begin);  // the module mail fills in the latter
     }
     pattern.remove_prefix(end + 2);
   }
@@ -146,7 +146,7 @@ bool is_address_field(std::string_view name) {
   return name.size() >= 4 && name.substr(name.size() - 4) == "_url";
 }
 
-// Whether the line has fields and says nothing, because all that count are empty.
+// Whether the line has fields and all that count are empty.
 bool says_nothing(std::string_view line, const fields& values, escape as) {
   bool any = false;
   for (auto begin = line.find("{{"); begin != line.npos; begin = line.find("{{", begin + 2)) {
@@ -166,7 +166,7 @@ std::string_view without_blanks_at_the_end(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t\r") + 1);
 }
 
-// Whether a line of a text ends with an address that is missing, behind its label: "Learn more: {{action_url}}".
+// Whether a line of a text ends with a missing address after its label: "Learn more: {{action_url}}".
 bool lacks_its_address(std::string_view line, const fields& values) {
   line = without_blanks_at_the_end(line);
   const auto begin = line.rfind("{{");
@@ -179,7 +179,7 @@ bool lacks_its_address(std::string_view line, const fields& values) {
          without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
 }
 
-// At most one empty line between others, none at the ends.
+// At most one empty line between others, none at either end.
 std::string with_single_gaps(std::string_view text) {
   std::string out;
   bool gap = false;
@@ -362,7 +362,7 @@ letter texts::write_digest(std::string_view workflow, const std::vector<json::ob
   values["items"] = plain;
   l.body = fill(t.digest_body.empty() ? std::string_view("{{items}}") : t.digest_body, values);
   l.mail = fill_block(t.digest_mail.empty() ? default_digest_mail : t.digest_mail, values, escape::none);
-  // The list is HTML already: it goes in after the rest was escaped.
+  // The list is already HTML, so it is inserted after the rest was escaped.
   const std::string_view html = t.digest_html.empty() ? default_digest_html : t.digest_html;
   const auto begin = html.find("{{items}}");
   l.html = fill_block(html.substr(0, begin), values, escape::html);

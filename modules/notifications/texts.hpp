@@ -29,15 +29,16 @@ namespace notifications {
 using fields = std::map<std::string, std::string, std::less<>>;
 
 fields fields_of(const person& who);
-// Scalars of a payload as texts, over the person's.
+// Scalars of a payload as texts; they take precedence over the person's.
 fields fields_of(const boost::json::object& payload, const person& who);
 
-// Every {{name}}; unknown names become empty.
+// Replaces every {{name}}; unknown names become empty.
 std::string fill(std::string_view pattern, const fields& values);
-// Only the names in `values`; others stay as they are.
+// Replaces only the names in `values`; others stay.
 std::string fill_known(std::string_view pattern, const fields& values);
-// The same with values escaped for HTML, in texts and in attributes. A value that begins an attribute with a link
-// (href="{{x}}") is a web address, else empty; app_url, which the operator sets, is used as it is.
+// The same with values escaped for HTML, in texts and in attributes. A value at the beginning of a link attribute
+// (href="{{x}}") must be a web address, otherwise it becomes empty; app_url, which the operator sets, is used
+// unchanged.
 std::string fill_html(std::string_view pattern, const fields& values);
 
 struct text_set {
@@ -45,7 +46,7 @@ struct text_set {
   std::string digest_title, digest_body, digest_line, digest_html_line, digest_mail, digest_html;
 };
 
-// What texts say of the deployment.
+// Data about the deployment for texts.
 struct site {
   std::string app_url;  // empty: unknown
   std::string settings_url, product_name = "Runyard";
@@ -57,19 +58,19 @@ struct site {
 // Throws ry::error naming the line.
 text_set parse_texts(std::string_view file);
 
-// A notification's texts, filled in.
+// The filled texts of a notification.
 struct letter {
   std::string title, body, url, mail, html;
 };
 
 class texts {
  public:
-  // dir: empty for the built-in ones; what it does not have is built in. Reads the files; throws ry::error
+  // dir: empty for the built-in templates; templates that it lacks are built-in. Reads the files; throws ry::error
   // naming the file.
   static texts load(const std::string& dir);
 
   letter write(std::string_view workflow, const boost::json::object& payload, const person& who, const site& at) const;
-  // Several notifications of one workflow in one letter, in order.
+  // Several notifications of one workflow in one e-mail, in order.
   letter write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads, const person& who,
                       const site& at) const;
 

@@ -15,7 +15,7 @@ constexpr std::size_t longest_body = 1024 * 1024;
 constexpr std::size_t longest_name = 256;
 constexpr std::size_t longest_text = 2'000;
 
-// What cannot be one of ours, or be kept, says nothing.
+// Ignore data that cannot be ours, or that cannot be stored.
 void sift(ry::notify::report& r) {
   for (auto* name : {&r.type, &r.key, &r.account_id, &r.provider, &r.provider_id}) {
     if (name->size() > longest_name || name->find('\0') != name->npos) name->clear();
@@ -76,7 +76,7 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
   auto told = read(body);
   for (auto& t : told) sift(t);
-  // Without a signature nobody knows who says it: it is written to the log only.
+  // Without a signature the sender is unknown: the report is only logged.
   if (id) {
     const bool fresh = co_await office_.repo.reported(*id, told);
     if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");

@@ -1,4 +1,4 @@
-// The receiver of the orchestrator's webhooks.
+// The route for the orchestrator's webhooks.
 #pragma once
 
 #include "office.hpp"
@@ -12,7 +12,7 @@ class webhook_route {
 
  private:
   ry::task<ry::response> receive(ry::request r);
-  // What the body tells, by the driver or in the flat form {type, transactionId, subscriberId}.
+  // The content of the body, read by the driver or in the flat form {type, transactionId, subscriberId}.
   std::vector<ry::notify::report> read(std::string_view body) const;
 
   const office& office_;

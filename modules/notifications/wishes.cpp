@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t longest_token = 2'000;  // as the table
+constexpr std::size_t longest_token = 2'000;  // limits of the table
 constexpr std::int64_t longest_digest = 24 * 60;
 constexpr std::size_t most_workflows = 100;
 

@@ -1,5 +1,5 @@
-// What accounts ask for in bodies of requests: settings, preferences, devices. Refusals name the field: 400
-// for what is no JSON object, 422 for a value that is not valid.
+// Parses bodies of requests of accounts: settings, preferences, devices. Refusals name the field: 400 if the body is
+// not a JSON object, 422 for an invalid value.
 #pragma once
 
 #include <ry/cpp/types.hpp>
@@ -12,7 +12,7 @@
 namespace notifications {
 
 ry::error invalid(std::string_view field, const std::string& what);
-// What a database keeps as text: UTF-8.
+// Text that a database can store: UTF-8.
 bool is_text(std::string_view bytes);
 // An empty text counts as {}.
 boost::json::object read_object(std::string_view body);
@@ -30,7 +30,7 @@ settings_wish read_settings_wish(std::string_view body);
 struct preferences_wish {
   std::optional<std::string> time_zone;
   bool changes_quiet_hours = false;
-  std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both or none
+  std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both members or neither
   std::string workflows_json = "{}";  // by workflow: an object to be merged, or null
 };
 preferences_wish read_preferences_wish(std::string_view body);

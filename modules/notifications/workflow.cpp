@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t micro_per_credit = 1'000'000;
 
-// As it came; null when it is missing, no scalar, or a number that is none here.
+// The value unchanged; null if it is missing, not a scalar, or not a finite number.
 json::value scalar_in(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
   if (v == nullptr || v->is_structured() || (v->is_double() && !std::isfinite(v->get_double()))) return nullptr;
@@ -121,7 +121,7 @@ std::optional<occasion> occasion_of(std::string_view kind, std::string_view payl
                    {"remaining_credits", std::max<std::int64_t>(balance, 0) / micro_per_credit},
                    {"threshold_percentage", module_json::integer_at(event, "threshold_percent")}};
   } else if (kind == "referral.successful") {
-    // For the referrer. Who the friend is stays between the friend and this server.
+    // For the referrer, who does not learn the identity of the friend.
     out.workflow = "referral-successful";
     out.payload = {{"account_id", module_json::text_of(event, "referrer_id")},
                    {"credits_awarded", module_json::integer_at(event, "credits_awarded")}};

@@ -52,7 +52,7 @@ result web_result(std::string_view token, std::int32_t outcome, std::string deta
   return r;
 }
 
-// What the browser's service worker is handed; texts are shortened until it fits.
+// The data for the browser's service worker; texts are shortened until it fits.
 std::string web_message(const notification& n) {
   std::string body = n.texts.body;
   for (;;) {
@@ -119,7 +119,7 @@ ry::task<results> sender::send(notification n) const {
     if (t.provider == expo_provider && is_expo_token(t.value)) {
       expo.push_back(t.value);
     } else if (t.provider == expo_provider) {
-      // Expo refuses a whole request over it.
+      // Otherwise Expo refuses the whole request.
       result r(RY_NOTIFY_PUSH, RY_NOTIFY_GONE, t.provider);
       r.token = t.value;
       r.detail = "it is no push token of Expo";
@@ -235,7 +235,7 @@ ry::task<results> sender::to_browser(const notification& n, std::string token) c
       .max_response(64 * 1024)
       .pool_key("notify_push.web")
       .account(n.to.account_id)
-      .flags(RY_CLIENT_REPEATABLE);  // the topic makes the second one replace the first
+      .flags(RY_CLIENT_REPEATABLE);  // the topic makes the second message replace the first
   ry::result<ry::client_response> got = co_await ctx_.http_client().fetch(std::move(request));
   results out;
   if (!got) {

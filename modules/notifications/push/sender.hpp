@@ -19,11 +19,11 @@ inline constexpr std::string_view web_provider = "web-push";
 enum class endpoints { https_only, http_too };  // http_too in deployment.mode = local
 
 struct options {
-  std::string expo_url = "https://exp.host";  // without a slash at its end
+  std::string expo_url = "https://exp.host";  // without a slash at the end
   std::string expo_access_token;  // empty = none
-  std::optional<vapid_key> vapid;  // none: no Web Push, unless use() comes
+  std::optional<vapid_key> vapid;  // none: no Web Push until use() sets one
   std::string vapid_subject;  // mailto: or https:
-  std::vector<std::string> web_push_hosts;  // those alone; empty = any public one
+  std::vector<std::string> web_push_hosts;  // only these; empty: any public one
   endpoints allowed = endpoints::https_only;
   std::uint64_t timeout_ms = 15'000;  // for one request
 };
@@ -33,18 +33,17 @@ class sender {
   sender(const ry::context& ctx, options o) : ctx_(ctx), options_(std::move(o)) {}
 
   const std::optional<vapid_key>& vapid() const noexcept { return options_.vapid; }
-  // Before any other function is called.
+  // Call it before any other function.
   void use(vapid_key key) { options_.vapid = std::move(key); }
 
-  // The device's name: of a browser the endpoint, of a phone empty, its token is it. Throws bad_request naming the
-  // providers, or what is wrong with the token.
+  // The device's name: for a browser the endpoint; for a phone empty, because its token identifies it. Throws
+  // bad_request that names the providers, or the fault in the token.
   std::string accepts(const ry::notify::token& t) const;
-  // To all devices of the notification, at the same time: one result for each of them.
-  // Expo's have an id for follow(). A repetition replaces a Web Push message that was not shown
-  // yet.
+  // Sends to all devices of the notification at the same time; one result for each. Expo's results have an id for
+  // follow(). A repetition replaces a Web Push message that is not shown yet.
   ry::task<ry::notify::results> send(ry::notify::notification n) const;
-  // What became of messages that Expo took (provider "expo"), about a quarter of an hour later. One
-  // result each; throws when Expo does not say.
+  // The results of messages that Expo accepted (provider "expo"), about a quarter of an hour later. One result each;
+  // throws if Expo does not answer.
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> all) const;
 
  private:
@@ -57,7 +56,7 @@ class sender {
   std::uint64_t time_for(const ry::notify::notification& n) const;
 
   const ry::context& ctx_;
-  options options_;  // constant but for use()
+  options options_;  // constant except for use()
 };
 
 }  // namespace notify_push

@@ -1,6 +1,5 @@
-// Web Push without I/O: subscriptions of browsers, messages encrypted for them (RFC 8291, one
-// record of aes128gcm) and the proof of who sends them (VAPID, RFC 8292). Every function is [any]
-// and throws ry::error where it says so.
+// Web Push without I/O: subscriptions of browsers, messages encrypted for them (RFC 8291, one record of aes128gcm), and
+// the sender's authentication (VAPID, RFC 8292). Every function is [any]. Some throw ry::error, as documented.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +9,26 @@
 
 namespace notify_push {
 
-// What a browser gives out as JSON: {"endpoint": URL, "keys": {"p256dh", "auth"}}.
+// The JSON that a browser provides: {"endpoint": URL, "keys": {"p256dh", "auth"}}.
 struct subscription {
   std::string endpoint;
   std::string p256dh;  // 65 bytes: an uncompressed point
   std::string auth;  // 16 bytes
 };
 
-// Throws bad_request naming the member that is missing or wrong. The point is checked to be on the
-// curve.
+// Throws bad_request that names the missing or invalid member. Checks that the point is on the curve.
 subscription read_subscription(std::string_view json_text);
 
 // The longest text that fits into one message.
 inline constexpr std::size_t most_message_bytes = 3993;
 
-// The body of the request: content coding aes128gcm. Throws RY_OUT_OF_RANGE when `text` is too
-// long.
+// The body of the request: content coding aes128gcm. Throws RY_OUT_OF_RANGE if `text` is too long.
 std::string encrypt(const subscription& to, std::string_view text);
 
-// The same with a key pair and a salt of the caller's choice.
+// The same with a given key pair and salt.
 std::string encrypt(const subscription& to, std::string_view text, std::string_view private_key, std::string_view salt);
 
-// The key pair by which push services know this server; immutable.
+// The key pair that identifies this server to push services; immutable.
 class vapid_key {
  public:
   // `text`: the private key, 32 bytes in base64url. Throws bad_request.
@@ -39,10 +36,9 @@ class vapid_key {
   static vapid_key generate();
 
   const std::string& private_text() const noexcept { return private_; }  // secret
-  // What a page hands to pushManager.subscribe as applicationServerKey: base64url.
+  // The applicationServerKey for pushManager.subscribe: base64url.
   const std::string& public_text() const noexcept { return public_; }
-  // The value of Authorization for one endpoint. subject: mailto: or https:, whom to ask.
-  // expires: within 24 h.
+  // The value of Authorization for one endpoint. subject: mailto: or https:, the contact. expires: within 24 h.
   std::string authorization(std::string_view endpoint, std::string_view subject, std::int64_t expires_unix_s) const;
 
  private:
@@ -51,12 +47,12 @@ class vapid_key {
   std::shared_ptr<void> key_;
 };
 
-// Whether a push service's refusal means that the subscription was made for another VAPID key, as after the key was replaced: it
-// never works again. Only the known texts of FCM, Mozilla, Apple and WNS count (wns_error: the header X-WNS-Error-Description): any other
-// 403 may come from a proxy and end.
+// Whether a push service refused the message because the subscription belongs to another VAPID key, as after the key
+// was replaced: it never works again. Only the known texts of FCM, Mozilla, Apple and WNS count (wns_error: the header
+// X-WNS-Error-Description), because any other 403 may come from a proxy and be temporary.
 bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_view wns_error = {});
 
-// Scheme, host and port of a URL, as in the token's aud; empty when it is none.
+// Scheme, host and port of a URL, as in the token's aud; empty if it is not a URL.
 std::string origin_of(std::string_view url);
 
 }  // namespace notify_push

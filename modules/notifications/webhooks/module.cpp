@@ -1,4 +1,4 @@
-// Tells the operator's own systems what happens here: domain events as signed webhooks.
+// Sends domain events to the operator's own systems as signed webhooks.
 #include <ry/cpp/module.hpp>
 #include <ry/cpp/settings_check.hpp>
 
@@ -143,7 +143,7 @@ class module {
       const receiver* r = settings_.find(row.text("name"));
       if (r == nullptr) continue;
       json::object o = json::parse(row.text("doc")).as_object();
-      // What stands behind the path may be a secret.
+      // The part after the path may be a secret.
       o["url"] = r->to.url.substr(0, r->to.url.find_first_of("?#"));
       json::array events;
       for (const auto& e : r->events) events.push_back(json::value(e));

@@ -1,4 +1,4 @@
-// Settings of the module; immutable after it was created.
+// Settings of the module; immutable after its creation.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace webhooks {
 struct receiver {
   std::string name;
   standard_webhooks::endpoint to;
-  std::vector<std::string> events;  // kinds, or beginnings that end in ".*"
+  std::vector<std::string> events;  // kinds, or prefixes that end in ".*"
   bool wants(std::string_view kind) const;
 };
 
@@ -28,7 +28,7 @@ struct settings {
   std::int32_t max_attempts = 30;
 
   const receiver* find(std::string_view name) const;
-  // All that any receiver wants to hear of: for subscribing.
+  // All events that any receiver gets: for subscribing.
   std::string kinds() const;
 };
 
@@ -50,7 +50,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// What cannot be used is added to the faults.
+// Adds unusable values to the faults.
 settings read_settings(std::string_view text, ry::settings_faults& faults);
 
 }  // namespace webhooks

@@ -15,7 +15,7 @@ ry::notify::result said(std::int32_t outcome, std::string detail = {}) {
   return r;
 }
 
-// The kind of mail that a recipient unsubscribes from: [a-z_]{1,32}.
+// The category that a recipient unsubscribes from: [a-z_]{1,32}.
 std::string category_of(std::string_view workflow) {
   std::string out;
   for (const char c : workflow.substr(0, 32)) out += (c >= 'a' && c <= 'z') ? c : '_';
@@ -36,7 +36,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
   if (!mail_) co_return said(RY_NOTIFY_SKIPPED, "No mail module is available");
   if (n.to.email.empty()) co_return said(RY_NOTIFY_SKIPPED, "The account has no email");
   const auto category = category_of(n.workflow);
-  // What an operator tries again is another message.
+  // A retry by an administrator is a new message.
   auto key = n.broadcast.empty() ? "notification:" + n.key : "broadcast:" + n.broadcast + ":" + n.key;
   if (n.epoch != 0) key += "." + std::to_string(n.epoch);
   const auto bodies = ry::seal_mail_bodies(mail_, n.texts.mail_text, n.texts.mail_html);

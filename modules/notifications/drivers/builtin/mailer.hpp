@@ -10,11 +10,11 @@ namespace notify_builtin {
 class mailer {
  public:
   explicit mailer(const ry::context& ctx) : ctx_(ctx) {}
-  // Once, before the first use. Without the module mail there is no e-mail.
+  // Call it once before the first use. Without the module mail there is no e-mail.
   void start();
 
   ry::task<ry::notify::result> send(ry::notify::notification n) const;
-  // What became of messages, in their order.
+  // The results of messages, in their order.
   ry::task<ry::notify::results> follow(std::vector<ry::notify::sent> sent) const;
 
  private:

@@ -1,4 +1,4 @@
-// Driver `builtin` of notify.orchestrator/1: no vendor.
+// Driver `builtin` of notify.orchestrator/1, which needs no other service.
 #include "mailer.hpp"
 #include "migrations.hpp"
 #include "settings.hpp"
@@ -62,7 +62,7 @@ class driver {
       try {
         of_phones = co_await push_.follow(phones);
       } catch (const ry::error& e) {
-        // Asked again later; the mails' answers are not lost over it.
+        // Asked again later; this does not lose the results of the e-mails.
         if (e.status() == RY_CANCELLED) throw;
         ctx_.complain("Expo was asked for receipts in vain", e);
         for (const auto& s : phones) of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
@@ -85,7 +85,7 @@ class driver {
  private:
   const ry::context& ctx_;
   mailer mail_;
-  notify_push::sender push_;  // from start() on it has a key
+  notify_push::sender push_;  // has a key from start() on
 };
 
 }  // namespace

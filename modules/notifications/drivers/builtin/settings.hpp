@@ -23,8 +23,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// What the settings and the deployment's mode say of push messages. Throws ry::error naming the
-// key.
+// The push settings for the deployment's mode. Throws ry::error naming the key.
 notify_push::options push_options(const ry::context& ctx);
 
 }  // namespace notify_builtin

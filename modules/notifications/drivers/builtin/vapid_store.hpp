@@ -7,8 +7,8 @@
 
 namespace notify_builtin {
 
-// The key that is kept, made now when there is none; nodes that start at the same time get the same one. Throws
-// RY_DATA_LOSS when it cannot be opened: another one would turn every subscription useless.
+// Returns the stored key, and creates one if there is none; nodes that start at the same time get the same key. Throws
+// RY_DATA_LOSS if it cannot be decrypted: a new key would invalidate every subscription.
 ry::task<notify_push::vapid_key> kept_vapid_key(const ry::context& ctx);
 
 }  // namespace notify_builtin

@@ -44,7 +44,7 @@ std::optional<json::value> parsed(std::string_view body) {
   return v;
 }
 
-// What stands in the envelope; pages (data beside other members) stay as they are.
+// The content of the envelope; pages (data next to other members) stay unchanged.
 std::optional<json::value> unwrapped(std::string_view body) {
   auto v = parsed(body);
   if (v && v->is_object() && v->get_object().size() == 1) {
@@ -89,7 +89,7 @@ result made(std::uint32_t channels, std::int32_t outcome, std::string detail = {
   return r;
 }
 
-// What an answer other than 2xx means for a trigger.
+// Classifies an answer other than 2xx to a trigger.
 result refusal(const answer& a, std::uint32_t channels) {
   std::string text = "Novu answered " + std::to_string(a.status);
   if (const auto why = failure_text(a); !why.empty()) text += ": " + why;
@@ -104,8 +104,7 @@ result refusal(const answer& a, std::uint32_t channels) {
     case 429:
       return made(channels, RY_NOTIFY_RETRY, std::move(text), wait);
     case 422:
-      // The notification is worded otherwise than at the first attempt: its transaction id still
-      // tells.
+      // The text of the notification differs from the first attempt; the transaction id still identifies it.
       if (text.find("is being reused for a different body") != text.npos) {
         return made(channels, RY_NOTIFY_RETRY_NEW, std::move(text));
       }
@@ -120,7 +119,7 @@ result refusal(const answer& a, std::uint32_t channels) {
   return made(channels, RY_NOTIFY_REFUSED, std::move(text));
 }
 
-// 201 says only that Novu read it: what counts is the status inside.
+// 201 only says that Novu read the request: the status in the body counts.
 result verdict(const json::value& v, std::uint32_t channels) {
   const std::string status = text_at(v, {"status"});
   if (status.empty()) return made(channels, RY_NOTIFY_RETRY, "Novu's answer has no status");
@@ -166,7 +165,7 @@ results read_bulk(const answer& a, const std::vector<std::uint32_t>& channels) {
   };
   if (a.status / 100 != 2) {
     const result all = refusal(a, 1);
-    // One of them may have spoilt it for the others.
+    // One invalid item may have failed the others.
     return each(all.outcome == RY_NOTIFY_REFUSED ? RY_NOTIFY_RETRY : all.outcome, all.detail, all.retry_after_s);
   }
   const auto v = unwrapped(a.body);
@@ -225,7 +224,7 @@ std::optional<result> read_messages(const answer& a, std::uint32_t channels) {
       if (why.empty()) why = text_at(m, {"errorId"});
       return made(channels, RY_NOTIFY_REFUSED, one_line("Novu could not deliver: " + why));
     }
-    // In the feed it has arrived; elsewhere somebody else has taken it, unless it was seen.
+    // In the feed it was delivered; elsewhere another system has it, unless it was seen.
     if (channel == RY_NOTIFY_IN_APP || true_at(m, {"seen"}) || true_at(m, {"read"})) arrived |= channel;
   }
   if (out && arrived == channels) out->outcome = RY_NOTIFY_DELIVERED;

@@ -1,5 +1,5 @@
-// Which channels recent notifications asked for. Deliveries are followed one channel at a time, so that a row alone does not tell
-// what its notification asked for. Any thread.
+// Remembers the channels that recent notifications requested. Deliveries are tracked one channel at a time, so a row
+// alone does not show the channels of its notification. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -21,12 +21,12 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return out;
 }
 
-// What the lack of an answer means for a trigger: nobody knows whether it was done.
+// A trigger without an answer: it is unknown whether Novu executed it.
 result unanswered(const ry::error& e, std::uint32_t channels) {
   result r(channels, RY_NOTIFY_RETRY, "novu");
   r.detail = std::string(e.message());
   r.retry_after_s = e.retry_after_s();
-  // The address itself is wrong.
+  // The address is wrong.
   if (e.status() == RY_INVALID_ARGUMENT || e.status() == RY_FAILED_PRECONDITION) {
     r.outcome = RY_NOTIFY_PAUSED;
     r.retry_after_s = pause_s;
@@ -41,7 +41,7 @@ struct driver::batch {
   ry_exec* exec;
   std::vector<notification> items;
   std::vector<std::uint32_t> channels;
-  results out;  // one for each item, once done
+  results out;  // one for each finished item
   bool done = false;
   ry::signal changed;
 };
@@ -129,7 +129,7 @@ ry::task<results> driver::trigger(notification n) {
     co_return std::move(out);
   }
   asked_.note(n.key, asked);
-  // What has to be tried again goes alone: its own idempotency key tells the attempts from each other.
+  // Retries are sent alone, because the idempotency key distinguishes the attempts.
   const bool together = settings_.bulk_size > 1 && n.attempt <= 1 && n.epoch == 0;
   results out;
   if (carried != 0) {
@@ -140,7 +140,7 @@ ry::task<results> driver::trigger(notification n) {
       r = co_await trigger_alone(std::move(n), carried);
     }
     r.detail = cleaned(std::move(r.detail));
-    // It is tried again as it is: were fewer channels asked for then, Novu would take it for another request.
+    // Retried unchanged: with fewer channels Novu would treat it as a different request.
     const bool settled = r.outcome == RY_NOTIFY_ACCEPTED || r.outcome == RY_NOTIFY_REFUSED;
     if (!settled) r.channels = asked;
     out.push_back(std::move(r));
@@ -216,7 +216,7 @@ ry::task<void> driver::send_batch(std::shared_ptr<batch> b) {
     all.push_back(&n);
     if (n.timeout_ms != 0) timeout_ms = std::min(timeout_ms, n.timeout_ms);
   }
-  // The wait for the others counted against it already.
+  // The wait for the others has already counted.
   timeout_ms -= std::min(timeout_ms / 2, settings_.bulk_wait_ms * 2);
   try {
     call c;

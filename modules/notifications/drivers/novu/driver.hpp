@@ -1,5 +1,5 @@
-// Driver `novu` of notify.orchestrator/1: carries notifications through the REST interface of Novu,
-// in the cloud or self-hosted. Lives as long as the module; every function is [any].
+// Driver `novu` of notify.orchestrator/1: sends notifications through the REST interface of Novu, in the cloud or
+// self-hosted. Lives as long as the module; every function is [any].
 #pragma once
 
 #include <ry/cpp/notify.hpp>
@@ -42,27 +42,27 @@ class driver {
   std::vector<ry::notify::report> read_report(std::string_view body) const { return read_webhook(body); }
 
  private:
-  // Triggers that go in one request; belongs to one executor.
+  // Triggers that are sent in one request; belongs to one executor.
   struct batch;
 
-  // The answer, whatever it says. RY_RESOURCE_EXHAUSTED with retry_after: the rate leaves no room
-  // before the deadline, nothing was sent. Other errors: no answer.
+  // Returns any answer. RY_RESOURCE_EXHAUSTED with retry_after: the rate limit leaves no room before the deadline, and
+  // nothing was sent. Other errors: no answer.
   ry::task<ry::result<answer>> send(call c, std::int64_t deadline_us);
-  ry::task<answer> ask(call c);  // within the configured time; throws instead
+  ry::task<answer> ask(call c);  // within the configured time; otherwise throws
   std::int64_t deadline(std::uint64_t timeout_ms) const;
   ry::task<ry::notify::result> trigger_alone(ry::notify::notification n, std::uint32_t channels);
   ry::task<ry::notify::result> trigger_together(ry::notify::notification n, std::uint32_t channels);
   ry::task<void> close_later(std::shared_ptr<batch> b);
   ry::task<void> send_batch(std::shared_ptr<batch> b);
   bool take_out(const std::shared_ptr<batch>& b);
-  // Without the key, should Novu or a proxy repeat it.
+  // Without the API key, in case Novu or a proxy repeats it.
   std::string cleaned(std::string text) const;
 
   const ry::context& ctx_;
   const settings settings_;
   pacer pacer_;
   std::atomic<subscribers_api> api_{subscribers_api::v2};
-  std::atomic<bool> told_{false};  // that notifications are not handed over for want of conditions
+  std::atomic<bool> told_{false};  // that notifications are held back because the workflow lacks conditions
   asked_channels asked_;
   std::mutex mutex_;
   std::map<ry_exec*, std::shared_ptr<batch>> open_;

@@ -6,7 +6,7 @@ namespace notify_novu {
 
 namespace {
 constexpr std::int64_t second = 1'000'000;
-constexpr std::int64_t longest = 3600;  // seconds that an answer can make us wait
+constexpr std::int64_t longest = 3600;  // longest wait, in seconds, that an answer can request
 constexpr std::int64_t before_first_answer = 100;  // tokens
 }  // namespace
 
@@ -16,7 +16,7 @@ std::int64_t pacer::take(category c, std::int64_t cost, std::int64_t now_us) {
   if (now_us < w.closed_until_us) return w.closed_until_us - now_us;
   if (w.remaining && now_us >= w.reset_us) w.remaining.reset();
   const std::int64_t free = w.remaining.value_or(before_first_answer) - w.in_flight;
-  // One that costs more than the whole of an unknown rate goes out alone: only an answer tells.
+  // A request that costs more than an unknown limit is sent alone: only an answer reveals the limit.
   const bool alone = !w.remaining && w.in_flight == 0;
   if (free < cost && !alone) return std::max(w.reset_us - now_us, second / 20);
   w.in_flight += cost;

@@ -1,5 +1,5 @@
-// Keeps within the rates that Novu grants, from what it says of them in its answers. One for the
-// process, since all requests use one key. Every function is [any].
+// Keeps within Novu's rate limits, as its answers report them. One per process, because all requests use one API key.
+// Every function is [any].
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace notify_novu {
 
-// Novu counts these apart.
+// Novu limits these separately.
 enum class category { trigger, other };
 
-// What one answer says: RateLimit-Remaining and RateLimit-Reset, and Retry-After of a 429.
+// The limits in one answer: RateLimit-Remaining and RateLimit-Reset, and Retry-After of a 429.
 struct rate_report {
   std::optional<std::int64_t> remaining;
   std::optional<std::int64_t> reset_s;
-  std::optional<std::int64_t> refused_for_s;  // set with status 429 only
+  std::optional<std::int64_t> refused_for_s;  // only with status 429
 };
 
 class pacer {
  public:
-  // Takes `cost` tokens for one request and gives 0; or takes nothing and says after how many
-  // microseconds to ask again.
+  // Takes `cost` tokens for one request and returns 0; or takes nothing and returns the microseconds after which to ask
+  // again.
   std::int64_t take(category of, std::int64_t cost, std::int64_t now_us);
-  // A request that took `cost` was answered.
+  // A request that took `cost` got an answer.
   void answered(category of, std::int64_t cost, const rate_report& r, std::int64_t now_us);
   // A request that took `cost` got no answer.
   void unanswered(category of, std::int64_t cost);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 constexpr std::size_t most_token_bytes = 4096;
-constexpr std::int64_t bulk_cost = 100;  // whatever it holds
+constexpr std::int64_t bulk_cost = 100;  // whatever it contains
 constexpr std::array<std::string_view, 8> push_providers = {"expo",    "fcm",          "apns",         "one-signal",
                                                             "pushpad", "push-webhook", "pusher-beams", "appio"};
 
@@ -57,7 +57,7 @@ json::object subscriber_json(const ry::notify::subscriber& who) {
   return o;
 }
 
-// The channels that a workflow has when nobody has turned one off.
+// The channels of a workflow if none is turned off.
 std::uint32_t channels_of(std::string_view workflow) {
   return workflow == "welcome-email" ? RY_NOTIFY_EMAIL : all_channels;
 }

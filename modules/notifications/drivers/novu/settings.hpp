@@ -1,4 +1,4 @@
-// Settings of the driver; immutable after it was created.
+// Settings of the driver; immutable after its creation.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace notify_novu {
 
 struct settings {
-  std::string base_url;  // without a slash at its end
+  std::string base_url;  // without a slash at the end
   std::string api_key;  // empty: nothing can be sent
   std::uint64_t timeout_ms = 15'000;
   std::map<std::string, std::string, std::less<>> integrations;  // push provider -> identifier
-  bool step_conditions = false;  // Novu's steps look at payload.channels
-  std::size_t bulk_size = 1;  // triggers in one request; 1 = each its own
+  bool step_conditions = false;  // Novu's steps check payload.channels
+  std::size_t bulk_size = 1;  // triggers in one request; 1: each alone
   std::uint64_t bulk_wait_ms = 20;
 };
 
@@ -37,7 +37,7 @@ inline constexpr std::string_view settings_schema = R"json({
   }
 })json";
 
-// `text` fits the schema and has its defaults. Throws ry::error naming the key.
+// `text` is valid by the schema and has its defaults. Throws ry::error naming the key.
 settings read_settings(std::string_view text);
 
 }  // namespace notify_novu
