@@ -12219,7 +12219,7 @@ export interface operations {
             403: components["responses"]["host.ForeignSite"];
             429: components["responses"]["host.TooManyRequests"];
             500: components["responses"]["host.InternalError"];
-            /** @description The node cannot serve requests at the moment. */
+            /** @description The node cannot serve requests at the moment, or has too many connections (`CONNECTION_LIMIT`). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12236,7 +12236,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["host.Readiness"];
+                    "application/json": components["schemas"]["host.Readiness"] | components["schemas"]["host.Error"];
                 };
             };
             504: components["responses"]["host.TimedOut"];
