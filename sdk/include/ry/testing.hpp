@@ -85,7 +85,7 @@ class fake_host {
 
   // ---- scripting and records ----
   struct database_script {
-    // Answers statements whose text contains `part`; several answers come in turn, the last stays.
+    // Answers statements whose text contains `part`; several answers are used in order, the last one repeatedly.
     void on(std::string part, db_reply reply) { script_[std::move(part)].push_back(std::move(reply)); }
     void fail(std::string part, error e) { on(std::move(part), db_reply{{}, {}, 0, std::move(e)}); }
     std::vector<db_call> calls;
@@ -143,20 +143,20 @@ class fake_host {
       f();
     }
   }
-  // Runs until only timers later than `ms` from now wait.
+  // Runs until only timers later than `ms` from now are pending.
   void advance(std::uint64_t ms) {
     const std::int64_t until = now_us_ + static_cast<std::int64_t>(ms) * 1000;
     run_ready();
     while (fire_next(until)) run_ready();
     now_us_ = until;
   }
-  // Runs until nothing waits, moving the clock as needed, at most one virtual hour.
+  // Runs until nothing is pending, moving the clock as needed, at most one virtual hour.
   void run() {
     const std::int64_t until = now_us_ + 3'600'000'000;
     run_ready();
     while (fire_next(until)) run_ready();
   }
-  // Runs a task to its end. Throws what it throws, or std::logic_error when it waits for ever.
+  // Runs a task to its end. Throws its exception, or std::logic_error if it waits forever.
   template <class T>
   T await(task<T> t) {
     std::optional<result<T>> out;
@@ -198,7 +198,7 @@ class fake_host {
     }
     run_ready();
   }
-  // stop(), then destroy(). Throws std::logic_error when the stop does not end.
+  // stop(), then destroy(). Throws std::logic_error if the stop does not end.
   void unload() {
     bool stopped = false;
     const ry_module_v1* m = std::exchange(module_, nullptr);
@@ -217,14 +217,14 @@ class fake_host {
     if (module_->health(self_, &err) == RY_OK) return {};
     return error(RY_UNAVAILABLE, "", std::string(err.ptr, err.len));
   }
-  // What a healthy module reports as not working; empty: nothing, or it is not healthy.
+  // The degraded parts that a healthy module reports; empty: none, or it is not healthy.
   std::string degraded() {
     char text_of_problem[512];
     ry_errbuf problem{text_of_problem, sizeof text_of_problem, 0};
     if (module_->health(self_, &problem) != RY_OK) return {};
     return std::string(problem.ptr, problem.len);
   }
-  // Sends a request to a registered route and runs until nothing is ready; 404 when none matches.
+  // Sends a request to a registered route and runs until nothing is ready; 404 if no route matches.
   std::shared_ptr<answer> send(std::string_view method, std::string_view target, const call_options& o = {});
   answer call(std::string_view method, std::string_view target, const call_options& o = {}) {
     auto a = send(method, target, o);
@@ -235,7 +235,7 @@ class fake_host {
   void drop_client(const answer& a, std::int32_t why = RY_WHY_GONE);
   // Runs a registered job to its end; its outcome is RY_JOB_*.
   std::int32_t run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt = 1);
-  // Delivers an event to a registered consumer; the status it was acknowledged with.
+  // Delivers an event to a registered consumer; returns the status of its acknowledgement.
   ry_status deliver(std::string_view consumer, std::string_view kind, std::string_view key,
                     std::string_view payload_json);
 

@@ -37,7 +37,7 @@ class cancel_state {
     if (parent_) parent_->remove(parent_node_.node);
   }
 
-  // Once, before this state is shared: cancelled when `parent` is.
+  // Call once, before this state is shared: it is cancelled when `parent` is.
   void follow(std::shared_ptr<cancel_state> parent) {
     parent_ = std::move(parent);
     parent_node_.owner = this;
@@ -121,9 +121,9 @@ class cancel_token {
   cancel_token() = default;
   explicit cancel_token(std::shared_ptr<detail::cancel_state> state) noexcept : state_(std::move(state)) {}
   bool cancelled() const noexcept { return state_ && state_->why() != 0; }
-  std::int32_t why() const noexcept { return state_ ? state_->why() : 0; }  // RY_WHY_*, 0 = not
+  std::int32_t why() const noexcept { return state_ ? state_->why() : 0; }  // RY_WHY_*; 0: not cancelled
   explicit operator bool() const noexcept { return state_ != nullptr; }
-  // Throws RY_CANCELLED when cancelled: for long computations between two awaits.
+  // Throws RY_CANCELLED if cancelled: for long computations between two awaits.
   void check() const {
     if (cancelled()) throw error(RY_CANCELLED, "cancelled", "The work was called off");
   }
@@ -136,7 +136,7 @@ class cancel_token {
 class cancel_source {
  public:
   cancel_source() : state_(std::make_shared<detail::cancel_state>()) {}
-  // Cancelled also when `parent` is.
+  // Also cancelled when `parent` is.
   explicit cancel_source(const cancel_token& parent) : cancel_source() { state_->follow(parent.state()); }
   void cancel(std::int32_t why = RY_WHY_USER) const noexcept { state_->cancel(why); }
   bool cancelled() const noexcept { return state_->why() != 0; }
@@ -146,7 +146,7 @@ class cancel_source {
   std::shared_ptr<detail::cancel_state> state_;
 };
 
-// Runs f(why) when the token is cancelled, as long as this object lives.
+// Calls f(why) when the token is cancelled, during the lifetime of this object.
 template <class F>
 class cancel_callback : detail::cancel_node {
  public:

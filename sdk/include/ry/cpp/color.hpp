@@ -1,4 +1,4 @@
-// Colours of pages and e-mails: sRGB, and how well two of them can be told apart.
+// Colours of pages and e-mails: sRGB values and their contrast.
 #pragma once
 
 #include <cmath>
@@ -47,7 +47,7 @@ struct color {
     return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
   }
 
-  // The part `share` (0 to 1) of the way to another colour.
+  // Mixes in another colour; `share` from 0 to 1.
   color towards(const color& other, double share) const noexcept {
     const auto mix = [share](std::uint8_t from, std::uint8_t to) {
       return static_cast<std::uint8_t>(std::lround(from + (to - from) * share));

@@ -1,7 +1,6 @@
-// What a module knows of its host: interfaces, log, clock, executors, timers, running tasks.
-//
-// One context per module instance, made before the module's constructor runs and valid until its
-// destroy() returned. Every member may be called from any thread unless it says otherwise.
+// The module's view of its host: interfaces, log, clock, executors, timers, running tasks. There is one context per
+// module instance. It is created before the module's constructor runs and valid until destroy() has returned. Every
+// member may be called from any thread unless it says otherwise.
 #pragma once
 
 #include <ry/if/auth.h>
@@ -37,9 +36,8 @@ class service;
 
 namespace detail {
 
-// Name, slot and last member of 1.0 of each host interface. min_size is the length in host minor 0,
-// also when the table has grown: members that came later are tested with RY_HAS where the wrapper
-// uses them.
+// Name, slot and last member in 1.0 of each host interface. min_size is the length in host minor 0, even if the table
+// has grown: the wrapper tests later members with RY_HAS.
 template <class Table>
 struct interface_of;
 #define RY_INTERFACE_(type, name, place, last)                                                        \
@@ -86,8 +84,8 @@ struct log_field {
 };
 using log_fields = std::initializer_list<log_field>;
 
-// Counts running tasks and calls them off together. A task_group must live until join() or the
-// callback of close() has come.
+// Counts running tasks and cancels them together. A task_group must live until join() returns or the callback of
+// close() runs.
 class task_group {
  public:
   explicit task_group(const context& ctx) : ctx_(ctx) {}
@@ -95,9 +93,9 @@ class task_group {
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  // Starts t on exec: at once when the caller runs there, else posted. What it throws goes to the
-  // log. `token` replaces the group's own (then link it to token()). False after the group ended;
-  // t is dropped unrun.
+  // Starts t on exec: immediately if the caller runs there, otherwise posted. Its exceptions go to the log. `token`
+  // replaces the group's own token (link it to token()). False after the group has ended; t is destroyed without
+  // running.
   bool spawn(task<void> t, ry_exec* exec, cancel_token token = {});
   void cancel(std::int32_t why = RY_WHY_SHUTDOWN) const noexcept { source_.cancel(why); }
   cancel_token token() const noexcept { return source_.token(); }
@@ -106,14 +104,14 @@ class task_group {
     const std::size_t n = count_.load(std::memory_order_acquire);
     return n == 0 ? 0 : n - 1 + (closing_.load(std::memory_order_relaxed) ? 1 : 0);
   }
-  // Calls done.fn(done.ctx, RY_OK, NULL) once no task is left, on the thread that ended the last
-  // one. Once, and not together with join().
+  // Calls done.fn(done.ctx, RY_OK, NULL) when no task is left, on the thread that ended the last one. Call it once, and
+  // not together with join().
   void close(ry_done done) noexcept {
     idle_ = done;
     closing_.store(true, std::memory_order_relaxed);
     leave();
   }
-  // Waits until no task is left; nothing can be spawned afterwards. Once.
+  // Waits until no task is left; nothing can be spawned afterwards. Call it once.
   auto join();
 
  private:
@@ -130,7 +128,7 @@ class task_group {
 
   const context& ctx_;
   cancel_source source_;
-  std::atomic<std::size_t> count_{1};  // running tasks, and one until close()
+  std::atomic<std::size_t> count_{1};  // running tasks, plus one until close()
   std::atomic<bool> closing_{false};
   ry_done idle_{};
 };
@@ -145,10 +143,10 @@ class context {
   context& operator=(const context&) = delete;
 
   const ry_host* host() const noexcept { return host_; }
-  // The module's settings as a JSON object, defaults filled in.
+  // The module's settings as a JSON object, including defaults.
   std::string_view settings() const noexcept { return settings_; }
 
-  // The table of a host interface; nullptr when this host does not have it.
+  // The table of a host interface; nullptr if this host does not have it.
   template <class Table>
   const Table* try_interface() const noexcept {
     using facts = detail::interface_of<Table>;
@@ -209,8 +207,8 @@ class context {
     return out;
   }
 
-  // For owners of extension points: counts a broken rule of a point against the module of one of its drivers. False:
-  // this host cannot, or knows no such driver.
+  // For owners of extension points: counts a violation of a point's contract against the module of one of its drivers.
+  // False: this host does not support it, or does not know the driver.
   bool driver_misbehaved(std::string_view point, std::string_view driver, std::string_view rule,
                          std::string_view problem) const noexcept {
     const auto* services = try_interface<ry_services_v1>();
@@ -221,7 +219,7 @@ class context {
   // ---- executors and tasks ----
   ry_exec* pick_exec() const noexcept { return core().pick_exec(host_); }
   bool on_exec(const ry_exec* exec) const noexcept { return core().on_exec(exec) != 0; }
-  // Runs f on exec, later. What it throws goes to the log.
+  // Runs f on exec later. Its exceptions go to the log.
   template <class F>
   void post(ry_exec* exec, F f) const {
     struct call {
@@ -243,8 +241,8 @@ class context {
           "exec_post");
     c.release();
   }
-  // Starts a task in the module's own group: it is cancelled when the module stops, and the stop
-  // waits for it. exec: nullptr = the host's choice.
+  // Starts a task in the module's own group: stopping the module cancels it and waits for it. exec: nullptr: the host
+  // chooses.
   bool spawn(task<void> t, ry_exec* exec = nullptr, cancel_token token = {}) const {
     return tasks_.spawn(std::move(t), exec != nullptr ? exec : pick_exec(), std::move(token));
   }

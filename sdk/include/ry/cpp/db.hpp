@@ -28,7 +28,7 @@ concept array_like = !text_like<T> && requires(const T& t) {
   std::size(t);
 };
 
-// The arguments of one statement. `keep` copies what they refer to.
+// The arguments of one statement. `keep` copies the data that they refer to.
 class arguments {
  public:
   enum class texts { borrow, copy };
@@ -137,7 +137,7 @@ class row {
   bool is_null(std::size_t col) const { return cell(col).ptr == nullptr; }
   bool is_null(std::string_view col) const { return is_null(index(col)); }
 
-  // NULL throws; use the opt_ form for columns that may be NULL.
+  // Throws if the value is NULL; use the opt_ form for columns that may be NULL.
   template <class C>
   std::string_view text(const C& col) const {
     return view(known(index(col)));
@@ -238,7 +238,7 @@ class row {
   std::size_t at_;
 };
 
-// The rows of one statement. Copies share the result; it is released with the last one.
+// The rows of one statement. Copies share the result, which is released with the last one.
 class rows {
  public:
   rows() = default;
@@ -247,10 +247,10 @@ class rows {
 
   std::size_t size() const noexcept { return rows_ != nullptr ? rows_->n_rows : 0; }
   bool empty() const noexcept { return size() == 0; }
-  // Rows that an insert, update or delete touched.
+  // Number of rows that an insert, update or delete changed.
   std::uint64_t affected() const noexcept { return rows_ != nullptr ? rows_->affected : 0; }
   row operator[](std::size_t i) const noexcept { return row(rows_, i); }
-  // The first row; throws when there is none.
+  // The first row; throws if there is none.
   row front() const {
     if (empty()) throw internal("db.no_row", "the statement gave no row");
     return row(rows_, 0);
@@ -370,7 +370,7 @@ struct query_options {
   std::uint64_t timeout_ms = 0;  // 0 = the host's default
 };
 
-// A transaction; rolled back when it is destroyed before commit. Calls on it must not overlap.
+// A transaction; rolled back if it is destroyed before commit. Calls on it must not overlap.
 class tx {
  public:
   tx(const context* ctx, const ry_db_v1* table, ry_tx* handle, ry_exec* exec) noexcept
@@ -405,7 +405,7 @@ class tx {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
         detail::run_batch{table_, ctx_->host(), handle_, &statements}, detail::take_all_rows{table_});
   }
-  // -> result<void>; ends the transaction whatever comes back. Not called off by a cancel.
+  // -> result<void>; ends the transaction whatever the result. Not cancellable.
   auto commit() {
     return call_done([table = table_, h = std::exchange(handle_, nullptr)](ry_exec* exec, ry_done done) {
       return table->commit(h, exec, done);
@@ -430,8 +430,8 @@ class tx {
 
 namespace detail {
 
-// Holds the function of a subscription until the host cannot call it any more: ends on its own
-// executor, where the ABI promises that no call starts afterwards.
+// Keeps the function of a subscription alive until the host can no longer call it: it ends on its own executor, where
+// the ABI promises that no call starts afterwards.
 template <class Handle, class F>
 struct subscription_block {
   const context* ctx = nullptr;
@@ -454,7 +454,7 @@ struct subscription_block {
       ctx->complain(what, current_error());
     }
     running = false;
-    if (ended) delete this;  // f let go of its own subscription
+    if (ended) delete this;  // f released its own subscription
   }
   static void close(void* p) noexcept {
     std::unique_ptr<subscription_block> own(static_cast<subscription_block*>(p));
@@ -473,8 +473,8 @@ struct subscription_block {
 
 }  // namespace detail
 
-// Ends a subscription (of hints or of a live topic) when destroyed. On the subscription's executor
-// no call comes afterwards; elsewhere a call that is under way may still finish.
+// Ends a subscription (of hints or of a live topic) when destroyed. On the subscription's executor no call follows; on
+// other threads a running call may still finish.
 class subscription {
  public:
   subscription() = default;
@@ -504,7 +504,8 @@ class database {
  public:
   explicit database(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_db_v1>()) {}
 
-  // One statement, by itself -> result<rows>. The text should be constant: it is prepared and kept.
+  // One statement in its own transaction -> result<rows>. The text should be constant, because it is prepared and
+  // cached.
   template <class... A>
   auto query(std::string_view sql, const A&... a) const {
     return query_with(query_options(), sql, a...);
@@ -516,7 +517,7 @@ class database {
                         detail::arguments::make(detail::arguments::texts::borrow, a...)},
         detail::take_rows{table_});
   }
-  // Several statements in one transaction and one hop, all or nothing -> result<std::vector<rows>>.
+  // Several statements in one transaction and one round trip, all or nothing -> result<std::vector<rows>>.
   auto run(const batch& statements) const {
     return call<std::vector<rows>, ry_db_result* const*, std::size_t>(
         detail::run_batch{table_, ctx_->host(), nullptr, &statements}, detail::take_all_rows{table_});
@@ -534,7 +535,7 @@ class database {
     co_return opened;
   }
 
-  // f() runs on exec after each hint and at least every poll_ms, until the subscription ends.
+  // Calls f() on exec after each hint, and at least every poll_ms, until the subscription ends.
   template <class F>
   subscription listen(std::string_view channel, std::uint64_t poll_ms, ry_exec* exec, F f) const {
     using block = detail::subscription_block<ry_db_listen, F>;

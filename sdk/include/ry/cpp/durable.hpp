@@ -7,18 +7,18 @@ namespace ry {
 
 // ---- jobs -------------------------------------------------------------------------------------
 
-// How a job ends.
+// The outcome of a job.
 class job_outcome {
  public:
   static job_outcome done() noexcept { return job_outcome(RY_JOB_DONE); }
-  // core.job_complete was committed by the handler.
+  // The handler has committed core.job_complete.
   static job_outcome done_in_tx() noexcept { return job_outcome(RY_JOB_DONE_IN_TX); }
-  // A failed attempt; 0 = the kind's back-off.
+  // A failed attempt; 0: the kind's backoff.
   static job_outcome retry(error why, std::uint64_t delay_ms = 0) noexcept {
     return job_outcome(RY_JOB_RETRY, delay_ms, std::move(why));
   }
   static job_outcome snooze(std::uint64_t delay_ms) noexcept { return job_outcome(RY_JOB_SNOOZE, delay_ms); }
-  // Another worker may take it at once.
+  // Releases the job: another worker may claim it immediately.
   static job_outcome release() noexcept { return job_outcome(RY_JOB_RELEASE); }
   static job_outcome dead(error why) noexcept { return job_outcome(RY_JOB_DEAD, 0, std::move(why)); }
 
@@ -62,7 +62,7 @@ struct job_state {
 
 }  // namespace detail
 
-// A job being run; ended by what its handler returns. Views are valid until then.
+// A running job, which ends with its handler's result. Views are valid until then.
 class job {
  public:
   explicit job(std::shared_ptr<detail::job_state> s) noexcept : state_(std::move(s)) {}
@@ -146,13 +146,13 @@ class job_queue {
   // -> result<std::int64_t>, the id. RY_ALREADY_EXISTS: an unfinished job has the unique key.
   auto enqueue(job_request request) const { return add(nullptr, std::move(request)); }
   auto enqueue(const tx& in, job_request request) const { return add(in.handle(), std::move(request)); }
-  // Starts a job here that was born leased to this node, after its commit.
+  // Starts a job here that was created already leased to this node, after its commit.
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence,
                   std::string_view args_json) const noexcept {
     return table_->adopt(ctx_->host(), str(kind), id, fence, str(args_json));
   }
   void poke(std::string_view queue = {}) const noexcept { table_->poke(ctx_->host(), str(queue)); }
-  // Calls off a job on whatever node runs it -> result<void>.
+  // Cancels a job on whatever node runs it -> result<void>.
   auto cancel(std::int64_t id) const {
     return call_done(
         [t = table_, host = ctx_->host(), id](ry_exec* exec, ry_done done) { return t->cancel(host, id, exec, done); });
@@ -192,8 +192,8 @@ struct event_state {
 
 }  // namespace detail
 
-// A domain event being handled; acknowledged when its handler returns, delivered again when that
-// throws. It may come twice: id() is stable.
+// A domain event for a handler; acknowledged when the handler returns, delivered again if it throws. It may arrive
+// twice: id() is stable.
 class event {
  public:
   explicit event(std::shared_ptr<detail::event_state> s) noexcept : state_(std::move(s)) {}
@@ -209,7 +209,7 @@ class event {
   std::shared_ptr<detail::event_state> state_;
 };
 
-// What a live topic delivers; valid during the call. bytes empty: look into your log up to cursor.
+// A message of a live topic; valid during the call. bytes empty: read your log up to cursor.
 struct live_message {
   std::string_view topic;
   std::uint64_t cursor = 0;
@@ -240,11 +240,11 @@ class event_bus {
                          std::uint32_t flags = 0) const noexcept {
     return table_->live_publish(ctx_->host(), str(topic), cursor, raw(bytes), flags);
   }
-  // Whether RY_LIVE_AHEAD is of use now.
+  // Whether a driver currently uses RY_LIVE_AHEAD.
   bool live_carries() const noexcept {
     return RY_HAS(table_, ry_events_v1, live_carries) && table_->live_carries(ctx_->host()) != 0;
   }
-  // f(const live_message&) on exec, until the subscription ends.
+  // Calls f(const live_message&) on exec until the subscription ends.
   template <class F>
   subscription live_subscribe(std::string_view topic, ry_exec* exec, F f) const {
     using block = detail::subscription_block<ry_subscription, F>;

@@ -1,4 +1,4 @@
-// Text in HTML pages and mails.
+// Text in HTML pages and e-mails.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace ry {
 
-// Text as it may stand between tags and in a quoted attribute. It makes no address safe: a link's
-// scheme is the caller's to check.
+// Escapes text for use between tags and in a quoted attribute. Does not make an address safe: the caller must check a
+// link's scheme.
 inline std::string escaped_html(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -1,16 +1,14 @@
-// Requests, answers, forms, streams.
-//
-// A request is a cheap handle that may be copied; it is ended by respond, fail, respond_file or
-// open_stream, and answers 500 by itself when the last copy goes without that. Everything it shows
-// is valid until it is ended. Its cancel token tells that the client left, the deadline passed or
-// the host drains; after open_stream the same token speaks for the stream.
+// Requests, responses, forms and streams. A request is a cheap handle that may be copied. respond, fail, respond_file
+// or open_stream ends it; if its last copy is destroyed without one of these, it answers 500. Its data is valid until
+// it ends. Its cancel token is cancelled when the client disconnects, the deadline passes or the host drains; after
+// open_stream the same token belongs to the stream.
 #pragma once
 
 #include <ry/cpp/op.hpp>
 
 namespace ry {
 
-// What a handler answers.
+// The response of a handler.
 class response {
  public:
   explicit response(std::uint32_t status = 204) : status_(status) {}
@@ -87,8 +85,8 @@ struct request_state {
     if (r == nullptr) throw precondition("http.request_ended", "the request is answered already");
     return r;
   }
-  // Ends the request by f(handle). A refusal of the host (a header that cannot be sent) leaves it
-  // open and throws.
+  // Ends the request with f(handle). If the host refuses (a header that cannot be sent), the request stays open and
+  // this throws.
   template <class F>
   void end(const char* what, F&& f) {
     ry_request* r = take();
@@ -117,7 +115,7 @@ struct request_state {
   cancel_state cancel;
 };
 
-// The completion of read_body carries no error view, so it is no call_op.
+// The completion of read_body has no error view, so call_op does not apply.
 class body_op {
  public:
   explicit body_op(std::shared_ptr<request_state> s) noexcept : state_(std::move(s)) {}
@@ -155,8 +153,8 @@ class body_op {
 
 }  // namespace detail
 
-// An open answer. Closed (what is queued is sent) when destroyed. write and close may be called
-// from any thread, but not two members at once on one object.
+// An open response. Destroying it closes it after the queued data is sent. write and close may be called from any
+// thread, but not two members of one object at once.
 class stream {
  public:
   stream(std::shared_ptr<detail::request_state> of, ry_stream* handle) noexcept
@@ -172,7 +170,7 @@ class stream {
   }
   ~stream() { close(); }
 
-  // RY_RESOURCE_EXHAUSTED: the reader is too slow and will be cut; RY_CANCELLED: it is gone.
+  // RY_RESOURCE_EXHAUSTED: the client reads too slowly and will be disconnected; RY_CANCELLED: it has disconnected.
   ry_status write(std::string_view bytes) noexcept {
     return handle_ != nullptr ? state_->http.stream_write(handle_, raw(bytes)) : RY_CANCELLED;
   }
@@ -180,27 +178,27 @@ class stream {
   ry_status write_buffer(ry_buffer* b) noexcept {
     return handle_ != nullptr ? state_->http.stream_write_buffer(handle_, b) : RY_CANCELLED;
   }
-  // Waits until less than a quarter of the bound is queued -> result<void>.
+  // Waits until less than a quarter of the limit is queued -> result<void>.
   auto ready() noexcept {
     return call_done([http = &state_->http, h = handle_](ry_exec* exec, ry_done done) -> ry_status {
       if (h == nullptr) return RY_CANCELLED;
       return http->stream_ready(h, exec, done);
     });
   }
-  // Sends `bytes` after every interval without a write; 0 ends that.
+  // Sends `bytes` after every interval without a write; 0 turns this off.
   ry_status keepalive(std::uint64_t interval_ms, std::string_view bytes) noexcept {
     return handle_ != nullptr ? state_->http.stream_keepalive(handle_, interval_ms, raw(bytes)) : RY_CANCELLED;
   }
   void close() noexcept {
     if (handle_ == nullptr) return;
     state_->http.stream_close(std::exchange(handle_, nullptr));
-    // A close seen elsewhere may be running on the stream's executor: keep what it touches.
+    // A close on another thread may be running on the stream's executor: keep the data that it uses alive.
     if (!state_->ctx.on_exec(state_->exec)) {
       (void)guard([&] { state_->ctx.post(state_->exec, [keep = state_] { (void)keep; }); });
     }
   }
   bool is_open() const noexcept { return handle_ != nullptr; }
-  // Cancelled when the client is gone, was cut, or the host drains (RY_WHY_SHUTDOWN).
+  // Cancelled when the client disconnects or is disconnected, or the host drains (RY_WHY_SHUTDOWN).
   cancel_token cancel() const noexcept {
     return cancel_token(std::shared_ptr<detail::cancel_state>(state_, &state_->cancel));
   }
@@ -215,7 +213,7 @@ class sse {
  public:
   explicit sse(stream s) noexcept : stream_(std::move(s)) {}
 
-  // One event in wire form; id and name may be empty. data may hold line breaks.
+  // One event in wire form; id and name may be empty. data may contain line breaks.
   static std::string format(std::string_view data, std::string_view id = {}, std::string_view name = {}) {
     std::string out;
     out.reserve(data.size() + id.size() + name.size() + 32);
@@ -240,7 +238,7 @@ class sse {
     for (const char c : text) out += c == '\n' || c == '\r' ? ' ' : c;
     return stream_.write(out + "\n\n");
   }
-  // How long the client waits before it reconnects.
+  // The time after which the client reconnects.
   ry_status retry(std::uint64_t ms) { return stream_.write("retry: " + std::to_string(ms) + "\n\n"); }
   ry::stream& raw() noexcept { return stream_; }
   auto ready() noexcept { return stream_.ready(); }
@@ -275,7 +273,7 @@ class form {
     }
   }
   const std::vector<form_part>& parts() const noexcept { return parts_; }
-  // The value of the first field of that name.
+  // The value of the first field with this name.
   std::optional<std::string_view> field(std::string_view name) const noexcept {
     for (const auto& p : parts_) {
       if (!p.is_file && p.name == name) return p.value;
@@ -303,21 +301,21 @@ class request {
   ry_exec* exec() const noexcept { return state_->exec; }
   const ry_request_view& view_of() const noexcept { return v(); }
 
-  // The first header of that name in any case; empty when there is none.
+  // The first header with this name in any case; empty if there is none.
   std::string_view header(std::string_view name) const noexcept {
     for (std::size_t i = 0; i < v().n_headers; ++i) {
       if (iequals(view(v().headers[i].name), name)) return view(v().headers[i].value);
     }
     return {};
   }
-  // A parameter of the route's pattern; empty when the pattern has none of that name.
+  // A parameter of the route's pattern; empty if the pattern has none with this name.
   std::string_view param(std::string_view name) const noexcept {
     for (std::size_t i = 0; i < v().n_params; ++i) {
       if (view(v().params[i].name) == name) return view(v().params[i].value);
     }
     return {};
   }
-  // The first query parameter of that name, decoded. A broken escape throws RY_INVALID_ARGUMENT.
+  // The first query parameter with this name, decoded. An invalid escape throws RY_INVALID_ARGUMENT.
   std::optional<std::string> query(std::string_view name) const {
     const auto all = query_all(name, 1);
     if (all.empty()) return std::nullopt;
@@ -342,7 +340,7 @@ class request {
     return out;
   }
 
-  // All query parameters in their order, decoded. A broken escape throws RY_INVALID_ARGUMENT.
+  // All query parameters in order, decoded. An invalid escape throws RY_INVALID_ARGUMENT.
   std::vector<std::pair<std::string, std::string>> query_list() const {
     std::vector<std::pair<std::string, std::string>> out;
     std::string_view rest = view(v().query);
@@ -362,7 +360,7 @@ class request {
 
   // nullptr only on public routes.
   const ry_principal* principal() const noexcept { return v().principal; }
-  // The caller's subject; throws RY_UNAUTHENTICATED when there is no caller.
+  // The caller's subject; throws RY_UNAUTHENTICATED if there is no caller.
   std::string_view subject() const {
     if (principal() == nullptr) throw unauthenticated("auth.required", "Authentication required");
     return view(principal()->subject);
@@ -374,7 +372,7 @@ class request {
 
   // ---- ends of the request; a second end throws RY_FAILED_PRECONDITION ----
   void respond(const response& r) const { state_->respond(r); }
-  // Does nothing when the request was ended already.
+  // Does nothing if the request has already ended.
   void fail(const error& e) const noexcept { state_->fail(e); }
   // A part of a file; RY_NOT_FOUND leaves the request open.
   ry_status respond_file(std::string_view file_path, const headers& fields, std::uint32_t status = 200,

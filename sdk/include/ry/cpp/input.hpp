@@ -1,4 +1,4 @@
-// What requests name, read by one rule in all modules: ids and cursors of pages.
+// Reads ids and cursors in requests, by the same rules in all modules.
 #pragma once
 
 #include <ry/cpp/types.hpp>
@@ -13,7 +13,7 @@ namespace ry {
 
 namespace detail {
 
-// FNV-1a: tells lists apart; it guards nothing.
+// FNV-1a: distinguishes lists; it protects nothing.
 inline std::string list_mark(std::string_view list) {
   std::uint32_t h = 2166136261u;
   for (const char c : list) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -28,16 +28,15 @@ inline error wrong_cursor() {
 
 }  // namespace detail
 
-// Opaque cursors of keyset pages. A cursor knows the list that it was given out for: one of another
-// list is refused instead of answering a page of the wrong place.
-// `list` names the list with all that selects its rows ("ledger:<account>"); `key` is the last row's
-// key, of characters that need no escape in a URL.
+// Opaque cursors of keyset pages. A cursor contains the list that it belongs to; a cursor of another list is refused
+// instead of returning a page from the wrong position. `list` names the list with everything that selects its rows
+// ("ledger:<account>"); `key` is the last row's key, of characters that need no escape in a URL.
 inline std::string make_cursor(std::string_view list, std::string_view key) {
   return detail::list_mark(list) + "." + std::string(key);
 }
 
-// The key inside. Throws RY_INVALID_ARGUMENT (400 "cursor is not valid for this list") for what make_cursor() did
-// not give out for this list; the key itself is the caller's to check.
+// The key in the cursor. Throws RY_INVALID_ARGUMENT (400 "cursor is not valid for this list") unless make_cursor() made
+// it for this list. The caller must check the key itself.
 inline std::string read_cursor(std::string_view list, std::string_view text) {
   const auto mark = detail::list_mark(list) + ".";
   if (text.size() <= mark.size() || text.size() > 256 || text.substr(0, mark.size()) != mark) {

@@ -8,9 +8,9 @@
 
 namespace ry {
 
-// Counts how often accounts reached this limit: add() for each request that is refused, or entry that is removed, because of it.
-// limit: what is limited, in the plural, as in the settings ("threads", "api_keys"). Make it when the module is created, so that
-// the series begins with 0.
+// Counts how often accounts reached this limit: call add() for each request that is refused, or entry that is removed,
+// because of it. limit: the limited objects in the plural, as in the settings ("threads", "api_keys"). Create it
+// together with the module, so that the series exists.
 inline metric account_limit(const context& ctx, std::string_view limit) {
   return ctx.metrics().counter("account_limits_reached_total", "", {{"limit", std::string(limit)}});
 }

@@ -9,7 +9,7 @@
 
 namespace ry {
 
-// For the parameter body_text; body_html is null then. html: empty = none. Throws ry::error.
+// For the parameter body_text; body_html is then null. html: empty: none. Throws ry::error.
 inline std::string seal_mail_bodies(const service<ry_mail_v1>& mail, std::string_view text, std::string_view html) {
   return detail::taken("mail.seal_bodies",
                        [&](ry_take_fn take, void* ctx) {

@@ -22,7 +22,7 @@
 
 namespace ry::mcp {
 
-// Whom to reach: owns what ry_mcp_target borrowed.
+// The server to connect to: owns the data that ry_mcp_target borrowed.
 struct target {
   explicit target(const ry_mcp_target& t)
       : flags(t.flags),
@@ -39,12 +39,12 @@ struct target {
   std::uint64_t connect_timeout_ms, max_message_bytes;
 };
 
-// A configuration that stands for another one.
+// A configuration that replaces another one.
 struct resolved {
   std::string type, config_json;
 };
 
-// How the server took a configuration that was named: owns what ry_mcp_refusal borrowed.
+// The server's reaction to a named configuration: owns the data that ry_mcp_refusal borrowed.
 struct refusal {
   explicit refusal(const ry_mcp_refusal& r)
       : http_status(r.http_status), config_json(text(r.config_json)), authenticate(text(r.authenticate)) {}
@@ -53,17 +53,17 @@ struct refusal {
   std::string config_json, authenticate;
 };
 
-// How a message fared; zero and empty where there is nothing to say.
+// The result of sending a message; zero and empty where unknown.
 struct outcome {
   std::uint32_t flags = 0, http_status = 0, retry_after_s = 0;
   std::string body, authenticate;
 };
 
-// The module's ear. On the executor of the session, not after its close().
+// Receives the messages of a session. Called on the executor of the session, and not after its close().
 class sink {
  public:
   sink(const ry_mcp_sink& s, void* ctx) noexcept : table_(s), ctx_(ctx) {}
-  // RY_RESOURCE_EXHAUSTED: taken, but read no further until resume(); others: end the session.
+  // RY_RESOURCE_EXHAUSTED: accepted, but stop reading until resume(); other errors: end the session.
   ry_status message(std::uint64_t token, std::string_view json) const noexcept {
     return table_.on_message(ctx_, token, str(json));
   }
@@ -89,7 +89,7 @@ class sink {
   void* ctx_;
 };
 
-// A message to be sent: owns what ry_mcp_message borrowed.
+// A message to be sent: owns the data that ry_mcp_message borrowed.
 struct message {
   explicit message(const ry_mcp_message& m)
       : kind(m.kind & 0xff),

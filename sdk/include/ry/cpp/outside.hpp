@@ -116,7 +116,7 @@ struct client_head {
   headers fields;
   std::string url;  // after redirects
   std::string peer_address;
-  // The first field of that name in any case; empty when there is none.
+  // The first field with this name in any case; empty if there is none.
   std::string_view header(std::string_view name) const noexcept {
     for (const auto& [n, value] : fields) {
       if (iequals(n, name)) return value;
@@ -131,7 +131,7 @@ struct client_response : client_head {
 
 namespace detail {
 
-// One request under way; kept alive by its stream and by the host until on_done.
+// One request in progress; its stream, and the host until on_done, keep it alive.
 struct client_flow {
   const context* ctx;
   const ry_http_client_v1* table;
@@ -184,8 +184,8 @@ struct client_flow {
 
 }  // namespace detail
 
-// An answer that is read piece by piece; on the executor of the chain that opened it. Destroying it
-// early closes the connection.
+// A response that is read in pieces, on the executor of the chain that opened it. Destroying it early closes the
+// connection.
 class client_stream {
  public:
   explicit client_stream(detail::client_flow* flow) noexcept : flow_(flow) {}
@@ -200,8 +200,8 @@ class client_stream {
     flow_->release();
   }
   const client_head& head() const noexcept { return flow_->head; }
-  // The next piece; nullopt at the end. Reading pauses while 256 KiB wait here. A cancel of the
-  // chain ends the wait with RY_CANCELLED.
+  // The next piece; nullopt at the end. Reading pauses while 256 KiB wait here. Cancelling the chain ends the wait with
+  // RY_CANCELLED.
   task<result<std::optional<std::string>>> next() {
     detail::client_flow* f = flow_;
     while (f->chunks.empty() && !f->done) {
@@ -233,7 +233,7 @@ class http_client {
  public:
   explicit http_client(const context& ctx) : ctx_(&ctx), table_(&ctx.interface<ry_http_client_v1>()) {}
 
-  // Sends the request and waits for the head of the answer.
+  // Sends the request and waits for the head of the response.
   task<result<client_stream>> open(client_request request) const {
     detail::env& env = co_await detail::this_env{};
     auto own = std::make_unique<detail::client_flow>();
@@ -260,7 +260,7 @@ class http_client {
     if (f->failure.status() != RY_OK && !f->head_seen) co_return f->failure;
     co_return std::move(s);
   }
-  // The whole answer, at most max_response bytes.
+  // The whole response, at most max_response bytes.
   task<result<client_response>> fetch(client_request request) const {
     result<client_stream> opened = co_await open(std::move(request));
     if (!opened) co_return opened.error();
@@ -274,7 +274,7 @@ class http_client {
     static_cast<client_head&>(out) = opened->head();
     co_return std::move(out);
   }
-  // Would the address guard take the literal form of this URL?
+  // Whether the address guard accepts the literal form of this URL.
   ry_status check_url(std::string_view url) const noexcept { return table_->check_url(ctx_->host(), str(url)); }
 
  private:
@@ -382,8 +382,8 @@ struct process_flow {
 
 }  // namespace detail
 
-// A running child; killed with its whole group when destroyed. On the executor given to spawn,
-// except for write, close_stdin, kill and the destructor.
+// A running child; destroying it kills its whole group. Use it on the executor given to spawn, except for write,
+// close_stdin, kill and the destructor.
 class child {
  public:
   explicit child(detail::process_flow* f) noexcept : flow_(f) {}
@@ -412,7 +412,7 @@ class child {
     }
     co_return std::move(out);
   }
-  // Drops what was not read and waits for the exit.
+  // Discards unread output and waits for the exit.
   task<result<process_exit>> wait() {
     for (;;) {
       result<std::optional<process_output>> out = co_await read();
@@ -469,7 +469,7 @@ inline processes context::processes() const {
 // ---- secrets, metrics, tokens -----------------------------------------------------------------
 
 namespace detail {
-// For functions that hand bytes to a ry_take_fn once, inside the call.
+// For functions that pass bytes to a ry_take_fn once, within the call.
 template <class Call>
 result<std::string> taken(const char* what, Call&& c) {
   struct sink {
@@ -488,7 +488,7 @@ result<std::string> taken(const char* what, Call&& c) {
 }
 }  // namespace detail
 
-// Masks a text in the host's log as long as it lives, and a while longer.
+// Masks a text in the host's log during the lifetime of this object and for a while afterwards.
 class masked_text {
  public:
   masked_text(const context& ctx, std::string text) : ctx_(&ctx), text_(std::move(text)) {
@@ -520,7 +520,7 @@ class secrets {
       return table_->open(ctx_->host(), str(place), raw(sealed), take, p);
     });
   }
-  // Masks this text in the host's log for good; see masked_text for what belongs to a user.
+  // Masks this text in the host's log permanently; use masked_text for a user's secret.
   void redact(std::string_view secret) const noexcept { table_->redact(ctx_->host(), str(secret)); }
 
  private:
@@ -531,7 +531,7 @@ inline secrets context::secrets() const {
   return ry::secrets(*this);
 }
 
-// A figure; copy it freely. One that could not be made does nothing.
+// A metric; copy it freely. If its creation failed, it does nothing.
 class metric {
  public:
   metric() = default;
@@ -643,7 +643,7 @@ class service {
   ry_lease* lease_ = nullptr;
 };
 
-// Throws RY_NOT_FOUND when nobody provides it.
+// Throws RY_NOT_FOUND if no module provides it.
 template <class Table>
 service<Table> context::acquire(std::string_view id) const {
   const auto& services = interface<ry_services_v1>();

@@ -1,5 +1,4 @@
-// Pages of lists: read from the database one row beyond the page, answered as
-// {"<name>":[...],"next_cursor":...}.
+// Pages of lists: reads one row more than the page from the database, and returns {"<name>":[...],"next_cursor":...}.
 #pragma once
 
 #include <ry/cpp/db.hpp>
@@ -17,11 +16,11 @@ namespace ry {
 
 struct page_of_rows {
   std::vector<std::string> rows;  // JSON objects
-  std::optional<std::string> next;  // the key of the last row when there are more: for make_cursor()
+  std::optional<std::string> next;  // the key of the last row if there are more rows: for make_cursor()
 };
 
-// `read`: up to limit + 1 rows with a column "doc", a JSON object, and the list's key in a column
-// "id". Throws RY_INTERNAL when they have none.
+// `read`: up to limit + 1 rows with a column "doc", a JSON object, and the list's key in a column "id". Throws
+// RY_INTERNAL if they are missing.
 inline page_of_rows read_page(const rows& read, std::int64_t limit) {
   page_of_rows out;
   for (const auto r : read) {
@@ -34,7 +33,7 @@ inline page_of_rows read_page(const rows& read, std::int64_t limit) {
   return out;
 }
 
-// The answer's body. `list` as in make_cursor().
+// The body of the response. `list` as in make_cursor().
 inline std::string page_json(std::string_view name, std::string_view list, const page_of_rows& page) {
   std::string doc = "{\"" + std::string(name) + "\":[";
   for (const auto& row : page.rows) {
@@ -46,8 +45,8 @@ inline std::string page_json(std::string_view name, std::string_view list, const
   return doc + "}";
 }
 
-// A query parameter that is a whole number, or nullopt when it is not given. Throws
-// RY_INVALID_ARGUMENT (422, naming the parameter and its bounds) for anything else.
+// A query parameter that is a whole number, or nullopt if it is missing. Throws RY_INVALID_ARGUMENT (422, naming the
+// parameter and its range) for any other value.
 inline std::optional<std::int64_t> query_integer(const request& r, std::string_view name, std::int64_t min,
                                                  std::int64_t max) {
   const auto text = r.query(name);
@@ -62,8 +61,7 @@ inline std::optional<std::int64_t> query_integer(const request& r, std::string_v
   return out;
 }
 
-// The query parameter "cursor" of a list whose keys are UUIDs. Throws as read_cursor() and
-// require_uuid() do.
+// The query parameter "cursor" of a list whose keys are UUIDs. Throws like read_cursor() and require_uuid().
 inline std::optional<uuid> query_uuid_cursor(const request& r, std::string_view list) {
   const auto text = r.query("cursor");
   if (!text) return std::nullopt;

@@ -171,8 +171,8 @@ struct event_handler {
 
 }  // namespace detail
 
-// Drivers of an extension point that this module owns. Any thread. A driver that is removed is
-// handed back to the host when the last `entry` of it is gone.
+// Drivers of an extension point that this module owns. Any thread. A removed driver is returned to the host when its
+// last `entry` is destroyed.
 template <class Table>
 class drivers {
  public:
@@ -187,7 +187,7 @@ class drivers {
   };
   using entry = std::shared_ptr<const driver>;
 
-  // The driver of that name; an empty pointer when there is none.
+  // The driver with this name; an empty pointer if there is none.
   entry find(std::string_view name) const {
     std::lock_guard lock(mutex_);
     for (const auto& d : all_) {
@@ -225,9 +225,9 @@ class drivers {
     d->self = self;
     return d;
   }
-  // An empty `next`: nothing comes in its place.
+  // An empty `next`: the driver is not replaced.
   void exchange(ry_str name, std::shared_ptr<driver> next, ry_done done) noexcept {
-    std::shared_ptr<driver> gone;  // its last reference goes after the lock
+    std::shared_ptr<driver> gone;  // its last reference is destroyed after the lock
     {
       std::lock_guard lock(mutex_);
       for (auto it = all_.begin(); it != all_.end(); ++it) {
@@ -297,8 +297,7 @@ class registrar {
     for (const auto& f : files) migration(f.id, f.sql, f.flags);
   }
 
-  // f(job) -> task<job_outcome>. What it throws is a failed attempt; a cancel of the host hands
-  // over.
+  // f(job) -> task<job_outcome>. An exception is a failed attempt; a cancel of the host releases the job.
   template <class F>
   void job(std::string_view kind, F f, const job_options& o = {}) {
     using handler = detail::job_handler<F>;

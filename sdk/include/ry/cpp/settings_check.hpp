@@ -15,14 +15,14 @@
 
 namespace ry {
 
-// Lives as long as the module. Threads: create(), and what the host calls on the same thread.
+// Lives as long as the module. Threads: create(), and calls of the host on the same thread.
 class settings_faults {
  public:
   struct fault {
     std::string key, message;
   };
 
-  // `key` as in TOML, below the module's own table; quoted() for parts of it that users chose.
+  // `key` as in TOML, within the module's own table; use quoted() for parts that users chose.
   void add(std::string key, std::string message) { all_.push_back({std::move(key), std::move(message)}); }
   const std::vector<fault>& all() const noexcept { return all_; }
 
@@ -30,7 +30,7 @@ class settings_faults {
     for (const fault& f : all_) to.fault(to.ctx, str(f.key), str(f.message));
   }
 
-  // For modules that know everything once they are created.
+  // For modules that know all faults after their creation.
   static void check(void* self, const ry_settings_sink* sink) noexcept {
     static_cast<const settings_faults*>(self)->tell(*sink);
   }

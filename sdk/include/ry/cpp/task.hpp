@@ -21,7 +21,7 @@ class context;
 
 namespace detail {
 
-// What a chain carries; lives in the frame of its root.
+// The state of a chain; lives in the frame of its root.
 struct env {
   const context* ctx = nullptr;
   ry_exec* exec = nullptr;
@@ -106,7 +106,7 @@ class [[nodiscard]] task {
    private:
     std::coroutine_handle<promise_type> handle_;
   };
-  // Once; the task must outlive the await (a temporary does).
+  // Await it once; the task must outlive the await (a temporary does).
   awaiter operator co_await() && noexcept { return awaiter(handle_); }
 
  private:
@@ -127,7 +127,7 @@ struct this_env {
   env* env_ = nullptr;
 };
 
-// The root of a chain: owns its env, frees itself at the end, then calls `ended`.
+// The root of a chain: owns its env, destroys itself at the end, then calls `ended`.
 class root {
  public:
   struct promise_type : promise_base {
@@ -148,7 +148,7 @@ class root {
     root get_return_object() noexcept { return root(std::coroutine_handle<promise_type>::from_promise(*this)); }
     end final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }  // roots catch everything themselves
+    void unhandled_exception() noexcept { std::terminate(); }  // roots catch all exceptions themselves
   };
 
   std::coroutine_handle<promise_type> prepare(env e, void (*ended)(void*) noexcept, void* ctx) noexcept {
@@ -177,7 +177,7 @@ inline task<cancel_token> this_cancel() {
   co_return e.cancel;
 }
 
-// Runs t under another token; an empty token shields it, e.g. to write down why a run was stopped.
+// Runs t under another token; an empty token shields it from cancellation, for example to store why a run was stopped.
 template <class T>
 task<T> with_cancel(cancel_token token, task<T> t) {
   struct restore {

@@ -5,7 +5,7 @@
 
 namespace ry::testing {
 
-// One request under way: also what the handles ry_request and ry_stream of the fake point to.
+// One request in progress; the fake's handles ry_request and ry_stream point to it.
 struct fake_host::exchange {
   fake_host* host = nullptr;
   std::shared_ptr<answer> out = std::make_shared<answer>();
@@ -135,7 +135,7 @@ struct tables {
         0,
         [](ry_request* r, std::uint32_t status, const ry_header* f, std::size_t n,
            ry_bytes body) noexcept -> ry_status {
-          // Like a host that will not send a header; a test asks for it by this value.
+          // Like a host that refuses to send a header; a test requests it with this value.
           for (std::size_t i = 0; i < n; ++i) {
             if (view(f[i].value) == "refuse me") return RY_INVALID_ARGUMENT;
           }

@@ -14,17 +14,17 @@
 
 namespace ry {
 
-// Without its place in the table of every context: few modules ask for it, and seldom.
+// Not in the table of every context, because few modules use it, and seldom.
 template <>
 inline const ry_trace_v1* context::try_interface<ry_trace_v1>() const noexcept {
   constexpr auto size = static_cast<std::uint32_t>(offsetof(ry_trace_v1, release) + sizeof(ry_trace_v1::release));
   return static_cast<const ry_trace_v1*>(get_(host_, str(RY_TRACE_1), size));
 }
 
-// A trace, or none (also on a host that knows of no traces). Lives no longer than its context. [any]
+// A trace, or none (also on a host without tracing). Must not outlive its context. [any]
 class trace {
  public:
-  // What this thread works for.
+  // The current trace of this thread.
   static trace current(const context& ctx) noexcept {
     trace out(ctx);
     if (out.table_ != nullptr) out.handle_ = out.table_->current(ctx.host());
@@ -44,7 +44,7 @@ class trace {
     if (handle_ != nullptr) table_->release(handle_);
   }
 
-  // This thread works for it, up to the next await or the end of the callback.
+  // Makes it current on this thread, until the next await or the end of the callback.
   void enter() const noexcept {
     if (table_ != nullptr) table_->enter(ctx_->host(), handle_);
   }

@@ -1,7 +1,5 @@
-// Text, bytes, UUIDs, errors and results: the value types of the C++ wrapper.
-//
-// Views never own: they live as long as what they were taken from. `error` and `result` own what
-// they say. Nothing here is bound to a thread.
+// Text, bytes, UUIDs, errors and results: the value types of the C++ wrapper. Views own nothing: they are valid as long
+// as their source. `error` and `result` own their content. Nothing here is bound to a thread.
 #pragma once
 
 #include <ry/abi.h>
@@ -41,14 +39,14 @@ inline std::string text(ry_bytes b) {
   return std::string(view(b));
 }
 
-// Bytes as a parameter of a statement or a message, told apart from text by type.
+// Bytes as a parameter of a statement or a message, distinct from text by type.
 struct bytes_view {
   explicit bytes_view(std::string_view s) noexcept : data(raw(s)) {}
   explicit bytes_view(ry_bytes b) noexcept : data(b) {}
   ry_bytes data;
 };
 
-// Compares ASCII text without case, as header names are compared.
+// Compares ASCII text without case, like header names.
 inline bool iequals(std::string_view a, std::string_view b) noexcept {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   if (a.size() != b.size()) return false;
@@ -127,7 +125,7 @@ inline const char* status_name(ry_status st) noexcept {
   return st >= 0 && st <= RY_UNAUTHENTICATED ? names[st] : "unknown";
 }
 
-// What went wrong: a value that may be thrown. Copying never throws.
+// An error: a value that may be thrown. Copying never throws.
 class error : public std::exception {
  public:
   explicit error(ry_status st = RY_UNKNOWN) noexcept : status_(st) {}
@@ -135,7 +133,7 @@ class error : public std::exception {
       : status_(st),
         texts_(std::make_shared<texts>(texts{std::move(reason), std::move(message), std::move(detail_json)})) {}
 
-  // The error of a completion. When memory is short only the status remains.
+  // The error of a completion. If memory is exhausted, only the status remains.
   static error from(ry_status st, const ry_error_view* v) noexcept {
     error e(st);
     if (v == nullptr) return e;
@@ -172,7 +170,7 @@ class error : public std::exception {
     e.retry_after_s_ = seconds;
     return e;
   }
-  // `json` becomes the value of "detail" in the answer's body.
+  // `json` becomes the value of "detail" in the response.
   error with_detail(std::string json) const {
     error e(status_, std::string(reason()), std::string(message()), std::move(json));
     e.http_status_ = http_status_;
@@ -230,13 +228,13 @@ inline error unavailable(std::string reason, std::string message) {
 inline error internal(std::string reason, std::string message) {
   return error(RY_INTERNAL, std::move(reason), std::move(message));
 }
-// Any status with the HTTP status of the answer: http_error(402, ...).
+// Any status with the HTTP status of the response: http_error(402, ...).
 inline error http_error(std::uint32_t http_status, ry_status st, std::string reason, std::string message,
                         std::string detail_json = {}) {
   return error(st, std::move(reason), std::move(message), std::move(detail_json)).with_http(http_status);
 }
 
-// The exception being handled, as an error. Call inside a catch block only.
+// The current exception as an error. Call it only inside a catch block.
 inline error current_error() noexcept {
   try {
     throw;
@@ -325,7 +323,7 @@ inline void check(ry_status st, const char* what) {
 
 // ---- small text helpers -----------------------------------------------------------------------
 
-// Appends s as a JSON string with its quotes. Bytes that are no UTF-8 pass unchanged.
+// Appends s as a JSON string with its quotes. Bytes that are not UTF-8 stay unchanged.
 inline void append_json_string(std::string& out, std::string_view s) {
   static constexpr char hex[] = "0123456789abcdef";
   out += '"';
@@ -352,7 +350,7 @@ inline std::string json_string(std::string_view s) {
   return out;
 }
 
-// Percent-decodes one component of a query; '+' is a space. nullopt: a broken escape.
+// Percent-decodes one component of a query; '+' is a space. nullopt: an invalid escape.
 inline std::optional<std::string> percent_decode(std::string_view s) {
   const auto digit = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';
@@ -403,8 +401,8 @@ inline void put_error(ry_errbuf* err, std::string_view s) noexcept {
 
 // ---- exception firewall -----------------------------------------------------------------------
 
-// Runs f and turns whatever it throws into a status. Every function that the host calls ends in one
-// of these: the typedefs of the ABI are noexcept, so a function without it does not compile.
+// Runs f and converts any exception to a status. Every function that the host calls ends in one of these: the typedefs
+// of the ABI are noexcept, so a function without it does not compile.
 template <class F>
 ry_status guard(F&& f, ry_errbuf* err = nullptr) noexcept {
   try {
