@@ -7,12 +7,11 @@
 //   EXPECT_EQ(answer.status, 200u);
 //   int n = host.await(some_task(host.ctx()));                    // without a module
 //
-// Nothing happens between two calls: call(), await(), run() and advance() run what is due. The
-// clock moves only when everything waits. Offered: ry.core, registrar, http, db, jobs, events,
-// secrets, services, metrics, auth and http_client; a test can hide one with `host.hide("ry.jobs/1")`.
-// Not thread-safe; blocking work runs in the same thread. Only start() has a thread of its own,
-// because it may wait: what it does at the same time as tasks that it spawned is not protected
-// here.
+// Nothing runs between two calls: call(), await(), run() and advance() run the pending work. The clock moves only when
+// everything waits. Provides ry.core, registrar, http, db, jobs, events, secrets, services, metrics, auth and
+// http_client; a test can hide one with `host.hide("ry.jobs/1")`. Not thread-safe; blocking work runs on the same
+// thread. Only start() has a thread of its own, because it may wait; it is not synchronized with the tasks that it
+// spawned.
 #pragma once
 
 #include <atomic>

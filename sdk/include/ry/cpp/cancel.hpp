@@ -1,10 +1,9 @@
-// Cooperative cancellation: a source calls work off, tokens see it, callbacks act on it.
+// Cooperative cancellation: a source cancels work, tokens observe it, callbacks react to it.
 //
-// A token is cheap to copy and may be empty (never cancelled). cancel() may come from any thread; a
-// callback runs once, on the thread that cancels or at once on the registering thread when that has
-// happened already. It must be quick and must not resume a coroutine. After remove() (or the
-// destructor of cancel_callback) returned, the callback does not run and is not running, unless
-// remove() was called from inside it.
+// A token is cheap to copy and may be empty (never cancelled). cancel() may be called on any thread. A callback runs
+// once, on the cancelling thread, or immediately on the registering thread if the source is already cancelled. It must
+// be quick and must not resume a coroutine. After remove() or the destructor of cancel_callback has returned, the
+// callback neither runs nor will run, unless remove() was called from inside it.
 #pragma once
 
 #include <atomic>

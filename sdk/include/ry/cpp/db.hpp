@@ -1,10 +1,9 @@
 // SQL: queries, batches, transactions, hints.
 //
-// Arguments may be: bool, integers, double, text, bytes_view, uuid, std::optional of these (NULL
-// when empty), nullptr, and contiguous containers of int64_t or of text (arrays). They are copied
-// by the starting call; a query can only be awaited as a temporary, so they cannot dangle. A batch
-// copies. Failures are results; the getters of a row throw RY_INTERNAL "db.column" when the SQL
-// does not give what the code asks for.
+// Arguments may be: bool, integers, double, text, bytes_view, uuid, std::optional of these (empty: NULL), nullptr, and
+// contiguous containers of int64_t or of text (arrays). The starting call copies them; a query can only be awaited as a
+// temporary, so they cannot dangle. A batch copies its arguments as well. Failures are results. The getters of a row
+// throw RY_INTERNAL "db.column" if the column or its type does not match.
 #pragma once
 
 #include <charconv>

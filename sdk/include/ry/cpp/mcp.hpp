@@ -1,5 +1,4 @@
-// Drivers of mcp.transport/1 in C++: a driver class that makes sessions, a session class that moves
-// messages.
+// Drivers of mcp.transport/1 in C++: a driver class opens sessions, a session class sends and receives messages.
 //
 //   class pipe_session : public ry::mcp::session {...};
 //   class pipe_driver {
@@ -13,7 +12,7 @@
 //   static constexpr auto table = ry::mcp::transport_table<pipe_driver>();
 //   reg.contribute(RY_MCP_TRANSPORT_1, "pipe", &table, &driver);
 //
-// What a driver throws becomes the status and the sentence of the call.
+// An exception of a driver becomes the status and the error message of the call.
 #pragma once
 
 #include <ry/ext/mcp_transport.h>
@@ -113,8 +112,7 @@ class session {
   virtual ry_status send(message m) = 0;
   virtual void finish(std::uint64_t token, std::int32_t why) noexcept = 0;
   virtual void resume() noexcept = 0;
-  // Ends the handle: the session frees itself once its clean-up is done, and does not use its sink
-  // any more.
+  // Ends the handle. The session destroys itself after its clean-up, and does not use its sink any more.
   virtual void close() noexcept = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// RY_MODULE: a class becomes a module.
+// RY_MODULE: turns a class into a module.
 //
 // clang-format off
 //   class hello {
@@ -7,33 +7,33 @@
 //     void start();                                 // optional; or ry::task<void> start()
 //     ry::task<void> stop();                        // optional: before the module's tasks are cancelled
 //     ry::result<void> health() const;              // optional
-//     std::string degraded() const;                 // optional, also without health(): what does not work although the module is healthy
+//     std::string degraded() const;                 // optional: the parts that do not work although the module is healthy
 //   };
 //   RY_MODULE(hello, "hello", "1.0.0", .needs("ry.http/1", "ry.db/1").wants("mail/1").provides("hello/1"));
 // clang-format on
 //
-// The macro emits the descriptor, ry_module_entry() and the section .ry.module: the same facts as
-// one JSON object, for reading without running module code. Both come from one constant.
+// The macro emits the descriptor, ry_module_entry() and the section .ry.module, which has the same manifest as one JSON
+// object, so that it can be read without running the module. Both come from one constant.
 #pragma once
 
 #include <ry/cpp/registrar.hpp>
 
 namespace ry {
 
-// The facts of a module, built in a constant expression.
+// The manifest of a module, built in a constant expression.
 class module_facts {
  public:
   static constexpr std::size_t most = 32;  // needs, and provided ids
 
   constexpr module_facts(std::string_view name, std::string_view version) : name_(name), version_(version) {}
-  // Host interfaces, services or points it does not load without.
+  // Host interfaces, services or points without which the module does not load.
   template <class... S>
   constexpr module_facts needs(S... ids) const {
     module_facts f = *this;
     (f.add_need(ids, 0), ...);
     return f;
   }
-  // What it uses when it is there: only orders the start.
+  // Optional dependencies: they only affect the start order.
   template <class... S>
   constexpr module_facts wants(S... ids) const {
     module_facts f = *this;
@@ -46,7 +46,7 @@ class module_facts {
     (f.add_provided(ids), ...);
     return f;
   }
-  // JSON Schema of the settings; text that lives as long as the library.
+  // JSON Schema of the settings; the text must live as long as the library.
   constexpr module_facts settings(std::string_view schema_json) const {
     module_facts f = *this;
     f.schema_ = schema_json;
@@ -57,7 +57,7 @@ class module_facts {
     f.flags_ |= bits;
     return f;
   }
-  // The oldest host it runs on; the minor it is built with unless said otherwise.
+  // The oldest host that the module supports; by default the minor that it is built with.
   constexpr module_facts min_host_minor(std::uint32_t minor) const {
     module_facts f = *this;
     f.min_host_minor_ = minor;
@@ -172,7 +172,7 @@ constexpr section_text<N> section_of(const module_facts& f) {
 
 }  // namespace detail
 
-// The five lifecycle functions around an object of T.
+// The five lifecycle functions of an object of type T.
 template <class T>
 class module {
  public:
@@ -212,7 +212,7 @@ class module {
     auto* m = static_cast<module*>(self);
     if constexpr (requires(T & t) { t.stop(); }) {
       m->stopped_ = done;
-      // Spawned with its own token: the module's says good-bye only when it is cancelled below.
+      // Spawned with its own token: the module's token is cancelled only below.
       bool started = false;
       (void)guard([&] { started = m->ctx_.spawn(wind_down(m), nullptr, cancel_source().token()); });
       if (started) return;
@@ -257,7 +257,7 @@ class module {
   class latch {
    public:
     void open() noexcept {
-      // Under the lock: the waiter may free this as soon as it can go on.
+      // Under the lock: the waiting thread may destroy this as soon as it continues.
       std::lock_guard lock(mutex_);
       open_ = true;
       changed_.notify_all();
@@ -296,7 +296,7 @@ class module {
   }
 
   context ctx_;
-  registrar::storage kept_;  // handlers go after the object that they call
+  registrar::storage kept_;  // handlers are destroyed after the object that they call
   std::optional<T> object_;
   ry_done stopped_{};
 };

@@ -31,7 +31,7 @@
 
 namespace ry::notify {
 
-// Each owns what its C counterpart borrowed, and gives it back by view().
+// Each owns the data that its C counterpart borrowed, and returns it with view().
 struct subscriber {
   subscriber() = default;
   explicit subscriber(const ry_notify_subscriber& s)
@@ -173,7 +173,7 @@ struct notification {
   std::int64_t expires_unix_us;
   std::uint64_t timeout_ms;
   bool bulk = false;
-  std::string broadcast;  // empty: it is a part of none
+  std::string broadcast;  // empty: not part of a broadcast
 };
 
 namespace detail {
@@ -242,8 +242,8 @@ inline ry::task<void> tell_done(task<void> work, ry_done done) {
   done.fn(done.ctx, why.status(), why.status() == RY_OK ? nullptr : &v);
 }
 
-// By a post, so that the completion never comes inside the call. unstarted() completes what the module
-// is too late for.
+// Posted, so that the completion never comes inside the call. unstarted() completes triggers that came too late for the
+// module.
 template <class Unstarted>
 void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_token token, Unstarted unstarted) {
   host.post(exec,
@@ -252,7 +252,7 @@ void spawn_later(const context& host, ry_exec* exec, ry::task<void> t, cancel_to
             });
 }
 
-// A trigger under way: ends itself behind the completion.
+// A trigger in progress, which destroys itself after the completion.
 struct running {
   explicit running(const context& host) : source(host.tasks().token()) {}
   cancel_source source;
@@ -266,7 +266,7 @@ inline ry::task<void> run_trigger(std::unique_ptr<running> call, task<results> w
 
 }  // namespace detail
 
-// The table of a driver; its self is a Driver.
+// The table of a driver; its `self` is a Driver.
 template <class Driver>
 constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
   ry_notify_orchestrator_v1 t{};

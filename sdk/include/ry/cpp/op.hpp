@@ -81,9 +81,8 @@ class call_op : cancel_node {
   std::coroutine_handle<> waiting_;
   env* env_ = nullptr;
   ry_op_id op_ = 0;
-  // The starting call and the completion meet here; the second goes on with the chain. A completion
-  // comes after the starting call, but a driver that forgets this must not resume a chain that is
-  // not suspended yet.
+  // The starting call and the completion meet here; the second one continues the chain. A completion comes after the
+  // starting call, but a driver that violates this must not resume a chain that is not suspended yet.
   std::atomic<bool> met_{false};
   std::optional<result<R>> out_;
 };
@@ -92,7 +91,7 @@ struct nothing {
   void operator()() const noexcept {}
 };
 
-// A call that starts when it is awaited; only a temporary can be.
+// A call that starts when it is awaited; only a temporary can be awaited.
 template <class R, class Start, class Convert, class... V>
 class [[nodiscard]] pending_call {
  public:
@@ -157,7 +156,7 @@ class switch_op {
   template <class P>
   bool await_suspend(std::coroutine_handle<P> h) {
     ry_exec*& at = h.promise().env_->exec;
-    ry_exec* const before = std::exchange(at, exec_);  // who resumes may do so at once
+    ry_exec* const before = std::exchange(at, exec_);  // the resuming call may continue the chain immediately
     if (ctx_->on_exec(exec_)) return false;
     const ry_status st = post(h);
     if (st != RY_OK) at = before;
@@ -175,7 +174,7 @@ class switch_op {
   ry_exec* exec_;
 };
 
-// The way back to where others wait: it must not fail, so it waits for the memory that a post takes.
+// Returns to the executor on which others wait. It must not fail, so it waits for the memory that a post needs.
 class return_op : switch_op {
  public:
   using switch_op::await_ready;
@@ -185,7 +184,7 @@ class return_op : switch_op {
   bool await_suspend(std::coroutine_handle<P> h) noexcept {
     h.promise().env_->exec = exec_;
     if (ctx_->on_exec(exec_)) return false;
-    // Not std::this_thread::sleep_for: <chrono> doubles what a module's compiler has to read with g++ 14.
+    // Not std::this_thread::sleep_for: <chrono> doubles the size of a module's translation units with g++ 14.
     constexpr timespec one_ms{0, 1'000'000};
     while (post(h) != RY_OK) ::nanosleep(&one_ms, nullptr);
     return true;
@@ -232,7 +231,7 @@ auto context::run_blocking(F f) const {
 
 inline auto task_group::join() {
   return call_done([this](ry_exec* exec, ry_done done) {
-    // The last task may end on any thread, also inside close(): come back by a post.
+    // The last task may end on any thread, also inside close(): return with a post.
     struct back {
       const context* ctx;
       ry_exec* exec;
@@ -256,8 +255,8 @@ inline auto task_group::join() {
 
 // ---- signal -----------------------------------------------------------------------------------
 
-// An event that chains wait for. All members on one executor, that of the waiters.
-// set() lets every waiter go and, when nobody waits, the next one. Waiters resume by a post.
+// An event that chains wait for. All members belong to one executor, that of the waiters. set() releases every waiter
+// or, if none waits, the next one. Waiters resume with a post.
 class signal {
  public:
   signal() = default;
@@ -334,7 +333,7 @@ class signal {
     std::atomic<bool> claimed_{false};
     bool cancelled_ = false;
   };
-  // -> result<void>: RY_CANCELLED when the chain was called off first.
+  // -> result<void>: RY_CANCELLED if the chain was cancelled first.
   waiter wait() noexcept { return waiter(*this); }
 
  private:
@@ -344,8 +343,7 @@ class signal {
 
 // ---- queue ------------------------------------------------------------------------------------
 
-// From callbacks to one consuming chain, all on one executor. `limit` is advice: full() tells a
-// producer that it should pause.
+// From callbacks to one consuming chain, all on one executor. `limit` is advisory: full() tells a producer to pause.
 template <class T>
 class queue {
  public:
@@ -356,7 +354,7 @@ class queue {
     items_.push_back(std::move(value));
     ready_.set();
   }
-  // No more values; what is queued is still handed out, then nullopt or the error.
+  // Adds no more values. Queued values are still returned, then nullopt or the error.
   void close() noexcept {
     closed_ = true;
     ready_.set();
@@ -450,8 +448,8 @@ class gather_op {
 
 }  // namespace detail
 
-// Runs tasks at the same time on the chain's executor, with its cancel token; what a task throws is
-// its result. Results stand in the order of the tasks.
+// Runs tasks concurrently on the chain's executor, with its cancel token. A task's exception is its result. Results are
+// in the order of the tasks.
 template <class T>
 task<std::vector<result<T>>> when_all(std::vector<task<T>> parts) {
   std::vector<std::optional<result<T>>> out(parts.size());

@@ -1,5 +1,5 @@
-// What a module reaches out with: HTTP requests, child processes, secrets, services of other
-// modules, metrics, tokens.
+// Access to the outside of a module: HTTP requests, child processes, secrets, services of other modules, metrics,
+// tokens.
 #pragma once
 
 #include <time.h>
@@ -14,8 +14,8 @@ namespace ry {
 
 // ---- outgoing HTTP ----------------------------------------------------------------------------
 
-// The seconds from now that a Retry-After header asks for: a number, of which some send fractions (rounded up), or an
-// HTTP date (RFC 9110, 10.2.3; its first form). Empty: it is none of these, or over.
+// The seconds from now in a Retry-After header: a number, to which some servers add a fraction (rounded up), or an HTTP
+// date (RFC 9110, 10.2.3; its first form). Empty: neither, or in the past.
 inline std::optional<std::uint64_t> retry_after_s(std::string_view value, std::int64_t now_unix_s) {
   while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
   while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
@@ -24,7 +24,7 @@ inline std::optional<std::uint64_t> retry_after_s(std::string_view value, std::i
     std::uint64_t seconds = 0;
     const char* end = value.data() + value.size();
     const auto [at, ec] = std::from_chars(value.data(), end, seconds);
-    if (ec != std::errc()) seconds = UINT64_MAX - 1;  // more than anybody waits
+    if (ec != std::errc()) seconds = UINT64_MAX - 1;  // longer than any caller waits
     std::string_view rest = value.substr(static_cast<std::size_t>(at - value.data()));
     if (!rest.empty() && rest.front() == '.') rest.remove_prefix(1);
     const bool fraction = rest.find_first_not_of('0') != std::string_view::npos;
@@ -40,7 +40,7 @@ inline std::optional<std::uint64_t> retry_after_s(std::string_view value, std::i
   return static_cast<std::uint64_t>(seconds);
 }
 
-// A request to be sent; owns everything it says. Zero means the host's default.
+// A request to be sent; owns all of its data. Zero means the host's default.
 class client_request {
  public:
   client_request(std::string method, std::string url) : method_(std::move(method)), url_(std::move(url)) {}

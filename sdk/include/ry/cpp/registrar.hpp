@@ -1,8 +1,7 @@
-// What a module serves, told in its constructor: routes, migrations, jobs, consumers, services,
-// extension points, drivers.
+// Registers what a module serves: routes, migrations, jobs, event consumers, services, extension points, drivers.
 //
-// Handlers are kept until the module is destroyed. A refusal throws; the host's report has the
-// sentence already. Only inside the module's constructor.
+// Use it only inside the module's constructor. Handlers live until the module is destroyed. A refusal throws; the host
+// has already added the sentence to its report.
 #pragma once
 
 #include <ry/cpp/durable.hpp>

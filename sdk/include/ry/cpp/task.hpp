@@ -1,12 +1,11 @@
-// task<T>: a lazy coroutine. It runs when it is awaited, inside the chain of its awaiter, and hands
-// its value or its exception over.
+// task<T>: a lazy coroutine. It runs when it is awaited, inside the chain of its awaiter, and returns a value or throws.
 //
-// A chain (a root task and all it awaits) runs on one executor at a time and carries a cancel
-// token: every awaitable of this SDK resumes on that executor and is called off by that token.
-// context::spawn starts a chain; context::switch_to moves it; with_cancel changes its token.
+// A chain (a root task and all that it awaits) runs on one executor at a time and carries a cancel token. Every
+// awaitable of this SDK resumes on that executor, and the token cancels it. context::spawn starts a chain;
+// context::switch_to moves it to another executor; with_cancel changes its token.
 //
-// With g++ 12: take coroutine parameters by value, give a lambda that is a coroutine a name that
-// outlives it, and keep co_await out of ?:, default arguments, initializer lists and aggregates.
+// With g++ 12: take coroutine parameters by value, keep the object of a coroutine lambda alive until it ends, and keep
+// co_await out of ?:, default arguments, initializer lists and aggregates.
 #pragma once
 
 #include <coroutine>

@@ -1,8 +1,8 @@
-// For chains that hand work to each other: the trace of each stays its own. Included by name.
+// Keeps the traces of chains apart that pass work to each other. Include it explicitly.
 //
-// Whatever a chain starts belongs to the trace that it runs in, and it goes on in that trace; the host sees
-// to that. Only who is woken by another chain (a signal after a batch was written) is woken in the other's:
-// it keeps its own before it waits and enters it behind.
+// The host keeps a chain, and all that it starts, in the trace in which it runs. The exception is a chain that another
+// chain wakes (a signal after a batch was written): it resumes in the other's trace. Such a chain remembers its own
+// trace before it waits, and enters it again afterwards.
 #pragma once
 
 #include <ry/if/trace.h>
