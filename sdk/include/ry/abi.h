@@ -7,9 +7,9 @@
  * Rules that hold for every header of this SDK
  *  - C99. No C++ type, allocator, errno, locale, FILE, long, bool, bit-field or enum crosses.
  *  - Tables and views only grow at their end; `struct_size` stands first; test a later member with
- *    RY_HAS. No slot of a table is ever NULL; what a host cannot do answers RY_UNIMPLEMENTED.
+ *    RY_HAS. No slot of a table is ever NULL; unsupported functions return RY_UNIMPLEMENTED.
  *  - Strings are {ptr,len}, need no NUL, and may have ptr == NULL only when len == 0. They are UTF-8
- *    where they are text; who receives them must not trust that.
+ *    where they are text; the receiver must not rely on that.
  *  - Ownership is one of: borrowed-in (valid until the call returns; the callee copies), borrowed-out
  *    (valid until the callback returns), handle (created by one call, ended by exactly one call).
  *    No memory is freed by the other side.
@@ -20,7 +20,7 @@
  *    written to out parameters and no callback is called then.
  *  - Times are int64_t microseconds since the Unix epoch, UTC; durations are uint64_t milliseconds.
  *  - Thread tags:
- *      [lifecycle]   called on one thread, in order, never two at once; who stays in such a call is given up
+ *      [lifecycle]   called on one thread, in order, never two at once; a module that does not return gets no more calls
  *      [exec]        called on the executor named, never two at once on one executor; must not block
  *      [any]         any thread, never blocks
  *      [blocking-ok] a worker thread of the host; may block
@@ -130,11 +130,11 @@ typedef struct ry_header {
   ry_str value;
 } ry_header;
 
-/* Why work is being called off. Unknown values must be treated like RY_WHY_SHUTDOWN. */
-#define RY_WHY_USER 1 /* somebody asked for it */
+/* Why work is cancelled. Treat unknown values like RY_WHY_SHUTDOWN. */
+#define RY_WHY_USER 1 /* a user or administrator requested it */
 #define RY_WHY_DEADLINE 2
 #define RY_WHY_GONE 3 /* the client closed its connection */
-#define RY_WHY_SHUTDOWN 4 /* the host drains; hand the work over */
+#define RY_WHY_SHUTDOWN 4 /* the host drains; release the work to another node */
 #define RY_WHY_LEASE_LOST 5 /* another worker owns it now; write nothing more */
 #define RY_WHY_OVERLOAD 6
 typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_WHY_* */
@@ -195,16 +195,16 @@ typedef struct ry_module_v1 {
    * through ry.registrar/1. No I/O and no threads here: `runyard check` runs it too. `host` and
    * `get_interface` stay valid until destroy() returns; `registrar` and `config_json` only until
    * create() returns. On failure: write a sentence to err, leave *self alone; destroy() is not
-   * called. Given up after 30 s, as is destroy() after 5: no more calls, never unmapped. [lifecycle] */
+   * called. If it takes longer than 30 s (destroy(): 5 s), the module gets no more calls and stays mapped. [lifecycle] */
   ry_status (*create)(const ry_host* host, ry_get_interface_fn get_interface, ry_registrar* registrar,
                       ry_str config_json, void** self, ry_errbuf* err) RY_NOEXCEPT;
   /* Called after every module was created and all migrations ran, dependencies first. Services
-   * and drivers may be acquired from here on. May block for a few seconds; given up after 60. On
+   * and drivers may be acquired from here on. May block for a few seconds, at most 60. On
    * failure destroy() follows, without stop(). [lifecycle] */
   ry_status (*start)(void* self, ry_errbuf* err) RY_NOEXCEPT;
-  /* Its routes get no more requests. Finish or call off what is under way, join own threads, then
-   * call done exactly once (from any thread, also inside stop). After the deadline the host goes
-   * on without it and never unmaps the library. [lifecycle] */
+  /* Its routes get no more requests. Finish or cancel the work in progress, join own threads, then
+   * call done exactly once (from any thread, also inside stop). After the deadline the host continues
+   * without the module and never unmaps the library. [lifecycle] */
   void (*stop)(void* self, int64_t deadline_unix_us, ry_done done) RY_NOEXCEPT;
   /* Last call. No operation is outstanding. [lifecycle] */
   void (*destroy)(void* self) RY_NOEXCEPT;

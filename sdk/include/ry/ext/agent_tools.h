@@ -24,7 +24,7 @@ extern "C" {
 #define RY_TOOLS_TAKEN_OVER \
   1u /* another worker executed this run before; state that a source kept there is not available */
 
-/* For whom; borrowed-in. */
+/* The agent, account and run of a call; borrowed-in. */
 typedef struct ry_tools_scope {
   uint32_t struct_size;
   int32_t agent_version;

@@ -11,7 +11,7 @@
  *   open -> session      the driver connects by itself; messages may be sent at once and wait
  *   send(token 1) ...    on_message ... on_sent(1)
  *   send(token 2) ...    on_sent(2) ... on_message
- *   close                the driver cleans up behind it; nobody waits for that
+ *   close                the driver cleans up afterwards; the module does not wait for it
  *
  * Two kinds of drivers. Where messages share one channel (a pipe, a socket), on_sent says that the
  * message is on its way, and answers come when they come. Where each message is an exchange of its own
@@ -41,7 +41,7 @@ extern "C" {
 
 #define RY_MCP_OPERATOR 1u /* the configuration is the operator's own: neither address guard nor allow-list */
 
-/* Whom to reach, and for whom; borrowed-in. */
+/* The server to connect to, and the account that it is for; borrowed-in. */
 typedef struct ry_mcp_target {
   uint32_t struct_size;
   uint32_t flags; /* RY_MCP_OPERATOR */

@@ -1,6 +1,6 @@
 /* notify.orchestrator/1 - who carries notifications to people (point of the module `notifications`).
  *
- * The module decides whether, when and on which channels somebody is notified: settings, preferences,
+ * The module decides whether, when and on which channels a user is notified: settings, preferences,
  * quiet hours, digests, suppression, time to live, the outbox, retries, dead letters and the delivery log
  * are its own, and so is the inbox that the service shows. A driver carries one notification to one
  * recipient on the channels it is given, and says how each of them fared. It is chosen by name in
@@ -131,7 +131,7 @@ typedef struct ry_notify_result {
 
 /* results: borrowed-out, n of them, `stride` bytes apart. A channel asked for that none speaks of is taken as
  * RY_NOTIFY_RETRY. st other than RY_OK: nothing is known, all is RY_NOTIFY_RETRY with err's retry_after_s;
- * RY_CANCELLED: called off, no attempt is counted. */
+ * RY_CANCELLED: cancelled, not counted as an attempt. */
 typedef void (*ry_notify_results_fn)(void* ctx, ry_status st, const ry_notify_result* results, size_t n, size_t stride,
                                      const ry_error_view* err) RY_NOEXCEPT;
 
@@ -179,7 +179,7 @@ typedef struct ry_notify_orchestrator_v1 {
                        void** call) RY_NOEXCEPT;
   /* Breaks it off; the completion follows, with what is known by then. [exec] */
   void (*cancel)(void* self, void* call) RY_NOEXCEPT;
-  /* Takes back what was accepted and is not delivered yet. [any] */
+  /* Withdraws a notification that was accepted and not delivered yet. [any] */
   ry_status (*withdraw)(void* self, ry_str key, ry_exec* exec, ry_notify_withdrawn_fn fn, void* ctx) RY_NOEXCEPT;
   /* The subscriber is as described: made or changed. [any] */
   ry_status (*put_subscriber)(void* self, const ry_notify_subscriber* who, ry_exec* exec, ry_done done) RY_NOEXCEPT;

@@ -5,7 +5,7 @@
  * once, each fault with the setting it speaks of, so that the host can say where that was set. The host asks when
  * all modules are created and owners of extension points know their drivers, before anything is migrated or
  * started: in `runyard check`, when the server starts and when a module is changed. A module with a fault does not
- * start, so create() may leave out what it cannot use and go on.
+ * start, so create() may ignore unusable settings and continue.
  */
 #ifndef RY_EXT_SETTINGS_CHECK_H
 #define RY_EXT_SETTINGS_CHECK_H

@@ -41,7 +41,7 @@ typedef struct ry_core_v1 {
   ry_status (*exec_post)(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx) RY_NOEXCEPT;
   /* Completes after at least `ms`, or with RY_CANCELLED. `op` may be NULL. [any] */
   ry_status (*sleep_ms)(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done, ry_op_id* op) RY_NOEXCEPT;
-  /* A wish to end an operation early; its completion still comes. Stale ids: no effect. [any] */
+  /* Asks an operation to end early; its completion still comes. Stale ids have no effect. [any] */
   void (*op_cancel)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
   /* Runs work(ctx) on a thread that may block, then done on exec. Not cancellable. `work` must not
    * use handles that are tagged [exec]. [any] */

@@ -8,8 +8,8 @@
  * Live topics carry what is already durable elsewhere (or need not be): delivery is at most once and
  * without replay. Subscribers on the publishing node get the bytes at once; on other nodes, with the
  * default bus, they get a hint (bytes empty) and read the log themselves. Where a driver of
- * "ry.event_bus/1" is up (ry/ext/event_bus.h) they get the bytes there too; whoever finds that
- * something is missing before them reads the log.
+ * "ry.event_bus/1" is up (ry/ext/event_bus.h) they get the bytes there too; a subscriber that
+ * misses earlier data reads the log.
  */
 #ifndef RY_IF_EVENTS_H
 #define RY_IF_EVENTS_H
@@ -51,7 +51,7 @@ typedef struct ry_event_consumer {
   void* ctx;
 } ry_event_consumer;
 
-/* bytes empty: something new up to `cursor` (0: nobody knows how far), look into your log. Borrowed-out. The buffer, when not
+/* bytes empty: something new up to `cursor` (0: unknown), read your log. Borrowed-out. The buffer, when not
  * NULL, holds the same bytes and may be passed on to stream_write_buffer inside the call. [exec] */
 typedef void (*ry_live_fn)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes, ry_buffer* buffer) RY_NOEXCEPT;
 

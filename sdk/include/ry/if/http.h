@@ -107,7 +107,7 @@ typedef struct ry_http_v1 {
   ry_status (*stream_open)(ry_request* request, uint32_t status, const ry_header* headers, size_t n,
                            ry_stream** out) RY_NOEXCEPT;
   /* Queues a copy. RY_RESOURCE_EXHAUSTED: the reader is too slow, the queue's bound (1 MiB or 1024
-   * pieces by default) is reached and the connection will be cut; RY_CANCELLED: it is gone. What is
+   * pieces by default) is reached and the connection will be closed; RY_CANCELLED: it is closed. What is
    * queued when the socket is free leaves in one gather write. [any] */
   ry_status (*stream_write)(ry_stream* stream, ry_bytes bytes) RY_NOEXCEPT;
   /* The same with shared bytes; the stream takes its own reference. [any] */

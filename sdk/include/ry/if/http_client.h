@@ -79,7 +79,7 @@ typedef struct ry_http_client_v1 {
   /* Starts a request. `handler` is copied. On cancel the socket is closed before on_done. [any] */
   ry_status (*request)(const ry_host* host, ry_exec* exec, const ry_client_request* request,
                        const ry_client_handler* handler, void* ctx, ry_op_id* op) RY_NOEXCEPT;
-  /* Goes on reading after a pause. [any] */
+  /* Continues reading after a pause. [any] */
   void (*resume)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
   /* Would the guard allow this URL's literal form (scheme, host literal, names that are refused
    * outright)? Look-ups are not made. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */

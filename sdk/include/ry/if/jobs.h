@@ -1,6 +1,6 @@
 /* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once, as a rule by one worker at a time.
  *
- * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is told (on_cancel,
+ * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified (on_cancel,
  * RY_WHY_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
  * old fence is refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
  *
@@ -8,16 +8,16 @@
  *   core.job_enqueue(kind text, args jsonb, queue text default 'default', priority int default 0,
  *                    run_at timestamptz default now(), unique_key text default null,
  *                    max_attempts int default null, node uuid default null) returns table(id bigint, fence bigint)
- *     node = this host's "node_id": the job is born leased to this node; hand (id, fence) to adopt()
+ *     node = this host's "node_id": the job is created leased to this node; pass (id, fence) to adopt()
  *     after the commit. unique_key taken by an unfinished job: no row.
  *   core.job_hold(id bigint, fence bigint) returns void
  *     Locks the job's row; raises SQLSTATE RYF01 (RY_ABORTED, reason "jobs.fence_lost") when the fence is stale.
  *   core.job_complete(id bigint, fence bigint) returns void
  *     The same check, and ends the job in this transaction; then call finish with RY_JOB_DONE_IN_TX.
  *   core.job_call_off(id bigint) returns boolean
- *     Asks the job's worker to end it (RY_WHY_USER) once this transaction has committed. false: nobody
- *     works on it now. Unlike cancel() it never removes a job, so what the job stands for can be decided
- *     in the same transaction.
+ *     Asks the job's worker to end it (RY_WHY_USER) once this transaction has committed. false: no worker
+ *     has it now. Unlike cancel() it never removes a job, so the object of the job can be changed in the
+ *     same transaction.
  */
 #ifndef RY_IF_JOBS_H
 #define RY_IF_JOBS_H
@@ -64,12 +64,13 @@ typedef struct ry_job_kind {
   uint64_t backoff_ms; /* before the second attempt, doubled each time up to an hour, with jitter; 0 = 1 s */
 } ry_job_kind;
 
-#define RY_JOB_DONE 0 /* finished; the row goes */
+#define RY_JOB_DONE 0 /* finished; the row is removed */
 #define RY_JOB_DONE_IN_TX 1 /* core.job_complete was committed already */
-#define RY_JOB_RETRY 2 /* a failed attempt: again after the back-off or delay_ms; dead after the last */
+#define RY_JOB_RETRY \
+  2 /* a failed attempt: retried after the backoff or delay_ms; dead-lettered after the last attempt */
 #define RY_JOB_SNOOZE 3 /* not an attempt: again after delay_ms */
-#define RY_JOB_RELEASE 4 /* hand over: another worker may take it at once */
-#define RY_JOB_DEAD 5 /* give up now; kept for inspection */
+#define RY_JOB_RELEASE 4 /* released: another worker may claim it immediately */
+#define RY_JOB_DEAD 5 /* dead-lettered now; kept for inspection */
 
 typedef struct ry_job_request {
   uint32_t struct_size;
@@ -92,11 +93,11 @@ typedef struct ry_jobs_v1 {
   ry_status (*enqueue)(const ry_host* host, ry_tx* tx, const ry_job_request* request, ry_exec* exec, ry_enqueued_fn fn,
                        void* ctx) RY_NOEXCEPT;
   /* Starts a job here that core.job_enqueue(node => ...) created leased to this node, after its
-   * commit. The lease runs out and another worker takes it if this is never called. [any] */
+   * commit. If this is never called, the lease expires and another worker claims the job. [any] */
   ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) RY_NOEXCEPT;
   /* New work was committed by SQL: look now instead of at the next poll; also hints other nodes. [any] */
   void (*poke)(const ry_host* host, ry_str queue) RY_NOEXCEPT;
-  /* Calls off a job on whatever node runs it (RY_WHY_USER), or removes it when it waits. [any] */
+  /* Cancels a job on whatever node runs it (RY_WHY_USER), or removes it if it waits. [any] */
   ry_status (*cancel)(const ry_host* host, int64_t id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
   /* fn runs once on the job's executor when it should end early (RY_WHY_USER, _DEADLINE, _SHUTDOWN,
    * _LEASE_LOST); the job must still finish. At once (posted) when that has happened already. [any] */

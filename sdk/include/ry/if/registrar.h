@@ -1,4 +1,4 @@
-/* ry.registrar/1 - what a module serves, told once, inside create().
+/* ry.registrar/1 - registers what a module serves, once, inside create().
  *
  * Every call stages; the host validates the whole set of all modules (duplicate routes, unknown
  * points, missing needs, bad migrations) before anything becomes visible, and removes it by itself
@@ -34,7 +34,7 @@ extern "C" {
 #define RY_REGISTRAR_1 "ry.registrar/1"
 
 /* Route flags. */
-#define RY_ROUTE_PUBLIC 1u /* no token needed; a valid one is still handed over */
+#define RY_ROUTE_PUBLIC 1u /* no token needed; a valid one is still passed on */
 #define RY_ROUTE_ADMIN 2u /* role admin or super_admin, else 403 */
 #define RY_ROUTE_STREAM_BODY 4u /* the handler runs when the head is read; it reads the body itself */
 #define RY_ROUTE_QUERY_TOKEN 8u /* accepts `?token=` (see ry.auth/1) beside the header; never logged */

@@ -32,7 +32,7 @@ extern "C" {
 /* Limits of a tier, from configuration; valid until the provider's destroy(). */
 typedef struct ry_tier_view {
   uint32_t struct_size;
-  uint32_t all_models; /* 1: `models` is not looked at */
+  uint32_t all_models; /* 1: all models; `models` is ignored */
   ry_str name; /* "free", "pro", "enterprise", ... */
   const ry_str* models; /* aliases or provider/model names it may use */
   size_t n_models;

@@ -6,7 +6,7 @@
  *       returns table(id uuid, outcome text)
  *     Writes one message to the outbox; it is sent once the transaction has committed, and never when it
  *     is rolled back. Always one row:
- *       'queued'      it will be sent; id tells it later
+ *       'queued'      it will be sent; query its state by id
  *       'duplicate'   a message with this key is there already; id is that message's
  *       'suppressed'  the address does not want this category, or bounced; nothing was written, id null
  *       'throttled'   the address got as many messages as it may within an hour; nothing was written
@@ -18,7 +18,7 @@
  *     body_html: a fragment, framed by the layout of all e-mails (its elements: modules/mail/layout.hpp); a whole document is sent as it
  *       is. Null: the layout shows the text. What came from users must be escaped by the caller. {{unsubscribe_url}} in either body
  *       becomes the address of the page that ends this category for this recipient.
- *     bulk: mail that nobody asked for: carries List-Unsubscribe with one-click, and goes behind the rest.
+ *     bulk: unsolicited mail: carries List-Unsubscribe with one-click, and is sent after all other mail.
  *     body_text: as seal_bodies() gives it, body_html null: the database then holds no link or code of the bodies. Plain bodies
  *       are taken as well, and sealed within ten minutes if they are not sent before.
  *     key: at most one message ever has it, for callers that may repeat themselves.
@@ -35,10 +35,10 @@ extern "C" {
 #define RY_SVC_MAIL_1 "mail/1"
 
 /* States of a message. */
-#define RY_MAIL_QUEUED 0 /* not handed over yet; it is or will be tried */
+#define RY_MAIL_QUEUED 0 /* not accepted by the relay yet; attempts continue */
 #define RY_MAIL_SENT 1 /* the relay took it */
 #define RY_MAIL_REFUSED 2 /* the relay refuses this recipient or this message for good */
-#define RY_MAIL_DEAD 3 /* given up: too many attempts, or too late */
+#define RY_MAIL_DEAD 3 /* dead-lettered: too many attempts, or too late */
 #define RY_MAIL_SUPPRESSED 4 /* the recipient unsubscribed after it was enqueued */
 #define RY_MAIL_UNKNOWN 5 /* no such message (any more) */
 
@@ -56,7 +56,7 @@ typedef void (*ry_mail_outcome_fn)(void* ctx, ry_status st, const ry_mail_outcom
 typedef struct ry_mail_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* 1 when a relay is configured; else what is enqueued waits until it is given up. [any] */
+  /* 1 if a relay is configured; otherwise messages wait until they are dead-lettered. [any] */
   uint32_t (*has_relay)(void* self) RY_NOEXCEPT;
   /* RY_OK, or RY_INVALID_ARGUMENT for what enqueue would refuse as an address. Except in deployment.mode = local also
    * RY_FAILED_PRECONDITION: its domain cannot receive mail from the internet (a single label, .example, .test, .local). [any] */
