@@ -101,14 +101,14 @@ if (only.includes('http') || only.includes('sse')) {
     const { port, child } = await everything(type);
     const url = new URL(`http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`);
     for (const op of ['list', 'call']) {
-      // The server's code is compiled as it is used; nobody shall be the first.
+      // The server's code is compiled as it is used; so warm up both before the measurement.
       await timed(sdk(() => transport(url), op), 60, 0);
       await row(`${mode}, ${op}`, {
         floor: () => ours('mcp_floor', [mode, port, op, n, warm]),
         runyard: () => ours('bench_mcp', [mode, port, op, n, warm]),
         peer: () => timed(sdk(() => transport(url), op)),
       });
-      // Runyard always ends its session, the SDK when it is told to.
+      // Runyard always ends its session, the SDK only on request.
       if (mode === 'http') {
         await row(`http, ${op}; all end their session`, {
           floor: () => ours('mcp_floor', ['http-delete', port, op, n, warm]),

@@ -131,7 +131,7 @@ const pace = (async () => {
 })();
 const sweep = (async () => {
   while (!over) {
-    // As many at once as become due, but few: a deletion is nobody's hurry.
+    // As many at once as become due, but few: deletions are not urgent.
     while (threads.length && threads[0][0] < Date.now() - keep * 1000 && !over) {
       const some = threads.splice(0, 16).map(([, bearer, thread]) => withConnection((c) => remove(c, bearer, thread)));
       await Promise.all(some);

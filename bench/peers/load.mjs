@@ -9,7 +9,7 @@
 // paced    a chunk's way from the model to the reader                       --streams, --n, --d
 // fanout   the same with many readers of one run                            --watchers, --n, --d
 // idle     memory of open streams with their live runs, and after           --streams 1000,10000
-// live     memory of live runs that nobody reads                            --runs
+// live     memory of live runs without readers                            --runs
 // stop     stop until its answer, and until the model's socket is closed    --runs
 // TOKENS has one bearer token a line, used in turn; so are the ports, by connection. CPU and memory (PSS) are those of the process trees PIDS.
 import { readFileSync, readdirSync } from 'node:fs';

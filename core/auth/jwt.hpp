@@ -53,7 +53,7 @@ struct checked_claims {
 };
 
 // Checks exp (which is required), nbf, iss, aud and sub, and reads email, iat and the role. A token without `aud` names
-// its audience by `client_id` (access tokens of Amazon Cognito). `user_metadata` is never looked at: identity providers
+// its audience by `client_id` (access tokens of Amazon Cognito). `user_metadata` is ignored: identity providers
 // let users edit it.
 checked_claims check_claims(std::string_view payload, const claim_rules& rules, std::int64_t now_unix_us);
 

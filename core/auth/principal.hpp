@@ -43,7 +43,7 @@ using principal_ptr = std::shared_ptr<const principal>;
 struct verdict {
   ry_status status = RY_UNAUTHENTICATED;  // RY_OK, RY_UNAUTHENTICATED (401) or RY_UNAVAILABLE (503)
   principal_ptr who;  // set exactly when status is RY_OK
-  const char* why = "";  // a literal for the log; clients are never told
+  const char* why = "";  // a literal for the log, never sent to clients
 };
 
 }  // namespace ry::auth

@@ -1,6 +1,6 @@
 // Remembers which bearer values were accepted, so that a request costs one keyed hash and one
 // look-up. Holds no bearer value: entries are named by a 128-bit SipHash under a key made at start,
-// which nobody outside can aim at.
+// which a client cannot target.
 #pragma once
 
 #include <array>

@@ -172,7 +172,7 @@ void connection::pump(std::string_view fresh) {
   if (waits_for_flush && phase_ == phase::head && out_.empty()) w_.schedule(*this);
 }
 
-// Advances the connection by one step; false: it needs new bytes or an answer to go on.
+// Advances the connection by one step; false: it needs new bytes or an answer first.
 bool connection::step() {
   switch (phase_) {
     case phase::head:

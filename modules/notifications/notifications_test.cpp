@@ -125,7 +125,7 @@ TEST(notifications_texts, write_amounts_as_people_do) {
                                                         {"1234567.89", euro + "1,234,567.89"}}) {
     const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
     const auto paid = occasion_of("payment.succeeded", event, who("x"), at);
-    // As it comes back from the database.
+    // In the form that the database returns.
     const auto payload = json::parse(json::serialize(paid->payload)).as_object();
     EXPECT_EQ(all.write("payment-succeeded", payload, who("x"), "").title, "Payment received: " + text) << amount;
   }

@@ -1,4 +1,4 @@
-// Servers, database connections, PostgreSQL and streams are killed at random while runs go on; then
+// Servers, database connections, PostgreSQL and streams are killed at random while runs continue; then
 // everything is counted. RY_CHAOS_SEED repeats a schedule, RY_CHAOS_RUNS makes it longer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -33,7 +33,7 @@ test('nodes are restarted one after the other under load: no run fails, no start
 });
 
 test('PostgreSQL is away for ten seconds in the middle of 50 runs', async (t) => {
-  // Three leases long; and nobody's crash, so no run may be counted as having crashed its worker.
+  // Three leases long. No worker crashed, so no run may be counted as having crashed its worker.
   const campaign = new Campaign({ seed: 2, accounts: 17, cuts: 0, giveUp: 90000, lease: 3, crashes: 0 });
   try {
     await campaign.open();

@@ -1,4 +1,4 @@
-// Races that have exactly one winner, told truly to all.
+// Races with exactly one winner, which all participants learn correctly.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sleep } from '../e2e/lib/server.mjs';

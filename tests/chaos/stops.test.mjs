@@ -1,5 +1,5 @@
 // A stop is answered within a second wherever the run is and whatever its worker does, and afterwards
-// nothing of it goes on.
+// none of its work continues.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sleep, waitFor } from '../e2e/lib/server.mjs';
@@ -18,7 +18,7 @@ let postgres, llm, nodes, user;
 before(async () => {
   postgres = await new Postgres().make();
   llm = await startModel();
-  // Long enough that nobody takes a frozen node's runs during a test.
+  // Long enough that no node claims a frozen node's runs during a test.
   nodes = await new Nodes({ postgres, llm, count: 2, lease: 20 }).start();
   user = await nodes.all[0].user({ tier: 'pro' });
 });

@@ -26,7 +26,7 @@ before(async () => {
     reply.end();
   });
   const set = [...secrets, 'http.trusted_proxies=["127.0.0.1"]'];
-  // Ports that stay: a node comes back where nginx looks for it.
+  // Fixed ports: a restarted node listens where nginx expects it.
   const node = async () => new Server({ database, llm, set: [...set, `http.listen=127.0.0.1:${await freePort()}`] }).start();
   one = await node();
   two = await node();

@@ -34,7 +34,7 @@ async function figure(server, name) {
   const line = (await new Client(server).get('/metrics')).text.split('\n').find((l) => l.startsWith(`${name} `));
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
-// A node learns of the others by its heartbeat; before that it has nobody to be heard by.
+// A node learns of the others by its heartbeat; before that no node listens to it.
 const up = (...servers) => waitFor('the bus heard by all', async () => {
   for (const s of servers)
     if (await figure(s, 'runyard_bus_nodes') !== servers.length - 1 || await figure(s, 'runyard_bus_heard_by_all') !== 1) return false;
@@ -375,7 +375,7 @@ test('a message that is published twice is delivered once', async () => {
   const spy = await natsClient(nats.url, { auth_token: token });
   await spy.subscribe('runyard.live.runs.>');
   const published = { sent: false };
-  // Everything of the run is sent once more by somebody who copies it: with its id the stream drops it, under
+  // Everything of the run is sent once more by a copying client: with its id the stream drops it, under
   // another id it is an old message that readers have.
   const copier = (async () => {
     for (let done = 0; !published.over; await sleep(5)) {

@@ -101,7 +101,7 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   assert.equal(told.title, 'Your task "Count <the> apples" is done');
   assert.match(told.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
 
-  // Told again after a reload, once on the list.
+  // Registered again after a reload, and listed once.
   await page.reload();
   await page.press('Turn on push messages');
   await waitFor('the device', () => devices(ann) === '1');

@@ -1,4 +1,4 @@
-// A deploy kills nothing: readers come back by id by themselves, new starts are told to wait, runs go on.
+// A deployment loses nothing: readers reconnect by id, new starts get a Retry-After, runs continue.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
@@ -63,7 +63,7 @@ test('while it stops, a start is answered 503 with Retry-After, and probes are s
   });
   assert.equal(r.headers.get('retry-after'), '1');
   assert.deepEqual(r.json, { detail: 'The server is stopping' });
-  // A kept connection may be closed just when it is used: whoever asks then, asks again.
+  // A kept connection may be closed just when it is used; the client then retries.
   const probe = (path) => waitFor(path, () => new Client(server).get(path).catch(() => undefined));
   assert.equal((await probe('/readyz')).status, 503);
   assert.equal((await probe('/healthz')).status, 200);

@@ -1,4 +1,4 @@
-// No run is ever lost: the server is killed in each phase of a run, restarted, and the run goes on.
+// No run is ever lost: the server is killed in each phase of a run, restarted, and the run continues.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// A database that is there and does not answer: every caller is told so soon, the probes say it, and
+// A database that accepts connections and does not answer: every caller gets an error soon, the probes report it, and
 // the server ends all the same.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';

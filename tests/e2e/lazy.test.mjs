@@ -1,5 +1,5 @@
 // Modules that are badly made: one whose job ignores its deadline and whose health() is slow is named, and nothing else waits for it;
-// one that would go on with the variables of its old library is not reloaded.
+// one that would keep the variables of its old library is not reloaded.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';

@@ -51,7 +51,7 @@ test('partitions go while runs are started and streamed; nothing is lost, and a 
   assert.match(home, /short/);
   const [here, there] = [u.stream(long), far.stream(long)];
 
-  // What nobody has read to its end yet is never old here, however slow this machine is.
+  // A log that was not read to its end is never old here, however slow this machine is.
   const reading = new Map(), ended = [];
   let loading = true, dropped = 0;
   const load = Array.from({ length: 4 }, async (_, i) => {

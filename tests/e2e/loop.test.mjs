@@ -331,7 +331,7 @@ test('a conversation that outgrows the model is shortened, then summarised for g
   const calls = requests.at(-1).messages.flatMap((m) => m.tool_calls ?? []);
   const answered = requests.at(-1).messages.filter((m) => m.role === 'tool').map((m) => m.tool_call_id);
   assert.deepEqual(calls.map((c) => c.id), answered, 'no call without its result, no result without its call');
-  // The thread's readers see all messages and no summary; the next run goes on from it.
+  // The thread's readers see all messages and no summary; the next run continues from it.
   const messages = await x.u.get(`/threads/${x.thread}/messages?limit=100`);
   assert.equal(String(messages.json.messages.length), tight.database.sql(`select count(*) from runs.messages where thread_id = '${x.thread}' and role <> 'summary'`));
   assert.doesNotMatch(messages.text, /SUMMARY/);
@@ -362,7 +362,7 @@ test('whoever takes a run over sends the model the same conversation, summary an
   assert.equal(rest.events.at(-1).status, 'completed', rest.raw);
   assert.deepEqual(asked.get('[taken]').at(-1).request, hold);
   const charges = tight.database.sql(`select count(*) || ' ' || count(distinct ref) || ' ' || -sum(delta_micro) from accounts.ledger where account_id = '${u.id}' and kind = 'charge'`);
-  const asks = asked.get('[taken]').length - 1;  // the half answer of a dead worker is nobody's debt
+  const asks = asked.get('[taken]').length - 1;  // the half answer of a dead worker is not charged
   assert.equal(charges, `${asks} ${asks} ${asks * 4500}`);
 });
 

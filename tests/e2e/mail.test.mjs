@@ -1,4 +1,4 @@
-// The outbox against a real SMTP server that fails as it is told: each fault has the outcome that it deserves.
+// The outbox against a real SMTP server that fails on request: each fault has the right outcome.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// What the client makes of servers that answer in ways that are odd, but leave it a way to go on.
+// The client against servers with unusual answers from which it can recover.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -105,7 +105,7 @@ const resourceful = () => peerWith({
   },
 });
 
-// The last run's project and what the model was told by the tool.
+// The last run's project and the tool's result for the model.
 async function told(u, prompt) {
   const started = await u.start({ prompt });
   assert.equal(started.status, 200, started.text);

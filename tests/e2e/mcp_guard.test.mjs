@@ -147,7 +147,7 @@ if (!inside) {
     } finally {
       silent.close();
     }
-    // Look-ups that nobody waits for any more still hold their threads; what follows needs one at once.
+    // Abandoned lookups still occupy their threads; the following request needs one immediately.
     names(`${address} good.example`);
     await waitFor('a thread for look-ups', async () => (await ask('http://good.example:9/mcp')).status !== 504, 60000);
   });

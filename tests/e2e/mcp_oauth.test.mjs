@@ -250,7 +250,7 @@ for (const [how, peerOptions, oauth] of [
         { name: 'own', type: 'prebuilt', config: { profile_id: profile }, enabledTools: ['echo', 'write'] }] } });
       assert.match(await run(u, '[call own__echo {}]'), /called echo/);
       assert.equal(peer.seen.tokens.length, 1);
-      // More scope is had without anybody's doing, and what was had stays.
+      // More scope is granted without the user, and the previous scope stays.
       assert.match(await run(u, '[call own__write {}]'), /called write/);
       assert.match(await run(u, '[call own__echo {}]'), /called echo/);
       assert.equal(peer.seen.tokens.length, 2);

@@ -251,7 +251,7 @@ test('changes of modules: figures, and what `runyard modules` says of the runnin
     r = await admin.post('/admin/modules/mail/reload');
     assert.equal(r.status, 200, r.text);
   });
-  // How the old one ended differs between builds; it is told the same everywhere.
+  // How the old one ended differs between builds; it is reported the same everywhere.
   const left = r.json.left.find((m) => m.module === 'mail');
   const stays = left.outcome !== 'unloaded';
   const now = await read();

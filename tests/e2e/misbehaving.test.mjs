@@ -1,5 +1,5 @@
 // A module that breaks the rules beside ones that keep them: what it did stands in the log, under its name unless it did
-// so from a thread of its own; its callers get an answer, and nobody else notices.
+// so from a thread of its own; its callers get an answer, and no other client notices.
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync } from 'node:fs';
 import http from 'node:http';

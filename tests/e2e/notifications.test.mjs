@@ -39,7 +39,7 @@ const state = (workflow, user, thread) => db.sql(`select state || ':' || reason 
   ${thread ? `and thread_id = '${thread}'` : ''} order by id desc limit 1`);
 const publish = (kind, user, payload = {}) =>
   db.sql(`select core.event_publish('${kind}', '${user.id}', '${JSON.stringify({ account_id: user.id, ...payload })}')`);
-// A run nobody watches, to its end.
+// A run without viewers, to its end.
 async function run(user, prompt = 'Write a poem') {
   const r = await user.start({ prompt });
   assert.equal(r.status, 200, r.text);
@@ -154,7 +154,7 @@ async function listen(user, { headers = {}, query = '', token = true } = {}) {
           out.events.push(event);
         }
       }
-    } catch { /* called off */ }
+    } catch { /* cancelled */ }
   })();
   out.until = (what, fn) => waitFor(what, () => fn(out.events));
   return out;
@@ -253,7 +253,7 @@ test('a stream on another node counts as much, as long as it is open and its nod
 
     const dies = await read();
     await other.kill();
-    db.sql(`update runs.watcher set until = until - interval '1 minute'`);  // which nobody renews
+    db.sql(`update runs.watcher set until = until - interval '1 minute'`);  // which no node renews
     assert.doesNotMatch(await dies.end(), /^suppressed/);
     await waitFor('both in the inbox', async () => (await user.get('/notifications/inbox/unread-count')).json.unread_count === 2);
     db.sql(`select core.job_enqueue('runs.prune', '{}', 'default')`);

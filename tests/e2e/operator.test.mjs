@@ -1,4 +1,4 @@
-// What an operator sees and does over HTTP: queues and nodes, live runs of all nodes, jobs that were given up,
+// What an operator sees and does over HTTP: queues and nodes, live runs of all nodes, dead-lettered jobs,
 // modules; each act stands in the audit, and none of it is for others.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -145,7 +145,7 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
   const key = await untilRefused(free, 20, { prompt: 'fills the queue' });
   await untilRefused(free, 20, { prompt: 'fills the queue', files });
   await untilRefused(pro, 40, { prompt: 'more important' });
-  // What begins nothing goes on: the repeat of a start that was answered, and what is no start.
+  // Requests that start no run are still served: the repeat of a start that was answered, and what is no start.
   const before = written(), again = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
   assert.equal(again.status, 200, again.text);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');

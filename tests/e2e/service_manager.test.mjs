@@ -1,5 +1,5 @@
 // A service manager (systemd's protocol, without systemd): readiness, watchdog, reload, and a socket that
-// outlives the server, so that a restart refuses nobody.
+// outlives the server, so that a restart refuses no client.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { appendFileSync, copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
@@ -133,7 +133,7 @@ test('reload (SIGHUP): modules with another file than the loaded one are swapped
       const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((x) => [x.name, x.generation]));
       const at_first = await generations();
       // As a package manager puts a file in place: written beside, then renamed. The bytes behind an ELF
-      // file belong to nobody.
+      // file have no owner.
       const fresh = path.join(modules, 'mcp_sse.new');
       copyFileSync(path.join(build, 'modules/mcp_sse.so'), fresh);
       appendFileSync(fresh, 'x');

@@ -1,4 +1,4 @@
-// What speaks against a sign-up reaches whoever reviews referrals: friends who all come from one network, by the form, by
+// Suspicious signs of a sign-up reach the reviewers of referrals: friends who all come from one network, by the form, by
 // the identity webhook and by a token. The server lies behind a proxy and a path.
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -18,7 +18,7 @@ const many = clients > 100;
 // A sanitizer's build keeps modules mapped unless it is told not to (CONTRIBUTING.md).
 const unmaps = !process.env.RY_SANITIZE || process.env.RY_SANITIZE_UNMAP;
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
-// answer ends before a swap of its driver gives up, and outlasts what runs are given.
+// answer ends before a swap of its driver times out, and outlasts what runs are given.
 const between = many ? clients * 1.5 * slow : Math.max(20, clients * 0.7);
 const [shorter, longer] = many ? [8000 * slow ** 2, 11000 * slow ** 2] : [1200, 8000];
 const drain = many ? 60 : swapped.includes('llm_openai') ? 12 : 6;
@@ -164,7 +164,7 @@ test('under streams and requests every module is swapped, and nobody notices', a
   const growth = Object.fromEntries(third < 3 ? [] : Object.keys(warm[0]).map((what) =>
     [what, [part(what, 0, third), part(what, warm.length - third)]]));
   for (const [what, [first, last]] of Object.entries(growth))
-    // A sanitizer remembers every library it was told of; what the server leaks it tells at the end.
+    // A sanitizer remembers every loaded library, and reports leaks of the server at the end.
     if (what === 'rss' ? !process.env.RY_SANITIZE : unmaps) assert.ok(last <= first * 1.05 + 10, `${what} grows: ${first} -> ${last}; ${JSON.stringify(figures)}`);
   waits.sort((a, b) => a - b);
   t.diagnostic(JSON.stringify({ ...totals, swaps: changes.length, modules_started: changes.reduce((n, c) => n + c.started.length, 0),

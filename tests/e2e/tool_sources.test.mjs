@@ -1,4 +1,4 @@
-// A source of tools that cannot say what it has: a run is told so, or waits a moment, and is not lost.
+// A tool source that cannot list its tools: the run reports it, or waits a moment, and is not lost.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Runs that wait: queue=true at the limit, on_busy on a thread whose run goes on.
+// Runs that wait: queue=true at the limit, on_busy on a thread with a running run.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -119,7 +119,7 @@ test('waiting runs survive a killed server', async () => {
   assert.equal((await u.stream(second.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-// A stop cannot be noted while somebody holds the run's row: the server dies between the start and the stop, and so
+// A stop cannot be stored while another session locks the run's row: the server dies between the start and the stop, and so
 // do its sessions, which PostgreSQL would otherwise let finish the statement they wait in.
 test('an interrupt outlives the server that promised it', async () => {
   const u = await server.user();

@@ -1,4 +1,4 @@
-// Webhooks: how runs ended is told, signed, to the addresses of the configuration, until they answer.
+// Webhooks: the ends of runs are sent, signed, to the configured addresses until they answer.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';

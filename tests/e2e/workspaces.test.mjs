@@ -107,7 +107,7 @@ test('what a run left on a node that is gone is there on another one', async () 
   } finally {
     await a.start();
   }
-  // The first node comes back with an empty disk and takes over again.
+  // The first node restarts with an empty disk and claims the run again.
   const back = await run(on(a, u), { thread_id: first.thread_id, prompt: 'again\n$ cat from_b.txt src/deep/a.txt' });
   assert.match(back.said[0], /^bhellomore/);
 });
@@ -148,7 +148,7 @@ test('a worker that lost its run cannot overwrite what its successor keeps', { t
   const r = await u.start({ prompt: 'x\n$ printf first > f\n$ sleep 1; printf second > f; sleep 2\n$ cat f' });
   assert.equal(r.status, 200, r.text);
   await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'tool_call' && e.arguments.command.includes('second') });
-  // The node is held until its lease has run out; the other one goes on; then it wakes up.
+  // The node is held until its lease has run out; the other one continues; then it wakes up.
   a.process.kill('SIGSTOP');
   try {
     const s = await on(b, u).stream(r.json.agent_run_id, { timeout: 50000 });

@@ -1,5 +1,5 @@
 // What a module may include: the SDK, the standard library, its own headers and the libraries of its own trade. Never
-// the host's, nor what only the host speaks to the outside with: Beast, Asio, SOCI, libpq. Looks at the dependency
+// the host's, nor the libraries that only the host uses for networking: Beast, Asio, SOCI, libpq. Reads the dependency
 // files that the compiler wrote, so that what a header brings along counts too. Tests are no part of a module.
 //   node includes.mjs SOURCE_DIRECTORY BUILD_DIRECTORY
 import { execFileSync } from 'node:child_process';

@@ -118,7 +118,7 @@ async function request(step, client, variables) {
         for (const a of all) counted[a.status] = (counted[a.status] ?? 0) + 1;
         match({ $only: step.expect.statuses }, counted, 'statuses');
       }
-      // Of several at once the body of each is looked at that has the status.
+      // Of several concurrent responses, the body of each with this status is checked.
       const looked = times > 1 && step.expect.status !== undefined ? all.filter((a) => a.status === step.expect.status) : all;
       if (times === 1 || step.expect.status !== undefined || step.expect.json !== undefined)
         for (const a of looked) checkAnswer(step.expect, a);

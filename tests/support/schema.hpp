@@ -57,7 +57,7 @@ class database_test : public testing::Test {
     connection admin(server_);
     admin("create database " + name_);
     db_ = std::make_unique<connection>(test_url());
-    // What the host's own migrations give to modules, cut down to what can be looked at afterwards.
+    // What the host's own migrations give to modules, reduced to what the tests inspect afterwards.
     (*db_)(
         "create schema core;"
         "create table core.event (id bigserial primary key, kind text, key text, payload jsonb);"

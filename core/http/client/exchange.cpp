@@ -284,7 +284,7 @@ void exchange::write_some() {
       continue;
     }
     if (r.what == transport::io::want_read || r.what == transport::io::want_write) return;
-    // A peer that refuses a body may have answered before it closed, so go on reading.
+    // A peer that refuses a body may have answered before it closed, so continue reading.
     write_failed_ = true;
   }
   if (phase_ == phase::tunnel) return;

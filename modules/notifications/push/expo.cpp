@@ -153,7 +153,7 @@ results read_expo_receipts(std::uint32_t status, std::string_view body, const st
       out.push_back(made(s.token, RY_NOTIFY_DELIVERED));
     } else {
       result r = failure(*receipt, s.token);
-      // It was sent; whoever follows cannot send it again.
+      // It was sent; a worker that tracks it cannot send it again.
       if (r.outcome == RY_NOTIFY_RETRY_NEW) r.outcome = RY_NOTIFY_REFUSED;
       r.retry_after_s = 0;
       out.push_back(std::move(r));

@@ -73,7 +73,7 @@ static inline void wait_for_ever(void) {
 }
 #endif
 #ifdef ABI_ABORTS
-/* Runs when the library is mapped: whoever only inspects the file must not see it. */
+/* Runs when the library is mapped: an inspection of the file must not run it. */
 __attribute__((constructor)) static void aborts(void) {
   abort();
 }

@@ -5,7 +5,7 @@ import { microPerAnswer, planOf, textOfAnswer } from './model.mjs';
 
 const isEnd = (e) => e.type === 'status' && e.status !== 'running';
 
-// The texts of the answers as a client shows them, in order: what belongs to an attempt that was given up
+// The texts of the answers as a client shows them, in order: text of an aborted attempt
 // is dropped. Also the text of an answer that never ended.
 export function answersOf(events) {
   const done = [];

@@ -1,5 +1,5 @@
 // A client as it should be: starts with a key until it gets a definite answer, reads with resume at
-// whichever node answers, stops until it is told how the run ended. It remembers everything it saw.
+// whichever node answers, stops until it learns how the run ended. It records all events.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { sleep } from '../../e2e/lib/server.mjs';

@@ -153,7 +153,7 @@ export class Cluster extends Campaign {
     c.reader = await client.read(c.run, { not: node.name });
   }
 
-  // Times in which this process itself was not served: nobody else may have been then, too.
+  // Times in which this process itself got no processor: others may have got none either.
   #watch() {
     let last = Date.now();
     const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-// The network between the machines of a cluster: links that can be cut (nothing arrives, nobody is told) and
+// The network between the machines of a cluster: links that can be cut (nothing arrives, and no error is reported) and
 // made slow. Two kinds: over loopback, with a relay for each link, which runs everywhere; and of network
 // namespaces on a bridge, where packets are lost by the kernel (root and iproute2 are needed).
 import { execFileSync } from 'node:child_process';
@@ -108,7 +108,7 @@ export class Namespaces {
     return this.#relays.filter((r) => r.ends === ends).map((r) => r.relay);
   }
   #ways(a, b) { return a.space && b.space ? [[a, b], [b, a]] : []; }
-  // Frames go to an address that nobody has.
+  // Frames go to an address without a machine.
   async cut(a, b) {
     for (const r of this.#between(a, b)) await r.cut(true);
     for (const [x, y] of this.#ways(a, b))

@@ -101,7 +101,7 @@ export class Storm {
     const claims = (code, verified) => ({ sub, email: `friend${n}@example.test`, email_verified: verified, user_metadata: { referral_code: random.chance(0.5) ? code.toLowerCase() : code } });
     const verified = random.chance(0.6);
     const first = this.someCode(random);
-    // The same person more than once at the same time, now and then with somebody else's code.
+    // The same person more than once at the same time, now and then with another person's code.
     const times = random.chance(0.3) ? random.between(2, 4) : 1;
     await Promise.all(Array.from({ length: times }, (_, i) =>
       this.call('GET', '/account', sign(claims(i > 0 && random.chance(0.5) ? this.someCode(random) : first, verified)))));

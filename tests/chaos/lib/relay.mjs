@@ -1,4 +1,4 @@
-// A TCP link that can be cut (nothing arrives, nobody is told) and made slow.
+// A TCP link that can be cut (nothing arrives, and no error is reported) and made slow.
 import net from 'node:net';
 
 // Most bytes that wait in a slow direction before its sender has to wait.

@@ -17,7 +17,7 @@ export class Nats {
   async start() {
     this.port ??= await freePort();
     this.url = `nats://127.0.0.1:${this.port}`;
-    // While it was away somebody's connection may have got its port.
+    // Another connection may have got its port meanwhile.
     await waitFor('nats-server', async () => {
       this.process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.port), ...this.args], { stdio: ['ignore', 'ignore', 'pipe'] });
       this.log = '';

@@ -1,5 +1,5 @@
 // Holds what the tests send and get against the server's own /openapi.json. Every fetch() of the process to a
-// server that was named by hold() is looked at:
+// server that hold() named is checked:
 // - an answer has a status, a content type and a body that the document describes, without a member that it does not;
 // - a request that was not refused as malformed is one that the document describes.
 // A violation fails the request; if a test swallows that, the process ends with 1 nevertheless.
@@ -12,7 +12,7 @@ const documents = new Map();  // digest of the text -> Document
 const servers = new Map();    // origin -> Contract
 const violations = new Set();
 
-// Statuses that say the request itself is not as it should be, or that nobody looked at it.
+// Statuses of requests that are invalid or were not examined.
 const malformed = new Set([400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 416, 417, 422, 431]);
 // What the server answers before there is a route; also when the module that has it is just away.
 const beforeRoutes = new Set([400, 408, 413, 414, 417, 431, 503]);
@@ -147,7 +147,7 @@ class Contract {
     for (const name of Object.keys(given.query)) if (!known.has(name)) return `the query parameter ${name} is not described`;
     const { node, at } = d.resolve(operation.requestBody, ['paths', path, method, 'requestBody']);
     if (!body) return node?.required ? 'it has no body' : undefined;
-    if (!node) return undefined;  // a body that nobody reads
+    if (!node) return undefined;  // a body that the server ignores
     let media = described(node.content, body.media);
     // What fetch() says of a text by itself.
     if (!media && body.media === 'text/plain' && body.value !== undefined) media = described(node.content, 'application/json');
@@ -172,7 +172,7 @@ class Contract {
   }
 
   // The first violation in a request and its answer, or undefined. `text`: the answer's body, undefined when
-  // it is not to be looked at.
+  // it is not to be checked.
   async fault(method, url, { headers = {}, body } = {}, answer) {
     const sent = new Headers(headers);
     const found = await this.find(method, url.pathname);
@@ -200,7 +200,7 @@ process.on('exit', () => {
   process.exitCode = 1;
 });
 
-// From now on what is sent to this server, and what it answers, is looked at.
+// From now on, requests to this server and its answers are checked.
 export function hold(url) {
   const contract = new Contract(url);
   servers.set(contract.origin, contract);

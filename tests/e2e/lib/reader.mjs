@@ -4,7 +4,7 @@ import { lastUser } from './llm.mjs';
 import { sleep } from './server.mjs';
 
 // "[words N]" in the prompt makes the model say N words, one each `ms`, however busy the machine is; after a standstill
-// of seconds it goes on from there, for all its answers at once would be a load of another kind.
+// of seconds it continues from there, for all its answers at once would be a load of another kind.
 export const wordsEach = (ms) => async (request, reply) => {
   const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
   let due = performance.now();
@@ -20,7 +20,7 @@ export const wordsEach = (ms) => async (request, reply) => {
 export const slowWords = wordsEach(20);
 export const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
 
-// The browsers' own client: it reconnects by itself, with Last-Event-ID and the time it was told to wait. `ended`
+// The browsers' own client: it reconnects by itself, with Last-Event-ID and the requested delay. `ended`
 // is kept with the terminal event and broken when there is none in time.
 export function watch(url, token, { timeout = 90000 } = {}) {
   const seen = { events: [], draining: 0, refused: undefined, text: '' };

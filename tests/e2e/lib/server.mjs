@@ -33,7 +33,7 @@ let databases = 0;
 export function makeDatabase() {
   const base = process.env.RY_TEST_DATABASE_URL;
   if (!base) throw new Error('RY_TEST_DATABASE_URL is not set');
-  // A process id comes back, and a database that an ended test could not drop must not stop the next one.
+  // Process ids are reused, and a database that an ended test could not drop must not stop the next one.
   const name = `ry_e2e_${process.pid}_${++databases}_${Date.now().toString(36)}`;
   const psql = (url, sql) => execFileSync('psql', ['-XqAt', '-v', 'ON_ERROR_STOP=1', url, '-c', sql], { encoding: 'utf8' }).trim();
   psql(base, `create database ${name}`);
@@ -219,7 +219,7 @@ export class Client {
 }
 
 export const textOf = (events) => {
-  // What a client shows: attempts that were given up are dropped.
+  // The text that a client shows, without aborted attempts.
   let done = '', now = '';
   for (const e of events) {
     if (e.type === 'llm_response_start') now = '';

@@ -1,4 +1,4 @@
-// A real SMTP server (npm smtp-server) that keeps what it takes and fails as it is told, and a relay in front
+// A real SMTP server (npm smtp-server) that keeps accepted messages and fails on request, and a relay in front
 // of it that cuts connections.
 import net from 'node:net';
 import { simpleParser } from 'mailparser';

@@ -206,7 +206,7 @@ test('devices are put to Novu as a whole list; a webhook prunes what is dead', a
   assert.equal((await send(svix)).status, 200);
   await waitFor('pruned again', () => db.sql(`select count(*) from notifications.device_token where account_id = '${u.id}'`) === '1');
 
-  // The flat form, unknown types, and what is no JSON.
+  // The flat form, unknown types, and bodies that are not JSON.
   const flat = JSON.stringify({ type: 'notification.sent', transactionId: t.event.transactionId, subscriberId: u.id });
   for (const path of ['/notifications/webhooks/orchestrator', '/api/notifications/webhooks/novu']) {
     for (const body of [flat, JSON.stringify({ type: 'something.else' })]) {

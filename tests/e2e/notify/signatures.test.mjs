@@ -15,7 +15,7 @@ const now = Math.floor(Date.now() / 1000);
 const standard = (secret, id, at, body) => new StandardWebhook(secret).sign(id, new Date(at * 1000), body);
 const svix = (secret, id, at, body) => new SvixWebhook(secret).sign(id, new Date(at * 1000), body);
 const headers = (family, id, at, signature) => ({ [`${family}-id`]: id, [`${family}-timestamp`]: String(at), [`${family}-signature`]: signature });
-// Does the reference library take it (it looks at the clock itself)?
+// Does the reference library take it (it checks the clock itself)?
 const taken = (Library, secret, body, h) => { try { new Library(secret).verify(body, h); return true; } catch { return false; } };
 
 const one = fresh(), two = fresh();

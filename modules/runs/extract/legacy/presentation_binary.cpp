@@ -52,7 +52,7 @@ std::optional<record> record_at(std::string_view stream, std::size_t at) {
   return record{bytes.u16(at + 2), kind >> 4, (kind & 0xF) == 0xF, bytes.slice(at + header_bytes, bytes.u32(at + 4))};
 }
 
-// `each` returns whether to go on.
+// `each` returns whether to continue.
 template <class Each>
 void for_each_record(std::string_view content, Each each) {
   for (std::size_t at = 0;;) {

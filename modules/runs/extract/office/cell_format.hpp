@@ -19,7 +19,7 @@ number_format parse_number_format(std::string_view code);
 number_format builtin_number_format(unsigned id);
 
 enum class date_system { from_1900, from_1904 };
-// `stored`: as in the file. What is no number comes back as it is.
+// `stored`: as in the file. Other text is returned unchanged.
 std::string show_number(std::string_view stored, const number_format& format, date_system system);
 
 // "2026-01-02T00:00:00Z" of a cell of type "d" -> "2026-01-02"

@@ -79,7 +79,7 @@ ry_status stream_call::send(const endpoint& at, exchange e) {
   r.pool_key = ry::str(at.name);
   const ry_client_handler handler{sizeof handler, 0, &stream_call::on_head, &stream_call::on_data,
                                   &stream_call::on_done};
-  // The handler may run on another thread before this returns, but it never looks at op_.
+  // The handler may run on another thread before this returns, but it never uses op_.
   return http.request(host_.host(), exec_, &r, &handler, this, &op_);
 }
 

@@ -20,12 +20,12 @@ std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all);
 // The content of a file of /proc. Empty if the process has ended.
 std::string text_of(const std::string& path);
 
-// Most mappings of a process, and most mappings and descriptors of a command, that are looked at: reading more would delay the
+// Most mappings of a process, and most mappings and descriptors of a command, that are examined: reading more would delay the
 // measurement of other commands.
 inline constexpr std::size_t most_mappings = 50'000, most_looked_at = 300'000;
 
 // Disk space of deleted files on the device that these processes keep open or mapped. nullopt: there are more mappings or
-// descriptors than are looked at.
+// descriptors than are examined.
 std::optional<std::uint64_t> unlinked_bytes(const std::vector<pid_t>& family, dev_t device);
 
 // Bytes that the processes and their ended children have written to disks so far. 0 if the kernel does not count them.
