@@ -1,18 +1,18 @@
-// The texts of notifications: templates, built in or in files that an operator edits, and how they are
-// filled in.
+// The texts of notifications: templates, built in or in files that an operator edits, and how fields are inserted.
 //
-// A file is named after its workflow, "task-completed.txt". Its head has lines "name: text" (title, body,
-// url, digest_title, digest_body, digest_line, digest_html_line); then blocks follow, each begun by a line that is just
-// "mail:", "html:", "digest_mail:" or "digest_html:". {{name}} stands for a field of the payload, or for
+// A file is named after its workflow, for example "task-completed.txt". It begins with lines "name: text" (title, body, url,
+// digest_title, digest_body, digest_line, digest_html_line). Blocks follow, each after a line that is only "mail:", "html:",
+// "digest_mail:" or "digest_html:". {{name}} stands for a field of the payload, or for
 //   first_name, name, email, phone, avatar   of the recipient
 //   app_url, settings_url, product_name      of the deployment
 //   task_title, result, stats                of a task: its name in a sentence, the first lines of its result, its duration and cost
 //   price, credits_left, action_label        of payments, low credits and offers
-// in texts of a digest also for count and items. What is put in is never looked at again; a field that is not there is empty. A line
-// of a block is left out if all its fields are empty; in HTML, addresses (fields that end in _url) do not count. In text, a line that ends
-// with a colon and an address is left out if the address is empty.
+// and, in texts of a digest, also for count and items. Inserted text is not expanded again; a missing field is empty. A line
+// of a block is left out if all its fields are empty; in HTML, addresses (fields that end in _url) do not count. In text, a line
+// that ends with a colon and an address is left out if the address is empty.
 //
-// An HTML block is a fragment, which the module mail frames; see modules/mail/layout.hpp for <preheader>, <footer> and buttons.
+// An HTML block is a fragment, which the module mail puts into its layout; see modules/mail/layout.hpp for <preheader>, <footer>
+// and buttons.
 #pragma once
 
 #include <boost/json/object.hpp>
