@@ -21,7 +21,7 @@ const active = (r) => r.active ? r : new Promise((resolve) => {
 });
 
 // 'on', 'off', 'denied', or 'none': this browser or this server has no Web Push; fails when the server does. A subscription
-// that is there is told to the server again: its address may have changed, and it belongs to who is logged in.
+// that exists is registered again: its address may have changed, and it belongs to the user who is logged in.
 export async function look() {
   if (!supported()) return 'none';
   try {

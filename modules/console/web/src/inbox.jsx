@@ -25,7 +25,7 @@ export function useInbox(account) {
 
 const tab = crypto.randomUUID?.() ?? String(Math.random());
 
-// Tells the server which thread this tab shows, so that nobody is notified of what he sees.
+// Reports the thread that this tab shows, so that the server sends no notification about it.
 export function useViewing(thread) {
   useEffect(() => {
     const tell = (id) => api.call('/presence/update', { session_id: tab, active_thread_id: id }).catch(() => {});

@@ -27,7 +27,7 @@ function Console({ config, leave }) {
     look();
     const moved = () => setPlace(placeOf());
     addEventListener('hashchange', moved);
-    moved();  // nobody listened between the first look and now
+    moved();  // the location may have changed before the listener was added
     return () => removeEventListener('hashchange', moved);
   }, []);
   useEffect(() => { if (place[0] === 'account' || place[0] === 'referrals') look(); }, [place.join('/')]);
@@ -74,7 +74,7 @@ function App() {
     api.whenLost(() => { show('auth'); setInside(false); });
     (async () => {
       const known = await api.config();
-      // The links of mails are for whoever opens them, not for who is logged in.
+      // A link in an e-mail is for its recipient, who may not be the user who is logged in.
       const link = isAuth() && /^#(verify|reset)=/.test(location.hash);
       const there = !link && (known.local_login || sessionStorage.length > 0) && await api.resume();
       show(there ? 'console' : 'auth');
@@ -83,7 +83,7 @@ function App() {
     })().catch(setError);
   }, []);
   const enter = () => { history.pushState(null, '', 'console#/'); setInside(true); };
-  // Whoever comes next is not shown what is meant for who leaves.
+  // The next user must not see data of the one who logs out.
   const leave = () => turnOff().catch(() => {}).then(api.logOut).finally(() => { history.pushState(null, '', 'auth'); setInside(false); });
   if (error) return <main class="auth"><div class="card"><p class="problem" role="alert">{error.message}</p></div></main>;
   if (!config) return <p class="unseen" role="status">Loading</p>;

@@ -1,4 +1,4 @@
-// What an operator looks at: queues, nodes, live runs, dead-lettered jobs, modules. For admins.
+// Pages for administrators: queues, nodes, live runs, dead-lettered jobs, modules.
 import { useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Problem, Rows, Status, Time, Title, short, useAction, useFresh } from './ui.jsx';

@@ -27,7 +27,7 @@ function typeName(s) {
   return s.format ? `${type} (${s.format})` : type;
 }
 
-// A schema's members; those of a referred one only when somebody wants to see them, as schemas may hold themselves.
+// A schema's members. Those of a referenced schema are shown on request, because schemas may be recursive.
 function Schema({ api, of }) {
   const s = follow(api, of);
   if (s.oneOf || s.anyOf?.some((x) => x.properties || x.$ref)) {

@@ -1,4 +1,4 @@
-// One thread: what was said, the run that goes on, and the next prompt.
+// One thread: its messages, the current run, and the next prompt.
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import * as api from './api.js';
 import { Compose } from './compose.jsx';
