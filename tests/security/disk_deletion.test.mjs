@@ -56,7 +56,7 @@ attack('a workspace with directories deeper than the descriptors of the server i
     const [deleted, listed] = await Promise.all([u.request('DELETE', `/threads/${made.thread_id}`), other.get('/threads')]);
     assert.equal(deleted.status, 204, deleted.text);
     assert.equal(listed.status, 200, listed.text);
-    await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 20000);
+    await waitFor('the removal', () => !existsSync(workspace(made.project_id)) && removed().length === 0, 60000);
   } finally {
     over = true;
     await watch;
@@ -87,7 +87,7 @@ attack('a directory that cannot be removed is quarantined, reported and retried;
   } finally {
     execFileSync('chattr', ['-i', held]);
   }
-  await waitFor('the removal', () => removed().length === 0, 20000);
+  await waitFor('the removal', () => removed().length === 0, 60000);
   await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 0);
 });
 
@@ -100,7 +100,7 @@ attack('what an earlier process left is removed at the start', ['tree_removal'],
     makeChain(directory, descriptors * 4);
   }
   await server.start();
-  await waitFor('the removal', () => left.every((directory) => !existsSync(directory)) && entries(programs('.removed')).length === 0, 20000);
+  await waitFor('the removal', () => left.every((directory) => !existsSync(directory)) && entries(programs('.removed')).length === 0, 60000);
 });
 
 attack('the directory of a local program without a sandbox is removed with it', ['tree_removal'], { timeout: 120000 }, async () => {
@@ -112,7 +112,7 @@ attack('the directory of a local program without a sandbox is removed with it', 
   const r = await u.get(`/agents/${agent}/custom-mcp-tools`, { headers: { 'x-mcp-url': 'deep', 'x-mcp-type': 'json' } });
   assert.equal(r.status, 502, r.text);
   await waitFor('the removal', () => entries(programs('mcp')).length === 0 &&
-    entries(programs('.removed')).length === 0, 20000);
+    entries(programs('.removed')).length === 0, 60000);
 });
 
 attack('sockets, pipes and loops of links are refused as files', ['special_files'], { timeout: 60000 }, async () => {
