@@ -1,9 +1,11 @@
 // JSON Web Tokens: parsing, headers and claims. A signature is valid only for the signed bytes, a token has exactly one
 // encoding, and no principal has a role that the issuer's claims do not grant.
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <cmath>
 #include <string>
 
 #include "check.hpp"
@@ -62,6 +64,15 @@ bool names(const json::value& claim, std::string_view role) {
   return claim == json::value(role);
 }
 
+// JSON has no infinity: such a number (1e320) is written as one that no parser accepts.
+bool is_finite(const json::value& v) {
+  if (const auto* number = v.if_double()) return std::isfinite(*number);
+  if (const auto* list = v.if_array()) return std::all_of(list->begin(), list->end(), is_finite);
+  if (const auto* o = v.if_object())
+    return std::all_of(o->begin(), o->end(), [](const auto& entry) { return is_finite(entry.value()); });
+  return true;
+}
+
 bool same(const principal& a, const principal& b) {
   return a.subject == b.subject && a.issuer == b.issuer && a.email == b.email && a.role == b.role &&
          a.expires_unix_us == b.expires_unix_us;
@@ -103,6 +114,7 @@ void check(std::string_view payload, const claim_rules& rules) {
   // Users can edit user_metadata at the provider, so it must have no effect.
   json::object without = c.claims;
   without.erase("user_metadata");
+  if (!is_finite(without)) return;
   const auto again = check_claims(json::serialize(without), rules, now_us);
   fuzz::promise(!again.refused && same(again.who, c.who), "user_metadata is not looked at");
   const auto token = sign_hs256(secret, "JWT", without);
