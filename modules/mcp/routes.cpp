@@ -523,7 +523,10 @@ ry::task<ry::response> routes::try_call(ry::request r) {
   const auto name = text_of(body, "tool");
   if (name.empty()) throw invalid("tool is required");
   json::object arguments;
-  if (const auto* given = object_at(body, "arguments")) arguments = *given;
+  if (const auto* given = body.if_contains("arguments")) {
+    if (!given->is_object()) throw invalid("arguments must be an object");
+    arguments = given->get_object();
+  }
   const auto s = co_await asked_about(r, q.type, q.name, q.config);
   broker::call_request request;
   request.tool = name;
