@@ -130,7 +130,7 @@ std::string render(const jobs::queue_stats& s) {
   p.one("runyard_jobs_started_total", "counter", "Attempts begun", s.started);
   p.one("runyard_jobs_done_total", "counter", "Jobs finished", s.done);
   p.one("runyard_jobs_retried_total", "counter", "Attempts that failed", s.retried);
-  p.one("runyard_jobs_dead_total", "counter", "Jobs given up", s.dead);
+  p.one("runyard_jobs_dead_total", "counter", "Dead-lettered jobs", s.dead);
   p.one("runyard_jobs_rescued_total", "counter", "Jobs taken over from vanished nodes", s.rescued);
   p.one("runyard_jobs_leases_lost_total", "counter", "Jobs lost to another node", s.leases_lost);
   p.head("runyard_jobs_ended_total", "counter", "Attempts that ended, by kind and outcome");
@@ -179,7 +179,8 @@ std::string render(const observe::tracer::counts& s) {
   p.one("runyard_tracing_spans_total", "counter", "Spans that ended", s.recorded);
   p.one("runyard_tracing_exported_total", "counter", "Spans that the collector took", s.exported);
   p.one("runyard_tracing_dropped_total", "counter", "Spans that found the queue full", s.dropped);
-  p.one("runyard_tracing_failed_total", "counter", "Spans that the collector refused or that were given up", s.failed);
+  p.one("runyard_tracing_failed_total", "counter",
+        "Spans that the collector refused or that were discarded after retries", s.failed);
   p.one("runyard_tracing_failed_exports_total", "counter", "Requests to the collector that failed", s.failed_requests);
   return p.take();
 }

@@ -291,13 +291,13 @@ http::host_answer module_changes::run(action what, const std::string& name) {
 
   // The configuration may have been edited: the swapped module gets the current settings.
   auto with = options_;
-  auto wishes = wishes_;
-  wishes[name] = what != action::disable;
+  auto requested = requested_;
+  requested[name] = what != action::disable;
   // Skips a disabled module whose file and settings were removed: the configuration would refuse its name.
   const auto configured = load_config(options_);
   if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
   const auto entries = configured.modules();
-  for (const auto& [module, on] : wishes)
+  for (const auto& [module, on] : requested)
     if (on || std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.name == module; }))
       with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
   auto fresh = load_config(with);
@@ -339,7 +339,7 @@ http::host_answer module_changes::run(action what, const std::string& name) {
   const auto old_consumers = modules.consumers();
   modules.commit(steady::now() + short_patience);
   publish(old_jobs, old_consumers);
-  wishes_ = std::move(wishes);
+  requested_ = std::move(requested);
   const auto swapped = steady::now();
   observe::log(level::info, "module", "changed", {{"module", name}, {"change", word(what)}});
   const auto before = newest_;

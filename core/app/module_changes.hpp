@@ -75,7 +75,7 @@ class module_changes {
   const config_options options_;
   const db::settings database_;
   const std::chrono::milliseconds drain_;
-  std::map<std::string, bool> wishes_;  // requested since the start: enabled or disabled
+  std::map<std::string, bool> requested_;  // requested since the start: enabled or disabled
   std::uint64_t newest_ = 0;  // the latest generation
   std::map<std::string, std::string> applied_;  // digests of the running modules' settings, by name
   change_record record_;

@@ -10,7 +10,7 @@ namespace ry::app {
 
 namespace {
 
-enum class wish { drain, undrain };
+enum class drain_action { drain, undrain };
 
 http::host_answer list(db::connection& c, const std::string& own) {
   const auto r = c.exec(
@@ -25,12 +25,12 @@ http::host_answer list(db::connection& c, const std::string& own) {
   return {200, "application/json", std::string(r.text(0, 0))};
 }
 
-http::host_answer change(db::connection& c, const std::string& id, wish what) {
+http::host_answer change(db::connection& c, const std::string& id, drain_action what) {
   const auto r = c.exec("update core.node set draining = $2 where id::text = lower($1) returning running",
-                        {db::value::text(id), db::value::boolean(what == wish::drain)});
+                        {db::value::text(id), db::value::boolean(what == drain_action::drain)});
   if (r.empty()) return refusal(404, "Node not found");
   const boost::json::object out{
-      {"id", id}, {"state", what == wish::drain ? "draining" : "active"}, {"running", r.int64(0, 0)}};
+      {"id", id}, {"state", what == drain_action::drain ? "draining" : "active"}, {"running", r.int64(0, 0)}};
   return {200, "application/json", boost::json::serialize(out)};
 }
 
@@ -41,13 +41,14 @@ void add_node_routes(rooms& r, workshop& w) {
   r.server.add_host_route({"GET", "/admin/nodes",
                            [&w, own](auto&) { return ask(w.rt.db, [own](db::connection& c) { return list(c, own); }); },
                            http::runs_on::blocking, RY_ROUTE_ADMIN});
-  for (const auto what : {wish::drain, wish::undrain})
-    r.server.add_host_route({"POST", std::string("/admin/nodes/{id}/") + (what == wish::drain ? "drain" : "undrain"),
+  for (const auto what : {drain_action::drain, drain_action::undrain})
+    r.server.add_host_route({"POST",
+                             std::string("/admin/nodes/{id}/") + (what == drain_action::drain ? "drain" : "undrain"),
                              [&w, what](const ry_request_view& view) {
                                const auto id = view.n_params > 0 ? core::str(view.params[0].value) : std::string();
                                observe::log(observe::level::info, "host", "a change of a node is asked for",
                                             {{"node", id},
-                                             {"change", what == wish::drain ? "drain" : "undrain"},
+                                             {"change", what == drain_action::drain ? "drain" : "undrain"},
                                              {"by", view.principal ? core::str(view.principal->subject) : ""}});
                                return ask(w.rt.db, [id, what](db::connection& c) { return change(c, id, what); });
                              },

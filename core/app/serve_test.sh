@@ -106,14 +106,14 @@ port=${url##*:}
 grep -qi 'postgres\|migrat\|module' err2 && fail "something was started although the port is taken: $(cat err2)"
 grep -qi 'terminate\|what()' err2 && fail "that is no sentence: $(cat err2)"
 
-# a second signal right after the first is the same wish to stop; a later one ends the server at once, even
+# a second signal right after the first belongs to the same request to stop; a later one ends the server at once, even
 # while a request is under way
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow' >&9
 sleep 0.3
 kill -INT "$server"; kill -TERM "$server"; sleep 0.2; kill -TERM "$server"; sleep 1.5
 kill -0 "$server" 2>/dev/null || fail 'the server did not wait for the request'
-grep -q 'second signal' err && fail 'one wish to stop was taken for two'
+grep -q 'second signal' err && fail 'one request to stop counted as two'
 kill -TERM "$server"; ended 1
 exec 9>&-
 grep -q 'second signal' err || fail 'the log does not tell of the second signal'

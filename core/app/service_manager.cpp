@@ -100,7 +100,7 @@ void service_manager::tell(const std::string& state) const {
   if (address_.empty()) return;
   const auto complain = [this](const std::string& why) {
     std::call_once(complained_, [&] {
-      observe::log(level::warn, "host", "the service manager cannot be told anything",
+      observe::log(level::warn, "host", "the service manager cannot be notified",
                    {{"NOTIFY_SOCKET", address_}, {"why", why}});
     });
   };

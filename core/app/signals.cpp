@@ -60,7 +60,7 @@ signals::~signals() {
 }
 
 void signals::listen() {
-  constexpr auto same_wish = std::chrono::seconds(1);
+  constexpr auto same_request = std::chrono::seconds(1);
   const auto set = stop_signals();
   const bool terminal = has_terminal();
   std::chrono::steady_clock::time_point first;
@@ -79,7 +79,7 @@ void signals::listen() {
     if (requested_.exchange(true)) {
       // A terminal signals the whole process group, and a parent of the server may forward its own signal: one stop
       // request then arrives twice.
-      if (std::chrono::steady_clock::now() - first < same_wish) continue;
+      if (std::chrono::steady_clock::now() - first < same_request) continue;
       observe::log(observe::level::warn, "host", "second signal: ending at once", {{"signal", name}});
       _exit(1);
     }

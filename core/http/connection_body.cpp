@@ -10,7 +10,7 @@ bool connection::wants_body() const {
   if (phase_ != phase::handling || !ex_) return false;
   const auto& d = *ex_->data;
   if (d.read_fn) return true;
-  if (!d.form || d.form->told || d.form->ended || d.form->reader.failed()) return false;
+  if (!d.form || d.form->notified || d.form->ended || d.form->reader.failed()) return false;
   // Backpressure: stop reading while one batch is being written and the next one is full.
   return !d.form->writing || d.form->reader.unwritten() < 256 * 1024;
 }

@@ -58,7 +58,7 @@ struct form_state {
   void* ctx = nullptr;
   bool writing = false;  // a blocking thread is writing a batch
   bool ended = false;  // the body is complete
-  bool told = false;  // fn was called
+  bool notified = false;  // fn was called
   bool left = false;  // the request is over; the current batch is the last
   quota_hold held;  // charges its received bytes
 };

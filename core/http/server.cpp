@@ -144,11 +144,11 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     std::vector<std::future<void>> all;
     for (auto& w : workers) {
       if (w->loop.ctx.stopped()) continue;
-      auto told = std::make_shared<std::promise<void>>();
-      all.push_back(told->get_future());
-      w->loop.post([f, told, w = w.get(), self = shared_from_this()] {
+      auto finished = std::make_shared<std::promise<void>>();
+      all.push_back(finished->get_future());
+      w->loop.post([f, finished, w = w.get(), self = shared_from_this()] {
         f(*w);
-        told->set_value();
+        finished->set_value();
       });
     }
     for (auto& one : all) one.wait();

@@ -281,7 +281,7 @@ void worker::call_off_body(exchange& ex) {
 // Submits the pending disk batch; completes the form when no batch is left.
 void worker::advance_form(exchange& ex) {
   auto form = ex.data->form;
-  if (!form || form->told || form->writing) return;
+  if (!form || form->notified || form->writing) return;
   if (form->reader.failed()) return tell_form(ex, form_end::failed);
   if (!form->reader.has_batch() || (!form->ended && form->reader.unwritten() < 256 * 1024)) {
     if (form->ended) tell_form(ex, form_end::complete);
@@ -316,7 +316,7 @@ void worker::advance_form(exchange& ex) {
 
 void worker::tell_form(exchange& ex, form_end end) {
   auto form = ex.data->form;
-  if (!form || std::exchange(form->told, true)) return;
+  if (!form || std::exchange(form->notified, true)) return;
   auto* owner = ex.hold.get();
   // Never call it inside the call that started it, or inside another callback of the request.
   module::post(owner, &loop, [this, keep = keep(), form, owner, end, slot = &ex, trace = ex.trace] {

@@ -158,14 +158,14 @@ TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
   EXPECT_THAT(trace(), IsEmpty());
 }
 
-TEST_F(module_change_test, whoever_only_wishes_for_a_service_learns_that_it_came_or_went) {
-  running({"wisher"});
+TEST_F(module_change_test, a_module_with_an_optional_need_learns_that_the_service_came_or_went) {
+  running({"seeker"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
-  EXPECT_THAT(trace(), ElementsAre("provider create", "wisher create", "provider start", "wisher start"));
+  EXPECT_THAT(trace(), ElementsAre("provider create", "seeker create", "provider start", "seeker start"));
   left();
   trace();
   EXPECT_EQ(changed(to("provider", "provider", use::disabled)), "");
-  EXPECT_THAT(trace(), ElementsAre("wisher create", "wisher start"));
+  EXPECT_THAT(trace(), ElementsAre("seeker create", "seeker start"));
   EXPECT_THAT(left(), SizeIs(2));
 }
 

@@ -49,7 +49,7 @@ bool mapped(const std::filesystem::path& file) {
   return false;
 }
 
-TEST_F(module_set_test, code_is_unmapped_on_wish_and_only_then) {
+TEST_F(module_set_test, code_is_unmapped_only_on_request) {
   // Unique names, to search for in the list of mappings.
   const auto dir = std::filesystem::temp_directory_path();
   const auto kept = dir / "ry_module_set_kept.so", gone = dir / "ry_module_set_gone.so";
@@ -250,10 +250,10 @@ TEST_F(module_set_test, tables_that_are_too_short_are_refused) {
 }
 
 TEST_F(module_set_test, optional_needs_order_and_do_not_bind) {
-  EXPECT_EQ(prepared(specs({"wisher", "provider"})), "");
-  EXPECT_THAT(trace(), ElementsAre("provider create", "wisher create"));
+  EXPECT_EQ(prepared(specs({"seeker", "provider"})), "");
+  EXPECT_THAT(trace(), ElementsAre("provider create", "seeker create"));
   module_set alone{host.rt, {}};
-  EXPECT_EQ(alone.prepare(specs({"wisher"})).text(), "");
+  EXPECT_EQ(alone.prepare(specs({"seeker"})).text(), "");
 }
 
 TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {

@@ -95,7 +95,7 @@ TEST_F(agent_routes, a_cursor_of_another_list_is_refused) {
   }
 }
 
-TEST_F(agent_routes, the_wish_to_be_the_default_reaches_the_database) {
+TEST_F(agent_routes, a_request_to_become_the_default_reaches_the_database) {
   stored("[]");
   host_.db.on("agents.revise", {{"revise"}, {{"1"}}});
   EXPECT_EQ(put(R"({"is_default":true})").status, 200u);

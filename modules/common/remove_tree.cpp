@@ -81,9 +81,9 @@ class remover {
   // Returns 0 if the kernel does not report the mount id. Device numbers do not suffice: a btrfs subvolume has its own.
   static std::uint64_t mount_of(int directory) {
     struct statx status {};
-    const bool told =
+    const bool known =
         ::statx(directory, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 && (status.stx_mask & STATX_MNT_ID) != 0;
-    return told ? status.stx_mnt_id : 0;
+    return known ? status.stx_mnt_id : 0;
   }
 
   bool is_empty() {

@@ -181,7 +181,7 @@ ry::task<ry::job_outcome> postman::settle(ry::uuid id, const ry::job& job, attem
     }
     case verdict::retry:
       (over ? dead_ : retried_).add();
-      if (over) ctx_.warn("a message was given up", {{"message", id}, {"reply", reply}});
+      if (over) ctx_.warn("a message was dead-lettered", {{"message", id}, {"reply", reply}});
       break;
   }
   if (over) co_return ry::job_outcome::done_in_tx();

@@ -228,7 +228,7 @@ TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
   take("k");
   EXPECT_EQ(begin("k"), "send");
   EXPECT_EQ(end("k", "[" + result(1, "retry") + "," + result(2, "skipped") + "]", 1, "false, false"), "queued")
-      << "called off: not counted";
+      << "cancelled: not counted";
   for (const char* expected : {"queued", "dead"}) {
     EXPECT_EQ(begin("k"), "send");
     EXPECT_EQ(end("k", "[" + result(1, "retry") + "]", 1), expected);

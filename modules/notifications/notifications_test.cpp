@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "outcome.hpp"
+#include "request_bodies.hpp"
 #include "sentences.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
-#include "wishes.hpp"
 #include "workflow.hpp"
 
 using namespace notifications;
@@ -366,24 +366,24 @@ std::string refusal(const std::function<void()>& f) {
   return "";
 }
 
-TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
-  const auto s = read_settings_wish(R"({"email_enabled":false,"push_enabled":null,"account_id":"x"})");
+TEST(notifications_requests, are_read_strictly_and_refusals_name_the_field) {
+  const auto s = read_settings_request(R"({"email_enabled":false,"push_enabled":null,"account_id":"x"})");
   EXPECT_EQ(s.email, false);
   EXPECT_FALSE(s.push);
   EXPECT_FALSE(s.in_app);
-  EXPECT_EQ(refusal([] { read_settings_wish(R"({"email_enabled":"no"})"); }),
+  EXPECT_EQ(refusal([] { read_settings_request(R"({"email_enabled":"no"})"); }),
             "422 email_enabled must be true or false");
-  EXPECT_NE(refusal([] { read_settings_wish("[1]"); }).find("JSON object"), std::string::npos);
+  EXPECT_NE(refusal([] { read_settings_request("[1]"); }).find("JSON object"), std::string::npos);
 
-  const auto p = read_preferences_wish(
+  const auto p = read_preferences_request(
       R"({"time_zone":"Europe/Berlin","quiet_hours":{"from":"22:30","to":"07:00"},"workflows":{"task-completed":{"email":false,"digest_minutes":60},"x":null}})");
   EXPECT_TRUE(p.changes_quiet_hours);
   EXPECT_EQ(p.quiet_from, "22:30");
   EXPECT_EQ(p.workflows_json, R"({"task-completed":{"email":false,"digest_minutes":60},"x":null})");
-  EXPECT_EQ(read_preferences_wish(R"({"workflows":{"x":{"min_minutes":null}}})").workflows_json,
+  EXPECT_EQ(read_preferences_request(R"({"workflows":{"x":{"min_minutes":null}}})").workflows_json,
             R"({"x":{"min_minutes":null}})");
-  EXPECT_FALSE(read_preferences_wish(R"({"quiet_hours":null})").quiet_from);
-  EXPECT_FALSE(read_preferences_wish("{}").changes_quiet_hours);
+  EXPECT_FALSE(read_preferences_request(R"({"quiet_hours":null})").quiet_from);
+  EXPECT_FALSE(read_preferences_request("{}").changes_quiet_hours);
   for (const auto& [body, field] : std::vector<std::pair<const char*, const char*>>{
            {R"({"quiet_hours":{"from":"24:00","to":"07:00"}})", "from"},
            {R"({"quiet_hours":{"from":"22:00"}})", "to"},
@@ -397,24 +397,24 @@ TEST(notifications_wishes, are_read_strictly_and_refusals_name_the_field) {
            {R"({"workflows":{"x":{"min_minutes":1441}}})", "workflows.x.min_minutes"},
            {R"({"other":1})", "other"},
            {R"({"time_zone":7})", "time_zone"}}) {
-    EXPECT_EQ(refusal([&] { read_preferences_wish(body); }).rfind(std::string("422 ") + field + " ", 0), 0u) << body;
+    EXPECT_EQ(refusal([&] { read_preferences_request(body); }).rfind(std::string("422 ") + field + " ", 0), 0u) << body;
   }
 
-  const auto d = read_device_wish(R"({"device_token":"t","device_type":"mobile","provider":"expo"})");
+  const auto d = read_device_request(R"({"device_token":"t","device_type":"mobile","provider":"expo"})");
   EXPECT_EQ(d.token + d.type + d.provider, "tmobileexpo");
-  EXPECT_EQ(refusal([] { read_device_wish(R"({"device_type":"mobile","provider":"expo"})"); }),
+  EXPECT_EQ(refusal([] { read_device_request(R"({"device_type":"mobile","provider":"expo"})"); }),
             "422 device_token is required");
   EXPECT_EQ(refusal([] {
-              read_device_wish(R"({"device_token":"","device_type":"m","provider":"e"})");
+              read_device_request(R"({"device_token":"","device_type":"m","provider":"e"})");
             }).rfind("422 device_token", 0),
             0u);
   EXPECT_EQ(refusal([] {
-              read_device_wish(R"({"device_token":"a\nb","device_type":"m","provider":"e"})");
+              read_device_request(R"({"device_token":"a\nb","device_type":"m","provider":"e"})");
             }).rfind("422 device_token", 0),
             0u);
 }
 
-TEST(notifications_wishes, text_is_utf8) {
+TEST(notifications_requests, text_is_utf8) {
   for (const char* good : {"", "ExponentPushToken[a]", "\u00e9\u6f22", "a\"b\\\n"}) EXPECT_TRUE(is_text(good)) << good;
   for (const char* bad : {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"}) EXPECT_FALSE(is_text(bad));
 }

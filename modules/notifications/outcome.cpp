@@ -70,7 +70,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
   verdict out;
   json::array rows;
   std::uint32_t spoken = 0;
-  std::uint64_t wished_ms = 0;
+  std::uint64_t requested_ms = 0;
   for (const auto& r : said) {
     for (const std::uint32_t channel : {RY_NOTIFY_EMAIL, RY_NOTIFY_PUSH}) {
       if ((asked & r.channels & channel) == 0) continue;
@@ -89,10 +89,10 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
       // A pause is a definite answer as well: an orchestrator that stores answers by key must not repeat it.
       out.new_epoch = out.new_epoch || one.outcome == RY_NOTIFY_RETRY_NEW || one.outcome == RY_NOTIFY_PAUSED;
       if (r.outcome == RY_NOTIFY_THROTTLED && channel == RY_NOTIFY_EMAIL) out.throttled = true;
-      wished_ms = std::max<std::uint64_t>(wished_ms, std::uint64_t{r.retry_after_s} * 1000);
+      requested_ms = std::max<std::uint64_t>(requested_ms, std::uint64_t{r.retry_after_s} * 1000);
       if (r.outcome == RY_NOTIFY_PAUSED) {
         out.counts = false;
-        out.pause_ms = std::max(wished_ms, driver_pause_ms);
+        out.pause_ms = std::max(requested_ms, driver_pause_ms);
       }
     }
   }
@@ -108,7 +108,7 @@ verdict judge(std::uint32_t asked, const ry::notify::results& said, std::uint32_
   out.throttled = out.throttled && out.pending == RY_NOTIFY_EMAIL;
   if (out.throttled) out.counts = false;
   out.results_json = json::serialize(rows);
-  out.wait_ms = std::max(wished_ms, back_off_ms(attempt, jitter));
+  out.wait_ms = std::max(requested_ms, back_off_ms(attempt, jitter));
   return out;
 }
 

@@ -258,7 +258,7 @@ ry::task<std::string> repository::settings_json(ry::uuid account) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<void> repository::put_settings(ry::uuid account, settings_wish w) const {
+ry::task<void> repository::put_settings(ry::uuid account, settings_request w) const {
   (co_await ctx_.db().query(
        "insert into notifications.preference as p (account_id, email_enabled, push_enabled, in_app_enabled)"
        " values ($1, coalesce($2::boolean, true), coalesce($3::boolean, true), coalesce($4::boolean, true))"
@@ -281,7 +281,7 @@ ry::task<std::string> repository::preferences_json(ry::uuid account) const {
   co_return std::string(rows.front().text("doc"));
 }
 
-ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_wish w) const {
+ry::task<std::string> repository::put_preferences(ry::uuid account, preferences_request w) const {
   const auto rows = (co_await ctx_.db().query(
                          "select notifications.put_preferences($1, $2, $3, $4::time, $5::time, $6::jsonb)", account,
                          w.time_zone, w.changes_quiet_hours, w.quiet_from, w.quiet_to, w.workflows_json))

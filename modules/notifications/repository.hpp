@@ -12,9 +12,9 @@
 
 #include "device_vault.hpp"
 #include "outcome.hpp"
+#include "request_bodies.hpp"
 #include "settings.hpp"
 #include "texts.hpp"
-#include "wishes.hpp"
 #include "workflow.hpp"
 
 namespace notifications {
@@ -114,15 +114,15 @@ class repository {
 
   // ---- accounts' own ----
   ry::task<std::string> settings_json(ry::uuid account) const;
-  ry::task<void> put_settings(ry::uuid account, settings_wish w) const;
+  ry::task<void> put_settings(ry::uuid account, settings_request w) const;
   // {"time_zone", "quiet_hours", "workflows": as stored}
   ry::task<std::string> preferences_json(ry::uuid account) const;
   // The invalid part of the request; empty: success.
-  ry::task<std::string> put_preferences(ry::uuid account, preferences_wish w) const;
+  ry::task<std::string> put_preferences(ry::uuid account, preferences_request w) const;
   // The recipient unsubscribed through an e-mail's link, or subscribed again.
   ry::task<void> follow_subscription(ry::uuid account, std::string category, bool subscribed) const;
   // name: the identity of the device. Returns the number of older devices of the account that were removed.
-  ry::task<std::int64_t> put_token(ry::uuid account, device_wish w, std::string name) const;
+  ry::task<std::int64_t> put_token(ry::uuid account, device_request w, std::string name) const;
   // The account's devices, the latest first; a JSON array without tokens.
   ry::task<std::string> devices_json(ry::uuid account) const;
   // By the token, the device's name, or its id in devices_json(); provider empty: any.

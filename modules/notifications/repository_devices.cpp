@@ -56,7 +56,7 @@ ry::task<device_list> repository::opened(std::string tokens_json) const {
   co_return out;
 }
 
-ry::task<std::int64_t> repository::put_token(ry::uuid account, device_wish w, std::string name) const {
+ry::task<std::int64_t> repository::put_token(ry::uuid account, device_request w, std::string name) const {
   const auto name_mark = vault_.fingerprint(name), token_mark = vault_.fingerprint(w.token);
   const device_secret plain{std::move(name), std::move(w.token)};
   const auto sealed = vault_.seal(w.provider, name_mark, plain);

@@ -66,7 +66,7 @@ ry::task<ry::response> routes::settings(ry::request r) {
 
 ry::task<ry::response> routes::put_settings(ry::request r) {
   require_open(office_);
-  const auto value = read_settings_wish(r.body());
+  const auto value = read_settings_request(r.body());
   const auto me = co_await office_.caller(r);
   co_await office_.repo.put_settings(me, value);
   const auto doc = co_await office_.repo.settings_json(me);
@@ -78,14 +78,14 @@ ry::task<std::string> routes::shown_preferences(ry::uuid account) const {
   const auto stored = co_await office_.repo.preferences_json(account);
   auto doc = json::parse(stored).as_object();
   json::object shown;
-  const auto& wishes = doc.at("workflows").as_object();
+  const auto& chosen = doc.at("workflows").as_object();
   const auto add = [&](std::string_view id) {
     json::object o{{"email", true}, {"push", true}, {"in_app", true}, {"digest_minutes", 0}};
     const auto asked = channels_of(id);
     o["email"] = (asked & RY_NOTIFY_EMAIL) != 0;
     o["push"] = (asked & RY_NOTIFY_PUSH) != 0;
     o["in_app"] = (asked & RY_NOTIFY_IN_APP) != 0;
-    if (const auto* value = wishes.if_contains(json::string_view(id.data(), id.size()))) {
+    if (const auto* value = chosen.if_contains(json::string_view(id.data(), id.size()))) {
       for (const auto& m : value->as_object())
         if (!m.value().is_null()) o[m.key()] = m.value();
     }
@@ -94,7 +94,7 @@ ry::task<std::string> routes::shown_preferences(ry::uuid account) const {
     shown[json::string_view(id.data(), id.size())] = std::move(o);
   };
   for (const auto id : known_workflows()) add(id);
-  for (const auto& m : wishes) {
+  for (const auto& m : chosen) {
     const std::string_view id(m.key().data(), m.key().size());
     if (!shown.contains(m.key())) add(id);
   }
@@ -111,7 +111,7 @@ ry::task<ry::response> routes::preferences(ry::request r) {
 
 ry::task<ry::response> routes::put_preferences(ry::request r) {
   require_open(office_);
-  auto value = read_preferences_wish(r.body());
+  auto value = read_preferences_request(r.body());
   const auto me = co_await office_.caller(r);
   const auto refused = co_await office_.repo.put_preferences(me, std::move(value));
   if (refused == "workflows") throw invalid(refused, "would have too many members");
@@ -130,7 +130,7 @@ ry::task<ry::response> routes::devices(ry::request r) {
 
 ry::task<ry::response> routes::add_device(ry::request r) {
   require_open(office_);
-  auto value = read_device_wish(r.body());
+  auto value = read_device_request(r.body());
   const auto me = co_await office_.caller(r);
   const auto driver = office_.driver();
   if (!driver) throw ry::unavailable("notifications.no_driver", "No notification orchestrator is available");

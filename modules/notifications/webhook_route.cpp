@@ -74,15 +74,15 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   json::error_code bad;
   (void)json::parse(json::string_view(body.data(), body.size()), bad);
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
-  auto told = read(body);
-  for (auto& t : told) sift(t);
+  auto reports = read(body);
+  for (auto& t : reports) sift(t);
   // Without a signature the sender is unknown: the report is only logged.
   if (id) {
-    const bool fresh = co_await office_.repo.reported(*id, told);
+    const bool fresh = co_await office_.repo.reported(*id, reports);
     if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
     office_.ctx.jobs().poke("notifications");
   }
-  for (const auto& t : told) {
+  for (const auto& t : reports) {
     const bool is_end =
         t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
     if (id && is_end) count_deliveries(office_.ctx, t.channels, state_name(t.outcome));

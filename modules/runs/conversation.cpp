@@ -187,9 +187,9 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
   name = name.substr(0, most_name_bytes);
   tool_call out{std::string(id.substr(0, most_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}",
                 false};
-  const auto taken = [&](const std::string& wish) {
-    return wish.empty() || wish.size() > most_id_bytes ||
-           std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == wish; });
+  const auto taken = [&](const std::string& id) {
+    return id.empty() || id.size() > most_id_bytes ||
+           std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == id; });
   };
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
   if (trim(arguments).empty()) {

@@ -79,7 +79,7 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   });
   streams = m.gauge("streams", "Open streams of runs");
   stream_events = m.counter("stream_events_total", "Events given to streams");
-  stream_gaps = m.counter("stream_gaps_total", "Gaps told to streams: events that were trimmed");
+  stream_gaps = m.counter("stream_gaps_total", "Gaps reported to streams because events were trimmed");
   for (const provider_settings& p : s.providers) {
     provider_figures& f = providers_[p.name];
     const ry::headers of{{"provider", p.name}};

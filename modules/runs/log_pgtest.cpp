@@ -43,9 +43,9 @@ TEST_F(runs_sql, the_view_of_the_log_tells_the_events_of_a_line_of_texts_apart) 
   ASSERT_EQ(rows.size(), 1u);
   ASSERT_NE(rows.texts[0], wire);
   sql("insert into runs.events (run_id, seq, last_seq, wire) values (" + q(run) + ", 2, 6, " + q(rows.texts[0]) + ")");
-  std::string told =
+  std::string stored =
       sql("select string_agg(runs.event_wire(seq, payload), '' order by seq) from runs.event where seq > 1");
-  EXPECT_EQ(told, wire);
+  EXPECT_EQ(stored, wire);
   EXPECT_EQ(sql("select count(*) || ' ' || min(seq) || ' ' || max(seq) from runs.event"), "6 1 6");
 }
 
@@ -110,9 +110,10 @@ TEST_F(log_partitions, how_a_run_ended_is_told_without_its_log) {
   start({.run = run, .max_runs = 9});
   EXPECT_EQ(sql("select count(*) from runs.terminal_wire(" + q(run) + ")"), "0") << "it goes on";
   sql("select runs.force_stop(" + q(run) + ")");
-  const std::string told = sql("select wire from runs.events where run_id = " + q(run) + " order by seq desc limit 1");
-  EXPECT_NE(told.find("\"status\": \"stopped\""), std::string::npos) << told;
-  EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(run) + ")"), told);
+  const std::string stored =
+      sql("select wire from runs.events where run_id = " + q(run) + " order by seq desc limit 1");
+  EXPECT_NE(stored.find("\"status\": \"stopped\""), std::string::npos) << stored;
+  EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(run) + ")"), stored);
   start({.run = failed, .max_runs = 9});
   sql("update runs.runs set status = 'failed', completed_at = started_at + interval '2 seconds', border_seq = 7, "
       "reason = 'error', error = E'it \"broke\"\n', error_code = 'LLM', charged_micro = 1500000, queue_wait_ms = 3, "
@@ -120,7 +121,7 @@ TEST_F(log_partitions, how_a_run_ended_is_told_without_its_log) {
       q(failed));
   EXPECT_EQ(trim("'infinity'"), "partition");
   EXPECT_EQ(trim("'infinity'"), "partition");
-  EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(run) + ")"), told);
+  EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(run) + ")"), stored);
   EXPECT_EQ(sql("select * from runs.terminal_wire(" + q(failed) + ")"),
             "id: 7\ndata: {\"type\": \"status\", \"sequence\": 7, \"status\": \"failed\", \"reason\": \"error\", "
             "\"error\": \"it \\\"broke\\\"\\n\", \"error_code\": \"LLM\", \"usage\": {\"input_tokens\":4,"

@@ -4,16 +4,16 @@
 
 namespace runs {
 
-model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish) {
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view requested) {
   const auto may_use = [&](std::string_view name) {
     if (tier.all_models != 0) return true;
     for (std::size_t i = 0; i < tier.n_models; ++i)
       if (std::string_view(tier.models[i].ptr, tier.models[i].len) == name) return true;
     return false;
   };
-  if (!s.target(wish)) return {};
-  if (may_use(wish)) return {std::string(wish)};
-  if (const auto lower = s.downgrades.find(wish); lower != s.downgrades.end())
+  if (!s.target(requested)) return {};
+  if (may_use(requested)) return {std::string(requested)};
+  if (const auto lower = s.downgrades.find(requested); lower != s.downgrades.end())
     if (s.target(lower->second) && may_use(lower->second)) return {lower->second};
   return {};
 }

@@ -13,7 +13,7 @@ struct model_choice {
   std::string model;
   bool granted() const { return !model.empty(); }
 };
-model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view wish);
+model_choice choose_model(const settings& s, const ry_tier_view& tier, std::string_view requested);
 // Without a requested model: the deployment's default, or the first of the tier's models that is available.
 model_choice default_model(const settings& s, const ry_tier_view& tier);
 

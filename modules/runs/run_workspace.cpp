@@ -23,7 +23,7 @@ ry::task<ry::result<void>> ensure_workspace(parts& p, std::shared_ptr<live_run> 
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   ry::result<std::int64_t> version = co_await p.repo.mark_sandbox(run->who.project, p.ctx.new_uuid());
   if (!version) co_return version.error();
-  workspace_keeper::wish want;
+  workspace_keeper::open_options want;
   want.version = *version;
   ry::result<workspace_ptr> files =
       co_await p.keeper.open(driver, run->who.project.to_string(), std::move(want), run->exec);

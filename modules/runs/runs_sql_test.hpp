@@ -72,7 +72,7 @@ class runs_sql : public testing_sql::database_test {
     return out.str();
   }
 
-  struct wish {
+  struct start_request {
     std::string account = ann, tier = "free", thread = "null", project = "null", agent = "null", model = "null",
                 body = R"({"role":"user","content":"hi"})", key = "null", hash = "null", sandbox = "null", run = "null",
                 budget = "null", policy = "null";
@@ -80,47 +80,47 @@ class runs_sql : public testing_sql::database_test {
     bool optimistic = false, denied = false, queue = false, behind = false;
   };
   template <class F>
-  static std::string column_of(const std::vector<wish>& wishes, const char* type, F of) {
+  static std::string column_of(const std::vector<start_request>& requests, const char* type, F of) {
     std::string out = "array[";
-    for (const wish& w : wishes) out += (&w == &wishes.front() ? "" : ",") + std::string(of(w));
+    for (const start_request& w : requests) out += (&w == &requests.front() ? "" : ",") + std::string(of(w));
     return out + "]::" + type + "[], ";
   }
-  static std::string batch_sql(const std::vector<wish>& wishes, bool wait = false) {
-    const auto column = [&](const char* type, auto of) { return column_of(wishes, type, of); };
-    const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
-    const auto none = [](const wish&) { return "null"; };
-    const bool plain = std::all_of(wishes.begin(), wishes.end(), [](const wish& w) {
+  static std::string batch_sql(const std::vector<start_request>& requests, bool wait = false) {
+    const auto column = [&](const char* type, auto of) { return column_of(requests, type, of); };
+    const auto fresh = [](const start_request&) { return "gen_random_uuid()"; };
+    const auto none = [](const start_request&) { return "null"; };
+    const bool plain = std::all_of(requests.begin(), requests.end(), [](const start_request& w) {
       return w.thread == "null" && w.project == "null" && w.sandbox == "null" && w.key == "null";
     });
     return "select outcome || coalesce(' ' || detail, '') from runs.start_runs(" +
-           column("uuid", [](const wish& w) { return q(w.account); }) +
-           column("text", [](const wish& w) { return q(w.tier); }) +
-           column("bigint", [](const wish& w) { return std::to_string(w.max_runs); }) +
-           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) +
-           column("uuid", [](const wish& w) { return q(w.thread); }) +
-           column("uuid", [](const wish& w) { return q(w.project); }) +
-           column("boolean", [](const wish& w) { return w.optimistic ? "true" : "false"; }) + column("uuid", fresh) +
-           column("uuid", fresh) +
-           column("uuid", [](const wish& w) { return w.run == "null" ? "accounts.new_id()" : q(w.run); }) +
-           column("uuid", fresh) + column("uuid", [](const wish& w) { return q(w.agent); }) +
-           column("text", [](const wish& w) { return q(w.model); }) +
-           column("text", [](const wish&) { return "'runyard/basic'"; }) +
-           column("boolean", [](const wish& w) { return w.denied ? "true" : "false"; }) +
-           column("text", [](const wish& w) { return q(w.body); }) +
-           column("text", [](const wish&) { return "'title'"; }) + column("text", none) + column("boolean", none) +
-           column("uuid", [](const wish& w) { return q(w.sandbox); }) +
-           column("text", [](const wish& w) { return q(w.key); }) +
-           column("text", [](const wish& w) { return q(w.hash); }) +
-           column("boolean", [](const wish& w) { return w.body == "null" ? "false" : "true"; }) +
-           column("bigint", [](const wish& w) { return w.budget; }) +
-           column("text", [](const wish& w) { return q(w.policy); }) +
-           column("boolean", [](const wish& w) { return w.queue ? "true" : "false"; }) +
-           column("boolean", [](const wish& w) { return w.behind ? "true" : "false"; }) + "3, " +
+           column("uuid", [](const start_request& w) { return q(w.account); }) +
+           column("text", [](const start_request& w) { return q(w.tier); }) +
+           column("bigint", [](const start_request& w) { return std::to_string(w.max_runs); }) +
+           column("bigint", [](const start_request& w) { return std::to_string(w.max_threads); }) +
+           column("uuid", [](const start_request& w) { return q(w.thread); }) +
+           column("uuid", [](const start_request& w) { return q(w.project); }) +
+           column("boolean", [](const start_request& w) { return w.optimistic ? "true" : "false"; }) +
+           column("uuid", fresh) + column("uuid", fresh) +
+           column("uuid", [](const start_request& w) { return w.run == "null" ? "accounts.new_id()" : q(w.run); }) +
+           column("uuid", fresh) + column("uuid", [](const start_request& w) { return q(w.agent); }) +
+           column("text", [](const start_request& w) { return q(w.model); }) +
+           column("text", [](const start_request&) { return "'runyard/basic'"; }) +
+           column("boolean", [](const start_request& w) { return w.denied ? "true" : "false"; }) +
+           column("text", [](const start_request& w) { return q(w.body); }) +
+           column("text", [](const start_request&) { return "'title'"; }) + column("text", none) +
+           column("boolean", none) + column("uuid", [](const start_request& w) { return q(w.sandbox); }) +
+           column("text", [](const start_request& w) { return q(w.key); }) +
+           column("text", [](const start_request& w) { return q(w.hash); }) +
+           column("boolean", [](const start_request& w) { return w.body == "null" ? "false" : "true"; }) +
+           column("bigint", [](const start_request& w) { return w.budget; }) +
+           column("text", [](const start_request& w) { return q(w.policy); }) +
+           column("boolean", [](const start_request& w) { return w.queue ? "true" : "false"; }) +
+           column("boolean", [](const start_request& w) { return w.behind ? "true" : "false"; }) + "3, " +
            (plain ? "true, " : "false, ") + (wait ? "true, " : "false, ") + q(node) + ", 3000, " + first_event +
            ", 64)";
   }
-  static std::string start_sql(const wish& w) { return batch_sql({w}, true); }
-  static std::string plain_sql(const wish& w) {
+  static std::string start_sql(const start_request& w) { return batch_sql({w}, true); }
+  static std::string plain_sql(const start_request& w) {
     return "select job_id is not null from runs.start_plain(" + q(w.account) + ", " + q(w.tier) + ", " +
            std::to_string(w.max_runs) + ", " + std::to_string(w.max_threads) +
            ", gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), " + q(w.agent) + ", " +
@@ -128,28 +128,28 @@ class runs_sql : public testing_sql::database_test {
            ", " + q(node) + ", 3000, " + first_event + ", 64)";
   }
   // The outcome of each start, in order: made, locked, or apart.
-  static std::string plain_all_sql(const std::vector<wish>& wishes, bool wait = false) {
-    const auto column = [&](const char* type, auto of) { return column_of(wishes, type, of); };
-    const auto fresh = [](const wish&) { return "gen_random_uuid()"; };
-    const auto none = [](const wish&) { return "null"; };
+  static std::string plain_all_sql(const std::vector<start_request>& requests, bool wait = false) {
+    const auto column = [&](const char* type, auto of) { return column_of(requests, type, of); };
+    const auto fresh = [](const start_request&) { return "gen_random_uuid()"; };
+    const auto none = [](const start_request&) { return "null"; };
     return "select string_agg(case when s.job_id is not null then 'made' when s.n is not null then 'locked' else 'apart' end, "
            "' ' order by w.n) from generate_series(1, " +
-           std::to_string(wishes.size()) +
+           std::to_string(requests.size()) +
            ") w (n) "
            "left join runs.start_plain_all(" +
-           column("uuid", [](const wish& w) { return q(w.account); }) +
-           column("text", [](const wish& w) { return q(w.tier); }) +
-           column("bigint", [](const wish& w) { return std::to_string(w.max_runs); }) +
-           column("bigint", [](const wish& w) { return std::to_string(w.max_threads); }) + column("uuid", fresh) +
-           column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) +
-           column("uuid", [](const wish& w) { return q(w.agent); }) +
-           column("text", [](const wish& w) { return q(w.model); }) +
-           column("text", [](const wish&) { return "'runyard/basic'"; }) +
-           column("text", [](const wish& w) { return q(w.body); }) +
-           column("text", [](const wish&) { return "'title'"; }) + column("text", none) + column("boolean", none) +
-           column("bigint", [](const wish& w) { return w.budget; }) +
-           column("text", [](const wish& w) { return q(w.policy); }) + (wait ? "true, " : "false, ") + q(node) +
-           ", 3000, " + first_event + ", 64) s on s.n = w.n";
+           column("uuid", [](const start_request& w) { return q(w.account); }) +
+           column("text", [](const start_request& w) { return q(w.tier); }) +
+           column("bigint", [](const start_request& w) { return std::to_string(w.max_runs); }) +
+           column("bigint", [](const start_request& w) { return std::to_string(w.max_threads); }) +
+           column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) + column("uuid", fresh) +
+           column("uuid", [](const start_request& w) { return q(w.agent); }) +
+           column("text", [](const start_request& w) { return q(w.model); }) +
+           column("text", [](const start_request&) { return "'runyard/basic'"; }) +
+           column("text", [](const start_request& w) { return q(w.body); }) +
+           column("text", [](const start_request&) { return "'title'"; }) + column("text", none) +
+           column("boolean", none) + column("bigint", [](const start_request& w) { return w.budget; }) +
+           column("text", [](const start_request& w) { return q(w.policy); }) + (wait ? "true, " : "false, ") +
+           q(node) + ", 3000, " + first_event + ", 64) s on s.n = w.n";
   }
   // Rows of tables that `what` reads, useful or not.
   template <class F>
@@ -166,7 +166,7 @@ class runs_sql : public testing_sql::database_test {
     return all;
   }
   // Ids are distinguished by the millisecond.
-  std::string start(const wish& w) const {
+  std::string start(const start_request& w) const {
     sql("select pg_sleep(0.002)");
     return sql(start_sql(w));
   }

@@ -317,7 +317,7 @@ ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& r
 ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
   start_arguments& a = w.args;
   const ry_tier_view* tier = w.who.tier;
-  std::optional<std::string> wish = a.form.model_name;
+  std::optional<std::string> requested = a.form.model_name;
   for (int attempt = 0; attempt < 6; ++attempt) {
     a.tier = ry::text(tier->name);
     a.max_runs = tier->concurrent_runs;
@@ -327,9 +327,9 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
     if (by_default.granted()) a.default_model = by_default.model;
     a.model.reset();
     a.model_denied = false;
-    if (wish) {
-      const model_choice choice = choose_model(parts_.config, *tier, *wish);
-      a.model = choice.granted() ? choice.model : *wish;
+    if (requested) {
+      const model_choice choice = choose_model(parts_.config, *tier, *requested);
+      a.model = choice.granted() ? choice.model : *requested;
       a.model_denied = !choice.granted();
     }
     ry::result<start_outcome> out = co_await put(w, in);
@@ -340,7 +340,7 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
         throw ry::internal("runs.tier", "the tier \"" + out->detail + "\" is not configured");
       w.who.tier = tier;
     } else if (out->outcome == "model") {
-      wish = out->detail;
+      requested = out->detail;
     } else {
       co_return std::move(*out);
     }

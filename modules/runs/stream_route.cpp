@@ -65,8 +65,8 @@ readable readable_of(const log_page& page, std::uint64_t next) {
 
 }  // namespace
 
-stream_wish read_wish(const ry::request& request) {
-  stream_wish out;
+stream_options read_stream_options(const ry::request& request) {
+  stream_options out;
   const char* name = "Last-Event-ID";
   std::string text = trim(request.header(name));
   for (const char* other : {"last_event_id", "last_id"}) {
@@ -95,13 +95,13 @@ stream_wish read_wish(const ry::request& request) {
 
 // One open stream.
 struct stream_route::session {
-  session(ry::stream to, const stream_wish& wish, std::string id, const figures& count)
+  session(ry::stream to, const stream_options& options, std::string id, const figures& count)
       : here(count.streams),
-        out(std::move(to), wish.next, wish.merge_ms != 0 ? outlet::merging::on : outlet::merging::off,
+        out(std::move(to), options.next, options.merge_ms != 0 ? outlet::merging::on : outlet::merging::off,
             count.stream_events),
-        merge_ms(wish.merge_ms),
+        merge_ms(options.merge_ms),
         id(std::move(id)) {
-    if (wish.snapshot) gathered = std::make_unique<snapshot>(wish.next);
+    if (options.snapshot) gathered = std::make_unique<snapshot>(options.next);
   }
   const counted here;
   outlet out;
@@ -182,7 +182,7 @@ ry::task<void> stream_route::unwatch(session& s) {
 ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std::optional<session>& s) {
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
-  stream_wish wish = read_wish(request);
+  stream_options options = read_stream_options(request);
   const caller who = co_await caller_of(parts_, request);
   std::shared_ptr<live_run> live = parts_.live.find(uuid);
   std::uint64_t here = 0;  // its last event, which may not be in the log yet
@@ -192,19 +192,19 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     co_await parts_.ctx.switch_to(live->exec);
     // The reader may be ahead of a worker that lost the run and does not know it yet.
     here = live->feed.last();
-    if (wish.next > here + 1) live.reset();
+    if (options.next > here + 1) live.reset();
   }
   if (!live) {
     ry::result<std::optional<run_head>> head = co_await parts_.repo.head(id);
     if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
-    if ((*head)->status != "running" && wish.next > (*head)->last_seq) {
+    if ((*head)->status != "running" && options.next > (*head)->last_seq) {
       request.respond(ry::response::empty(204));
       co_return nullptr;
     }
     // The worker may have delivered events that are not in the log, but none beyond its reservation.
-    if (wish.next > (*head)->reserved + 1) {
+    if (options.next > (*head)->reserved + 1) {
       skipped = std::max((*head)->last_seq, here);
-      wish.next = skipped + 1;
+      options.next = skipped + 1;
     }
   }
   const ry::headers fields = {
@@ -215,7 +215,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     request.respond(out);
     co_return nullptr;
   }
-  s.emplace(request.open_stream(200, fields), wish, id, parts_.figures);
+  s.emplace(request.open_stream(200, fields), options, id, parts_.figures);
   s->out.to.keepalive(ping_ms, ping_event);
   if (skipped != 0) {
     // It is unknown which events the reader has: tell it that this stream contains no earlier ones.

@@ -7,13 +7,13 @@
 namespace runs {
 
 // The options of a stream request.
-struct stream_wish {
+struct stream_options {
   std::uint64_t next = 1;  // the first event that the client has not got
   bool snapshot = false;  // first one event that sums up everything so far, then live events
   std::uint64_t merge_ms = 0;  // how long chunks may wait to be merged; 0: no merging
 };
 // Throws a 400 that names the invalid parameter.
-stream_wish read_wish(const ry::request& request);
+stream_options read_stream_options(const ry::request& request);
 
 class stream_route {
  public:

@@ -42,9 +42,9 @@ ry::task<ry::response> thread_routes::get(ry::request request) {
 ry::task<ry::response> thread_routes::messages(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const std::int64_t limit = page_limit(request, 100);
-  const std::string wish = lower(request.query("order").value_or("asc"));
-  if (wish != "asc" && wish != "desc") throw refusal(422, "order must be asc or desc");
-  const std::string list = "messages:" + id + ":" + wish;
+  const std::string direction = lower(request.query("order").value_or("asc"));
+  if (direction != "asc" && direction != "desc") throw refusal(422, "order must be asc or desc");
+  const std::string list = "messages:" + id + ":" + direction;
   const std::optional<cursor> at = page_cursor(request, list);
   std::optional<std::int64_t> after;
   if (at) {
@@ -52,7 +52,7 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
   const caller who = co_await caller_of(parts_, request);
-  const auto how = wish == "asc" ? repository::order::oldest_first : repository::order::newest_first;
+  const auto how = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
   ry::result<std::optional<repository::page>> page = co_await parts_.repo.messages_page(who.id, id, how, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("messages", list, **page));

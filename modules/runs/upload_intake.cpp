@@ -189,7 +189,7 @@ ry::task<void> upload_intake::place(std::string project, ry_exec* home) {
     parts_.ctx.warn("no sandbox driver is loaded: uploaded files are stored without their text");
     co_return;
   }
-  workspace_keeper::wish want;
+  workspace_keeper::open_options want;
   want.version = kept_.version;
   want.before = kept_.previous;
   for (const file& f : files_) want.at_hand.emplace(f.path, f.from);

@@ -138,7 +138,8 @@ workspace_ptr workspace_keeper::share(const std::string& project, ry_exec* exec)
   return w;
 }
 
-ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string project, wish want, ry_exec* home) {
+ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string project, open_options want,
+                                                           ry_exec* home) {
   const workspace_ptr w = share(project, home);
   ry::result<void> done = co_await lock(*w);
   if (done) {
@@ -160,7 +161,7 @@ ry::task<ry::result<workspace_ptr>> workspace_keeper::open(driver d, std::string
   co_return w;
 }
 
-ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w, wish want) {
+ry::task<ry::result<void>> workspace_keeper::bring(const driver& d, workspace& w, open_options want) {
   bool alone = false;
   if (!w.known_) {
     ry::result<scan_result> now = co_await scan(d, w);

@@ -48,7 +48,7 @@ class workspace_keeper {
   // False: there is no driver, or it cannot place files; its workspaces then exist on their node only.
   static bool can_keep(const driver& d);
 
-  struct wish {
+  struct open_options {
     std::int64_t version = 0;  // of the database, as just read
     // The version before a change that this node made: then changes on this node that are not stored yet are preserved.
     // 0: none.
@@ -57,7 +57,7 @@ class workspace_keeper {
     std::map<std::string, std::string> at_hand;
   };
   // Opens the workspace: creates it if needed and updates it to the database's version. Resumes on `home`.
-  ry::task<ry::result<workspace_ptr>> open(driver d, std::string project, wish w, ry_exec* home);
+  ry::task<ry::result<workspace_ptr>> open(driver d, std::string project, open_options w, ry_exec* home);
 
   struct kept {
     bool ours = true;  // false: the run belongs to another worker
@@ -95,7 +95,7 @@ class workspace_keeper {
   // Waits for exclusive use, on the workspace's executor; the caller switches back. Fails if the task is cancelled.
   ry::task<ry::result<void>> lock(workspace& w);
   void unlock(workspace& w);
-  ry::task<ry::result<void>> bring(const driver& d, workspace& w, wish want);
+  ry::task<ry::result<void>> bring(const driver& d, workspace& w, open_options want);
   ry::task<ry::result<void>> remove_copy(const driver& d, workspace& w);
   ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,
                                      std::map<std::string, std::string> at_hand);

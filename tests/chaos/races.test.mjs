@@ -25,7 +25,7 @@ after(async () => {
 });
 const clientOf = (user) => new ChaosClient({ nodes, random, token: user.token, giveUp: Date.now() + 60000 });
 
-test('64 starts at once at the limit of one: one run, and 63 are told which thread runs', async () => {
+test('64 starts at once at the limit of one: one run, and 63 get the id of the thread that runs', async () => {
   for (let round = 0; round < 3; round++) {
     const user = await nodes.all[0].user();
     await user.get('/account');
@@ -52,7 +52,7 @@ test('64 starts at once at the limit of one: one run, and 63 are told which thre
     const reading = client.read(agent_run_id);
     const stop = await client.stop(agent_run_id);
     assert.deepEqual([stop.status, stop.json], [200, { status: 'stopped' }]);
-    done.push({ run: agent_run_id, prompt, wished: true, told: 'stopped', reader: await reading });
+    done.push({ run: agent_run_id, prompt, stopRequested: true, stopStatus: 'stopped', reader: await reading });
   }
 });
 
@@ -66,7 +66,7 @@ test('200 stops at the last second: one winner each', async (t) => {
     const prompt = promptOf({ chunks: 10, pace: 15 });
     const r = await client.start(prompt);
     assert.equal(r.status, 200, r.text);
-    const c = { run: r.json.agent_run_id, prompt, wished: true };
+    const c = { run: r.json.agent_run_id, prompt, stopRequested: true };
     done.push(c);
     const reading = client.read(c.run);
     // Which of the two nodes is asked is chance.
@@ -74,10 +74,10 @@ test('200 stops at the last second: one winner each', async (t) => {
     const [stop, again] = await Promise.all([client.stop(c.run), client.stop(c.run)]);
     const got = await client.get(c.run);
     c.reader = await reading;
-    c.told = stop.json.status;
+    c.stopStatus = stop.json.status;
     assert.equal(stop.status, 200);
     assert.ok(stop.json.status in ends, stop.text);
-    assert.deepEqual(again.json, stop.json, 'two stops are told the same');
+    assert.deepEqual(again.json, stop.json, 'two stops get the same answer');
     assert.equal(got.json.status, stop.json.status, 'GET agrees');
     assert.equal(c.reader.events.at(-1).status, stop.json.status, 'the stream agrees');
     ends[stop.json.status]++;

@@ -37,7 +37,7 @@ async function startAt(node, prompt) {
     body: () => { const form = new FormData(); form.append('prompt', prompt); return form; },
   });
   assert.equal(r.status, 200, r.text);
-  const c = { run: r.json.agent_run_id, prompt, wished: true, events: [] };
+  const c = { run: r.json.agent_run_id, prompt, stopRequested: true, events: [] };
   done.push(c);
   return c;
 }
@@ -47,7 +47,7 @@ async function stopAt(node, c) {
   const took = performance.now() - began;
   assert.deepEqual([r.status, r.json], [200, { status: 'stopped' }], r.text);
   assert.ok(took < aSecond, `the stop took ${Math.round(took)} ms`);
-  c.told = 'stopped';
+  c.stopStatus = 'stopped';
   return took;
 }
 const seen = (c, what) => waitFor('the run is under way', () => c.events.some(what));

@@ -45,8 +45,8 @@ function stand(endpoint, p256dh, auth) {
   let current = null;
   window.asked = [];
   PushManager.prototype.getSubscription = async () => current;
-  PushManager.prototype.subscribe = async (wish) => {
-    window.asked.push(wish);
+  PushManager.prototype.subscribe = async (options) => {
+    window.asked.push(options);
     const json = { endpoint, expirationTime: null, keys: { p256dh, auth } };
     current = { endpoint, toJSON: () => json, unsubscribe: async () => { current = null; return true; } };
     return current;

@@ -3547,7 +3547,7 @@ export interface components {
             time_zone: string;
             /** @description Preferences by workflow id. */
             workflows: {
-                [key: string]: components["schemas"]["notifications.Wish"];
+                [key: string]: components["schemas"]["notifications.WorkflowPreferences"];
             };
         };
         "notifications.Settings": {
@@ -3561,7 +3561,7 @@ export interface components {
             push_enabled: boolean;
         };
         /** @description Preferences for one workflow. */
-        "notifications.Wish": {
+        "notifications.WorkflowPreferences": {
             /** @description Minutes for which notifications are collected into one digest. 0: each is sent at once. */
             digest_minutes: number;
             /** @description Whether e-mails are sent. */

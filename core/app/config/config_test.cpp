@@ -190,9 +190,9 @@ TEST(config, settings_that_nobody_reads_are_told) {
   auto c = with({"runs.steps=5", "webhooks.endpoints.a.url=x", "mail={}", "http.threads=1"});
   c.check_names({"runs", "webhooks", "mail"});
   ASSERT_TRUE(c.module_settings("runs", R"({"properties":{"steps":{"type":"integer"}}})"));
-  std::vector<std::string> told;
-  for (const auto& p : c.unchecked()) told.push_back(p.format());
-  EXPECT_THAT(told, ElementsAre("--set: webhooks: has no effect and was not checked: the module is not enabled"));
+  std::vector<std::string> messages;
+  for (const auto& p : c.unchecked()) messages.push_back(p.format());
+  EXPECT_THAT(messages, ElementsAre("--set: webhooks: has no effect and was not checked: the module is not enabled"));
   EXPECT_THAT(faults(c), IsEmpty());
 }
 
@@ -229,9 +229,9 @@ TEST(shipped_file, documents_every_key_with_its_default) {
   auto tree = parse_toml(uncommented, "runyard.toml", {}, p);
   const auto schema = host_schema(places);
   const auto value = check(tree, schema, {}, p);
-  std::vector<std::string> told;
-  for (const auto& each : p) told.push_back(each.format());
-  ASSERT_THAT(told, IsEmpty());
+  std::vector<std::string> messages;
+  for (const auto& each : p) messages.push_back(each.format());
+  ASSERT_THAT(messages, IsEmpty());
 
   const auto plain = check(parse_toml("", "", {}, p), schema, {}, p);
   std::set<std::string> all;

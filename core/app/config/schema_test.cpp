@@ -192,13 +192,13 @@ TEST(schema, names_of_drivers_must_be_loaded) {
   const auto value = check(tree, schema, {}, p);
   ASSERT_THAT(p, IsEmpty());
   check_drivers(value, schema, &tree, {"runs"}, {{"llm.provider/1", "openai"}, {"sandbox.driver/1", "bubblewrap"}}, p);
-  std::vector<std::string> told;
-  for (const auto& each : p) told.push_back(each.format());
-  EXPECT_THAT(told, ::testing::ElementsAre(
-                        "f:2:5: runs.p.b.kind: no driver \"opnai\" of llm.provider/1 is loaded (loaded: openai); "
-                        "did you mean \"openai\"?",
-                        "f:3:5: runs.p.c.kind: no driver \"bubblewrap\" of llm.provider/1 is loaded (loaded: "
-                        "openai)"));
+  std::vector<std::string> messages;
+  for (const auto& each : p) messages.push_back(each.format());
+  EXPECT_THAT(messages, ::testing::ElementsAre(
+                            "f:2:5: runs.p.b.kind: no driver \"opnai\" of llm.provider/1 is loaded (loaded: openai); "
+                            "did you mean \"openai\"?",
+                            "f:3:5: runs.p.c.kind: no driver \"bubblewrap\" of llm.provider/1 is loaded (loaded: "
+                            "openai)"));
 }
 
 TEST(schema, faults_never_show_a_secret) {

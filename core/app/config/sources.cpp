@@ -46,10 +46,10 @@ enum class expansion { none, replaced, failed };
 // A missing variable is one fault, however often it is used.
 void tell_missing(std::string_view name, const std::string& where, const std::string& path, problems& out) {
   const auto sentence = "the environment variable " + std::string(name) + " is not set";
-  const auto told =
+  const auto known =
       std::find_if(out.begin(), out.end(), [&](const problem& p) { return p.message.starts_with(sentence + " ("); });
-  if (told != out.end())
-    told->message += "; also at " + where;
+  if (known != out.end())
+    known->message += "; also at " + where;
   else
     out.push_back({where, path, sentence + " (write ${" + std::string(name) + ":-} to allow that)"});
 }

@@ -70,7 +70,7 @@ export class Campaign {
       this.wrong.push(`start ${number} was refused: ${r.status} ${r.text}`);
       return;
     }
-    const c = { run: r.json.agent_run_id, prompt, account, wished: false, began, answered: Date.now() };
+    const c = { run: r.json.agent_run_id, prompt, account, stopRequested: false, began, answered: Date.now() };
     const not = this.elsewhere ? r.node : undefined;
     this.done.push(c);
     const others = [];
@@ -80,10 +80,10 @@ export class Campaign {
     if (random.chance(0.15)) {
       const after = random.between(0, 1500);
       stopping = sleep(after).then(async () => {
-        c.wished = true;
+        c.stopRequested = true;
         const answer = await this.client(account, random.fork()).stop(c.run);
         if (answer.status !== 200) this.wrong.push(`stop of ${c.run} answered ${answer.status} ${answer.text}`);
-        else c.told = answer.json.status;
+        else c.stopStatus = answer.json.status;
       });
     }
     c.reader = await client.read(c.run, { cuts: 0.01, not, onEvent: (e) => (c.heard = e.$at) });

@@ -57,7 +57,7 @@ export function checkReader(name, log, stored, run, messages) {
   if (ends.length !== 1) say(`${ends.length} terminal events`);
   else {
     if (log.events.at(-1) !== ends[0]) say('events after the terminal one');
-    if (ends[0].status !== run.status) say(`was told ${ends[0].status}, the run is ${run.status}`);
+    if (ends[0].status !== run.status) say(`the client received ${ends[0].status}, the run is ${run.status}`);
     if (ends[0].sequence !== run.last) say(`its end is event ${ends[0].sequence}, the run's is ${run.last}`);
   }
   const { done } = answersOf(log.events);
@@ -136,8 +136,8 @@ export async function checkAll(postgres, clients) {
       const meant = Array.from({ length: plan.tools + 1 }, (_, i) => textOfAnswer(plan, i));
       if (JSON.stringify(texts) !== JSON.stringify(meant)) say(`run ${c.run} kept ${JSON.stringify(texts).slice(0, 300)}`);
     }
-    if (run.status === 'stopped' && !c.wished) say(`run ${c.run} was stopped by nobody`);
-    if (c.told && c.told !== run.status) say(`a stop was answered ${c.told}, run ${c.run} is ${run.status}`);
+    if (run.status === 'stopped' && !c.stopRequested) say(`run ${c.run} was stopped without a request`);
+    if (c.stopStatus && c.stopStatus !== run.status) say(`a stop was answered ${c.stopStatus}, run ${c.run} is ${run.status}`);
     for (const [name, log] of [['reader', c.reader], ...(c.others ?? []).map((o, i) => [`other reader ${i + 1}`, o])])
       wrong.push(...checkReader(name, log, events.get(c.run) ?? new Map(), run, kept));
   }

@@ -163,23 +163,23 @@ export class Cluster extends Campaign {
     }, 200);
     return () => clearInterval(timer);
   }
-  // Runs go on being started until the story is told, and go on to their end.
+  // Runs go on being started until the scenario has ended, and then run to their end.
   async run() {
     const stop = this.#watch();
-    let told = false;
+    let over = false;
     // Some are over before the last is begun.
     const begun = (n) => n >= 0.9 * this.accounts * this.limit;
-    const load = this.load(() => !told);
+    const load = this.load(() => !over);
     await waitFor('all to be alive', () => begun(this.done.filter((c) => c.heard && !c.reader).length), 300000);
     try {
-      // So many beginnings at once are not what is told of.
+      // So many starts at once are not part of the scenario.
       for (let i = 0; i < 2; i++) {
         await this.#calm();
         await sleep(this.breath);
       }
       await this.story();
     } finally {
-      told = true;
+      over = true;
       await load;
       stop();
     }

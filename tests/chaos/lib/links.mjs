@@ -6,8 +6,8 @@ import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import { Relays } from './relays.mjs';
 
-// A machine: {name, wrap: what its processes are started by, address, port(): a free one, listening(yes): told
-// when its processes are there and when not, as its relays must not take connections for a dead one}.
+// A machine: {name, wrap: what its processes are started by, address, port(): a free one, listening(yes): called
+// when its processes start and end, because its relays must not take connections for a dead one}.
 
 // Machines are addresses of 127.0.0.0/8 that no other process of these tests takes; their ports are none that
 // the kernel gives away.

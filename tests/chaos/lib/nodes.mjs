@@ -8,7 +8,7 @@ import { prices } from './model.mjs';
 export class Nodes {
   // lease: seconds until the work of a silent node is taken over. crashes: how many workers may die under
   // a run; chance hits runs far more often than one that is to blame may be hit. places: where each node
-  // runs and what it is told, {machine, url, settings, set}, when they are not alike.
+  // runs and its settings, {machine, url, settings, set}, when they are not alike.
   constructor({ postgres, llm, count = 3, lease = 2, crashes = 1000, settings = '', places = [] }) {
     this.dir = mkdtempSync(path.join(tmpdir(), 'ry-chaos-'));
     this.died = [];  // a sentence for each that ended without being asked

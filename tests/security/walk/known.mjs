@@ -8,7 +8,7 @@ export const uuidsIn = (text) => new Set((text.match(uuids) ?? []).map((u) => u.
 const byMember = { agent_id: 'agent', agent_run_id: 'run', thread_id: 'thread', project_id: 'project', profile_id: 'profile', account_id: 'account', referral_code: 'code', device_token: 'device' };
 // The kind of the members "id" and "name" in the responses of a path.
 const lists = [[/^\/api-keys/, 'api_key'], [/^\/auth\/sessions/, 'session'], [/inbox/, 'inbox'], [/^\/admin\/jobs/, 'job'], [/^\/admin\/mail/, 'mail'],
-  [/^\/admin\/notifications/, 'notification'], [/^\/admin\/referrals/, 'referral'], [/^\/admin\/nodes/, 'node'], [/^\/admin\/modules/, 'module'], [/^\/admin\/webhooks/, 'webhook']];
+  [/^\/admin\/notifications\/broadcasts/, 'broadcast'], [/^\/admin\/notifications/, 'notification'], [/^\/admin\/referrals/, 'referral'], [/^\/admin\/nodes/, 'node'], [/^\/admin\/modules/, 'module'], [/^\/admin\/webhooks/, 'webhook']];
 
 export class Known {
   #pools = new Map();    // "actor kind" -> ids
@@ -25,7 +25,7 @@ export class Known {
     for (const [actor, own] of Object.entries(world.owns)) {
       for (const [kind, ids] of Object.entries(own)) for (const id of ids.filter(Boolean)) {
         if (actor !== 'cyd') this.add(actor, kind, id);
-        if (['account', 'code', 'referral'].includes(kind) && actor !== 'cyd') this.add('admin', kind, id);
+        if (['account', 'code', 'referral', 'run'].includes(kind) && actor !== 'cyd') this.add('admin', kind, id);
         if (uuidsIn(id).size) this.#owner.set(id, actor);
       }
     }
@@ -36,6 +36,7 @@ export class Known {
   }
   add(actor, kind, id) {
     if (actor === 'admin' && this.victims.has(id)) return;
+    if (this.open.has(id)) return;  // an example of the document
     const pool = this.#pool(this.#pools, actor, kind);
     if (pool.includes(id)) return;
     if (pool.length >= most) pool.splice(Math.floor(pool.length / 2), 1);
@@ -116,7 +117,7 @@ export class Known {
       if (typeof value === 'string' && value !== '') {
         if (name in byMember) this.add(actor, byMember[name], value);
         const kind = lists.find(([pattern]) => pattern.test(path))?.[1];
-        if (kind && (name === 'id' || (name === 'name' && (kind === 'webhook' || (kind === 'module' && depth < 2))))) this.add(actor, kind, value);
+        if (kind && (name === 'id' || (name === 'name' && (kind === 'webhook' || (kind === 'module' && depth < 2 && /^\w+$/.test(value)))))) this.add(actor, kind, value);
         if (kind === 'node' && name === 'node_id') this.add(actor, 'node', value);
         if (name === 'next_cursor') this.add(actor, `cursor ${path}`, value);
         if (name === 'connect_url') this.add(actor, 'ticket', new URL(value).searchParams.get('ticket') ?? value);

@@ -6,7 +6,7 @@ import { jsonText, make, oddString, oddValue, mutate, mutateText } from './value
 const kinds = [
   [/^\/agents\/\{/, 'agent'], [/^\/agent-runs?\/\{/, 'run'], [/^\/threads?\/\{/, 'thread'], [/^\/projects\/\{/, 'project'], [/^\/api-keys\/\{/, 'api_key'],
   [/^\/auth\/sessions\/\{/, 'session'], [/inbox\/\{/, 'inbox'], [/^\/mcp\/profiles\/\{/, 'profile'], [/^\/admin\/accounts\/\{/, 'account'], [/^\/admin\/jobs\/\{/, 'job'],
-  [/^\/admin\/mail\/\{/, 'mail'], [/^\/admin\/notifications\/\{/, 'notification'], [/^\/admin\/referrals\/codes\/\{/, 'code'], [/^\/admin\/referrals\/\{/, 'referral'],
+  [/^\/admin\/runs\/\{/, 'run'], [/^\/admin\/notifications\/broadcasts\/\{/, 'broadcast'], [/^\/admin\/mail\/\{/, 'mail'], [/^\/admin\/notifications\/\{/, 'notification'], [/^\/admin\/referrals\/codes\/\{/, 'code'], [/^\/admin\/referrals\/\{/, 'referral'],
   [/device-token\/\{/, 'device'], [/^\/admin\/nodes\/\{/, 'node'], [/^\/admin\/modules\/\{/, 'module'], [/^\/admin\/webhooks\/\{/, 'webhook'], [/\/webhooks\/\{orch/, 'orchestrator'],
   [/suppressions\/\{/, 'address'], [/unsubscribe\/\{/, 'unsubscribe'], [/assets\/\{/, 'asset'],
 ];
@@ -95,7 +95,8 @@ export class RequestMaker {
         case 'max_output_tokens': return r.pick(['', '100']);
         case 'tool_choice': return r.pick(['', 'auto', 'none']);
         case 'mode': return at.path.endsWith('/stream') ? r.pick(['events', 'snapshot']) : undefined;
-        case 'optimistic': case 'memory_enabled': case 'queue': return r.pick(['true', 'false']);
+        case 'optimistic': return r.chance(0.2) ? 'true' : 'false';
+        case 'memory_enabled': case 'queue': return r.pick(['true', 'false']);
         case 'prompt': return r.chance(0.04) ? `$ echo ${marker} >> file.txt` : `${r.chance(0.1) ? '[slowly] ' : ''}${marker} prompt`;
         case 'files': return r.chance(0.5) ? [] : [{ name: `${marker}.txt`, data: `content ${marker} ${r.hex(8)}` }];
         case 'url': return r.chance(0.15) ? world.oauth.url : world.mcp.url;

@@ -87,6 +87,9 @@ export function make(described, schema, r, hint, name = '', depth = 0) {
   if (node.enum) return r.pick(node.enum);
   const type = types.find((t) => t !== 'null');
   if (type === 'object' || node.properties) return makeObject(described, node, r, hint, depth);
+  // Names in any case are described as an enumeration or any text; hardly any other text is taken.
+  const names = node.anyOf?.find((one) => one.enum);
+  if (names && r.chance(0.95)) return make(described, names, r, hint, name, depth);
   if (node.oneOf || node.anyOf || node.allOf) return make(described, r.pick(node.oneOf ?? node.anyOf ?? node.allOf), r, hint, name, depth);
   switch (type) {
     case 'array': {
@@ -113,7 +116,7 @@ function makeObject(described, node, r, hint, depth) {
   const needed = new Set(node.required ?? []);
   if (node.anyOf) for (const name of r.pick(node.anyOf).required ?? []) needed.add(name);
   for (const [name, schema] of Object.entries(node.properties ?? {}))
-    if (needed.has(name) || (depth < 4 && r.chance(0.5))) out[name] = make(described, schema, r, hint, name, depth + 1);
+    if (needed.has(name) || (depth < 4 && r.chance(name === 'prompt' ? 0.9 : 0.5))) out[name] = make(described, schema, r, hint, name, depth + 1);
   if ((node.minProperties ?? 0) > Object.keys(out).length) {
     const [name, schema] = r.pick(Object.entries(node.properties));
     out[name] = make(described, schema, r, hint, name, depth + 1);

@@ -1,4 +1,5 @@
 // The walk: requests of all operations by all actors, each held against the checks.
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { hold } from '../../e2e/lib/openapi.mjs';
 import { slow, waitFor } from '../../e2e/lib/server.mjs';
@@ -17,16 +18,28 @@ export const descriptors = (pid) => readdirSync(`/proc/${pid}/fd`).length;
 // Modules that an administrator may take out for a moment; without the others nothing is left to walk.
 const expendable = new Set(['referrals', 'webhooks', 'mcp_sse', 'llm_offline']);
 
+const users = ['ann', 'ben', 'admin'];
+
+// Requests that end all tokens of their account. At the rate of the walk an account would rarely have a token that works,
+// so an actor sends each of them only after a pause.
+const endsTokens = /^(DELETE \/auth\/sessions|POST \/auth\/(password|reset\/complete))$/;
+const pauseMs = 60000;
+
+// A token that was issued in the second in which the tokens of its account ended is refused as well.
+const renewMs = 2000;
+
 export class Walk {
   // `world`: of deployment.mjs. `log(line)` is called for each finding. A response that takes longer than `limitMs` is one.
   constructor(world, { seed, log = () => {}, limitMs = 45000 * slow }) {
-    Object.assign(this, { world, seed, log, limitMs, actors: ['ann', 'ben', 'admin', 'anonymous'] });
+    Object.assign(this, { world, seed, log, limitMs, actors: [...users, 'anonymous'] });
     this.contract = hold(world.server.url);
     this.wire = new WireClient(world.server.url);
     this.findings = new Map();
     this.sent = 0;
     this.statuses = {};
     this.renewed = new Map();  // actor -> time of its latest tokens
+    this.ended = new Map();  // actor and operation -> time at which it last ended the actor's tokens
+    this.expendable = new Map();  // actor -> subject of an account that the actor may close
     this.successes = new Map();
     this.refusals = new Map();  // operation -> the last answer to a request as described that was no success
   }
@@ -58,9 +71,21 @@ export class Walk {
     return `Bearer ${person.api.token}`;
   }
 
-  // An administrator's acts that end the walk are done with care, or not at all.
+  // Closing its account would leave an actor without the objects that the walk is about, so an account made for the purpose is closed.
+  #ofExpendable(actor) {
+    if (!this.expendable.has(actor)) this.expendable.set(actor, randomUUID());
+    const subject = this.expendable.get(actor);
+    return `Bearer ${this.world.server.token({ subject, ...(actor === 'admin' ? { role: 'super_admin' } : { email: `${subject}@example.test` }) })}`;
+  }
+
+  // Requests that would end the walk, or leave an actor without a token, are sent with care or not at all.
   #careful(request) {
     const { path } = request.at;
+    if (endsTokens.test(`${request.method} ${path}`) && request.actor !== 'anonymous') {
+      const act = `${request.actor} ${request.at.name}`;
+      if (Date.now() - (this.ended.get(act) ?? 0) < pauseMs) return false;
+      this.ended.set(act, Date.now());
+    }
     if (request.actor !== 'admin') return true;
     if (/^\/admin\/modules\/\{name\}\/disable/.test(path)) return request.method !== 'POST' || expendable.has(request.pathId);
     return true;
@@ -69,10 +94,11 @@ export class Walk {
   async one(n, at, actor, valid) {
     const r = new Random(this.seed, n);
     at ??= r.pick(this.operations);
-    actor ??= r.pick(this.actors);
+    actor ??= r.chance(0.1) ? 'anonymous' : r.pick(users);
     valid ??= r.chance(0.2);
     if (/\/(reload|drain)$/.test(at.path) && actor === 'admin' && !r.chance(0.05)) return undefined;
-    const request = this.maker.make(at, actor, r, this.#credential(actor, r), { valid });
+    const closes = actor !== 'anonymous' && at.path === '/account' && (at.method === 'DELETE' || !valid);
+    const request = this.maker.make(at, actor, r, closes ? this.#ofExpendable(actor) : this.#credential(actor, r), { valid });
     if (!this.#careful(request)) return undefined;
     const response = await this.wire.exchange(request.bytes, { method: request.method, limitMs: this.limitMs, fresh: r.chance(0.2), halfClose: request.halfClose });
     this.sent++;
@@ -95,6 +121,7 @@ export class Walk {
   async #after(request, response) {
     const { at, actor } = request;
     const person = this.world[actor];
+    if (request.method === 'DELETE' && at.path === '/account') this.expendable.delete(actor);
     if (request.method !== at.method) return;
     if (at.path === '/admin/modules/{name}/disable') await this.world.admin.post(`/admin/modules/${request.pathId}/enable`);
     if (at.path === '/admin/nodes/{id}/drain') await this.world.admin.post(`/admin/nodes/${request.pathId}/undrain`);
@@ -114,12 +141,13 @@ export class Walk {
   // A change of the password and a log-out of all sessions end earlier tokens; without new ones the rest of the walk would be anonymous.
   async #renew({ actor, credential }) {
     const person = this.world[actor];
-    if (!person || Date.now() - (this.renewed.get(actor) ?? 0) < 2000) return;  // a token of the same second is refused as well
+    if (!person) return;
+    const key = person.keys?.findIndex((k) => credential === `Bearer ${k}`) ?? -1;
+    if (key >= 0) person.keys.splice(key, 1);
+    if (Date.now() - (this.renewed.get(actor) ?? 0) < renewMs) return;
     this.renewed.set(actor, Date.now());
     if (actor === 'admin' && credential === `Bearer ${person.token}`) this.world.admin = this.world.newAdmin(person.id);
-    if (!person?.email) return;
-    const key = person.keys.findIndex((k) => credential === `Bearer ${k}`);
-    if (key >= 0) person.keys.splice(key, 1);
+    if (!person.email) return;
     if (credential === `Bearer ${person.api.token}`) person.newToken();
     if (person.session && credential === `Bearer ${person.session.access_token}`) person.session = undefined;
     if (!person.session) await person.logIn();
@@ -135,8 +163,16 @@ export class Walk {
       for (const at of ordered.filter((o) => (o.method === 'GET') === reads)) {
         if (/\/(disable|reload|drain)$/.test(at.path)) continue;
         const actors = at.path.startsWith('/admin/') ? ['admin'] : at.secured ? ['ann', 'ben'] : ['anonymous', 'ann'];
-        for (const actor of actors.filter((a) => this.actors.includes(a))) await this.one(n++, at, actor, true);
+        for (const actor of actors.filter((a) => this.actors.includes(a))) await this.#visit(n += 10, at, actor);
       }
+  }
+  // One choice of optional members may contradict another, and a token may just have ended: a few attempts.
+  async #visit(n, at, actor) {
+    for (let i = 0; i < 6; i++) {
+      const response = await this.one(n + i, at, actor, true);
+      if (!response || (response.status ?? 500) < 400) return;
+      if (response.status === 401 && at.secured) await new Promise((go) => setTimeout(go, renewMs));
+    }
   }
 
   // Requests until `until(walk)`, `workers` at a time.

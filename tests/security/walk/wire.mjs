@@ -1,6 +1,8 @@
 // A client on bare sockets: it sends requests that no HTTP library sends, and keeps connections for later requests.
 import net from 'node:net';
 
+// More idle connections would reach the limit of an address, and all further requests would get its 503.
+const mostIdle = 20;
 const crlf = Buffer.from('\r\n\r\n');
 const noBody = (method, status) => method === 'HEAD' || status === 204 || status === 304;
 
@@ -85,7 +87,7 @@ class ResponseReader {
 }
 
 export class WireClient {
-  #idle = [];
+  #idle = [];  // {socket, release}
   constructor(url) {
     const { hostname, port } = new URL(url);
     this.at = { host: hostname, port: Number(port) };
@@ -96,20 +98,25 @@ export class WireClient {
   async exchange(bytes, { method, limitMs, streamMs = 300, fresh = false, halfClose = false }) {
     const started = Date.now();
     for (;;) {
-      const kept = fresh || halfClose ? undefined : this.#idle.pop();
-      const socket = kept ?? net.connect(this.at);
+      const kept = fresh || halfClose ? undefined : this.#idle.pop()?.release();
+      const socket = kept ?? net.connect(this.at).on('error', () => {});
       const out = await this.#onSocket(socket, bytes, { method, limitMs, streamMs, halfClose });
       out.ms = Date.now() - started;
       // The server may close a kept connection at any time: the request was not handled.
       if (kept && out.failure && out.received === 0 && !out.timedOut) continue;
-      if (!out.failure && !out.stream && !halfClose && !/close/i.test(out.header('connection') ?? '') && !socket.destroyed && !out.excess) {
-        socket.removeAllListeners();
-        socket.on('error', () => {});
-        socket.setTimeout(0);
-        this.#idle.push(socket);
-      } else socket.destroy();
+      const reusable = !out.failure && !out.stream && !halfClose && !out.excess && !/close/i.test(out.header('connection') ?? '') && !socket.destroyed;
+      if (reusable && this.#idle.length < mostIdle) this.#keep(socket);
+      else socket.destroy();
       return out;
     }
+  }
+  // The server closes connections that are idle for long: such a socket must not be used again.
+  #keep(socket) {
+    const drop = () => {
+      this.#idle = this.#idle.filter((s) => s.socket !== socket);
+      socket.destroy();
+    };
+    this.#idle.push({ socket, release: listen(socket, { data: drop, end: drop, close: drop }) });
   }
   #onSocket(socket, bytes, { method, limitMs, streamMs, halfClose }) {
     return new Promise((resolve) => {
@@ -118,32 +125,44 @@ export class WireClient {
       const finish = (failure, more) => {
         clearTimeout(timer);
         clearTimeout(streamTimer);
+        release();
         const { status, headers = [] } = reader;
         resolve({ failure, received, status, headers, header: (name) => reader.header(name), body: Buffer.concat(reader.body),
           stream: reader.stream, excess: reader.pending.length > 0, ...more });
       };
       const timer = setTimeout(() => finish(`no complete response within ${limitMs} ms`, { timedOut: true }), limitMs);
-      socket.on('data', (d) => {
-        received += d.length;
-        try {
-          reader.take(d);
-        } catch (e) {
-          return finish(`the response cannot be read: ${e.message}`);
-        }
-        if (reader.done) finish();
-        else if (reader.stream) streamTimer ??= setTimeout(() => finish(), streamMs);
-      });
       const over = (why) => {
         reader.end();
         // The server ends a stream at any time, for example when the session that opened it ends.
         finish(reader.done || reader.stream ? undefined : why);
       };
-      socket.on('end', () => over(received ? 'the connection was closed within the response' : 'the connection was closed without a response'));
-      socket.on('error', (e) => over(`connection error ${e.code}`));
-      socket.on('close', () => over('the connection was closed'));
+      const release = listen(socket, {
+        data: (d) => {
+          received += d.length;
+          try {
+            reader.take(d);
+          } catch (e) {
+            return finish(`the response cannot be read: ${e.message}`);
+          }
+          if (reader.done) finish();
+          else if (reader.stream) streamTimer ??= setTimeout(() => finish(), streamMs);
+        },
+        end: () => over(received ? 'the connection was closed within the response' : 'the connection was closed without a response'),
+        error: (e) => over(`connection error ${e.code}`),
+        close: () => over('the connection was closed'),
+      });
       if (halfClose) socket.end(bytes);
       else socket.write(bytes);
     });
   }
-  close() { for (const s of this.#idle.splice(0)) s.destroy(); }
+  close() { for (const { socket } of this.#idle.splice(0)) socket.destroy(); }
+}
+
+// Adds listeners {event: function}; the result removes them and returns the socket.
+function listen(socket, listeners) {
+  for (const [event, f] of Object.entries(listeners)) socket.on(event, f);
+  return () => {
+    for (const [event, f] of Object.entries(listeners)) socket.off(event, f);
+    return socket;
+  };
 }

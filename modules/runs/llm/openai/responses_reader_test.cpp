@@ -411,7 +411,7 @@ TEST(responses_reader, calls_that_share_an_id_stay_apart) {
         whole(R"("arguments":")" + b + "\""), done(0, item("i1", "c1", "")), done(1, item("i2", "c2", "")),
         response("completed")},
        {"c1 f {\"a\":1}", "c2 f {\"b\":2}"}},
-      {"an end that is told twice",
+      {"an end that is reported twice",
        {added(0, item("i1", "c1", "")), done(0, item("i1", "c1", a.c_str())), done(0, item("i1", "c1", a.c_str())),
         response("completed")},
        {"c1 f {\"a\":1}"}},

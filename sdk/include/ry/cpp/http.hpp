@@ -391,8 +391,8 @@ class request {
     });
     if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client is gone");
     stream s(state_, out);
-    const ry_status told = state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
-    if (told != RY_OK) state_->cancel.cancel(RY_WHY_GONE);
+    const ry_status watched = state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
+    if (watched != RY_OK) state_->cancel.cancel(RY_WHY_GONE);
     return s;
   }
   sse open_sse(headers fields = {}) const {

@@ -1,4 +1,4 @@
-#include "wishes.hpp"
+#include "request_bodies.hpp"
 
 #include <algorithm>
 #include <boost/algorithm/string/case_conv.hpp>
@@ -37,7 +37,7 @@ std::string clock_in(const json::object& o, std::string_view name) {
   return out;
 }
 
-json::object workflow_wish(const std::string& id, const json::value& v) {
+json::object workflow_request(const std::string& id, const json::value& v) {
   const auto field = "workflows." + id;
   if (!v.is_object()) throw invalid(field, "must be an object or null");
   json::object out;
@@ -114,18 +114,18 @@ std::string text_in(const json::object& o, std::string_view name, std::size_t mo
   return *std::move(out);
 }
 
-settings_wish read_settings_wish(std::string_view body) {
+settings_request read_settings_request(std::string_view body) {
   const auto o = read_object(body);
-  settings_wish out;
+  settings_request out;
   out.email = boolean_in(o, "email_enabled");
   out.push = boolean_in(o, "push_enabled");
   out.in_app = boolean_in(o, "in_app_enabled");
   return out;
 }
 
-preferences_wish read_preferences_wish(std::string_view body) {
+preferences_request read_preferences_request(std::string_view body) {
   const auto o = read_object(body);
-  preferences_wish out;
+  preferences_request out;
   module_json::require_known_members(o, {"time_zone", "quiet_hours", "workflows"});
   out.time_zone = opt_text_in(o, "time_zone", 64);
   if (const auto* quiet = o.if_contains("quiet_hours")) {
@@ -142,23 +142,23 @@ preferences_wish read_preferences_wish(std::string_view body) {
   if (workflows == nullptr) return out;
   if (!workflows->is_object()) throw invalid("workflows", "must be an object");
   if (workflows->get_object().size() > most_workflows) throw invalid("workflows", "has too many members");
-  json::object wishes;
+  json::object accepted;
   for (const auto& m : workflows->get_object()) {
     const std::string id(m.key().data(), m.key().size());
     if (!is_workflow_id(id)) throw invalid("workflows." + id.substr(0, 64), "is not a valid workflow id");
     if (m.value().is_null()) {
-      wishes[id] = nullptr;
+      accepted[id] = nullptr;
     } else {
-      wishes[id] = workflow_wish(id, m.value());
+      accepted[id] = workflow_request(id, m.value());
     }
   }
-  out.workflows_json = json::serialize(wishes);
+  out.workflows_json = json::serialize(accepted);
   return out;
 }
 
-device_wish read_device_wish(std::string_view body) {
+device_request read_device_request(std::string_view body) {
   const auto o = read_object(body);
-  device_wish out;
+  device_request out;
   out.token = text_in(o, "device_token", longest_token);
   out.type = text_in(o, "device_type", 32);
   out.provider = boost::algorithm::to_lower_copy(text_in(o, "provider", 64), std::locale::classic());

@@ -22,22 +22,22 @@ std::optional<bool> boolean_in(const boost::json::object& o, std::string_view na
 std::string text_in(const boost::json::object& o, std::string_view name, std::size_t most);
 std::optional<std::string> opt_text_in(const boost::json::object& o, std::string_view name, std::size_t most);
 
-struct settings_wish {
+struct settings_request {
   std::optional<bool> email, push, in_app;
 };
-settings_wish read_settings_wish(std::string_view body);
+settings_request read_settings_request(std::string_view body);
 
-struct preferences_wish {
+struct preferences_request {
   std::optional<std::string> time_zone;
   bool changes_quiet_hours = false;
   std::optional<std::string> quiet_from, quiet_to;  // "22:00"; both members or neither
   std::string workflows_json = "{}";  // by workflow: an object to be merged, or null
 };
-preferences_wish read_preferences_wish(std::string_view body);
+preferences_request read_preferences_request(std::string_view body);
 
-struct device_wish {
+struct device_request {
   std::string token, type, provider;
 };
-device_wish read_device_wish(std::string_view body);
+device_request read_device_request(std::string_view body);
 
 }  // namespace notifications

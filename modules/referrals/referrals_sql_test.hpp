@@ -1,0 +1,109 @@
+// Test fixture: the module's SQL together with the real schemas of the job queue, accounts and mail.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../tests/support/schema.hpp"
+#include "code.hpp"
+#include "migrations.hpp"
+
+namespace testing_referrals {
+
+namespace fs = std::filesystem;
+
+class referrals_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = RY_SOURCE_DIR;
+    sql("set search_path = core");
+    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
+    for (const char* module : {"accounts", "mail"}) {
+      std::vector<fs::path> files;
+      for (const auto& entry : fs::directory_iterator(source / "modules" / module / "migrations")) {
+        files.push_back(entry.path());
+      }
+      std::sort(files.begin(), files.end());
+      sql("create schema " + std::string(module));
+      sql("set search_path = " + std::string(module) + ", core");
+      for (const auto& file : files) sql(text_of(file));
+    }
+    sql("reset search_path");
+    migrate("referrals", ry_migrations::all);
+    ann_ = account("ann@example.test");
+    code_ = code_of(ann_);
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  enum class verified { no, yes };
+  // A quoted id.
+  std::string account(const std::string& email, verified v = verified::yes) {
+    const auto id = "'" + sql("select gen_random_uuid()") + "'";
+    sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', '', " +
+        (v == verified::yes ? "true" : "false") + ", '', 'free', 0)");
+    return id;
+  }
+  static std::string candidates() { return "array['" + referrals::make_code() + "','" + referrals::make_code() + "']"; }
+  std::string code_of(const std::string& who) {
+    return sql("select referrals.ensure_code(" + who + ", " + candidates() + ")");
+  }
+  std::string attach(const std::string& who, const std::string& code, const std::string& ip = "null") {
+    return sql("select referrals.attach(" + who + ", '" + code + "', " + ip + ")");
+  }
+  std::string friend_of(const std::string& code, verified v = verified::yes) {
+    const auto who = account("friend" + std::to_string(++friends_) + "@example.test", v);
+    last_ = attach(who, code);
+    return who;
+  }
+  std::string balance(const std::string& who) {
+    return sql("select balance_micro / 1000000 from accounts.account where id = " + who);
+  }
+  std::string stat(const std::string& who, const std::string& name) {
+    return sql("select referrals.stats(" + who + ")::json->>'" + name + "'");
+  }
+  std::string reason(const std::string& who) {
+    return sql("select referrals.history(" + ann_ + ", 100, 0)::jsonb @? ('$[*] ? (@.referred_account_id == \"' || " +
+               who + " || '\").reason')::jsonpath") == "t"
+               ? sql("select coalesce(h->>'reason', '') from jsonb_array_elements(referrals.history(" + ann_ +
+                     ", 100, 0)::jsonb) h where h->>'referred_account_id' = " + who)
+               : "?";
+  }
+  std::string qualify(const std::string& who) { return sql("select referrals.qualify(array[" + who + "::uuid])"); }
+  std::string settle_all() {
+    return sql("select count(*) from referrals.settle((select array_agg(id) from referrals.referral))");
+  }
+  std::string review(const std::string& who, const std::string& act) {
+    return state_of(
+        "select referrals.review('admin', (select id from referrals.referral where "
+        "referred_account_id = " +
+        who + "), '" + act + "', 'why')");
+  }
+  void no_violation() {
+    EXPECT_EQ(sql("select count(*) from referrals.counter k where k.earned > k.cap or k.earned <> (select "
+                  "coalesce(sum(r.credits_awarded), 0) from referrals.referral r where r.referrer_id = k.account_id)"),
+              "0");
+    EXPECT_EQ(sql("select count(*) from accounts.unbalanced()"), "0");
+    EXPECT_EQ(sql("select count(*) from referrals.unbalanced()"), "0");
+    EXPECT_EQ(sql("select count(*) from referrals.referral r left join lateral (select sum(l.delta_micro) as got from "
+                  "accounts.ledger l where l.kind = 'referral' and l.note->>'referral_id' = r.id::text) l on true "
+                  "where coalesce(l.got, 0) <> case when r.void_reason is null then (r.credits_awarded + "
+                  "r.referee_credits)::bigint * 1000000 else 0 end"),
+              "0");
+  }
+
+  std::string ann_, code_, last_;
+  int friends_ = 0;
+};
+
+}  // namespace testing_referrals
