@@ -1,6 +1,7 @@
 // Shared by workspace and tree: path resolution beneath a workspace by the kernel, error messages that name only paths
 // inside it, and atomic creation of files. All functions block; any thread.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
