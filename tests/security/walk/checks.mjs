@@ -29,11 +29,12 @@ export class Checks {
     const { status } = response;
     const text = response.body.toString('utf8');
     const described = this.#described(request, response, text, found);
+    const probe = request.at.path === '/readyz' && status === 503;  // while the administrator drains the node
     if (status >= 500) {
-      const limit = (status === 503 && response.header('retry-after') !== undefined) || (status === 501 && !known.has(request.method));
+      const limit = probe || (status === 503 && response.header('retry-after') !== undefined) || (status === 501 && !known.has(request.method));
       if (!limit && !this.allowed(request, status)) found(`status ${status}`, text);
     }
-    if ((status === 429 || status === 503) && response.header('retry-after') === undefined) found('no Retry-After', `${status} ${text}`);
+    if ((status === 429 || status === 503) && !probe && response.header('retry-after') === undefined) found('no Retry-After', `${status} ${text}`);
     if (status === 405 && response.header('allow') === undefined) found('no Allow header', text);
     for (const [name] of response.headers) if (/^x-(injected|a)$/i.test(name)) found('an injected header', name);
     this.#access(request, status, described, text, found);
