@@ -243,6 +243,29 @@ TEST_F(agents_sql, the_newest_versions_are_kept) {
             "8,9,10");
 }
 
+TEST_F(agents_sql, old_versions_are_deleted_by_size_as_well) {
+  const auto id = sql("select agents.ensure_default(" + ann + ")");
+  const auto prompt = [&](int n) {
+    sql("select agents.revise(" + ann + ", '" + id + "', 0, null, null, repeat('" + std::to_string(n) +
+        "', 1000), null, null, null, 9, 'free', 100, 2500)");
+  };
+  for (int i = 0; i < 5; ++i) prompt(i);
+  const std::string kept =
+      "select string_agg(version::text, ',' order by version) from agents.agent_version"
+      " where agent_id = '" +
+      id + "'";
+  EXPECT_EQ(sql(kept), "5,6") << "a third one would exceed 2500 bytes";
+  sql("select agents.revise(" + ann + ", '" + id +
+      "', 0, null, null, repeat('x', 9000), null, null, null, 9, 'free', 100, 2500)");
+  EXPECT_EQ(sql(kept), "7") << "the current version stays";
+  // Versions of earlier releases have no size.
+  sql("alter table agents.agent_version disable trigger user");
+  sql("update agents.agent_version set bytes = null");
+  sql("alter table agents.agent_version enable trigger user");
+  prompt(1);
+  EXPECT_EQ(sql(kept), "8");
+}
+
 // Prepares each statement of the repository against the real schema.
 TEST_F(agents_sql, every_statement_of_the_repository_prepares) {
   ry::testing::fake_host host;

@@ -23,6 +23,7 @@ agent_limits read_limits(std::string_view settings_json) {
     }
   }
   if (const auto* kept = o.if_contains("versions_kept")) out.versions_kept = kept->as_int64();
+  if (const auto* kept = o.if_contains("versions_kept_mb")) out.versions_kept_mb = kept->as_int64();
   return out;
 }
 

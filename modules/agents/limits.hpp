@@ -11,6 +11,7 @@ namespace agents {
 struct agent_limits {
   std::map<std::string, std::int64_t, std::less<>> agents;  // by tier; unlisted tiers have the limit of "free"
   std::int64_t versions_kept = 100;
+  std::int64_t versions_kept_mb = 8;
 
   std::int64_t agents_of(std::string_view tier) const;
 };

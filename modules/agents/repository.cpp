@@ -5,11 +5,11 @@
 namespace agents {
 namespace {
 
-#define AGENT_COLUMNS                                                                            \
-  "select a.id, a.account_id, a.is_default, a.version as current_version, v.version, v.name,"    \
-  " v.description, v.system_prompt, v.model_name, v.custom_mcps::text as mcps,"                  \
-  " to_char(v.created_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as created_at" \
-  " from agents.agent a join agents.agent_version v on v.agent_id = a.id"
+#define AGENT_FIELDS                                                                          \
+  "select a.id, a.account_id, a.is_default, a.version as current_version, v.version, v.name," \
+  " v.description, v.system_prompt, v.model_name, v.custom_mcps::text as mcps,"               \
+  " to_char(v.created_at at time zone 'utc', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as created_at"
+#define AGENT_TABLES " from agents.agent a join agents.agent_version v on v.agent_id = a.id"
 
 agent_ptr read_agent(const ry::row& r) {
   auto a = std::make_shared<agent>();
@@ -39,16 +39,20 @@ void count_refusal(const ry::context& ctx, const ry::error& why) {
 
 // Size limit of a page, in addition to the number of entries: an agent can have a megabyte. A page has at least one
 // entry.
-constexpr std::int64_t page_bytes = 4 * 1024 * 1024;
+constexpr std::int64_t page_bytes = 1024 * 1024;
 
-// The statement of a page. `where`: the condition, in which $1 is the limit of entries and $2 is page_bytes; `key`: the
-// column by which the page is sorted.
+// The statement of a page. `where`: the condition, in which $1 is the limit of entries and $2 is page_bytes. `key`: the
+// column by which the page is sorted, "agent" or "nr". Texts are read only of the versions in the page.
 std::string page_sql(const std::string& where, const std::string& key) {
-  return "select p.* from (select q.*, count(*) over () as found, row_number() over w as nth,"
-         " coalesce(sum(octet_length(q.description) + octet_length(q.system_prompt) + octet_length(q.mcps))"
-         " over (w rows between unbounded preceding and 1 preceding), 0) < $2::bigint as fits from (" AGENT_COLUMNS +
-         where + " order by " + key + " desc limit $1::bigint + 1) q window w as (order by q." + key.substr(2) +
-         " desc)) p where p.fits and p.nth <= $1::bigint order by p.nth";
+  return "with one as (select a.id as agent, v.version as nr, "
+         " coalesce(v.bytes, octet_length(v.description) + octet_length(v.system_prompt) +"
+         " octet_length(v.custom_mcps::text)) as bytes" AGENT_TABLES +
+         where + " order by " + key + " desc limit $1::bigint + 1)," +
+         " sized as (select one.*, count(*) over () as found, row_number() over w as nth,"
+         " coalesce(sum(bytes) over (w rows between unbounded preceding and 1 preceding), 0) < $2::bigint as fits"
+         " from one window w as (order by " +
+         key + " desc)) " AGENT_FIELDS ", s.found" AGENT_TABLES +
+         " join sized s on s.agent = a.id and s.nr = v.version where s.fits and s.nth <= $1::bigint order by s.nth";
 }
 
 page read_page(const ry::rows& rows) {
@@ -69,15 +73,16 @@ ry::task<void> repository::ensure_default(ry::uuid account) const {
 }
 
 ry::task<agent_ptr> repository::get(ry::uuid account, ry::uuid id, std::int32_t version) const {
-  const auto rows = (co_await ctx_.db().query_with(
-                         {RY_DB_READ_ONLY},
-                         AGENT_COLUMNS " and v.version = case when $3::int = 0 then a.version else"
-                                       // A run whose version was deleted continues with the oldest stored version.
-                                       " (select min(k.version) from agents.agent_version k"
-                                       "   where k.agent_id = a.id and k.version >= $3::int) end"
-                                       " where a.id = $2 and a.account_id = $1",
-                         account, id, version))
-                        .value();
+  const auto rows =
+      (co_await ctx_.db().query_with({RY_DB_READ_ONLY},
+                                     AGENT_FIELDS AGENT_TABLES
+                                     " and v.version = case when $3::int = 0 then a.version else"
+                                     // A run whose version was deleted continues with the oldest stored version.
+                                     " (select min(k.version) from agents.agent_version k"
+                                     "   where k.agent_id = a.id and k.version >= $3::int) end"
+                                     " where a.id = $2 and a.account_id = $1",
+                                     account, id, version))
+          .value();
   co_return rows.empty() ? nullptr : read_agent(rows.front());
 }
 
@@ -85,7 +90,7 @@ ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before
   ry::batch b;
   b.add("select agents.ensure_default($1)", account);
   const std::string own = " and v.version = a.version where a.account_id = $3";
-  const std::string sql = page_sql(before ? own + " and a.id < $4" : own, "a.id");
+  const std::string sql = page_sql(before ? own + " and a.id < $4" : own, "agent");
   if (before) {
     b.add(sql, limit, page_bytes, account, *before);
   } else {
@@ -97,7 +102,7 @@ ry::task<page> repository::list(ry::uuid account, std::optional<ry::uuid> before
 
 ry::task<page> repository::versions(ry::uuid account, ry::uuid id, std::int64_t before, std::int64_t limit) const {
   const std::string sql =
-      page_sql(" and ($5::bigint = 0 or v.version < $5::bigint) where a.id = $4 and a.account_id = $3", "v.version");
+      page_sql(" and ($5::bigint = 0 or v.version < $5::bigint) where a.id = $4 and a.account_id = $3", "nr");
   const auto rows =
       (co_await ctx_.db().query_with({RY_DB_READ_ONLY}, sql, limit, page_bytes, account, id, before)).value();
   co_return read_page(rows);
@@ -115,9 +120,10 @@ ry::task<void> repository::create(ry::uuid account, ry::uuid id, revision first,
 
 ry::task<std::int32_t> repository::revise(ry::uuid account, ry::uuid id, revision change, plan allowed) const {
   auto done = co_await ctx_.db().query(
-      "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12)", account, id,
+      "select agents.revise($1, $2, $3::int, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12, $13)", account, id,
       change.expected_version, change.name, change.description, change.system_prompt, change.model_name,
-      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, most_.versions_kept);
+      change.custom_mcps_json, change.is_default, allowed.custom_mcps, allowed.tier_name, most_.versions_kept,
+      most_.versions_kept_mb * 1024 * 1024);
   if (!done) count_refusal(ctx_, done.error());
   const auto rows = std::move(done).value();
   co_return static_cast<std::int32_t>(rows.front().int64(0));
