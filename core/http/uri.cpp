@@ -141,7 +141,8 @@ std::optional<std::string> query_value(std::string_view query, std::string_view 
     const auto eq = pair.find('=');
     std::string found, value;
     if (!form_decode(pair.substr(0, eq), found) || found != name) continue;
-    if (eq != std::string_view::npos && !form_decode(pair.substr(eq + 1), value)) return std::nullopt;
+    if (eq != std::string_view::npos && !form_decode(pair.substr(eq + 1), value))
+      return std::string(pair.substr(eq + 1));
     return value;
   }
   return std::nullopt;

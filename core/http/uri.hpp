@@ -31,7 +31,8 @@ bool has_dot_segments(std::string_view path);
 // is none or its encoding is invalid.
 std::string take_token(std::string_view query, std::string& rest);
 
-// The decoded first parameter with this name; nullopt when there is none or its encoding is invalid.
+// The decoded first parameter with this name; nullopt when there is none. A value whose encoding is invalid is returned
+// as it was sent, so that it is refused like any other invalid value.
 std::optional<std::string> query_value(std::string_view query, std::string_view name);
 
 }  // namespace ry::http::serving

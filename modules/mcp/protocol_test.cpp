@@ -57,6 +57,8 @@ TEST(Rpc, WhatIsReadCanBeWritten) {
   ASSERT_EQ(m.at(0).what, incoming::kind::result);
   EXPECT_EQ(m.at(0).body, j(R"({"a":[null,null,null],"b":1e308})"));
   EXPECT_EQ(json::serialize(parse(R"({"x":1e999})")), R"({"x":null})");
+  EXPECT_THROW(parse_body(R"({"x":[{"y":1e999}]})"), ry::error);
+  EXPECT_EQ(json::serialize(parse_body(R"({"x":1e300})")), R"({"x":1E300})");
 }
 
 TEST(Rpc, NumbersAreNotChanged) {

@@ -59,7 +59,7 @@ ry::error as_answer(const ry::error& e, reader by = reader::user) {
 json::object body_of(const ry::request& r) {
   json::value v;
   try {
-    v = parse(r.body());
+    v = parse_body(r.body());
   } catch (const ry::error&) {
     throw invalid("The body is not valid JSON");
   }

@@ -66,24 +66,33 @@ std::string envelope(json::object o) {
 
 namespace {
 
-// 1e999 parses as infinity, which JSON cannot represent: replace it by null, as JavaScript does.
-void make_finite(json::value& v) {
-  if (const auto* d = v.if_double(); d != nullptr && !std::isfinite(*d)) v = nullptr;
+// 1e999 parses as infinity, which JSON cannot represent: replaces it by null, as JavaScript does. True if there was one.
+bool make_finite(json::value& v) {
+  bool found = false;
+  if (const auto* d = v.if_double(); d != nullptr && !std::isfinite(*d)) {
+    v = nullptr;
+    found = true;
+  }
   if (auto* a = v.if_array()) {
-    for (auto& each : *a) make_finite(each);
+    for (auto& each : *a) found |= make_finite(each);
   }
   if (auto* o = v.if_object()) {
-    for (auto& each : *o) make_finite(each.value());
+    for (auto& each : *o) found |= make_finite(each.value());
   }
+  return found;
 }
 
-json::value parse_within(std::string_view text, json::storage_ptr memory, std::size_t most) {
+enum class huge_numbers { to_null, refuse };
+
+json::value parse_within(std::string_view text, json::storage_ptr memory, std::size_t most,
+                         huge_numbers huge = huge_numbers::to_null) {
   json::error_code ec;
   auto v = module_json::parse_exactly(text, most_depth, ec, std::move(memory), most);
   if (ec == json::error::array_too_large)
     throw ry::error(RY_DATA_LOSS, "mcp.too_many_values", "sent more than 1000000 values in one message");
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
-  make_finite(v);
+  if (make_finite(v) && huge == huge_numbers::refuse)
+    throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent a number that is out of range");
   return v;
 }
 
@@ -91,6 +100,10 @@ json::value parse_within(std::string_view text, json::storage_ptr memory, std::s
 
 json::value parse(std::string_view text) {
   return parse_within(text, {}, SIZE_MAX);
+}
+
+json::value parse_body(std::string_view text) {
+  return parse_within(text, {}, SIZE_MAX, huge_numbers::refuse);
 }
 
 namespace {

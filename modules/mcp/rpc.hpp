@@ -31,6 +31,9 @@ using module_json::text_of;
 // Parses untrusted text: bounded depth, exact numbers, null for numbers outside the range of a double. Throws ry::error
 // "mcp.malformed".
 json::value parse(std::string_view text);
+// The body of a client's request: as parse(), but refuses numbers outside the range of a double. A null in their place would
+// count as a member that was left out.
+json::value parse_body(std::string_view text);
 
 // Moves a value even between different memory resources, where an assignment would copy.
 inline void take_over(json::value& to, json::value&& from) noexcept {

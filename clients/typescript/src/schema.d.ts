@@ -11449,8 +11449,8 @@ export interface operations {
                     /** @description Display name. Default: the name of the integration, or the URL. */
                     display_name?: string | null;
                     /** @description Name of an offered integration. Required unless `url` is given. */
-                    integration?: string;
-                    /** @description OAuth settings for the server in `url`. All members are optional. */
+                    integration?: string | null;
+                    /** @description OAuth settings for the server in `url`. All members are optional. Not allowed with `integration`. */
                     oauth?: {
                         /** @description Client id at the authorization server. Default: the client registers itself. */
                         client_id?: string;
@@ -11493,9 +11493,9 @@ export interface operations {
                      * @default http
                      * @enum {unknown}
                      */
-                    type?: "http" | "sse";
+                    type?: "http" | "sse" | null;
                     /** @description URL of an MCP server. Required unless `integration` is given. */
-                    url?: string;
+                    url?: string | null;
                 } | unknown | unknown;
             };
         };

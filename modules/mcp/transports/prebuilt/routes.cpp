@@ -35,7 +35,7 @@ std::optional<std::string> display_name_in(const json::object& body) {
 
 json::object body_of(const ry::request& r) {
   json::value v;
-  (void)ry::guard([&] { v = mcp::parse(r.body()); });
+  (void)ry::guard([&] { v = mcp::parse_body(r.body()); });
   if (!v.is_object()) throw invalid("The body must be a JSON object");
   return std::move(v.get_object());
 }
@@ -143,7 +143,9 @@ ry::task<ry::response> routes::create(ry::request r) const {
   p.account = account;
   p.integration = mcp::text_of(body, "integration");
   p.url = mcp::text_of(body, "url");
+  const auto* oauth = body.if_contains("oauth");
   if (p.url.empty()) {
+    if (oauth != nullptr) throw invalid("oauth requires url: an integration has its own settings");
     const auto at = offered_.find(p.integration);
     if (at == offered_.end()) throw invalid("integration is not one of the offered integrations");
     p.credentials = read_credentials(at->second, body.if_contains("credentials"));
@@ -155,7 +157,6 @@ ry::task<ry::response> routes::create(ry::request r) const {
     if (st == RY_PERMISSION_DENIED) throw invalid("MCP URL points to a private or local address");
     if (st != RY_OK) throw invalid("url is not a valid http or https address");
     p.type = type.empty() ? "http" : type;
-    const auto* oauth = body.if_contains("oauth");
     const auto settings = oauth != nullptr ? oauth->get_object() : json::object();
     const auto read = oauth::read_settings(settings, "oauth");
     if (read.by == oauth::settings::grant::id_jag && read.subject_token.empty()) {
