@@ -76,18 +76,22 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   if (bad) throw ry::bad_request("notifications.body", "The body must be JSON");
   auto reports = read(body);
   for (auto& t : reports) sift(t);
-  // Without a signature the sender is unknown: the report is only logged.
-  if (id) {
-    const bool fresh = co_await office_.repo.reported(*id, reports);
-    if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
-    office_.ctx.jobs().poke("notifications");
+  if (!id) {
+    // The sender is unknown, and so is whether the report is true.
+    if (const auto n = unsigned_.due(); n != 0 && !reports.empty())
+      office_.ctx.log(RY_LOG_INFO, "a report of the orchestrator without a signature was ignored",
+                      {{"type", reports.front().type}, {"reports", std::to_string(n)}});
+    co_return ry::response::json("{\"status\":\"ok\"}");
   }
+  const bool fresh = co_await office_.repo.reported(*id, reports);
+  if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
+  office_.ctx.jobs().poke("notifications");
   for (const auto& t : reports) {
     const bool is_end =
         t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
-    if (id && is_end) count_deliveries(office_.ctx, t.channels, state_name(t.outcome));
+    if (is_end) count_deliveries(office_.ctx, t.channels, state_name(t.outcome));
     const auto level = t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
-    office_.ctx.log(level, "the orchestrator tells of a notification",
+    office_.ctx.log(level, "the orchestrator reported on a notification",
                     {{"type", t.type}, {"transaction", t.key}, {"account", t.account_id}});
   }
   co_return ry::response::json("{\"status\":\"ok\"}");

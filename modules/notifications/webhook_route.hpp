@@ -1,6 +1,7 @@
 // The route for the orchestrator's webhooks.
 #pragma once
 
+#include "common/warning_pace.hpp"
 #include "office.hpp"
 
 namespace notifications {
@@ -16,6 +17,7 @@ class webhook_route {
   std::vector<ry::notify::report> read(std::string_view body) const;
 
   const office& office_;
+  logging::warning_pace unsigned_;  // anyone can send reports without a signature
 };
 
 }  // namespace notifications
