@@ -8,7 +8,8 @@
 
 namespace runs {
 
-inline constexpr const char* account_limit_names[] = {"agent_runs", "threads", "workspace_bytes", "workspace_files"};
+inline constexpr const char* account_limit_names[] = {"agent_runs", "prompt_bytes", "threads", "workspace_bytes",
+                                                      "workspace_files"};
 
 // outcome: "account_bytes" or "account_files"; other values are not limits of an account and are ignored.
 inline void count_workspace_limit(const ry::context& ctx, std::string_view outcome) {

@@ -90,4 +90,9 @@ std::vector<std::string> settings::webhooks_for(std::string_view status) const {
   return out;
 }
 
+std::int64_t by_tier(const std::map<std::string, std::int64_t>& values, std::string_view tier) {
+  const auto found = values.find(std::string(tier));
+  return found != values.end() ? found->second : values.at("free");
+}
+
 }  // namespace runs

@@ -88,6 +88,7 @@ struct settings {
   std::int64_t workspace_files = 0;  // files, directories and links
   // By tier: of all projects of an account, on a node's disk and in the database.
   std::map<std::string, std::int64_t> account_workspace_bytes, account_workspace_files;
+  std::map<std::string, std::int64_t> account_prompt_bytes;  // by tier: of an account, per hour and node
   std::int64_t max_live_runs = 20000;
   std::int64_t sandboxes = 0, account_sandboxes = 16;  // commands at once on this node; 0: any number
   std::int64_t max_queued_runs = 100'000;  // of all nodes together
@@ -112,5 +113,8 @@ struct settings {
   // The model, followed by its fallbacks in order.
   std::vector<std::string> chain(std::string_view name) const;
 };
+
+// The value of a tier; tiers without an entry have that of "free".
+std::int64_t by_tier(const std::map<std::string, std::int64_t>& values, std::string_view tier);
 
 }  // namespace runs

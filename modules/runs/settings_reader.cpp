@@ -290,6 +290,8 @@ void reader::read_limits(settings& out, const json::object& o) {
       by_tier("account_workspace_bytes", {{"free", 4LL << 30}, {"pro", 32LL << 30}, {"enterprise", 256LL << 30}});
   out.account_workspace_files =
       by_tier("account_workspace_files", {{"free", 100'000}, {"pro", 500'000}, {"enterprise", 2'000'000}});
+  out.account_prompt_bytes =
+      by_tier("account_prompt_bytes", {{"free", 256LL << 20}, {"pro", 2LL << 30}, {"enterprise", 16LL << 30}});
   out.max_live_runs = whole(o, "", "max_live_runs", out.max_live_runs);
   out.sandboxes = whole(o, "", "sandboxes", out.sandboxes);
   out.account_sandboxes = whole(o, "", "account_sandboxes", out.account_sandboxes);

@@ -11,6 +11,7 @@
 #include "model_choice.hpp"
 #include "text.hpp"
 #include "upload_intake.hpp"
+#include "without_protection.hpp"
 
 namespace runs {
 namespace {
@@ -117,6 +118,10 @@ class form_hash {
   crypto_generichash_state state_;
 };
 
+std::int64_t prompt_limit(const parts& p, const caller& who) {
+  return by_tier(p.config.account_prompt_bytes, ry::view(who.tier->name));
+}
+
 }  // namespace
 
 ry::task<void> start_route::serve(ry::request request) {
@@ -210,6 +215,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   }
 
   a.account = w.who.id;
+  co_await check_prompt_rate(w);
   a.new_thread = parts_.ctx.new_uuid();
   a.new_project = parts_.ctx.new_uuid();
   a.run = parts_.ctx.new_uuid();
@@ -243,6 +249,9 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   if (run.outcome == "thread_not_found") co_await name_the_missing(a, run);
   const bool queued = run.outcome == "queued";
   note(run);
+  if (run.outcome == "ok" || queued)
+    prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(parts_, w.who),
+                 parts_.ctx.mono_us());
   std::string place;
   if (run.outcome == "ok" && run.fence == 0)
     leave_to_queue();
@@ -271,6 +280,22 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   co_return out;
 }
 
+ry::task<void> start_route::check_prompt_rate(work& w) {
+  const std::int64_t limit = prompt_limit(parts_, w.who);
+  const std::int64_t wait = prompts_.wait_seconds(w.who.id, static_cast<std::int64_t>(w.args.form.prompt.size()), limit,
+                                                  parts_.ctx.mono_us());
+  if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;
+  const bool answered = co_await repeats(w);
+  if (answered) co_return;
+  ry::account_limit(parts_.ctx, "prompt_bytes").add();
+  const std::string sentence = "Your prompts of the last hour have more than " +
+                               size_text(static_cast<std::uint64_t>(limit)) + "; try again later";
+  throw refusal(429, sentence,
+                "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+                    ",\"error_code\":\"PROMPT_RATE_EXCEEDED\"}")
+      .with_retry_after(static_cast<std::uint32_t>(wait));
+}
+
 // The caller's thread exists, but in another project than the start names.
 ry::task<void> start_route::name_the_missing(const start_arguments& a, start_outcome& run) const {
   if (!a.form.thread_id || !a.form.project_id) co_return;
@@ -278,12 +303,18 @@ ry::task<void> start_route::name_the_missing(const start_arguments& a, start_out
   if (thread.value()) run.outcome = "project_not_found";
 }
 
-ry::task<void> start_route::without_room(work& w) {
-  if (w.args.key && !w.repeats) {
+ry::task<bool> start_route::repeats(work& w) {
+  if (!w.args.key) co_return false;
+  if (!w.repeats) {
     ry::result<bool> known = co_await parts_.repo.has_key(w.who.id, *w.args.key);
     w.repeats = known.value();
   }
-  if (!w.repeats) parts_.places.refuse();
+  co_return *w.repeats;
+}
+
+ry::task<void> start_route::without_room(work& w) {
+  const bool answered = co_await repeats(w);
+  if (!answered) parts_.places.refuse();
 }
 
 ry::task<start_outcome> start_route::decide(work& w) {
@@ -372,27 +403,37 @@ ry::task<start_outcome> start_route::decide_with_files(work& w, upload_intake& i
     if (!granted(trial)) co_return trial;
     project = trial.project_id;
   }
-  co_await intake.read(project);
-  start_outcome out;
-  {
-    ry::result<ry::tx> begun = co_await parts_.repo.begin();
-    ry::tx tx = std::move(begun).value();
-    out = co_await ask(w, &tx);
-    if (!granted(out)) {
-      (void)co_await tx.rollback();
-      co_return out;
-    }
-    std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
-    std::vector<attached_file> attached;
-    for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
-    w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
-    ry::result<void> noted =
-        co_await parts_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
-    noted.value();
-    co_await note_interrupt(w, out, tx);
-    ry::result<void> committed = co_await tx.commit();
-    committed.value();
+  std::optional<start_outcome> out;
+  std::exception_ptr failure;
+  try {
+    co_await intake.read(project);
+    out = co_await keep_with_files(w, intake);
+  } catch (...) {
+    failure = std::current_exception();
   }
+  if (project && (failure || !granted(*out))) co_await ry::shield(intake.discard(*project));
+  if (failure) std::rethrow_exception(failure);
+  co_return std::move(*out);
+}
+
+ry::task<start_outcome> start_route::keep_with_files(work& w, upload_intake& intake) {
+  ry::result<ry::tx> begun = co_await parts_.repo.begin();
+  ry::tx tx = std::move(begun).value();
+  start_outcome out = co_await ask(w, &tx);
+  if (!granted(out)) {
+    (void)co_await tx.rollback();
+    co_return out;
+  }
+  std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
+  std::vector<attached_file> attached;
+  for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
+  w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
+  ry::result<void> noted =
+      co_await parts_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
+  noted.value();
+  co_await note_interrupt(w, out, tx);
+  ry::result<void> committed = co_await tx.commit();
+  committed.value();
   if (out.outcome == "queued") parts_.ctx.jobs().poke("runs");
   co_return out;
 }

@@ -2,6 +2,7 @@
 // node.
 #pragma once
 #include "parts.hpp"
+#include "prompt_rate.hpp"
 
 namespace runs {
 
@@ -21,7 +22,7 @@ class start_route {
     start_arguments args;
     std::vector<ry::form_part> files;
     ry_exec* exec = nullptr;
-    bool repeats = false;  // this start was answered before (idempotent repeat)
+    std::optional<bool> repeats;  // this start was answered before (idempotent repeat)
   };
   // For a start with `thread_not_found`: finds out whether the project is what is missing.
   ry::task<void> name_the_missing(const start_arguments& a, start_outcome& run) const;
@@ -29,6 +30,8 @@ class start_route {
   ry::task<void> without_room(work& w);
   ry::task<start_outcome> decide(work& w);
   ry::task<start_outcome> decide_with_files(work& w, upload_intake& intake);
+  // The transaction of a start whose files read() has read.
+  ry::task<start_outcome> keep_with_files(work& w, upload_intake& intake);
   ry::task<void> place_files(const work& w, upload_intake& intake, const start_outcome& run);
   ry::task<start_outcome> ask(work& w, ry::tx* in);
   ry::task<ry::result<start_outcome>> put(const work& w, ry::tx* in);
@@ -40,7 +43,12 @@ class start_route {
   ry::task<void> note_interrupt(const work& w, const start_outcome& run, ry::tx& in);
   [[noreturn]] void refuse(const work& w, const start_outcome& run) const;
 
+  // Throws the refusal if the account has sent too many bytes of prompts, unless the start repeats an answered one.
+  ry::task<void> check_prompt_rate(work& w);
+  ry::task<bool> repeats(work& w);
+
   parts& parts_;
+  prompt_rate prompts_;
 };
 
 }  // namespace runs

@@ -85,7 +85,7 @@ bool upload_intake::is_large() const {
   return total_ > batch_bytes;
 }
 
-// Before the bytes are stored, because bytes of a refused start would stay for a day.
+// Before the bytes are stored: most refused starts then store none.
 ry::task<void> upload_intake::check_room(std::string project) {
   ry::result<workspace_usage> use = co_await parts_.keeper.rows().usage(account_, project, parts_.keeper.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
@@ -93,6 +93,12 @@ ry::task<void> upload_intake::check_room(std::string project) {
   if (use->project_files + files > limits_.files) refuse_excess(parts_, "too_many", limits_);
   if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess(parts_, "account_bytes", limits_);
   if (use->kept_files + files > limits_.account_files) refuse_excess(parts_, "account_files", limits_);
+}
+
+ry::task<void> upload_intake::put(const std::string& project) {
+  ry::result<bool> stored = co_await parts_.keeper.rows().put(account_, project, batch_, limits_.account_bytes);
+  if (!stored.value()) refuse_excess(parts_, "account_bytes", limits_);
+  batch_ = {};
 }
 
 ry::task<void> upload_intake::read(std::optional<std::string> project) {
@@ -114,17 +120,17 @@ ry::task<void> upload_intake::read(std::optional<std::string> project) {
       at += s.piece.size();
       f.chunks += (f.chunks.empty() ? "" : ",") + s.digest;
       if (project && batch_.bytes.size() + s.piece.size() > batch_bytes) {
-        ry::result<void> put = co_await parts_.keeper.rows().put(*project, batch_);
-        put.value();
-        batch_ = {};
+        co_await put(*project);
       }
       batch_.add(std::move(s.digest), s.piece);
     }
   }
-  if (!project || batch_.empty()) co_return;
-  ry::result<void> put = co_await parts_.keeper.rows().put(*project, batch_);
-  put.value();
-  batch_ = {};
+  if (project && !batch_.empty()) co_await put(*project);
+}
+
+ry::task<void> upload_intake::discard(std::string project) {
+  const ry::result<void> dropped = co_await parts_.keeper.rows().drop(account_, std::move(project));
+  if (!dropped) parts_.ctx.complain("the files of a refused start could not be removed yet", dropped.error());
 }
 
 // Names of files that an agent working in the project has created and not stored yet.

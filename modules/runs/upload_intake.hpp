@@ -21,6 +21,9 @@ class upload_intake {
   // Reads the files. `project`: stores their bytes in the database, where nothing refers to them yet. Throws a refusal
   // if they would exceed a limit.
   ry::task<void> read(std::optional<std::string> project);
+  // The start was refused or failed: removes the bytes that read() stored, if the project was not created. Bytes that stay are
+  // removed an hour later.
+  ry::task<void> discard(std::string project);
   // In the start's transaction: assigns the names. Throws a refusal if the project would grow too large. The records
   // are in the order of the files.
   ry::task<std::vector<upload_record>> keep(ry::tx& in, std::string project);
@@ -36,6 +39,7 @@ class upload_intake {
   };
   ry::task<std::vector<std::string>> local_names(std::string project);
   ry::task<void> check_room(std::string project);
+  ry::task<void> put(const std::string& project);
 
   parts& parts_;
   const std::string account_;

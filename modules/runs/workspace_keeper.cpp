@@ -55,6 +55,9 @@ bool append_to(const std::string& path, std::string_view bytes) {
   return ::close(fd) == 0 && bytes.empty();
 }
 
+// The reason of an error: files of the account that are being stored reach their limit.
+constexpr const char* pending_limit = "runs.workspace_pending";
+
 std::string limit_note(std::string_view what) {
   return "[Files could be lost: " + std::string(what) + "]";
 }
@@ -406,7 +409,9 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep(driver d, wo
 
 // The digests of a file's chunks; collects chunks that the database lacks and stores them in batches. `incomplete`: the
 // file was truncated or grew meanwhile; it will look changed the next time.
-ry::task<ry::result<std::string>> workspace_keeper::digest_file(const driver& d, const workspace& w, std::string path,
+ry::task<ry::result<std::string>> workspace_keeper::digest_file(const driver& d, const workspace& w,
+                                                                const std::string& account,
+                                                                const workspace_limits& limits, std::string path,
                                                                 std::uint64_t size, workspace_delta& delta,
                                                                 const std::function<bool(const std::string&)>& known,
                                                                 bool& incomplete) {
@@ -430,8 +435,9 @@ ry::task<ry::result<std::string>> workspace_keeper::digest_file(const driver& d,
     digests += (digests.empty() ? "" : ",") + digest;
     if (!known(digest)) {
       if (delta.chunks.bytes.size() + piece->size() > batch_bytes) {
-        ry::result<void> put = co_await rows_.put(w.project, delta.chunks);
+        ry::result<bool> put = co_await rows_.put(account, w.project, delta.chunks, limits.account_bytes);
         if (!put) co_return put.error();
+        if (!*put) co_return ry::error(RY_RESOURCE_EXHAUSTED, pending_limit, "too many bytes are being stored");
         delta.chunks = {};
       }
       delta.chunks.add(digest, *piece);
@@ -502,8 +508,16 @@ ry::task<ry::result<workspace_keeper::kept>> workspace_keeper::keep_changes(cons
           continue;
         }
         bool incomplete = false;
-        ry::result<std::string> digests = co_await digest_file(d, w, path, e.size, delta, is_known, incomplete);
+        ry::result<std::string> digests =
+            co_await digest_file(d, w, account, limits, path, e.size, delta, is_known, incomplete);
         if (!digests) {
+          if (digests.error().is(pending_limit)) {
+            count_workspace_limit(ctx_, "account_bytes");
+            out.note = limit_note("files of your account larger than " +
+                                  size_text(static_cast<std::uint64_t>(limits.account_bytes)) +
+                                  " are being stored, so new files are not saved");
+            co_return out;
+          }
           const ry_status st = digests.status();
           if (st == RY_NOT_FOUND || st == RY_FAILED_PRECONDITION || st == RY_PERMISSION_DENIED) continue;
           co_return digests.error();

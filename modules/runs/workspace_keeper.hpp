@@ -107,8 +107,9 @@ class workspace_keeper {
   ry::task<ry::result<std::string>> find_excess(const workspace& w, const scan_result& now,
                                                 const workspace_limits& limits, const std::string& account);
   ry::task<ry::result<scan_result>> scan(const driver& d, const workspace& w);
-  ry::task<ry::result<std::string>> digest_file(const driver& d, const workspace& w, std::string path,
-                                                std::uint64_t size, workspace_delta& delta,
+  ry::task<ry::result<std::string>> digest_file(const driver& d, const workspace& w, const std::string& account,
+                                                const workspace_limits& limits, std::string path, std::uint64_t size,
+                                                workspace_delta& delta,
                                                 const std::function<bool(const std::string&)>& known, bool& incomplete);
   ry::task<ry::result<void>> fetch(const driver& d, const workspace& w, workspace_entries wanted,
                                    std::map<std::string, std::string> at_hand);

@@ -53,6 +53,26 @@ TEST_F(workspace_sql, all_projects_of_an_account_share_its_limits) {
   EXPECT_EQ(threads(), "1");
 }
 
+TEST_F(workspace_sql, bytes_without_a_file_are_limited_and_removed_with_a_refused_start) {
+  const auto put = [&](const std::string& project, const std::string& digest, int size, int most) {
+    return sql("select runs.put_chunks(" + q(ann) + ", " + q(project) + ", array[" + q(digest) + "], array[" +
+               std::to_string(size) + "], convert_to(repeat('x', " + std::to_string(size) + "), 'UTF8'), " +
+               std::to_string(most) + ")");
+  };
+  const std::string chunks = "select count(*) from runs.workspace_chunks";
+  const std::string project = make_project(), refused = "88888888-8888-4888-8888-888888888888";
+  EXPECT_EQ(put(project, "d1", 600, 1000), "t");
+  EXPECT_EQ(put(refused, "d2", 400, 1000), "t");
+  EXPECT_EQ(put(refused, "d3", 1, 1000), "f") << "of all projects of the account";
+  EXPECT_EQ(sql(chunks), "2");
+  sql("select runs.drop_chunks(" + q(ann) + ", " + q(project) + ")");
+  EXPECT_EQ(sql(chunks), "2") << "another start of the project may be about to refer to them";
+  sql("select runs.drop_chunks(" + q(ann) + ", " + q(refused) + ")");
+  EXPECT_EQ(sql(chunks), "1");
+  sql("update runs.workspace_chunks set refs = 1");
+  EXPECT_EQ(put(project, "d4", 1000, 1000), "t") << "bytes of files count elsewhere";
+}
+
 TEST_F(workspace_sql, a_deleted_project_counts_until_no_node_has_a_copy) {
   const std::string project = make_project();
   EXPECT_EQ(keep(project, "a", 600, "1000, 10"), "ok ");

@@ -7,11 +7,6 @@ namespace runs {
 namespace {
 
 // Operator-defined tiers default to the values of the free tier.
-std::int64_t value_of(const std::map<std::string, std::int64_t>& by_tier, std::string_view tier) {
-  const auto found = by_tier.find(std::string(tier));
-  return found != by_tier.end() ? found->second : by_tier.at("free");
-}
-
 std::uint64_t rest_of(std::int64_t limit, std::int64_t taken) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(limit - taken, 1));
 }
@@ -19,8 +14,8 @@ std::uint64_t rest_of(std::int64_t limit, std::int64_t taken) {
 }  // namespace
 
 workspace_limits workspace_quota::limits_of(std::string_view tier) const {
-  return {config_.workspace_bytes, config_.workspace_files, value_of(config_.account_workspace_bytes, tier),
-          value_of(config_.account_workspace_files, tier)};
+  return {config_.workspace_bytes, config_.workspace_files, by_tier(config_.account_workspace_bytes, tier),
+          by_tier(config_.account_workspace_files, tier)};
 }
 
 ry::task<workspace_limits> workspace_quota::limits(ry::uuid account) const {

@@ -2,6 +2,7 @@
 
 #include "ry/ext/sandbox_driver.h"
 #include "text.hpp"
+#include "without_protection.hpp"
 
 namespace runs {
 namespace {
@@ -25,10 +26,19 @@ void chunk_batch::add(std::string digest, std::string_view piece) {
   bytes += piece;
 }
 
-ry::task<ry::result<void>> workspace_rows::put(std::string project, const chunk_batch& c) const {
-  ry::result<ry::rows> rows =
-      co_await db_.query("select runs.put_chunks($1::uuid, $2::text[], $3::bigint[], $4::bytea)", project, c.digests,
-                         c.sizes, ry::bytes_view{ry::raw(c.bytes)});
+ry::task<ry::result<bool>> workspace_rows::put(std::string account, std::string project, const chunk_batch& c,
+                                               std::int64_t most) const {
+  ry::result<ry::rows> rows = co_await db_.query(
+      "select runs.put_chunks($1::uuid, $2::uuid, $3::text[], $4::bigint[], $5::bytea, $6::bigint)", account, project,
+      c.digests, c.sizes, ry::bytes_view{ry::raw(c.bytes)},
+      ry_test::without_protection("pending_chunks") ? std::numeric_limits<std::int64_t>::max() : most);
+  if (!rows) co_return rows.error();
+  co_return rows->front().boolean(0);
+}
+
+ry::task<ry::result<void>> workspace_rows::drop(std::string account, std::string project) const {
+  if (ry_test::without_protection("pending_chunks")) co_return ry::result<void>();
+  ry::result<ry::rows> rows = co_await db_.query("select runs.drop_chunks($1::uuid, $2::uuid)", account, project);
   if (!rows) co_return rows.error();
   co_return ry::result<void>();
 }
@@ -218,7 +228,7 @@ ry::task<ry::result<void>> workspace_rows::note_node(std::string node, std::vect
 
 ry::task<ry::result<void>> workspace_rows::prune() const {
   ry::result<ry::rows> rows =
-      co_await db_.query("delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 day'");
+      co_await db_.query("delete from runs.workspace_chunks where refs = 0 and made_at < now() - interval '1 hour'");
   if (!rows) co_return rows.error();
   rows = co_await db_.query("select runs.forget_lost_copies()");
   if (!rows) co_return rows.error();

@@ -53,7 +53,11 @@ class workspace_rows {
  public:
   explicit workspace_rows(const ry::context& ctx) : db_(ctx) {}
 
-  ry::task<ry::result<void>> put(std::string project, const chunk_batch& chunks) const;
+  // false: more than `most` bytes of the account would be stored without a file that refers to them.
+  ry::task<ry::result<bool>> put(std::string account, std::string project, const chunk_batch& chunks,
+                                 std::int64_t most) const;
+  // Removes what put() stored for a project that was not created.
+  ry::task<ry::result<void>> drop(std::string account, std::string project) const;
   // fence: none for a change that is part of the transaction `in`.
   ry::task<ry::result<keep_answer>> keep(std::string project, std::optional<workspace_fence> fence,
                                          const workspace_delta& delta, workspace_limits limits,

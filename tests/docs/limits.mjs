@@ -13,8 +13,10 @@ it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it i
 - Limits with \`tiers.NAME\` in their setting differ by the tier of the account. A tier of your own starts with the values of \`free\`.
 - HTTP statuses are counted by route in \`runyard_http_requests_total\`. The alerts are in [docs/prometheus](prometheus).
 - \`0\` means no limit in \`http.limits\`, \`http.body_timeout_seconds\`, \`http.body_min_rate_bytes\`, \`http.read_min_rate_bytes\`,
-  \`database.statement_timeout_seconds\` and \`runs.sandboxes\`. In production, \`runyard check\` warns about such a \`0\`, except in
-  \`runs.sandboxes\`.
+  \`database.statement_timeout_seconds\`, \`runs.sandboxes\`, \`runs.account_sandboxes\`, \`sandbox_bubblewrap.min_free_mb\` and
+  \`sandbox_bubblewrap.min_available_mb\`. In production, \`runyard check\` warns about such a \`0\`, except in \`runs.sandboxes\`.
+- By default, these limits are off: \`http.limits.address_per_minute\`, \`account_per_minute\`, \`account_streams\` and \`runs.sandboxes\`.
+  Set them if untrusted users share the server.
 - Webhooks have no limit per account: the operator configures them (\`runs.webhooks\`, the module \`webhooks\`), accounts have none.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   that support. \`runyard check\` and \`/readyz\` report missing support.

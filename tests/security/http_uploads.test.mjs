@@ -1,5 +1,6 @@
 // Bodies that never end: their number, the space that they take, and their time are bounded.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { startLlm } from '../e2e/lib/llm.mjs';
@@ -129,4 +130,16 @@ attack('a body has a time in all', ['upload_time'], { timeout: 90000 }, async ()
 
 attack('bytes that were sent fast buy no silence', ['upload_rate'], { timeout: 90000 }, async () => {
   await slowBody;
+});
+
+attack('files of refused starts do not stay in the database', ['pending_chunks'], async () => {
+  const user = await server.user();
+  const stored = () => Number(database.sql('select count(*) from runs.workspace_chunks where refs = 0'));
+  const before = stored();
+  for (let round = 0; round < 2; round++) {
+    // One slot: of starts at once all but one are refused, most of them after their files were stored.
+    const all = await Promise.all(Array.from({ length: 3 }, () => user.start({ prompt: 'x', files: [{ name: 'a.bin', data: randomBytes(3 * MiB) }] })));
+    for (const r of all.filter((x) => x.status === 200)) await user.post(`/agent-run/${r.json.agent_run_id}/stop`);
+  }
+  await waitFor('no bytes without a file', () => stored() <= before, 5000);
 });

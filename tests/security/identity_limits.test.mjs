@@ -28,6 +28,8 @@ max_profiles = 2
 [mcp_prebuilt.integrations.tracker]
 url = "https://tracker.example/mcp"
 headers = { Authorization = "Bearer {token}" }
+[runs.account_prompt_bytes]
+free = 1048576
 [secrets]
 key = "${'0123456789abcdef'.repeat(4)}"
 ` }).start();
@@ -146,4 +148,36 @@ attack('inbox entries, by plan; the newest are kept', ['inbox_limit'], async () 
     assert.equal((await u.get('/notifications/inbox/unread-count')).json.unread_count, most);
     assert.equal(await reached('inbox_entries') - before, 7 - most);
   }
+});
+
+// A run that is stopped at once costs nothing, but its prompt stays in the thread.
+attack('the prompts of an hour', ['prompt_rate'], async () => {
+  const u = await server.user(), other = await server.user();
+  const before = await reached('prompt_bytes');
+  const prompt = 'x'.repeat(300000);
+  const taken = [];
+  let refused;
+  for (let i = 0; i < 6 && !refused; i++) {
+    const r = await u.start({ prompt, ...(taken.length ? { thread_id: taken[0].thread_id } : {}) });
+    if (r.status === 200) {
+      taken.push(r.json);
+      await u.post(`/agent-run/${r.json.agent_run_id}/stop`);
+    } else refused = r;
+  }
+  assert.equal(refused?.status, 429, refused?.text ?? `${taken.length} starts`);
+  assert.equal(refused.json.detail.error_code, 'PROMPT_RATE_EXCEEDED', refused.text);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
+  assert.equal(taken.length, 3);
+  assert.equal(await reached('prompt_bytes') - before, 1);
+  assert.equal((await other.start({ prompt: 'hello' })).status, 200, 'another account');
+});
+
+attack('reports of an orchestrator without a signature do not flood the log', ['warning_pace'], async () => {
+  const from = server.log.length;
+  for (let i = 0; i < 30; i++) {
+    const r = await fetch(`${server.url}/notifications/webhooks/orchestrator`, { method: 'POST', body: JSON.stringify({ type: 'notification.failed', transactionId: `t${i}`, subscriberId: `forged-${i}` }) });
+    assert.equal(r.status, 200, await r.text());
+  }
+  const lines = server.log.slice(from).split('\n').filter((line) => /\[notifications\]/.test(line));
+  assert.ok(lines.length <= 2, lines.join('\n'));
 });

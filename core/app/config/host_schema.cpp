@@ -90,7 +90,7 @@ constexpr const char* schema_text = R"JSON({
       "description": "Reverse proxies (addresses or CIDR blocks) whose X-Forwarded-For header is trusted."},
     "max_connections": {"type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000,
       "description": "Limits. The server refuses a request that exceeds one of them. Each connection needs a file descriptor: if the limit on open files is too low for max_connections, the server accepts fewer connections. It reserves a quarter of the descriptors (at most 4096) for everything else.",
-      "limit": {"resource": "Connections", "per": "node; at most the descriptor limit minus a reserve", "answer": "503 `CONNECTION_LIMIT` with `Retry-After`, or the connection is closed", "metric": "runyard_http_refused_total", "alert": "RunyardFewDescriptors"}},
+      "limit": {"resource": "Connections", "per": "node; at most the descriptor limit minus a reserve", "answer": "503 `CONNECTION_LIMIT` with `Retry-After`, or the connection is closed", "metric": "runyard_http_refused_total", "alert": "RunyardClientsAtLimits"}},
     "max_header_bytes": {"type": "integer", "minimum": 1024, "maximum": 1048576, "default": 49152,
       "description": "see `http.max_connections`",
       "limit": {"resource": "Request head, bytes", "per": "request", "answer": "431", "metric": "runyard_http_requests_total", "alert": "RunyardRequestsRefused"}},

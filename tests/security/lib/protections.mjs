@@ -14,6 +14,8 @@ export const protections = {
   account_workspace: set('runs.account_workspace_bytes.free=107374182400'),
   disk_reserve: set('sandbox_bubblewrap.min_free_mb=0'),
   unlinked_files: build('unlinked_files'),
+  pending_chunks: build('pending_chunks'),
+  prompt_rate: build('prompt_rate'),
   counted_mappings: build('counted_mappings'),
   workspace_depth: build('workspace_depth'),
   workspace_growth: build('workspace_growth'),
