@@ -59,6 +59,14 @@ std::vector<ry::notify::report> webhook_route::read(std::string_view body) const
   return out;
 }
 
+// `reports`: how many arrived since the last logged one, including this one.
+void webhook_route::log(const ry::notify::report& r, std::uint64_t reports) const {
+  const auto level = r.outcome == RY_NOTIFY_REFUSED || r.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
+  office_.ctx.log(
+      level, "the orchestrator reported on a notification",
+      {{"type", r.type}, {"transaction", r.key}, {"account", r.account_id}, {"reports", std::to_string(reports)}});
+}
+
 ry::task<ry::response> webhook_route::receive(ry::request r) {
   const auto name = r.param("orchestrator");
   if (name != "orchestrator" && name != office_.config.orchestrator) {
@@ -77,10 +85,10 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   auto reports = read(body);
   for (auto& t : reports) sift(t);
   if (!id) {
-    // The sender is unknown, and so is whether the report is true.
-    if (const auto n = unsigned_.due(); n != 0 && !reports.empty())
-      office_.ctx.log(RY_LOG_INFO, "a report of the orchestrator without a signature was ignored",
-                      {{"type", reports.front().type}, {"reports", std::to_string(n)}});
+    // The sender is unknown, and so is whether the report is true: it is only logged.
+    for (const auto& t : reports) {
+      if (const auto n = unsigned_.due(); n != 0) log(t, n);
+    }
     co_return ry::response::json("{\"status\":\"ok\"}");
   }
   const bool fresh = co_await office_.repo.reported(*id, reports);
@@ -90,9 +98,7 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
     const bool is_end =
         t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;
     if (is_end) count_deliveries(office_.ctx, t.channels, state_name(t.outcome));
-    const auto level = t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE ? RY_LOG_WARN : RY_LOG_INFO;
-    office_.ctx.log(level, "the orchestrator reported on a notification",
-                    {{"type", t.type}, {"transaction", t.key}, {"account", t.account_id}});
+    log(t, 1);
   }
   co_return ry::response::json("{\"status\":\"ok\"}");
 }

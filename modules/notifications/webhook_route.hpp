@@ -15,9 +15,10 @@ class webhook_route {
   ry::task<ry::response> receive(ry::request r);
   // The content of the body, read by the driver or in the flat form {type, transactionId, subscriberId}.
   std::vector<ry::notify::report> read(std::string_view body) const;
+  void log(const ry::notify::report& r, std::uint64_t reports) const;
 
   const office& office_;
-  logging::warning_pace unsigned_;  // anyone can send reports without a signature
+  logging::warning_pace unsigned_{std::chrono::minutes(1), 30};  // anyone can send reports without a signature
 };
 
 }  // namespace notifications

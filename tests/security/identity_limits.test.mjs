@@ -174,10 +174,10 @@ attack('the prompts of an hour', ['prompt_rate'], async () => {
 
 attack('reports of an orchestrator without a signature do not flood the log', ['warning_pace'], async () => {
   const from = server.log.length;
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < 100; i++) {
     const r = await fetch(`${server.url}/notifications/webhooks/orchestrator`, { method: 'POST', body: JSON.stringify({ type: 'notification.failed', transactionId: `t${i}`, subscriberId: `forged-${i}` }) });
     assert.equal(r.status, 200, await r.text());
   }
   const lines = server.log.slice(from).split('\n').filter((line) => /\[notifications\]/.test(line));
-  assert.ok(lines.length <= 2, lines.join('\n'));
+  assert.ok(lines.length > 0 && lines.length <= 60, `${lines.length} lines`);  // 30 per minute, and a minute may begin within
 });

@@ -311,7 +311,7 @@ export class RequestMaker {
   }
 }
 
-// The request as a command line.
+// The request as a command line; of a long one, the length and how it begins.
 export function commandOf(request, url) {
   const quote = (s) => `'${s.replaceAll("'", "'\\''")}'`;
   const plain = /^[\x20-\x7e]*$/;
