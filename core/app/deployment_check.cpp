@@ -123,6 +123,7 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
     const auto dir = file.has_parent_path() ? file.parent_path() : fs::path(".");
     f.writable(dir, "the configuration directory");
     f.writable(dir / "modules.d", "the configuration directory");
+    f.configuration(dir / "environment");  // of the packaged unit (EnvironmentFile), if there is one
   }
   for (const auto& dir : c.module_paths()) f.writable(dir, "the module directory");
   const fs::path data = c.text("data_dir");

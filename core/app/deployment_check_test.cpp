@@ -65,6 +65,10 @@ TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) 
   write("runyard.toml", "", 0666);
   EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("runyard.toml can be changed by every user")));
   write("runyard.toml", "", 0600);
+  write("environment", "RUNYARD_SECRETS__KEY=" + key_ + "\n", 0644);
+  EXPECT_THAT(warnings({"deployment.mode=local", "secrets.key=" + key_}),
+              Contains(HasSubstr("environment, which contains secrets, can be read by every user")));
+  fs::remove(dir_ / "environment");
   write("modules.d/a.toml", "", 0602);
   EXPECT_THAT(warnings({"deployment.mode=local"}), Contains(HasSubstr("a.toml can be changed")));
   write("modules.d/a.toml", "", 0600);
@@ -76,7 +80,7 @@ TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) 
   const auto dirs = warnings({"deployment.mode=local"});
   EXPECT_THAT(dirs, Contains(HasSubstr("modules.d can be changed")));
   EXPECT_THAT(dirs, Contains(HasSubstr("the module directory")));
-  EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is told";
+  EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is in a warning";
 }
 
 TEST_F(deployment, root_and_limits_outside_of_local_mode) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from '../e2e/lib/llm.mjs';
-import { Server, makeDatabase, waitFor } from '../e2e/lib/server.mjs';
+import { Server, makeDatabase, waitFor } from './lib/server.mjs';
 
 let database, llm, server;
 
