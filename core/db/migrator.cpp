@@ -76,21 +76,24 @@ void migrator::open() {
   check_server();
 }
 
-// Marks its session, then checks whether a second connection gets the same session or this one loses it.
+// Marks its session, then checks whether this connection loses it or a second one gets it. A pooler may hand out the
+// sessions in turn or the last one first, and other connections take part, so one attempt proves little.
 bool migrator::shares_sessions() {
+  constexpr int attempts = 5;
   const std::string mark = std::to_string(std::random_device{}());
-  const auto own_session = [&] {
-    return conn_.exec("select current_setting('runyard.session', true)", {}, RY_DB_NO_PREPARE).text(0, 0) == mark;
+  const auto marked = [&](connection& c) {
+    return c.exec("select current_setting('runyard.session', true)", {}, RY_DB_NO_PREPARE).text(0, 0) == mark;
   };
   conn_.exec("select set_config('runyard.session', $1, false)", {value::text(mark)}, RY_DB_NO_PREPARE);
   connection other(settings_);
   other.open();
-  auto tx = other.begin();
-  const bool taken =
-      other.exec("select current_setting('runyard.session', true)", {}, RY_DB_NO_PREPARE).text(0, 0) == mark;
-  if (taken) return true;
-  for (int i = 0; i < 3; ++i)
-    if (!own_session()) return true;
+  for (int i = 0; i < attempts; ++i) {
+    if (!marked(conn_) || !marked(conn_)) return true;
+    auto tx = other.begin();
+    if (marked(other)) return true;
+    if (!marked(conn_) || !marked(conn_)) return true;
+    tx.commit();
+  }
   return false;
 }
 
