@@ -1,5 +1,6 @@
 #include "core/app/deployment_check.hpp"
 
+#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "without_protection.hpp"
 
@@ -76,6 +78,44 @@ class finder {
   const std::vector<std::string> secrets_;
 };
 
+// All capabilities except those that a server may need: CAP_NET_BIND_SERVICE (a port below 1024) and CAP_SYS_RESOURCE
+// (limits above the hard limits), and those that harm only the server itself.
+constexpr std::pair<int, const char*> strong_capabilities[] = {
+    {0, "CAP_CHOWN"},       {1, "CAP_DAC_OVERRIDE"}, {2, "CAP_DAC_READ_SEARCH"}, {3, "CAP_FOWNER"},
+    {5, "CAP_KILL"},        {6, "CAP_SETGID"},       {7, "CAP_SETUID"},          {8, "CAP_SETPCAP"},
+    {12, "CAP_NET_ADMIN"},  {13, "CAP_NET_RAW"},     {16, "CAP_SYS_MODULE"},     {17, "CAP_SYS_RAWIO"},
+    {18, "CAP_SYS_CHROOT"}, {19, "CAP_SYS_PTRACE"},  {21, "CAP_SYS_ADMIN"},      {27, "CAP_MKNOD"},
+    {31, "CAP_SETFCAP"},    {33, "CAP_MAC_ADMIN"},   {38, "CAP_PERFMON"},        {39, "CAP_BPF"},
+};
+
+constexpr std::string_view strong_groups[] = {"root", "docker", "lxd",  "incus", "libvirt",
+                                              "disk", "shadow", "sudo", "wheel"};
+
+std::vector<std::string> present_capabilities() {
+  std::vector<std::string> out;
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view field = "CapPrm:";
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(field)) continue;
+    const auto set = std::strtoull(line.c_str() + field.size(), nullptr, 16);
+    for (const auto& [bit, name] : strong_capabilities)
+      if ((set >> bit & 1) != 0) out.emplace_back(name);
+  }
+  return out;
+}
+
+std::vector<std::string> present_groups() {
+  std::vector<std::string> out;
+  std::vector<gid_t> ids(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  ids.resize(static_cast<std::size_t>(std::max(::getgroups(static_cast<int>(ids.size()), ids.data()), 0)));
+  ids.push_back(::getegid());
+  for (const std::string_view name : strong_groups) {
+    const group* g = ::getgrnam(std::string(name).c_str());
+    if (g && std::find(ids.begin(), ids.end(), g->gr_gid) != ids.end()) out.emplace_back(name);
+  }
+  return out;
+}
+
 }  // namespace
 
 process_circumstances present_circumstances() {
@@ -84,6 +124,8 @@ process_circumstances present_circumstances() {
   std::error_code ec;
   out.in_container = fs::exists("/.dockerenv", ec) || fs::exists("/run/.containerenv", ec) ||
                      std::getenv("KUBERNETES_SERVICE_HOST") != nullptr || std::getenv("container") != nullptr;
+  out.capabilities = present_capabilities();
+  out.groups = present_groups();
   return out;
 }
 
@@ -127,9 +169,9 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   }
   for (const auto& dir : c.module_paths()) f.writable(dir, "the module directory");
   const fs::path data = c.text("data_dir");
-  for (const auto& p : {fs::path(c.text("secrets.key_file")), fs::path(c.text("http.tls.key")), data / "auth.key",
-                        data / "secrets.key"}) {
-    if (p.empty()) continue;
+  auto key_files = c.secret_files();
+  for (const char* name : {"auth.key", "secrets.key"}) key_files.push_back(data / name);
+  for (const auto& p : key_files) {
     f.readable_secret(p, "the key file");
     f.writable(p, "the key file");
   }
@@ -138,6 +180,14 @@ std::vector<std::string> deployment_warnings(const config::config& c, const fs::
   if (now.is_root && !now.in_container)
     f.found.push_back(
         "this process runs as root: run the server as an unprivileged user, as the packaged systemd unit does");
+  if (!now.is_root) {
+    for (const auto& name : now.capabilities)
+      f.found.push_back("this process has the capability " + name +
+                        ", which it does not need: start it without, as the packaged systemd unit does");
+    for (const auto& name : now.groups)
+      f.found.push_back("this process belongs to the group " + name +
+                        ", whose members can become root: leave the group");
+  }
   if (c.text("deployment.mode") == "production")
     for (const auto& setting : c.disabled()) f.found.push_back(setting + " disables this protection");
   return f.found;

@@ -83,6 +83,27 @@ TEST_F(deployment, files_that_others_can_change_or_whose_secrets_they_can_read) 
   EXPECT_THAT(dirs, Each(Not(HasSubstr(key_)))) << "no secret is in a warning";
 }
 
+TEST_F(deployment, files_with_secrets_that_settings_name) {
+  write("tls.cert", "", 0644);
+  write("tls.key", "", 0644);
+  write("keys", "", 0640);
+  const auto found =
+      warnings({"deployment.mode=local", "http.tls.cert=" + (dir_ / "tls.cert").string(),
+                "http.tls.key=" + (dir_ / "tls.key").string(), "secrets.key_file=" + (dir_ / "keys").string()});
+  EXPECT_THAT(found, ElementsAre(HasSubstr("tls.key can be read by every user")));
+}
+
+TEST_F(deployment, power_that_the_server_does_not_need) {
+  process_circumstances strong;
+  strong.capabilities = {"CAP_SYS_ADMIN"};
+  strong.groups = {"docker"};
+  EXPECT_THAT(warnings({"deployment.mode=staging"}, strong),
+              ElementsAre(HasSubstr("capability CAP_SYS_ADMIN"), HasSubstr("group docker")));
+  EXPECT_THAT(warnings({"deployment.mode=local"}, strong), IsEmpty());
+  strong.is_root = strong.in_container = true;
+  EXPECT_THAT(warnings({"deployment.mode=staging"}, strong), IsEmpty()) << "root has all of it anyway";
+}
+
 TEST_F(deployment, root_and_limits_outside_of_local_mode) {
   process_circumstances root;
   root.is_root = true;

@@ -31,19 +31,17 @@ cluster_owner::cluster_owner(std::vector<std::string> names)
 void cluster_owner::choose() {
   user_ =
       unprivileged_user(ry_test::without_protection("postgres_user") ? std::vector<std::string>{"postgres"} : names_);
-  if (user_ && user_->name != names_.front())
-    observe::log(observe::level::warn, "db",
-                 "the private PostgreSQL runs as a shared system user, so other programs of this user can read the "
-                 "database; create a dedicated user and restart the server",
-                 {{"user", user_->name}, {"command", "useradd --system " + names_.front()}});
 }
 
 // Whether this is another user that PostgreSQL may have run as earlier.
 bool cluster_owner::is_other_user(uid_t uid) const {
-  return uid != user_->uid && std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
-           const auto* pw = ::getpwnam(name.c_str());
-           return pw != nullptr && pw->pw_uid == uid;
-         });
+  const auto is_one_of = [uid](const std::vector<std::string>& names) {
+    return std::any_of(names.begin(), names.end(), [uid](const std::string& name) {
+      const auto* pw = ::getpwnam(name.c_str());
+      return pw != nullptr && pw->pw_uid == uid;
+    });
+  };
+  return uid != user_->uid && (is_one_of(names_) || is_one_of(former_postgres_users));
 }
 
 void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) const {

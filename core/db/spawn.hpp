@@ -50,9 +50,12 @@ std::vector<pid_t> servers_of(const std::filesystem::path& cluster, pid_t suspec
 // Whether that user could enter the directory.
 bool can_enter(const std::filesystem::path& dir, const std::optional<run_as>& user);
 
-// Users that PostgreSQL may run as when the server runs as root, in order of preference. runyard-pg exists for this
-// purpose only; the others are shared, so programs that run as them can read the database.
-inline const std::vector<std::string> postgres_users{"runyard-pg", "postgres", "nobody"};
+// Users that PostgreSQL may run as when the server runs as root, in order of preference: a user for this purpose only, and
+// the user that the package creates for the server.
+inline const std::vector<std::string> postgres_users{"runyard-pg", "runyard"};
+
+// Shared users of the system that earlier versions used. Their clusters are handed to one of postgres_users.
+inline const std::vector<std::string> former_postgres_users{"postgres", "nobody"};
 
 // The first of these users that exists; nullopt if the server does not run as root. Throws failure if it runs as root
 // and none of them exists.

@@ -17,6 +17,11 @@ it: run \`node tests/docs/limits.mjs > docs/limits.md\`. A test checks that it i
   \`sandbox_bubblewrap.min_available_mb\`. In production, \`runyard check\` warns about such a \`0\`, except in \`runs.sandboxes\`.
 - By default, these limits are off: \`http.limits.address_per_minute\`, \`account_per_minute\`, \`account_streams\` and \`runs.sandboxes\`.
   Set them if untrusted users share the server.
+- Some limits are fixed. An account has at most 50 sessions; a further log-in ends the oldest. Per e-mail address, at most 4 sign-ups
+  of a network and 60 in total are pending; older ones are dropped. Per address and client address (IPv6: /64), at most 5 sign-ups and
+  3 password resets per hour and 10 log-ins per 15 minutes are tried; further ones get a 429 with \`Retry-After\`.
+- Limits without an alert reduce what is kept or used (older entries are deleted, contents are truncated, requests wait, a command
+  cannot allocate more). They refuse no request of a client.
 - Webhooks have no limit per account: the operator configures them (\`runs.webhooks\`, the module \`webhooks\`), accounts have none.
 - [Security](security.md) describes the limits that require kernel support (control groups), and what is not limited without
   that support. \`runyard check\` and \`/readyz\` report missing support.

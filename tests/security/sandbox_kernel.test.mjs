@@ -56,6 +56,11 @@ attack('system calls for keys, kernel programs, other processes and namespaces a
   assert.equal(out.match(/ refused$/gm)?.length, lines.length, out);
 });
 
+attack('files of the kernel that help an attack on it are empty', ['kernel_files'], async () => {
+  const out = await said('for f in cmdline config.gz kallsyms; do echo "$f has $(cat /proc/$f 2>/dev/null | head -c 100 | wc -c)"; done');
+  assert.deepEqual([...out.matchAll(/(\S+) has (\d+)/g)].map((m) => `${m[1]} ${m[2]}`), ['cmdline 0', 'config.gz 0', 'kallsyms 0'], out);
+});
+
 attack('disk space is not allocated without being written', ['system_calls'], async () => {
   const [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize] = [0x40305828, 0x4030582a, 0x40305839, 0x4030580a, 0x40305824, 0x401c5820];
   const requests = [resvsp, resvsp64, zeroRange, allocsp, allocsp64, setExtentSize, `(1 << 32 | ${resvsp})`];

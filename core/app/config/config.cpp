@@ -309,4 +309,11 @@ std::vector<std::string> config::secret_texts() const {
   return out;
 }
 
+std::vector<std::string> config::secret_files() const {
+  std::vector<std::string> out;
+  find_secret_files(host_, schema_, out);
+  for (const auto& [name, entry] : modules_) find_secret_files(entry.first, entry.second, out);
+  return out;
+}
+
 }  // namespace ry::app::config

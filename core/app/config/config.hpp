@@ -87,6 +87,8 @@ class config {
   std::string listing() const;
   // The secrets, which must never appear in a log.
   std::vector<std::string> secret_texts() const;
+  // The files that hold secrets. Modules whose settings were not checked are left out.
+  std::vector<std::string> secret_files() const;
 
  private:
   const boost::json::value& at(std::string_view key) const;

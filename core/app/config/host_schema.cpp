@@ -39,7 +39,7 @@ constexpr const char* schema_text = R"JSON({
     "tls": {"type": "object", "properties": {
       "cert": {"type": "string", "default": "",
         "description": "PEM files of the certificate and its key; set both or neither. With them, the server accepts HTTPS only."},
-      "key": {"type": "string", "default": "",
+      "key": {"type": "string", "secret_file": true, "default": "",
         "description": "see `http.tls.cert`"}
     }},
     "cors": {"type": "object", "properties": {
@@ -205,7 +205,7 @@ constexpr const char* schema_text = R"JSON({
   "secrets": {"type": "object", "properties": {
     "key": {"type": "string", "secret": true, "default": "",
       "description": "Key that encrypts secrets at rest: 32 bytes as 64 hex digits or base64. Empty: the server creates one in data_dir/secrets.key. key_file: a file with one key per line, the current one first."},
-    "key_file": {"type": "string", "default": "",
+    "key_file": {"type": "string", "secret_file": true, "default": "",
       "description": "see `secrets.key`"},
     "old_keys": {"type": "array", "secret": true, "items": {"type": "string"}, "default": [],
       "description": "Earlier keys, which are still used for decryption."}

@@ -427,6 +427,8 @@ std::string fault_at(const json::value& schema, const std::string& path) {
       return here("\"" + std::string(array) + "\" must be an array");
   if (const auto* off = member(schema, "off"); off && !off->is_number() && !off->is_string())
     return here("\"off\" must be a number or a string");
+  if (const auto* f = member(schema, "secret_file"); f && !f->is_bool())
+    return here("\"secret_file\" must be true or false");
   if (auto fault = name_rule_fault(schema); !fault.empty()) return here(fault);
   if (const auto* limit = member(schema, "limit"))
     if (auto fault = limit_fault(*limit); !fault.empty()) return here(fault);
@@ -453,23 +455,38 @@ bool is_off(const json::value& value, const json::value& off) {
   return value == off;
 }
 
+// Calls `visit(value, schema)` for each setting that is not a table; `path` is then its name.
+template <class Visit>
+void for_each_setting(const json::value& value, const json::value& schema, key_path& path, const Visit& visit) {
+  const auto* o = value.if_object();
+  if (!o) return visit(value, schema);
+  const auto* properties = member(schema, "properties");
+  const auto* additional = member(schema, "additionalProperties");
+  for (const auto& [key, child] : *o) {
+    const auto* s = properties ? member(*properties, key) : nullptr;
+    if (!s && additional && additional->is_object()) s = additional;
+    if (!s) continue;
+    path.emplace_back(key);
+    for_each_setting(child, *s, path, visit);
+    path.pop_back();
+  }
+}
+
 }  // namespace
 
 void find_disabled(const json::value& value, const json::value& schema, key_path path, std::vector<std::string>& out) {
-  if (const auto* o = value.if_object()) {
-    const auto* properties = member(schema, "properties");
-    if (!properties) return;
-    for (const auto& [key, child] : *o) {
-      const auto* s = member(*properties, key);
-      if (!s) continue;
-      path.emplace_back(key);
-      find_disabled(child, *s, path, out);
-      path.pop_back();
-    }
-    return;
-  }
-  const auto* off = member(schema, "off");
-  if (off && is_off(value, *off)) out.push_back(to_text(path) + " = " + json::serialize(value));
+  for_each_setting(value, schema, path, [&](const json::value& v, const json::value& s) {
+    const auto* off = member(s, "off");
+    if (off && is_off(v, *off)) out.push_back(to_text(path) + " = " + json::serialize(v));
+  });
+}
+
+void find_secret_files(const json::value& value, const json::value& schema, std::vector<std::string>& out) {
+  key_path path;
+  for_each_setting(value, schema, path, [&](const json::value& v, const json::value& s) {
+    const auto* is_file = member(s, "secret_file");
+    if (is_file && *is_file == true && v.is_string() && !v.get_string().empty()) out.emplace_back(v.get_string());
+  });
 }
 
 json::value check(const node& value, const json::value& schema, key_path path, problems& out) {

@@ -28,6 +28,10 @@ void check_drivers(const boost::json::value& value, const boost::json::value& sc
 void find_disabled(const boost::json::value& value, const boost::json::value& schema, key_path path,
                    std::vector<std::string>& out);
 
+// Appends each path that the schema marks with "secret_file": true.
+void find_secret_files(const boost::json::value& value, const boost::json::value& schema,
+                       std::vector<std::string>& out);
+
 // A copy for display: values that the schema marks as secret become "********" (an empty value stays empty), and so
 // does the part of an address before its '@'.
 boost::json::value masked(const boost::json::value& value, const boost::json::value& schema);

@@ -34,6 +34,7 @@ export const protections = {
   output_size: set('sandbox_bubblewrap.output_kb=1024'),
   init_limits: build('init_limits'),
   system_calls: build('system_calls'),
+  kernel_files: build('kernel_files'),
   // HTTP
   foreign_requests: build('foreign_requests'),
   response_headers: build('response_headers'),

@@ -1,5 +1,7 @@
 #include "command_line.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "without_protection.hpp"
@@ -53,6 +55,11 @@ std::vector<std::string> build_command_line(const command_spec& spec) {
   const std::string group = etc / "group";
   add(out, {"--ro-bind", passwd, "/etc/passwd", "--ro-bind", group, "/etc/group"});
   add(out, {"--proc", "/proc", "--dev", "/dev"});
+  // What they tell about the kernel helps only an attack on it. Not every kernel has them.
+  for (const char* path : {"/proc/cmdline", "/proc/config.gz", "/proc/kallsyms"}) {
+    if (::access(path, F_OK) == 0 && !ry_test::without_protection("kernel_files"))
+      add(out, {"--ro-bind", "/dev/null", path});
+  }
   for (std::string_view path : {"/tmp", "/dev/shm"}) {
     if (spec.limit.tmp_bytes != 0) add(out, {"--size", std::to_string(spec.limit.tmp_bytes)});
     add(out, {"--perms", "1777", "--tmpfs", path});

@@ -7,19 +7,19 @@
  * destroy(). A refusal (RY_INVALID_ARGUMENT, RY_ALREADY_EXISTS) has its sentence in the host's
  * error report already; the module may simply return that status from create().
  *
- * Settings schema: the descriptor's config_schema_json is a JSON Schema object. Understood: type
- * (object, array, string, integer, number, boolean; or a list of them), properties, required,
- * additionalProperties (a schema, or false; false is the default), items, enum, minimum, maximum,
- * minLength, maxLength, minItems, maxItems, pattern, default, description, "secret": true (masked in
- * every listing and log), "driver_of": "<point>" (a driver's name). create() sees defaults filled in.
- * "limit" marks a setting that limits a resource, for `runyard settings --limits`: an object of strings
- * "resource", "per" (account, server, ...), "answer" (the response at the limit) and optionally
- * "default" (if the schema has none), "metric" and "alert". "off" is the value (a number or a string) that turns a
- * limit or a protection off: the host warns about it in production. Names that a setting of another module defines:
- * "defines": {"kind": "accounts.tier", "predefined": [...]} on a table makes its keys names of that kind; "refers_to" on a
- * text or list of texts, and "keys_refer_to" on a table, {"kinds": ["accounts.tier"], "also": [...]}, accept such names only.
- * A kind with a "/" at its end means the part of a name before its first "/". Kinds in use: accounts.tier, runs.model,
- * runs.provider.
+ * Settings schema: the descriptor's config_schema_json is a JSON Schema object. Understood: type (object, array,
+ * string, integer, number, boolean; or a list of them), properties, required, additionalProperties (a schema, or
+ * false; false is the default), items, enum, minimum, maximum, minLength, maxLength, minItems, maxItems,
+ * pattern, default, description, "secret": true (masked in every listing and log), "secret_file": true (the path
+ * of a file with a secret: the host warns if other users can read or change it), "driver_of": "<point>" (a
+ * driver's name). create() sees defaults filled in. "limit" marks a setting that limits a resource, for `runyard
+ * settings --limits`: an object of strings "resource", "per" (account, server, ...), "answer" (the response at
+ * the limit) and optionally "default" (if the schema has none), "metric" and "alert". "off" is the value (a
+ * number or a string) that turns a limit or a protection off: the host warns about it in production. Names that
+ * a setting of another module defines: "defines": {"kind": "accounts.tier", "predefined": [...]} on a table
+ * makes its keys names of that kind; "refers_to" on a text or list of texts, and "keys_refer_to" on a table,
+ * {"kinds": ["accounts.tier"], "also": [...]}, accept such names only. A kind with a "/" at its end means the
+ * part of a name before its first "/". Kinds in use: accounts.tier, runs.model, runs.provider.
  */
 #ifndef RY_IF_REGISTRAR_H
 #define RY_IF_REGISTRAR_H
