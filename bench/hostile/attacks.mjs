@@ -27,6 +27,8 @@ const commands = {
   deep_tree: perl('for (1 .. 30000) { mkdir q(d) or last; chdir q(d) or last } sleep 3'),
   output_flood: 'yes hostile | head -c 400000000; yes hostile | head -c 400000000 >&2',
   semaphores: perl('for (1 .. 20000) { syscall(64, 0, 32000, 0600); syscall(68, 0, 0600) }'),
+  process_1: perl('for (1 .. 20000) { syscall(101, 16, 1, 0, 0); syscall(302, 1, 7, 0, 0); syscall(438, 3, 3, 0); kill 9, 1; open my $m, q(+<), q(/proc/1/mem) and syswrite $m, q(x) }'),
+  socket_families: perl('for (1 .. 500) { for my $f (1 .. 45) { for my $t (1, 2, 3, 5) { socket(my $s, $f, $t, 0) } } }'),
   socket_buffers: perl('use Socket; for (1 .. 4) { if (!fork) { my @all; for (1 .. 60) { socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or last; for my $s ($a, $b) { fcntl $s, 4, 2048; 1 while syswrite $s, q(x) x 32768 } push @all, $a, $b } sleep 6; exit } } 1 while wait > 0'),
   tcp_buffers: perl('use Socket; my @all; socket(my $l, AF_INET, SOCK_STREAM, 0); bind $l, sockaddr_in(0, INADDR_LOOPBACK) or die; listen $l, 100; my $to = getsockname $l; for (1 .. 60) { socket(my $c, AF_INET, SOCK_STREAM, 0); connect $c, $to or last; accept(my $s, $l); for my $x ($c, $s) { fcntl $x, 4, 2048; 1 while syswrite $x, q(x) x 65536 } push @all, $c, $s } sleep 5'),
   tmp_flood: 'dd if=/dev/zero of=/tmp/x bs=1M count=1000; dd if=/dev/zero of=/dev/shm/x bs=1M count=1000; sleep 2',
