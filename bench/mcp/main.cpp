@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/app/places.hpp"
-#include "core/app/trial.hpp"
+#include "core/app/boot/paths.hpp"
+#include "core/app/devkit/sandboxed_host.hpp"
 #include "core/observe/log.hpp"
 
 namespace fs = std::filesystem;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   }
   int code = 0;
   {
-    ry::app::trial t(modules, dir);
+    ry::app::sandboxed_host t(modules, dir);
     auto why = t.prepare();
     if (why.empty()) why = t.start();
     for (bool over = false; why.empty() && !over;) {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <ry/ry.hpp>
 
-#include "broker.hpp"
+#include "mcp_service.hpp"
 
 namespace bench_mcp {
 namespace {
@@ -64,7 +64,7 @@ class module {
       if (tools->tools.empty()) throw ry::internal("bench", "no tools");
       co_return;
     }
-    mcp::broker::call_request request;
+    mcp::mcp_service::call_request request;
     request.tool = "echo";
     request.arguments["message"] = "hi";
     const std::string said = co_await broker_.call(to, std::move(request));
@@ -118,7 +118,7 @@ class module {
   const mcp::settings settings_ = mcp::read_settings("{}");
   mcp::client_parts parts_;
   ry::drivers<ry_sandbox_driver_v1> boxes_;  // the sandbox wants a place for its other drivers
-  mcp::broker broker_;
+  mcp::mcp_service broker_;
   std::atomic<bool> begun_{false}, over_{false};
 };
 

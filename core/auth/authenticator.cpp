@@ -13,8 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/auth/authenticator_drivers.hpp"
 #include "core/auth/base64url.hpp"
-#include "core/auth/contributors.hpp"
 #include "core/auth/jwt.hpp"
 #include "core/auth/key_file.hpp"
 #include "core/auth/rejection_log.hpp"
@@ -92,7 +92,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
         query_secret(derived(own, "runyard query token/1")),
         query_key(verification_key::from_secret(query_secret)),
         cache(cfg.cache_entries),
-        drivers(std::make_shared<contributors>()) {
+        drivers(std::make_shared<authenticator_drivers>()) {
     issuers.push_back({&cfg.main, verification_key::from_secret(own), nullptr});
     for (const auto& i : cfg.issuers) {
       issuers.push_back({&i, std::nullopt, nullptr});
@@ -106,7 +106,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
   const verification_key query_key;
   verdict_cache cache;
   rejection_log rejections;
-  const std::shared_ptr<contributors> drivers;
+  const std::shared_ptr<authenticator_drivers> drivers;
   std::vector<trusted_issuer> issuers;  // the first one is auth.jwt; not changed after the constructor
 
   std::int64_t now() const { return cfg.now_unix_us ? cfg.now_unix_us() : system_now_us(); }

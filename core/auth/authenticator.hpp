@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/auth/contributors.hpp"
+#include "core/auth/authenticator_drivers.hpp"
 #include "core/auth/jwks.hpp"
 #include "core/auth/principal.hpp"
 #include "core/auth/role_rules.hpp"

@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/db/async_statement.hpp"
 #include "core/db/database_impl.hpp"
-#include "core/db/interactive.hpp"
-#include "core/db/module_call.hpp"
 #include "core/db/result.hpp"
+#include "core/db/transaction_session.hpp"
 #include "core/observe/log.hpp"
 
 ry_db_result::ry_db_result(const ry_host* host, ry::db::rows r) : keep(host), rows(std::move(r)) {
@@ -80,7 +80,7 @@ ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n,
   auto* db = room(host);
   if (!db) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
-    auto t = std::make_shared<module_call>(db->workers, host, exec, fn, ctx);
+    auto t = std::make_shared<async_statement>(db->workers, host, exec, fn, ctx);
     try {
       t->set_calls(copy(host, calls, n));
     } catch (const failure& f) {

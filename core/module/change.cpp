@@ -9,7 +9,7 @@ namespace ry::module {
 
 namespace {
 
-bool needs_any(const module_facts& user, const std::set<std::string>& ids) {
+bool needs_any(const module_manifest& user, const std::set<std::string>& ids) {
   return std::any_of(user.needs.begin(), user.needs.end(), [&](const auto& n) { return ids.contains(n.id); });
 }
 
@@ -19,7 +19,7 @@ problem refusal(const std::string& module, std::string message) {
 
 }  // namespace
 
-change::change(arrangement& now) : now_(now), next_(now) {}
+change::change(module_graph& now) : now_(now), next_(now) {}
 
 change::~change() {
   if (committed_) return;
@@ -80,7 +80,7 @@ void change::spread(report& out) {
 }
 
 // Replaces the graph's error, which would advise to enable the module that the operator wants to disable.
-void change::name_dependents(const change_request& request, report& out) const {
+void change::name_dependents(const swap_request& request, report& out) const {
   for (const auto& wanted : request.modules) {
     if (wanted.spec.used != module_spec::use::disabled) continue;
     std::string users;
@@ -98,7 +98,7 @@ void change::name_dependents(const change_request& request, report& out) const {
   }
 }
 
-report change::prepare(const change_request& request) {
+report change::prepare(const swap_request& request) {
   report out;
   for (const auto& wanted : request.modules) {
     apply(wanted, out);
@@ -116,12 +116,12 @@ report change::prepare(const change_request& request) {
   for (const std::size_t i : affected_)
     if (i < now_.entries.size() && now_.entries[i].present() && next_.entries[i].state == module_state::disabled)
       next_.reg.hide(now_.entries[i].gen->host());
-  next_.load_all(out, arrangement::occasion::change);
+  next_.load_all(out, module_graph::occasion::change);
   for (const std::size_t i : next_.order)
     if (fresh(i)) next_.reg.stage(next_.entries[i].gen->host());
   if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);
   if (out.problems.empty())
-    for (const auto& no : next_.misfits())
+    for (const auto& no : next_.validation_errors())
       out.problems.push_back(refusal(next_.entries[no.node].facts.name, no.message));
   if (!out.problems.empty()) return out;
   std::vector<std::size_t> made;

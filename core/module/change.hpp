@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "core/module/arrangement.hpp"
 #include "core/module/describe.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/module_graph.hpp"
 #include "core/module/set_types.hpp"
 
 namespace ry::module {
@@ -21,14 +21,14 @@ class change {
   using clock = std::chrono::steady_clock;
 
   // `now` is the current module graph; commit() replaces it with the new one.
-  explicit change(arrangement& now);
+  explicit change(module_graph& now);
   // Ends the new instances unless they were committed.
   ~change();
   change(const change&) = delete;
   change& operator=(const change&) = delete;
 
   // See module_set. If a report contains a problem, destroy this object.
-  report prepare(const change_request& request);
+  report prepare(const swap_request& request);
   std::vector<module_migrations> migrations() const;
   std::vector<job_kind> jobs() const;
   report start();
@@ -42,15 +42,15 @@ class change {
   void apply(const module_change& wanted, report& out);
   void renew(std::size_t i, const module_spec& spec, report& out);
   void spread(report& out);
-  void name_dependents(const change_request& request, report& out) const;
+  void name_dependents(const swap_request& request, report& out) const;
   // A new instance; after commit(), one that leaves.
   bool fresh(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
   void hand_over_drivers(std::size_t i, clock::time_point deadline);
 
-  arrangement& now_;
+  module_graph& now_;
   // Equal indexes denote the same module in both graphs; new modules are at the end. After commit() this is the
   // previous graph.
-  arrangement next_;
+  module_graph next_;
   std::set<std::size_t> affected_;  // to be replaced or removed
   bool committed_ = false;
 };

@@ -25,11 +25,11 @@ struct module_change_test : module_set_test {
     ASSERT_EQ(set.start().text(), "");
     trace();
   }
-  static change_request to(const std::string& name, const std::string& file, use used = use::enabled) {
+  static swap_request to(const std::string& name, const std::string& file, use used = use::enabled) {
     return {{{name, spec(file, on_failure::abort, used)}}, {}};
   }
   // Stages, starts and commits a swap; returns the error sentences.
-  std::string changed(const change_request& request) {
+  std::string changed(const swap_request& request) {
     auto text = set.stage(request).text();
     if (text.empty()) text = set.start_staged().text();
     if (text.empty()) set.commit(std::chrono::steady_clock::now() + std::chrono::seconds(1));

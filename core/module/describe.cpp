@@ -36,7 +36,7 @@ const char* to_string(module_state s) noexcept {
   return "unknown";
 }
 
-json::object to_json(const module_facts& f) {
+json::object to_json(const module_manifest& f) {
   json::object o;
   o["name"] = f.name;
   o["version"] = f.version;

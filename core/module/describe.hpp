@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/module/facts.hpp"
+#include "core/module/manifest.hpp"
 #include "core/module/registration.hpp"
 
 namespace ry::module {
@@ -30,7 +30,7 @@ struct module_description {
   module_state state = module_state::refused;
   std::string file, sha256;
   std::string reason;  // why it is refused or retired
-  module_facts facts;  // if the file is not a module, only `name`, taken from the file
+  module_manifest facts;  // if the file is not a module, only `name`, taken from the file
   bool required = true;
   std::vector<std::string> routes;  // "GET /a/{id}"
   std::vector<std::string> jobs;  // kinds
@@ -46,7 +46,7 @@ struct module_description {
   std::string last_strike;  // description of the latest violation
 };
 
-boost::json::object to_json(const module_facts& facts);
+boost::json::object to_json(const module_manifest& facts);
 // A JSON array of objects.
 std::string to_json(const std::vector<module_description>& modules);
 

@@ -43,7 +43,7 @@ class error_text {
 
 }  // namespace
 
-generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_facts& section,
+generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
                        std::uint32_t host_minor)
     : code_(image), descriptor_(code_.descriptor()) {
   std::string no = refuse_descriptor(descriptor_, image->file().filename().string());

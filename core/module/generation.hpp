@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/module/facts.hpp"
 #include "core/module/host.hpp"
 #include "core/module/library.hpp"
 #include "core/module/lifecycle_completion.hpp"
+#include "core/module/manifest.hpp"
 #include "core/module/registration.hpp"
 
 namespace ry::module {
@@ -27,11 +27,11 @@ class generation {
  public:
   // Loads the library and checks its descriptor against the section's manifest and this host. Throws
   // std::runtime_error with a sentence.
-  generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_facts& section,
+  generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
              std::uint32_t host_minor);
   ~generation();
 
-  const module_facts& facts() const noexcept { return facts_; }
+  const module_manifest& facts() const noexcept { return facts_; }
   std::string_view config_schema() const noexcept { return core::sv(descriptor_->config_schema_json); }
   ry_host* host() const noexcept { return host_.get(); }
   const registration& registered() const noexcept { return registered_; }
@@ -82,7 +82,7 @@ class generation {
 
   library code_;
   const ry_module_v1* descriptor_ = nullptr;
-  module_facts facts_;
+  module_manifest facts_;
   std::unique_ptr<ry_host> host_;
   registration registered_;
   void* self_ = nullptr;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/module/facts.hpp"
+#include "core/module/manifest.hpp"
 
 namespace ry::module {
 

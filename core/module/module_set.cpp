@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/module/arrangement.hpp"
 #include "core/module/change.hpp"
+#include "core/module/crash_reporter.hpp"
 #include "core/module/generation.hpp"
 #include "core/module/health_checks.hpp"
-#include "core/module/last_words.hpp"
+#include "core/module/module_graph.hpp"
 #include "core/module/registry.hpp"
 
 namespace ry::module {
@@ -23,14 +23,14 @@ struct module_set::impl {
 
   const set_options options;
   mutable std::shared_mutex mutex;  // guards states and reasons, and what `gen` points to
-  arrangement now;
+  module_graph now;
   std::optional<change> under_way;
   mutable health_checks checks;
   bool ended = false;
 
   void validate_all(report& out) {
     for (;;) {
-      const auto refused = now.misfits();
+      const auto refused = now.validation_errors();
       if (refused.empty()) return;
       // Handle only the first: dropping it may resolve the conflicts of the others.
       const std::size_t node = refused.front().node;
@@ -87,7 +87,7 @@ report module_set::prepare(const std::vector<module_spec>& specs) {
   auto& now = impl_->now;
   for (const auto& spec : specs) now.look(spec, out);
   now.arrange(out);
-  now.load_all(out, arrangement::occasion::start);
+  now.load_all(out, module_graph::occasion::start);
   now.create_all(out, impl_->options.settings, impl_->options.faults);
   impl_->validate_all(out);
   std::vector<std::size_t> present;
@@ -124,7 +124,7 @@ void module_set::stop(std::chrono::system_clock::time_point deadline, unmapping 
   impl_->end_all(clock::now() + (deadline - std::chrono::system_clock::now()), unmap);
 }
 
-report module_set::stage(const change_request& request) {
+report module_set::stage(const swap_request& request) {
   auto& change = impl_->under_way.emplace(impl_->now);
   report out = change.prepare(request);
   if (!out.problems.empty()) impl_->under_way.reset();

@@ -33,9 +33,9 @@
 #include <vector>
 
 #include "core/module/describe.hpp"
-#include "core/module/facts.hpp"
 #include "core/module/host.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/manifest.hpp"
 #include "core/module/registration.hpp"
 #include "core/module/set_types.hpp"
 
@@ -61,7 +61,7 @@ class module_set {
 
   // --- hot swaps, one at a time, between start() and stop(). Modules that use what a swapped module provides get new
   // instances too. If a report has a problem, nothing has changed and the new instances are destroyed.
-  report stage(const change_request& request);
+  report stage(const swap_request& request);
   std::vector<module_migrations> staged_migrations() const;  // after stage()
   std::vector<job_kind> staged_jobs() const;  // after stage()
   report start_staged();  // after stage()

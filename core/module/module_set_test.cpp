@@ -258,7 +258,7 @@ TEST_F(module_set_test, optional_needs_order_and_do_not_bind) {
 
 TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
   std::string schema;
-  module_set strict{host.rt, {.settings = [&](const module_facts& f, std::string_view s) -> settings_result {
+  module_set strict{host.rt, {.settings = [&](const module_manifest& f, std::string_view s) -> settings_result {
                       schema = s;
                       if (f.name == "plain") return {"{}", "plain.colour is not known."};
                       return {};
@@ -295,12 +295,12 @@ TEST_F(module_set_test, whoever_knows_where_settings_stand_is_told_of_their_faul
   std::vector<std::string> told;
   module_set placed{host.rt,
                     {.faults = {.refuse =
-                                    [&](const module_facts& f, std::string_view key, std::string message) {
+                                    [&](const module_manifest& f, std::string_view key, std::string message) {
                                       told.push_back(f.name + "|" + std::string(key) + "|" + message);
                                       return std::string("see there");
                                     },
                                 .place =
-                                    [&](const module_facts&, std::string_view sentence) {
+                                    [&](const module_manifest&, std::string_view sentence) {
                                       told.emplace_back(sentence);
                                       return std::string("a.toml:3:1");
                                     }}}};
@@ -392,8 +392,8 @@ TEST_F(module_set_test, a_file_that_is_written_into_while_its_module_runs_harms_
 }
 
 // A preflight that only records its calls.
-struct rehearsed final : rehearsal {
-  explicit rehearsed(std::string objects_to = {}) : objects_to(std::move(objects_to)) {}
+struct preflighted final : preflight {
+  explicit preflighted(std::string objects_to = {}) : objects_to(std::move(objects_to)) {}
   std::string load() override { return step("load"); }
   std::string create(const std::string& settings, const std::unordered_map<std::string, std::string>&) override {
     return step("create " + settings);
@@ -404,13 +404,13 @@ struct rehearsed final : rehearsal {
   }
   const std::string objects_to;
 };
-rehearse_fn objecting_to(const std::string& step) {
-  return [step](const std::string&) { return std::make_unique<rehearsed>(step); };
+preflight_fn objecting_to(const std::string& step) {
+  return [step](const std::string&) { return std::make_unique<preflighted>(step); };
 }
 
 TEST_F(module_set_test, what_may_fail_is_rehearsed_before_it_is_loaded_and_created) {
   set_options options;
-  options.rehearse = objecting_to({});
+  options.run_preflight = objecting_to({});
   module_set careful{host.rt, options};
   EXPECT_EQ(careful.prepare({spec("other"), spec("plain", on_failure::skip)}).text(), "");
   EXPECT_THAT(trace(), ElementsAre("tried: load", "other create", "tried: create {}", "plain create"));
@@ -419,7 +419,7 @@ TEST_F(module_set_test, what_may_fail_is_rehearsed_before_it_is_loaded_and_creat
 TEST_F(module_set_test, what_does_not_survive_its_rehearsal_is_left_out) {
   for (const std::string step : {"load", "create {}"}) {
     set_options options;
-    options.rehearse = objecting_to(step);
+    options.run_preflight = objecting_to(step);
     module_set careful{host.rt, options};
     EXPECT_EQ(careful.prepare({spec("other"), spec("plain", on_failure::skip)}).text(),
               "left out: module \"plain\": it does not survive it.\n");

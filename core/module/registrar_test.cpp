@@ -51,7 +51,7 @@ struct registrar_test : testing::Test {
 
   runtime rt;
   ry_host host{rt, "runs", 1};
-  module_facts facts;
+  module_manifest facts;
   ry_registrar r{&host, facts};
   const ry_registrar_v1& to = registrar_table();
 };

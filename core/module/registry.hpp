@@ -18,7 +18,7 @@
 
 #include "core/module/host.hpp"
 #include "core/module/lifecycle_thread.hpp"
-#include "core/module/sleeps.hpp"
+#include "core/module/timer_registry.hpp"
 #include "core/module/uuid.hpp"
 
 namespace ry::module {
@@ -69,7 +69,7 @@ class registry {
   std::uint64_t next_generation() noexcept { return ++generations_; }
 
   uuid7_source uuids;
-  sleep_book sleeps;
+  timer_registry sleeps;
   lifecycle_limits limits;  // set before the first module is created
   lifecycle_thread lifecycle;
 

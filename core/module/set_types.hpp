@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/module/facts.hpp"
 #include "core/module/host.hpp"
+#include "core/module/manifest.hpp"
 #include "core/module/registration.hpp"
 
 namespace ry::module {
@@ -46,30 +46,30 @@ struct settings_result {
   std::string json = "{}";
   std::string error;
 };
-using settings_fn = std::function<settings_result(const module_facts& facts, std::string_view schema_json)>;
+using settings_fn = std::function<settings_result(const module_manifest& facts, std::string_view schema_json)>;
 
 // Relate modules' own messages about settings to the place where a setting was set. Both may be empty.
 struct setting_faults {
   // Returns the report's text for one fault of ry.settings_check/1; `key` is the full name of the setting.
-  std::function<std::string(const module_facts& facts, std::string_view key, std::string message)> refuse;
+  std::function<std::string(const module_manifest& facts, std::string_view key, std::string message)> refuse;
   // Returns where a setting was set, if the sentence begins with its full name ("mail.smtp.url must ..."); empty:
   // unknown.
-  std::function<std::string(const module_facts& facts, std::string_view sentence)> place;
+  std::function<std::string(const module_manifest& facts, std::string_view sentence)> place;
 };
 
 // A preflight: loads and creates a module in a sandboxed process, where a crash or a hang does no harm. Each step
 // waits and returns why the host must not do it, as a sentence without a full stop; empty if the step returned,
 // whether or not the module reported success.
-class rehearsal {
+class preflight {
  public:
-  virtual ~rehearsal() = default;
+  virtual ~preflight() = default;
   virtual std::string load() = 0;
   // After load(): runs create(), destroy() and unloading.
   virtual std::string create(const std::string& settings_json,
                              const std::unordered_map<std::string, std::string>& host_facts) = 0;
 };
 // Starts a preflight of the library at a path that other processes of this user can read. Does not wait.
-using rehearse_fn = std::function<std::unique_ptr<rehearsal>(const std::string& path)>;
+using preflight_fn = std::function<std::unique_ptr<preflight>(const std::string& path)>;
 
 struct set_options {
   std::uint32_t host_minor = RY_ABI_MINOR;
@@ -78,7 +78,7 @@ struct set_options {
   // Why modules must not use this name, as the end of a sentence without a full stop; empty, or not set: they may.
   std::function<std::string(std::string_view name)> taken_by;
   // Runs a preflight for modules that may fail: those that are optional or will replace a running instance.
-  rehearse_fn rehearse;
+  preflight_fn run_preflight;
   // Routes of the host (GET, outside of http.base_path), which modules cannot register.
   std::vector<std::string> host_routes = {"/healthz", "/readyz", "/metrics", "/openapi.json"};
   // Components of the host that modules' descriptions may refer to: "schemas/host.Error".
@@ -108,7 +108,7 @@ struct module_change {
   module_spec spec;  // enabled: load a new instance; disabled: remove the module
 };
 
-struct change_request {
+struct swap_request {
   std::vector<module_change> modules;
   settings_fn settings;  // of the new instances
   setting_faults faults;

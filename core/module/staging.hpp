@@ -6,16 +6,16 @@
 #include <string>
 #include <thread>
 
-#include "core/module/facts.hpp"
+#include "core/module/manifest.hpp"
 #include "core/module/registration.hpp"
 
 // Belongs to one create() call and to the thread that makes it.
 struct ry_registrar {
-  ry_registrar(ry_host* host, const ry::module::module_facts& facts)
+  ry_registrar(ry_host* host, const ry::module::module_manifest& facts)
       : host(host), facts(facts), thread(std::this_thread::get_id()) {}
 
   ry_host* const host;
-  const ry::module::module_facts& facts;
+  const ry::module::module_manifest& facts;
   const std::thread::id thread;
   ry::module::registration staged;
   std::string problem;  // the first refusal, as a sentence

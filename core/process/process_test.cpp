@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/observe/trace.hpp"
-#include "core/process/guardian.hpp"
+#include "core/process/reaper.hpp"
 #include "core/process/supervisor.hpp"
 
 namespace {
@@ -457,7 +457,7 @@ TEST(process, children_and_grandchildren_die_with_the_host) {
   EXPECT_TRUE(dies_within(grandchild, 3000));
 }
 
-// A process in its own group, which only a guardian ends.
+// A process in its own group, which only a reaper ends.
 pid_t start_group() {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -477,7 +477,7 @@ pid_t first_child() {
 
 TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
   const auto [host, told] = start_host([](int pipe) {
-    auto& g = *new ry::process::guardian;
+    auto& g = *new ry::process::reaper;
     // More groups than the file holds initially; no process has such a pid.
     for (pid_t none = 9'000'000; none < 9'000'600; ++none) g.watch(none);
     for (pid_t none = 9'000'000; none < 9'000'300; ++none) g.forget(none);

@@ -13,8 +13,8 @@
 #include <unordered_map>
 
 #include "core/process/child.hpp"
-#include "core/process/guardian.hpp"
 #include "core/process/launch.hpp"
+#include "core/process/reaper.hpp"
 
 // The handle of the ABI.
 struct ry_process {
@@ -44,7 +44,7 @@ struct supervisor::impl {
   bool ended = false, stopping = false;
   std::unordered_map<const child*, std::shared_ptr<child>> live;
   std::mutex guard_mutex;
-  guardian guard;
+  reaper guard;
   std::thread thread;  // the parent of children that are not started on a loop
 };
 

@@ -3,14 +3,14 @@
 
 #include <ry/cpp/registrar.hpp>
 
-#include "directory.hpp"
+#include "account_cache.hpp"
 #include "login/logins.hpp"
 
 namespace accounts {
 
 class closing_routes {
  public:
-  closing_routes(const ry::context& ctx, const repository& repo, directory& people, logins& all)
+  closing_routes(const ry::context& ctx, const repository& repo, account_cache& people, logins& all)
       : ctx_(ctx), repo_(repo), people_(people), logins_(all) {}
   void add_to(ry::registrar& reg);
 
@@ -23,7 +23,7 @@ class closing_routes {
 
   const ry::context& ctx_;
   const repository& repo_;
-  directory& people_;
+  account_cache& people_;
   logins& logins_;
 };
 

@@ -127,7 +127,7 @@ class service {
     reg.subscribe("audit", "admin.act", this, &service::note_act);
     reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
     reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
-    reg.provide(RY_SVC_ACCOUNTS_1, directory::table(), &people_);
+    reg.provide(RY_SVC_ACCOUNTS_1, account_cache::table(), &people_);
     reg.contribute(RY_SETTINGS_CHECK_1, "accounts", &ry::settings_faults::table, &faults_);
     reg.contribute(RY_AUTHENTICATOR_1, "accounts", key_authenticator::table(), &keys_);
   }
@@ -182,7 +182,7 @@ class service {
   ry::settings_faults faults_;
   const config cfg_;
   const repository repo_;
-  directory people_;
+  account_cache people_;
   key_authenticator keys_;
   routes routes_;
   const login_settings login_settings_;

@@ -4,7 +4,7 @@
 #include <ry/cpp/limits.hpp>
 #include <ry/cpp/registrar.hpp>
 
-#include "directory.hpp"
+#include "account_cache.hpp"
 
 namespace accounts {
 
@@ -13,7 +13,7 @@ inline constexpr std::string_view changed_channel = "accounts_changed";
 
 class routes {
  public:
-  routes(const ry::context& ctx, const repository& repo, directory& people, const config& cfg)
+  routes(const ry::context& ctx, const repository& repo, account_cache& people, const config& cfg)
       : ctx_(ctx), repo_(repo), people_(people), cfg_(cfg), keys_reached_(ry::account_limit(ctx, "api_keys")) {}
   void add_to(ry::registrar& reg);
 
@@ -36,7 +36,7 @@ class routes {
 
   const ry::context& ctx_;
   const repository& repo_;
-  directory& people_;
+  account_cache& people_;
   const config& cfg_;
   const ry::metric keys_reached_;
 };

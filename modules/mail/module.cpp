@@ -4,9 +4,9 @@
 #include <ry/cpp/settings_check.hpp>
 
 #include "mail_check.hpp"
+#include "mail_sender.hpp"
 #include "migrations.hpp"
 #include "openapi.hpp"
-#include "postman.hpp"
 #include "routes.hpp"
 #include "service.hpp"
 
@@ -73,9 +73,9 @@ class module {
     send.concurrency = settings_.connections;
     send.timeout_ms = settings_.timeout_ms + 60'000;
     send.backoff_ms = 5'000;
-    reg.job("mail.send", &postman_, &postman::deliver, send);
+    reg.job("mail.send", &postman_, &mail_sender::deliver, send);
     // A queue of its own, so that bulk mail that uses all connections does not delay a password reset.
-    reg.job("mail.send_account", &postman_, &postman::deliver, send);
+    reg.job("mail.send_account", &postman_, &mail_sender::deliver, send);
     reg.subscribe("mail-preferences", "notifications.mail_preference", this, &module::follow_preference);
     reg.subscribe("mail-broadcasts", "notifications.broadcast", this, &module::hold_broadcast);
     ry::job_options tidy;
@@ -132,7 +132,7 @@ class module {
   const settings settings_;
   const brand brand_;
   const repository repo_;
-  postman postman_;
+  mail_sender postman_;
   service service_;
   routes routes_;
   mail_check check_;

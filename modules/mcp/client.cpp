@@ -21,20 +21,20 @@ bool says_session(std::string_view body) {
 
 }  // namespace
 
-era era_book::look_up(const std::string& key, std::int64_t now_us) const {
+era revision_cache::look_up(const std::string& key, std::int64_t now_us) const {
   std::lock_guard lock(mutex_);
   const auto at = entries_.find(key);
   return at != entries_.end() && at->second.until_us > now_us ? at->second.e : era::unknown;
 }
 
-void era_book::note(const std::string& key, era e, std::int64_t now_us) {
+void revision_cache::note(const std::string& key, era e, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   if (entries_.size() >= most_verdicts) entries_.clear();
   const auto life = e == era::modern ? modern_verdict_us : legacy_verdict_us;
   entries_.insert_or_assign(key, entry{e, now_us + life});
 }
 
-void era_book::forget(const std::string& key) {
+void revision_cache::forget(const std::string& key) {
   std::lock_guard lock(mutex_);
   entries_.erase(key);
 }

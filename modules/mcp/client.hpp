@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "connection.hpp"
-#include "era.hpp"
-#include "figures.hpp"
+#include "mcp_metrics.hpp"
+#include "protocol_revision.hpp"
 #include "resources.hpp"
 #include "tool.hpp"
 
@@ -17,7 +17,7 @@ namespace mcp {
 
 // Cache of the detected protocol revision of each server, by key. Any thread. Entries expire, because a server may be
 // upgraded.
-class era_book {
+class revision_cache {
  public:
   era look_up(const std::string& key, std::int64_t now_us) const;
   void note(const std::string& key, era e, std::int64_t now_us);
@@ -50,7 +50,7 @@ using progress_fn = std::function<void(const json::object& params)>;
 struct client_parts {
   const ry::context& ctx;
   ry::drivers<ry_mcp_transport_v1> transports;
-  era_book eras;
+  revision_cache eras;
   session_book sessions;
   std::uint64_t probe_ms = 3000;  // how long to wait for the answer to server/discover
   std::size_t max_message_bytes = 16u << 20;

@@ -65,7 +65,7 @@ class module {
   ry::context& ctx_;
   const settings settings_;
   client_parts parts_;
-  broker broker_;
+  mcp_service broker_;
   ry::service<ry_accounts_v1> accounts_;
   ry::service<ry_agents_v1> agents_;
   tool_definitions definitions_;

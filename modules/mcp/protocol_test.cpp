@@ -7,10 +7,10 @@
 #include <ry/cpp/types.hpp>
 #include <set>
 
-#include "era.hpp"
 #include "input.hpp"
 #include "names.hpp"
 #include "progress.hpp"
+#include "protocol_revision.hpp"
 #include "result.hpp"
 #include "text.hpp"
 #include "tool.hpp"

@@ -528,7 +528,7 @@ ry::task<ry::response> routes::try_call(ry::request r) {
     arguments = given->get_object();
   }
   const auto s = co_await asked_about(r, q.type, q.name, q.config);
-  broker::call_request request;
+  mcp_service::call_request request;
   request.tool = name;
   request.arguments = std::move(arguments);
   std::string result;

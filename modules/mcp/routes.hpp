@@ -5,7 +5,7 @@
 #include <ry/svc/accounts.h>
 #include <ry/svc/agents.h>
 
-#include "broker.hpp"
+#include "mcp_service.hpp"
 #include "tool_definitions.hpp"
 
 namespace mcp {
@@ -13,7 +13,7 @@ namespace mcp {
 class routes {
  public:
   // The services are set before the first request.
-  routes(const ry::context& ctx, broker& b, const settings& s, const ry::service<ry_accounts_v1>& accounts,
+  routes(const ry::context& ctx, mcp_service& b, const settings& s, const ry::service<ry_accounts_v1>& accounts,
          const ry::service<ry_agents_v1>& agents, tool_definitions& definitions)
       : ctx_(ctx), broker_(b), settings_(s), accounts_(accounts), agents_(agents), definitions_(definitions) {}
   void add_to(ry::registrar& reg);
@@ -33,7 +33,7 @@ class routes {
   ry::task<std::string> store(std::string account, std::string agent, std::int32_t expected, std::string list);
 
   const ry::context& ctx_;
-  broker& broker_;
+  mcp_service& broker_;
   const settings& settings_;
   const ry::service<ry_accounts_v1>& accounts_;
   const ry::service<ry_agents_v1>& agents_;

@@ -282,7 +282,7 @@ ry::task<std::string> tool_source::invoke(asked what, call_handle* h) {
   auto s = server_maker::asked_by(broker_.servers().of_agent(configuration, of.account, of.agent), "run_id", of.run);
   if (wanted != nullptr) co_await check_definition(configuration, s, wanted->tool);
   s = server_maker::in_session(std::move(s), of.run, of.thread, of.taken_over);
-  broker::call_request request;
+  mcp_service::call_request request;
   request.what = does;
   request.tool = wanted != nullptr ? wanted->tool : what.name;
   request.of = {of.run, what.call, hash_of_call(request.tool, given)};

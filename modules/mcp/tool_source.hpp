@@ -13,7 +13,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "broker.hpp"
+#include "mcp_service.hpp"
 #include "names.hpp"
 #include "tool_definitions.hpp"
 
@@ -31,7 +31,7 @@ ry::task<agent_servers> read_agent(const ry::service<ry_agents_v1>& agents, std:
 
 class tool_source {
  public:
-  tool_source(const ry::context& ctx, broker& b, const settings& s, const ry::service<ry_agents_v1>& agents,
+  tool_source(const ry::context& ctx, mcp_service& b, const settings& s, const ry::service<ry_agents_v1>& agents,
               tool_definitions& definitions)
       : ctx_(ctx), broker_(b), settings_(s), agents_(agents), definitions_(definitions) {}
 
@@ -82,7 +82,7 @@ class tool_source {
   ry::task<std::string> invoke(asked what, call_handle* h);
 
   const ry::context& ctx_;
-  broker& broker_;
+  mcp_service& broker_;
   const settings& settings_;
   const ry::service<ry_agents_v1>& agents_;
   tool_definitions& definitions_;

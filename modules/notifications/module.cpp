@@ -2,15 +2,15 @@
 #include <ry/cpp/module.hpp>
 #include <ry/cpp/settings_check.hpp>
 
-#include "admin_routes.hpp"
-#include "broadcasts.hpp"
-#include "courier.hpp"
-#include "inbox_routes.hpp"
-#include "listener.hpp"
+#include "api/admin_routes.hpp"
+#include "api/broadcasts.hpp"
+#include "api/inbox_routes.hpp"
+#include "api/routes.hpp"
+#include "api/webhook_route.hpp"
+#include "delivery/delivery_worker.hpp"
+#include "events/event_consumer.hpp"
 #include "migrations.hpp"
 #include "openapi.hpp"
-#include "routes.hpp"
-#include "webhook_route.hpp"
 
 namespace notifications {
 namespace {
@@ -40,18 +40,18 @@ class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :settings_(read_settings(ctx.settings(), faults_)), vault_(ctx),
       repo_(ctx, vault_),
-      office_{ctx,
-              settings_,
-              repo_,
-              drivers_,
-              {},
-              {},
-              {app_url(ctx, settings_), settings_.task_url},
-              site_of(ctx, settings_),
-              ry::account_limit(ctx, "devices"),
-              ry::account_limit(ctx, "inbox_entries")},
-      listener_(office_), courier_(office_), routes_(office_), inbox_(office_), broadcasts_(office_),
-      admin_(office_, broadcasts_), webhook_(office_) {
+      context_{ctx,
+               settings_,
+               repo_,
+               drivers_,
+               {},
+               {},
+               {app_url(ctx, settings_), settings_.task_url},
+               site_of(ctx, settings_),
+               ry::account_limit(ctx, "devices"),
+               ry::account_limit(ctx, "inbox_entries")},
+      listener_(context_), courier_(context_), routes_(context_), inbox_(context_), broadcasts_(context_),
+      admin_(context_, broadcasts_), webhook_(context_) {
     reg.migrations(ry_migrations::all);
     reg.describe(ry_openapi::api);
     reg.define_point(RY_NOTIFY_ORCHESTRATOR_1, &drivers_);
@@ -67,14 +67,14 @@ class module {
   }
 
   ry::task<void> start() {
-    office_.accounts = office_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    context_.accounts = context_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
     const auto load = [this] { return texts::load(settings_.templates_dir); };
-    office_.texts = co_await office_.ctx.run_blocking(load);
+    context_.texts = co_await context_.ctx.run_blocking(load);
     co_await repo_.configure(settings_);
     co_await vault_.load();
-    office_.ctx.spawn(seal_at_start());
-    if (office_.open() && office_.where.app_url.empty()) {
-      office_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
+    context_.ctx.spawn(seal_at_start());
+    if (context_.open() && context_.where.app_url.empty()) {
+      context_.ctx.warn("neither notifications.app_url nor http.public_url is set: notifications carry no links");
     }
     tell_of_parts();
   }
@@ -82,16 +82,16 @@ class module {
  private:
   // The state of notifications to accounts that turned a channel off.
   void tell_of_parts() const {
-    const auto driver = office_.driver();
-    if (!office_.open() || !driver || !office::sends_all(driver)) return;
+    const auto driver = context_.driver();
+    if (!context_.open() || !driver || !module_context::sends_all(driver)) return;
     const auto& name = settings_.orchestrator;
-    if (office_.stand_in())
-      office_.ctx.info(
+    if (context_.stand_in())
+      context_.ctx.info(
           "the orchestrator cannot omit channels: the driver builtin notifies accounts that turned one off, by e-mail "
           "and on devices of expo and web-push",
           {{"orchestrator", name}});
     else
-      office_.ctx.warn(
+      context_.ctx.warn(
           "the orchestrator cannot omit channels: accounts that turned one off get neither e-mail nor push. Load "
           "notify_builtin, or configure the orchestrator to omit channels (Novu: notify_novu.step_conditions)",
           {{"orchestrator", name}});
@@ -103,7 +103,8 @@ class module {
       co_await repo_.seal_devices();
     } catch (const ry::error& e) {
       if (e.status() != RY_CANCELLED)
-        office_.ctx.warn("not all device tokens are encrypted; notifications.tidy tries again", {{"why", e.message()}});
+        context_.ctx.warn("not all device tokens are encrypted; notifications.tidy tries again",
+                          {{"why", e.message()}});
     }
   }
 
@@ -125,9 +126,9 @@ class module {
   device_vault vault_;
   const repository repo_;
   orchestrators drivers_;
-  office office_;
-  listener listener_;
-  courier courier_;
+  module_context context_;
+  event_consumer listener_;
+  delivery_worker courier_;
   routes routes_;
   inbox_routes inbox_;
   broadcasts broadcasts_;

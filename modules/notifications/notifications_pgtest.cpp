@@ -1,5 +1,5 @@
 // The module's SQL beside the real job queue and accounts.
-#include "notifications_sql_test.hpp"
+#include "store/notifications_sql_test.hpp"
 
 #include <thread>
 #include <vector>

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "outcome.hpp"
-#include "request_bodies.hpp"
-#include "sentences.hpp"
+#include "api/request_bodies.hpp"
+#include "delivery/outcome.hpp"
+#include "events/sentences.hpp"
+#include "events/workflow.hpp"
 #include "settings.hpp"
-#include "texts.hpp"
-#include "workflow.hpp"
+#include "templates.hpp"
 
 using namespace notifications;
 namespace json = boost::json;
@@ -55,7 +55,7 @@ TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
   const std::string run =
       R"({"thread_id":"0190b1e4-0000-7000-8000-000000000001","title":"Poem","error":"it broke","reason":"llm_error",
           "viewed":true,"charged_micro":7})";
-  const auto done = occasion_of("run.completed", run, who("Ann Lee"), at);
+  const auto done = notification_event_of("run.completed", run, who("Ann Lee"), at);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->workflow, "task-completed");
   EXPECT_EQ(
@@ -65,31 +65,31 @@ TEST(notifications_events, become_the_contracts_payloads_and_nothing_else) {
       << "for the e-mail only, not a part of the payload";
   EXPECT_TRUE(done->viewed);
   EXPECT_EQ(done->thread_id, "0190b1e4-0000-7000-8000-000000000001");
-  const auto failed = occasion_of("run.failed", run, who(""), at);
+  const auto failed = notification_event_of("run.failed", run, who(""), at);
   EXPECT_EQ(failed->payload.at("failure_reason").as_string(), "it broke");
   EXPECT_EQ(failed->payload.at("first_name").as_string(), "User");
   EXPECT_EQ(failed->payload.size(), 4u);
-  const auto paid =
-      occasion_of("payment.succeeded",
-                  R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})", who("x"), at);
+  const auto paid = notification_event_of(
+      "payment.succeeded", R"({"account_id":"a","amount":12.5,"currency":"EUR","plan_name":"pro","card":"4111"})",
+      who("x"), at);
   EXPECT_EQ(json::serialize(paid->payload), R"({"account_id":"a","amount":1.25E1,"currency":"EUR","plan_name":"pro"})");
-  const auto unpaid = occasion_of(
+  const auto unpaid = notification_event_of(
       "payment.failed", R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})", who("x"), at);
   EXPECT_EQ(json::serialize(unpaid->payload),
             R"({"account_id":"a","amount":"9.99","currency":"EUR","reason":"declined"})");
-  const auto low =
-      occasion_of("credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
+  const auto low = notification_event_of(
+      "credits.low", R"({"account_id":"a","balance_micro":99999999,"threshold_percent":20})", who("x"), at);
   EXPECT_EQ(json::serialize(low->payload), R"({"account_id":"a","remaining_credits":99,"threshold_percentage":20})");
-  const auto absurd = occasion_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", who("x"), at);
+  const auto absurd = notification_event_of("payment.succeeded", R"({"amount":1e400,"currency":"EUR"})", who("x"), at);
   EXPECT_TRUE(absurd->payload.at("amount").is_null()) << "it could not be kept, and the event would come for ever";
-  const auto below = occasion_of("credits.low", R"({"account_id":"a","balance_micro":-5})", who("x"), at);
+  const auto below = notification_event_of("credits.low", R"({"account_id":"a","balance_micro":-5})", who("x"), at);
   EXPECT_EQ(below->payload.at("remaining_credits").as_int64(), 0);
-  EXPECT_TRUE(occasion_of("account.created", "{}", who("x", "a@b"), at)->refused.empty());
-  EXPECT_EQ(occasion_of("account.created", "{}", who("x"), at)->refused, "The account has no email");
-  EXPECT_FALSE(occasion_of("account.tier", "{}", who("x"), at));
-  EXPECT_FALSE(occasion_of("run.completed", "[]", who("x"), at));
-  EXPECT_FALSE(occasion_of("run.completed", "{", who("x"), at));
-  const auto nowhere = occasion_of("run.completed", run, who("x"), {"", at.task_url});
+  EXPECT_TRUE(notification_event_of("account.created", "{}", who("x", "a@b"), at)->refused.empty());
+  EXPECT_EQ(notification_event_of("account.created", "{}", who("x"), at)->refused, "The account has no email");
+  EXPECT_FALSE(notification_event_of("account.tier", "{}", who("x"), at));
+  EXPECT_FALSE(notification_event_of("run.completed", "[]", who("x"), at));
+  EXPECT_FALSE(notification_event_of("run.completed", "{", who("x"), at));
+  const auto nowhere = notification_event_of("run.completed", run, who("x"), {"", at.task_url});
   EXPECT_EQ(nowhere->payload.at("task_url").as_string(), "");
 }
 
@@ -109,9 +109,9 @@ TEST(notifications_template, what_could_not_be_kept_is_known_before) {
   for (const char* bad : {R"({"a":"\u0000"})", R"({"\u0000":1})", R"({"a":[{"b":"x\u0000"}]})", R"([1e400])"}) {
     EXPECT_FALSE(can_be_kept(json::parse(bad))) << bad;
   }
-  EXPECT_EQ(occasion_from_template("welcome-email", {}, who("x")).refused, "The account has no email");
-  EXPECT_EQ(occasion_from_template("welcome-email", {}, who("x", "a@b")).refused, "");
-  EXPECT_EQ(occasion_from_template("promotional", {}, who("x")).refused, "");
+  EXPECT_EQ(notification_event_from_template("welcome-email", {}, who("x")).refused, "The account has no email");
+  EXPECT_EQ(notification_event_from_template("welcome-email", {}, who("x", "a@b")).refused, "");
+  EXPECT_EQ(notification_event_from_template("promotional", {}, who("x")).refused, "");
 }
 
 TEST(notifications_texts, write_amounts_as_people_do) {
@@ -124,7 +124,7 @@ TEST(notifications_texts, write_amounts_as_people_do) {
                                                         {"\"9.90\"", euro + "9.90"},
                                                         {"1234567.89", euro + "1,234,567.89"}}) {
     const auto event = std::string(R"({"currency":"EUR","plan_name":"pro","amount":)") + amount + "}";
-    const auto paid = occasion_of("payment.succeeded", event, who("x"), at);
+    const auto paid = notification_event_of("payment.succeeded", event, who("x"), at);
     // In the form that the database returns.
     const auto payload = json::parse(json::serialize(paid->payload)).as_object();
     EXPECT_EQ(all.write("payment-succeeded", payload, who("x"), "").title, "Payment received: " + text) << amount;

@@ -3,8 +3,8 @@
 
 #include "migrations.hpp"
 #include "openapi.hpp"
+#include "reward_worker.hpp"
 #include "routes.hpp"
-#include "settler.hpp"
 
 namespace referrals {
 namespace {
@@ -52,7 +52,7 @@ class module {
   const repository repo_;
   referral_metrics metrics_;
   neighbours neighbours_;
-  settler settler_;
+  reward_worker settler_;
   routes routes_;
 };
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "code.hpp"
-#include "letter.hpp"
+#include "invitation_email.hpp"
 #include "rate.hpp"
 #include "referral_metrics.hpp"
 

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "code.hpp"
+#include "invitation_email.hpp"
 #include "json/known_members.hpp"
-#include "letter.hpp"
 #include "without_protection.hpp"
 
 namespace referrals {

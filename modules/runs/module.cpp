@@ -8,18 +8,18 @@
 #include <ry/cpp/settings_check.hpp>
 #include <ry/ry.hpp>
 
-#include "admin_runs.hpp"
-#include "admission.hpp"
-#include "deleted_accounts.hpp"
-#include "executor.hpp"
-#include "model_check.hpp"
-#include "run_routes.hpp"
+#include "agent/executor.hpp"
+#include "api/admin_runs.hpp"
+#include "api/run_routes.hpp"
+#include "api/start_route.hpp"
+#include "api/stream_route.hpp"
+#include "models/model_check.hpp"
 #include "settings_reader.hpp"
 #include "settings_schema.hpp"
-#include "start_route.hpp"
-#include "stream_route.hpp"
+#include "start/queue_promoter.hpp"
+#include "store/deleted_accounts.hpp"
 #include "webhooks.hpp"
-#include "workspace_sweep.hpp"
+#include "workspace/workspace_sweep.hpp"
 
 namespace runs {
 namespace {
@@ -43,15 +43,15 @@ std::string find_extractor(const settings& config) {
 
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :parts_(ctx, read_settings(ctx, faults_)), tools_(parts_),
-      executor_(parts_, tools_), start_(parts_), stream_(parts_), runs_(parts_), copies_(parts_),
-      threads_(parts_, runs_, copies_), deleted_accounts_(parts_.ctx, threads_), files_(parts_), admin_runs_(ctx),
-      admission_(parts_, runs_), webhooks_(parts_), model_check_(ctx, parts_.config, parts_.providers) {
+  module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)), tools_(context_),
+      executor_(context_, tools_), start_(context_), stream_(context_), runs_(context_), copies_(context_),
+      threads_(context_, runs_, copies_), deleted_accounts_(context_.ctx, threads_), files_(context_), admin_runs_(ctx),
+      admission_(context_, runs_), webhooks_(context_), model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
-    parts_.providers.define(reg);
+    context_.providers.define(reg);
     define_tool_sources(reg);
-    reg.define_point(RY_SANDBOX_DRIVER_1, &parts_.sandboxes);
+    reg.define_point(RY_SANDBOX_DRIVER_1, &context_.sandboxes);
     static constexpr ry_settings_check_v1 settings_check{sizeof(ry_settings_check_v1), 0, &module::check_settings};
     reg.contribute(RY_SETTINGS_CHECK_1, "runs", &settings_check, this);
     static constexpr ry_command_v1 check_command{sizeof(ry_command_v1), 0, &model_check::run};
@@ -85,7 +85,7 @@ class module {
     ry::job_options execute;
     execute.queue = "runs";
     execute.max_attempts = 1'000'000;  // the run's own limits apply
-    execute.concurrency = static_cast<std::uint32_t>(parts_.config.max_live_runs);
+    execute.concurrency = static_cast<std::uint32_t>(context_.config.max_live_runs);
     execute.timeout_ms = UINT64_MAX;
     reg.job("runs.execute", &executor_, &executor::handle, execute);
     ry::job_options hooks;
@@ -101,27 +101,27 @@ class module {
     ry::job_options each_minute;
     each_minute.cron = "* * * * *";
     reg.job("runs.trim_log", this, &module::trim_log, each_minute);
-    reg.job("runs.admit", &admission_, &admission::sweep, each_minute);
-    reg.subscribe("waiting_runs", "account.tier", &admission_, &admission::plan_changed);
+    reg.job("runs.admit", &admission_, &queue_promoter::sweep, each_minute);
+    reg.subscribe("waiting_runs", "account.tier", &admission_, &queue_promoter::plan_changed);
     deleted_accounts_.add_to(reg);
     ry::job_options stops;
     stops.queue = "runs";
     stops.concurrency = 16;
-    reg.job("runs.interrupt", &admission_, &admission::interrupt, stops);
+    reg.job("runs.interrupt", &admission_, &queue_promoter::interrupt, stops);
   }
 
   void start() {
-    parts_.accounts = parts_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
-    parts_.agents = parts_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
-    parts_.node_id = std::string(parts_.ctx.fact("node_id"));
-    log_until_ = parts_.ctx.metrics().gauge("log_until_timestamp_seconds",
-                                            "Until when the event log has partitions, as a Unix time");
-    parts_.providers.check();
+    context_.accounts = context_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
+    context_.agents = context_.ctx.acquire<ry_agents_v1>(RY_SVC_AGENTS_1);
+    context_.node_id = std::string(context_.ctx.fact("node_id"));
+    log_until_ = context_.ctx.metrics().gauge("log_until_timestamp_seconds",
+                                              "Until when the event log has partitions, as a Unix time");
+    context_.providers.check();
     warn_of_free_models();
-    parts_.keeper.start();
+    context_.keeper.start();
     copies_.start();
-    parts_.places.start(parts_.node_id);
-    parts_.extractor = find_extractor(parts_.config);
+    context_.places.start(context_.node_id);
+    context_.extractor = find_extractor(context_.config);
   }
 
  private:
@@ -134,52 +134,52 @@ class module {
     p.id = ry::str(RY_AGENT_TOOLS_1);
     p.added = &sources::on_added;
     p.removed = &sources::on_removed;
-    p.ctx = &parts_.tool_sources;
+    p.ctx = &context_.tool_sources;
     p.replaced = &sources::on_replaced;
     ry::check(reg.table().define_point(reg.handle(), &p), RY_AGENT_TOOLS_1);
   }
   // Prices under a mistyped name would have no effect.
   void warn_of_free_models() const {
-    if (parts_.config.prices.empty()) return;
+    if (context_.config.prices.empty()) return;
     std::string free;
-    for (const auto& [alias, full] : parts_.config.models)
-      if (!full.starts_with("offline/") && parts_.config.price_of(alias).free())
+    for (const auto& [alias, full] : context_.config.models)
+      if (!full.starts_with("offline/") && context_.config.price_of(alias).free())
         free += (free.empty() ? "" : ", ") + alias;
-    if (!free.empty()) parts_.ctx.warn("models without a price in runs.prices cost nothing", {{"models", free}});
+    if (!free.empty()) context_.ctx.warn("models without a price in runs.prices cost nothing", {{"models", free}});
   }
   static void check_settings(void* self, const ry_settings_sink* sink) noexcept {
     (void)ry::guard([&] {
       auto* m = static_cast<module*>(self);
       ry::settings_faults all = m->faults_;
-      m->parts_.providers.find_faults(all);
+      m->context_.providers.find_faults(all);
       all.tell(*sink);
     });
   }
   ry::task<ry::job_outcome> prune(ry::job) {
-    (co_await parts_.repo.prune_keys()).value();
-    (co_await parts_.keeper.rows().prune()).value();
+    (co_await context_.repo.prune_keys()).value();
+    (co_await context_.keeper.rows().prune()).value();
     co_return ry::job_outcome::done();
   }
 
   ry::task<ry::job_outcome> trim_log(ry::job) {
-    const std::int64_t keep = parts_.config.event_retention_seconds;
+    const std::int64_t keep = context_.config.event_retention_seconds;
     for (std::int64_t before = -1;;) {
-      ry::result<std::int64_t> until = co_await parts_.repo.make_log_partition(keep);
+      ry::result<std::int64_t> until = co_await context_.repo.make_log_partition(keep);
       if (until.value() == before) break;
       before = *until;
       log_until_.set(static_cast<double>(before));
     }
     for (;;) {
-      ry::result<log_trim> what = co_await parts_.repo.trim_log(keep);
+      ry::result<log_trim> what = co_await context_.repo.trim_log(keep);
       if (what.value() == log_trim::locked)
-        parts_.ctx.warn("a part of the event log is in use and could not be removed; it is tried again in a minute");
+        context_.ctx.warn("a part of the event log is in use and could not be removed; it is tried again in a minute");
       if (*what != log_trim::more) break;
     }
     co_return ry::job_outcome::done();
   }
 
   ry::settings_faults faults_;
-  parts parts_;
+  module_context context_;
   ry::metric log_until_;  // as last seen by this node
   toolbox tools_;
   executor executor_;
@@ -191,7 +191,7 @@ class module {
   deleted_accounts deleted_accounts_;
   file_routes files_;
   admin_runs admin_runs_;
-  admission admission_;
+  queue_promoter admission_;
   webhooks webhooks_;
   model_check model_check_;
 };

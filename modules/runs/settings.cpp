@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "known_models.hpp"
+#include "models/known_models.hpp"
 
 namespace runs {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model_parameters.hpp"
 #include "ry/svc/accounts.h"
+#include "start/model_parameters.hpp"
 
 namespace ry {
 class settings_faults;

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "json/members.hpp"
-#include "model_names.hpp"
+#include "start/model_names.hpp"
 #include "webhook_signature.hpp"
 
 namespace runs {

@@ -3,9 +3,9 @@
 
 #include <boost/json.hpp>
 
-#include "model_choice.hpp"
 #include "settings_schema.hpp"
 #include "settings_test.hpp"
+#include "start/model_choice.hpp"
 
 using namespace runs;
 

@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "event_text.hpp"
+#include "stream/event_text.hpp"
 
 using namespace runs;
 

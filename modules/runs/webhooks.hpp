@@ -8,16 +8,16 @@
 
 namespace runs {
 
-struct parts;
+struct module_context;
 
 class webhooks {
  public:
-  explicit webhooks(parts& p) : parts_(p) {}
+  explicit webhooks(module_context& p) : context_(p) {}
   // The job `runs.webhook {endpoint, id, body}`.
   ry::task<ry::job_outcome> deliver(ry::job job);
 
  private:
-  parts& parts_;
+  module_context& context_;
   standard_webhooks::receivers receivers_;
 };
 

@@ -13,7 +13,7 @@ const files = (dir, form) => readdirSync(path.join(root, dir), { recursive: true
 // Each call of core.event_publish in migrations and statements: [kinds, members of the payload].
 function published() {
   const out = [];
-  for (const file of [...files('modules', /migrations\/.*\.sql$|repository\.cpp$/), 'core/app/admin_database.cpp'])
+  for (const file of [...files('modules', /migrations\/.*\.sql$|repository\.cpp$/), 'core/app/admin/admin_database.cpp'])
     for (const call of read(file).replace(/"\s*\n\s*"/g, '').matchAll(/core\.event_publish\((?<kind>[^,]*),[^;]*?(?:jsonb_build_object\((?<payload>[^;]*?)\)\)|;)/g))
       out.push([[...call.groups.kind.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map((m) => m[1]), [...(call.groups.payload ?? '').matchAll(/'([a-z_]+)',/g)].map((m) => m[1])]);
   return out.filter(([kinds]) => kinds.length);
@@ -34,8 +34,8 @@ test('every kind of event that the modules publish is described with the members
 });
 
 test('the payload of run.completed is that of the executor', () => {
-  const source = /event_json\.emplace\([^]*?;\n/.exec(read('modules/runs/executor.cpp'))?.[0] ?? '';
-  const members = [...read('modules/runs/executor.cpp').matchAll(/[{,]\\"([a-z_]+)\\":/g)].map((m) => m[1]);
+  const source = /event_json\.emplace\([^]*?;\n/.exec(read('modules/runs/agent/executor.cpp'))?.[0] ?? '';
+  const members = [...read('modules/runs/agent/executor.cpp').matchAll(/[{,]\\"([a-z_]+)\\":/g)].map((m) => m[1]);
   assert.ok(source && members.includes('run_id'));
   for (const member of rows.get('run.completed').matchAll(/`([a-z_]+)`/g))
     assert.ok(members.includes(member[1]), `${member[1]} is not in the payload`);

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "modules/notifications/texts.hpp"
-#include "modules/notifications/workflow.hpp"
-#include "modules/referrals/letter.hpp"
+#include "modules/notifications/events/workflow.hpp"
+#include "modules/notifications/templates.hpp"
+#include "modules/referrals/invitation_email.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "check.hpp"
-#include "modules/mcp/era.hpp"
 #include "modules/mcp/input.hpp"
 #include "modules/mcp/progress.hpp"
+#include "modules/mcp/protocol_revision.hpp"
 #include "modules/mcp/result.hpp"
 #include "modules/mcp/rpc.hpp"
 #include "modules/mcp/schema.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "modules/runs/start_form.hpp"
+#include "modules/runs/api/start_form.hpp"
 #include "modules/runs/text.hpp"
 
 using namespace runs;

@@ -9,7 +9,7 @@
 
 #include "address.hpp"
 #include "identity_message.hpp"
-#include "letters.hpp"
+#include "login/emails.hpp"
 #include "password.hpp"
 #include "sessions.hpp"
 #include "settings.hpp"
@@ -421,7 +421,7 @@ TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_ba
   const login_settings cfg;
   ry::settings_faults faults;
   const config tiers = read_config("{}", faults);
-  directory people(host.ctx(), accounts, tiers);
+  account_cache people(host.ctx(), accounts, tiers);
   sessions all(host.ctx(), accounts, people, repo, cfg);
   host.await(all.learn_ended());
   EXPECT_EQ(host.refused_sessions, (std::vector<std::string>{"s-1", "", ""}))

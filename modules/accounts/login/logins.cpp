@@ -43,7 +43,7 @@ listed_keys keys_in(const json::object* args) {
 
 }  // namespace
 
-logins::logins(const ry::context& ctx, const repository& accounts, directory& people, const config& cfg,
+logins::logins(const ry::context& ctx, const repository& accounts, account_cache& people, const config& cfg,
                const login_settings& settings)
     : ctx_(ctx),
       accounts_(accounts),

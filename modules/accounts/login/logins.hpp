@@ -7,7 +7,7 @@
 #include <atomic>
 #include <ry/cpp/durable.hpp>
 
-#include "../directory.hpp"
+#include "account_cache.hpp"
 #include "identity_message.hpp"
 #include "network.hpp"
 #include "sessions.hpp"
@@ -26,7 +26,7 @@ struct signed_up {
 
 class logins {
  public:
-  logins(const ry::context& ctx, const repository& accounts, directory& people, const config& cfg,
+  logins(const ry::context& ctx, const repository& accounts, account_cache& people, const config& cfg,
          const login_settings& settings);
 
   // Takes the service mail/1. Throws a sentence if it is needed and missing.

@@ -6,7 +6,7 @@
 
 #include "../types.hpp"
 #include "address.hpp"
-#include "letters.hpp"
+#include "login/emails.hpp"
 
 namespace accounts {
 

@@ -9,7 +9,7 @@ namespace accounts {
 
 class login_routes {
  public:
-  login_routes(const ry::context& ctx, logins& all, directory& people, const config& cfg,
+  login_routes(const ry::context& ctx, logins& all, account_cache& people, const config& cfg,
                const login_settings& settings)
       : ctx_(ctx), logins_(all), people_(people), cfg_(cfg), settings_(settings) {}
   // Does not register routes that the settings disable; they return 404.
@@ -35,7 +35,7 @@ class login_routes {
 
   const ry::context& ctx_;
   logins& logins_;
-  directory& people_;
+  account_cache& people_;
   const config& cfg_;
   const login_settings& settings_;
 };

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <set>
 
-#include "../directory.hpp"
 #include "../repository.hpp"
+#include "account_cache.hpp"
 #include "repository.hpp"
 #include "settings.hpp"
 
@@ -22,7 +22,7 @@ struct session_tokens {
 
 class sessions {
  public:
-  sessions(const ry::context& ctx, const repository& accounts, directory& people, const login_repository& repo,
+  sessions(const ry::context& ctx, const repository& accounts, account_cache& people, const login_repository& repo,
            const login_settings& cfg)
       : ctx_(ctx), accounts_(accounts), people_(people), repo_(repo), cfg_(cfg) {}
 
@@ -45,7 +45,7 @@ class sessions {
 
   const ry::context& ctx_;
   const repository& accounts_;
-  directory& people_;
+  account_cache& people_;
   const login_repository& repo_;
   const login_settings& cfg_;
   std::mutex mutex_;

@@ -280,7 +280,7 @@ int main(int argc, char** argv) {
   int code = 0;
   {
     ry::module::set_options options;
-    options.settings = [&](const ry::module::module_facts&, std::string_view schema) {
+    options.settings = [&](const ry::module::module_manifest&, std::string_view schema) {
       return ry::module::settings_result{with_defaults(schema, given.as_object()), {}};
     };
     ry::module::module_set modules(rt, std::move(options));

@@ -1,0 +1,59 @@
+#include "core/app/admin/swap_record.hpp"
+
+namespace ry::app {
+
+namespace json = boost::json;
+using observe::metric_kind;
+
+namespace {
+
+constexpr std::size_t most_reports = 10;
+
+ry_metric* changes(observe::metrics& m, const std::string& module, const char* outcome) {
+  return m.get(metric_kind::counter, "runyard_module_changes_total", "Changes of modules while the server runs",
+               {{"module", module}, {"outcome", outcome}});
+}
+
+ry_metric* mapped(observe::metrics& m, const std::string& module) {
+  return m.get(metric_kind::gauge, "runyard_module_left_mapped", "Generations that were replaced and stay in memory",
+               {{"module", module}});
+}
+
+}  // namespace
+
+void swap_record::know(const std::string& module) {
+  std::lock_guard lock(mutex_);
+  if (!in_memory_.try_emplace(module).second) return;
+  for (const char* outcome : {"swapped", "refused"}) (void)changes(figures_, module, outcome);
+  (void)mapped(figures_, module);
+}
+
+void swap_record::count(const std::string& module, const char* outcome) {
+  std::lock_guard lock(mutex_);
+  if (auto* m = changes(figures_, in_memory_.contains(module) ? module : "unknown", outcome)) m->add();
+}
+
+void swap_record::left(const module::module_end& e, const json::object& report) {
+  using outcome = module::module_end::outcome;
+  count(e.module, e.how == outcome::unloaded       ? "unloaded"
+                  : e.how == outcome::still_mapped ? "still_mapped"
+                                                   : "retired");
+  if (e.how == outcome::unloaded) return;
+  if (auto* m = mapped(figures_, e.module)) m->add();
+  std::lock_guard lock(mutex_);
+  auto& all = in_memory_[e.module];
+  if (all.size() == most_reports) all.pop_front();
+  all.push_back(report);
+}
+
+void swap_record::add_to(json::array& modules) const {
+  std::lock_guard lock(mutex_);
+  for (auto& one : modules) {
+    auto& m = one.as_object();
+    const auto found = in_memory_.find(std::string_view(m.at("name").as_string()));
+    if (found == in_memory_.end() || found->second.empty()) continue;
+    m["left"] = json::array(found->second.begin(), found->second.end());
+  }
+}
+
+}  // namespace ry::app

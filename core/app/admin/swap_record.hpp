@@ -1,0 +1,39 @@
+// The record of module swaps: their metrics for /metrics, and the generations (module instances) that stay in
+// memory.
+//
+// Threads: all members [any]. Lifetime: must not outlive the metrics.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "core/module/module_set.hpp"
+#include "core/observe/metrics.hpp"
+
+namespace ry::app {
+
+class swap_record {
+ public:
+  explicit swap_record(observe::metrics& figures) : figures_(figures) {}
+
+  // Registers a module of this server, so that its metrics exist from now on, at 0. Swaps of other names count as
+  // "unknown".
+  void know(const std::string& module);
+  // outcome: swapped, enabled, disabled or refused.
+  void count(const std::string& module, const char* outcome);
+  // Records that a generation has ended; `report` is what operators see.
+  void left(const module::module_end& e, const boost::json::object& report);
+  // Adds "left" to the entries of modules that have generations in memory: the most recent of them.
+  void add_to(boost::json::array& modules) const;
+
+ private:
+  observe::metrics& figures_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::deque<boost::json::object>, std::less<>> in_memory_;  // of all known modules
+};
+
+}  // namespace ry::app

@@ -1,0 +1,45 @@
+#include "core/app/boot/schema_update.hpp"
+
+#include <thread>
+
+#include "core/app/devkit/module_names.hpp"
+#include "core/db/failure.hpp"
+#include "core/jobs/migrations.hpp"
+#include "core/observe/log.hpp"
+
+namespace ry::app {
+
+using namespace std::chrono_literals;
+
+std::vector<module::module_migrations> all_migrations(const module::module_set& modules) {
+  std::vector<module::module_migrations> all;
+  all.push_back({host_database_schema, jobs::core_migrations()});
+  for (auto& m : modules.migrations()) all.push_back(std::move(m));
+  return all;
+}
+
+db::migration_report update_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations,
+                                   std::chrono::milliseconds patience, const std::function<bool()>& give_up,
+                                   db::migration_observer& observer) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    try {
+      return migrator.up(migrations, &observer);
+    } catch (const db::failure& e) {
+      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline || give_up()) throw;
+      observe::log(observe::level::warn, "db", "waiting for the database", {{"error", e.what()}});
+    }
+    std::this_thread::sleep_for(500ms);
+  }
+}
+
+void confirm_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations) {
+  try {
+    migrator.confirm(migrations);
+  } catch (const db::failure& e) {
+    observe::log(observe::level::warn, "db", "cannot record that the applied migrations are in use",
+                 {{"error", e.what()}});
+  }
+}
+
+}  // namespace ry::app

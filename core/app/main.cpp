@@ -1,5 +1,0 @@
-#include "core/app/cli.hpp"
-
-int main(int argc, char** argv) {
-  return static_cast<int>(ry::app::run_command_line(argc, argv));
-}

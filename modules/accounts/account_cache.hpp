@@ -1,0 +1,81 @@
+// The account cache by subject, behind the service accounts/1. A request of a known account needs no SQL. Concurrent
+// first requests of a subject share one query.
+#pragma once
+
+#include <ry/cpp/op.hpp>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "repository.hpp"
+
+namespace accounts {
+
+class account_cache {
+ public:
+  account_cache(const ry::context& ctx, const repository& repo, const config& cfg)
+      : ctx_(ctx), repo_(repo), cfg_(cfg) {}
+  account_cache(const account_cache&) = delete;
+  account_cache& operator=(const account_cache&) = delete;
+
+  // As in ry_accounts_v1. [any]
+  ry_status ensure(const ry_principal* who, ry_exec* exec, ry_account_fn fn, void* ctx);
+  ry_status find(const ry_uuid* id, ry_exec* exec, ry_account_fn fn, void* ctx);
+  const ry_tier_view* tier(std::string_view name) const { return &cfg_.find(name).view; }
+
+  // For this module's own routes; the same as ensure(). `network`: as in identity. Throws ry::error.
+  ry::task<account_ptr> of(const ry_principal* who, std::string network = {});
+
+  // The next ensure() of this subject asks the database. [any]
+  void forget(std::string_view subject);
+
+  // The account of the subject was closed. Tokens that were issued before are refused for `life_us`, even if the
+  // subject gets a new account. [any]
+  void note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
+
+  // The table of accounts/1; its `self` is a account_cache.
+  static const ry_accounts_v1* table() noexcept;
+
+ private:
+  struct waiter {
+    ry_exec* exec;
+    ry_account_fn fn;
+    void* ctx;
+    std::uint32_t role;  // of the token
+  };
+  struct text_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>()(s); }
+  };
+  template <class V>
+  using by_subject = std::unordered_map<std::string, V, text_hash, std::equal_to<>>;
+
+  struct known {
+    account_ptr who;
+    std::uint32_t token_role = RY_ROLE_USER;  // last stored value
+    bool by_verified = false;  // the token that it was read for has a verified address
+  };
+
+  struct closed {
+    std::int64_t at_unix_us, until_us;  // until: monotonic
+  };
+
+  bool ended_with_account(const ry_principal& who) const;
+  bool is_current(const known& k, const ry_principal& who) const;
+  ry_status ask(const ry_principal* who, const std::string& network, ry_exec* exec, ry_account_fn fn, void* ctx);
+  ry::task<account_ptr> provision(identity who);
+  ry::task<void> look_up(identity who);
+  void settle(const std::string& subject, const account_ptr& found, const ry::error& why);
+  void answer(waiter w, account_ptr found, ry::error why) const noexcept;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const config& cfg_;
+  mutable std::mutex mutex_;
+  by_subject<known> known_;
+  by_subject<std::vector<waiter>> waiting_;
+  by_subject<closed> closings_;
+  std::uint64_t epoch_ = 0;  // incremented by every forget()
+};
+
+}  // namespace accounts

@@ -1,0 +1,74 @@
+#include "concurrency_limiter.hpp"
+
+#include <algorithm>
+
+namespace mcp {
+namespace {
+
+// Duration of one sleep. A turn in a session may come much later, after calls of up to a day.
+constexpr std::uint64_t sleep_ms = 3'600'000;
+
+}  // namespace
+
+bool places::enter(const std::string& account, waiter& w) {
+  if (account.empty()) return true;
+  std::lock_guard lock(mutex_);
+  auto& s = of_[account];
+  if (s.taken < most_) {
+    ++s.taken;
+    return true;
+  }
+  s.waiting.push_back(&w);
+  return false;
+}
+
+ry_status places::sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op) {
+  std::lock_guard lock(mutex_);
+  if (w.granted) return RY_CANCELLED;
+  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec, sleep_ms, done, op);
+  w.sleep = *op;
+  return st;
+}
+
+bool places::granted(const waiter& w) {
+  std::lock_guard lock(mutex_);
+  return w.granted;
+}
+
+bool places::give_up(const std::string& account, waiter& w) noexcept {
+  std::lock_guard lock(mutex_);
+  if (w.granted) return true;
+  std::erase(of_.at(account).waiting, &w);
+  return false;
+}
+
+void places::leave(const std::string& account) noexcept {
+  if (account.empty()) return;
+  ry_op_id next = 0;
+  {
+    std::lock_guard lock(mutex_);
+    const auto at = of_.find(account);
+    auto& s = at->second;
+    if (s.waiting.empty()) {
+      if (--s.taken == 0) of_.erase(at);
+      return;
+    }
+    s.waiting.front()->granted = true;
+    next = s.waiting.front()->sleep;
+    s.waiting.pop_front();
+  }
+  if (next != 0) ctx_.core().op_cancel(ctx_.host(), next);
+}
+
+ry::task<places::one> places::take(std::string account) {
+  waiter w;
+  for (bool mine = enter(account, w); !mine;) {
+    ry::result<void> woken = co_await ry::call_done(
+        [this, &w](ry_exec* exec, ry_done done, ry_op_id* op) { return sleep(w, exec, done, op); });
+    mine = woken.ok() ? granted(w) : give_up(account, w);
+    if (!mine) woken.value();
+  }
+  co_return one(*this, std::move(account));
+}
+
+}  // namespace mcp

@@ -1,0 +1,57 @@
+#include "events/event_consumer.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+
+namespace notifications {
+
+namespace json = boost::json;
+
+void event_consumer::add_to(ry::registrar& reg) {
+  reg.subscribe("workflows",
+                "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
+                "referral.successful",
+                this, &event_consumer::heard);
+  reg.subscribe("subscriptions", "mail.subscription", this, &event_consumer::subscription_changed);
+}
+
+ry::task<void> event_consumer::heard(ry::event e) {
+  const auto account = ry::uuid::parse(e.key());
+  if (!account) co_return;
+  if (e.kind() == "account.deleted") {
+    co_await context_.repo.forget(*account);
+    context_.ctx.jobs().poke("notifications");
+    co_return;
+  }
+  if (!context_.open()) co_return;
+  const auto who = co_await context_.repo.find_person(*account);
+  if (!who) co_return;
+  auto what = notification_event_of(e.kind(), e.payload(), *who, context_.where);
+  if (!what) co_return;
+  const auto driver = context_.driver();
+  const bool tells = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  if (e.kind() == "account.created" && tells) co_await context_.repo.tell(*account);
+  const std::string workflow = what->workflow;
+  auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
+  const auto out = co_await context_.notify(std::move(key), *account, *std::move(what), *who);
+  context_.ctx.debug("an event was heard",
+                     {{"kind", e.kind()}, {"workflow", workflow}, {"notification", out.id}, {"outcome", out.outcome}});
+}
+
+// The payload of the event of the module mail: {address, category, subscribed}.
+ry::task<void> event_consumer::subscription_changed(ry::event e) {
+  const auto text = e.payload();
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(text.data(), text.size()), bad);
+  const auto* o = bad ? nullptr : doc.if_object();
+  const auto* address = o ? o->if_contains("address") : nullptr;
+  const auto* category = o ? o->if_contains("category") : nullptr;
+  const auto* subscribed = o ? o->if_contains("subscribed") : nullptr;
+  if (!address || !address->is_string() || !category || !category->is_string() || !subscribed || !subscribed->is_bool())
+    co_return;
+  const auto account = co_await context_.repo.find_by_email(std::string(address->get_string()));
+  if (account)
+    co_await context_.repo.follow_subscription(*account, std::string(category->get_string()), subscribed->get_bool());
+}
+
+}  // namespace notifications

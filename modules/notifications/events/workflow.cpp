@@ -1,0 +1,159 @@
+#include "events/workflow.hpp"
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <cmath>
+
+#include "json/members.hpp"
+#include "templates.hpp"
+
+namespace notifications {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::int64_t micro_per_credit = 1'000'000;
+
+// The value unchanged; null if it is missing, not a scalar, or not a finite number.
+json::value scalar_in(const json::object& o, std::string_view name) {
+  const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
+  if (v == nullptr || v->is_structured() || (v->is_double() && !std::isfinite(v->get_double()))) return nullptr;
+  return *v;
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+std::string task_url(const json::object& event, const links& to) {
+  if (to.app_url.empty() && to.task_url.find("{app_url}") != to.task_url.npos) return {};
+  auto out = replaced(to.task_url, "{app_url}", to.app_url);
+  for (const char* id : {"thread_id", "project_id", "run_id"}) {
+    out = replaced(std::move(out), "{" + std::string(id) + "}", module_json::text_of(event, id));
+  }
+  return out;
+}
+
+notification_event task_end(std::string_view kind, const json::object& event, const person& who, const links& to) {
+  notification_event out;
+  const bool done = kind == "run.completed";
+  auto title = module_json::text_of(event, "title");
+  out.workflow = done ? "task-completed" : "task-failed";
+  out.payload = {{"first_name", who.first_name()},
+                 {"task_name", title.empty() ? std::string("Your task") : std::move(title)},
+                 {"task_url", task_url(event, to)}};
+  if (!done) {
+    auto why = module_json::text_of(event, "error");
+    if (why.empty()) why = module_json::text_of(event, "reason");
+    out.payload["failure_reason"] = why;
+  }
+  for (const char* name : {"duration_ms", "charged_micro"}) {
+    if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0)
+      out.details[name] = *v;
+  }
+  if (auto result = module_json::text_of(event, "result"); !result.empty()) out.details["result"] = std::move(result);
+  out.thread_id = module_json::text_of(event, "thread_id");
+  const auto* viewed = event.if_contains("viewed");
+  out.viewed = viewed != nullptr && viewed->is_bool() && viewed->get_bool();
+  return out;
+}
+
+void fill(json::value& v, const fields& values) {
+  if (v.is_string()) {
+    const auto& s = v.get_string();
+    v = fill_known(std::string_view(s.data(), s.size()), values);
+  } else if (v.is_array()) {
+    for (auto& e : v.get_array()) fill(e, values);
+  } else if (v.is_object()) {
+    for (auto& e : v.get_object()) fill(e.value(), values);
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& known_workflows() {
+  static const std::vector<std::string_view> all{"welcome-email",       "task-completed", "task-failed",
+                                                 "payment-succeeded",   "payment-failed", "credits-low",
+                                                 "referral-successful", "promotional"};
+  return all;
+}
+
+bool is_transactional(std::string_view workflow) noexcept {
+  const auto& all = known_workflows();
+  return workflow != "promotional" && std::find(all.begin(), all.end(), workflow) != all.end();
+}
+
+std::uint32_t channels_of(std::string_view workflow) noexcept {
+  return workflow == "welcome-email" ? RY_NOTIFY_EMAIL : all_channels;
+}
+
+std::optional<notification_event> notification_event_of(std::string_view kind, std::string_view payload_json,
+                                                        const person& who, const links& to) {
+  json::error_code bad;
+  const auto doc = json::parse(json::string_view(payload_json.data(), payload_json.size()), bad);
+  if (bad || !doc.is_object()) return std::nullopt;
+  const auto& event = doc.get_object();
+  notification_event out;
+  if (kind == "run.completed" || kind == "run.failed") return task_end(kind, event, who, to);
+  if (kind == "account.created") {
+    out = notification_event_from_template("welcome-email", {}, who);
+  } else if (kind == "payment.succeeded") {
+    out.workflow = "payment-succeeded";
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
+                   {"amount", scalar_in(event, "amount")},
+                   {"currency", module_json::text_of(event, "currency")},
+                   {"plan_name", module_json::text_of(event, "plan_name")}};
+  } else if (kind == "payment.failed") {
+    out.workflow = "payment-failed";
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
+                   {"amount", scalar_in(event, "amount")},
+                   {"currency", module_json::text_of(event, "currency")},
+                   {"reason", module_json::text_of(event, "reason")}};
+  } else if (kind == "credits.low") {
+    out.workflow = "credits-low";
+    const auto balance = module_json::integer_at(event, "balance_micro");
+    out.payload = {{"account_id", module_json::text_of(event, "account_id")},
+                   {"remaining_credits", std::max<std::int64_t>(balance, 0) / micro_per_credit},
+                   {"threshold_percentage", module_json::integer_at(event, "threshold_percent")}};
+  } else if (kind == "referral.successful") {
+    // For the referrer, who does not learn the identity of the friend.
+    out.workflow = "referral-successful";
+    out.payload = {{"account_id", module_json::text_of(event, "referrer_id")},
+                   {"credits_awarded", module_json::integer_at(event, "credits_awarded")}};
+  } else {
+    return std::nullopt;
+  }
+  return out;
+}
+
+notification_event notification_event_from_template(std::string workflow, const json::object& pattern,
+                                                    const person& who) {
+  notification_event out;
+  if (workflow == "welcome-email" && who.email.empty()) out.refused = "The account has no email";
+  out.workflow = std::move(workflow);
+  out.payload = fill_template(pattern, who);
+  return out;
+}
+
+bool can_be_kept(const json::value& v) noexcept {
+  const auto good = [](std::string_view text) { return text.find('\0') == text.npos; };
+  if (v.is_string()) return good(v.get_string());
+  if (v.is_double()) return std::isfinite(v.get_double());
+  if (v.is_array()) return std::all_of(v.get_array().begin(), v.get_array().end(), can_be_kept);
+  if (!v.is_object()) return true;
+  return std::all_of(v.get_object().begin(), v.get_object().end(),
+                     [&](const auto& m) { return good(m.key()) && can_be_kept(m.value()); });
+}
+
+json::object fill_template(const json::object& pattern, const person& who) {
+  json::value out(pattern);
+  fill(out, fields_of(who));
+  return std::move(out.get_object());
+}
+
+}  // namespace notifications

@@ -1,0 +1,59 @@
+// Objects that the files of this module share. Lives as long as the module; any thread.
+#pragma once
+
+#include <ry/svc/accounts.h>
+#include <ry/cpp/registrar.hpp>
+
+#include <boost/json/object.hpp>
+#include <string>
+
+#include "store/repository.hpp"
+
+namespace notifications {
+
+using orchestrators = ry::drivers<ry_notify_orchestrator_v1>;
+
+struct module_context {
+  const ry::context& ctx;
+  const settings& config;
+  const repository& repo;
+  const orchestrators& drivers;
+  ry::service<ry_accounts_v1> accounts;  // set when the module starts
+  notifications::texts texts;  // set when the module starts
+  links where;
+  site at;  // for texts
+  // Counts refusals because of limits of accounts.
+  ry::metric devices_reached, inbox_reached;
+
+  // Whether the deployment's mode has notifications.
+  bool open() const;
+  // The configured driver; empty if it is not loaded.
+  orchestrators::entry driver() const { return drivers.find(config.orchestrator); }
+
+  // Whether the configured driver cannot leave out a channel.
+  static bool sends_all(const orchestrators::entry& driver) {
+    return (driver->table->capabilities & RY_NOTIFY_WHOLE) != 0;
+  }
+  // The driver for notifications that sends_all() withholds from the configured one; empty if it is not loaded.
+  orchestrators::entry stand_in() const {
+    return config.orchestrator == "builtin" ? orchestrators::entry() : drivers.find("builtin");
+  }
+
+  ry::task<ry::uuid> caller(ry::request r) const;
+  // Stores one notification and wakes the workers.
+  ry::task<noted> notify(std::string key, ry::uuid account, notification_event what, person who,
+                         std::optional<act> by = std::nullopt) const;
+  ry::task<std::int64_t> inbox_entries_of(ry::uuid account) const;
+  // Wakes the readers of an account's inbox.
+  void inbox_changed(const ry::uuid& account, std::int64_t version) const;
+};
+
+// Counts the result of a message on each of these channels.
+void count_deliveries(const ry::context& ctx, std::uint32_t channels, const char* outcome, double n = 1);
+
+std::string inbox_topic(const ry::uuid& account);
+
+// The query parameter `limit`.
+std::int64_t limit_of(const ry::request& r);
+
+}  // namespace notifications

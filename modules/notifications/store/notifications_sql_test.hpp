@@ -1,0 +1,92 @@
+// The module's SQL beside the real job queue and accounts, for its database tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "../../../tests/support/schema.hpp"
+#include "migrations.hpp"
+
+namespace notifications_test {
+
+namespace fs = std::filesystem;
+
+class notifications_sql : public testing_sql::database_test {
+ protected:
+  void SetUp() override {
+    database_test::SetUp();
+    if (IsSkipped()) return;
+    const fs::path source = RY_SOURCE_DIR;
+    sql("set search_path = core");
+    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
+    sql("create schema accounts");
+    sql("set search_path = accounts, core");
+    sql(text_of(source / "modules/accounts/migrations/0001_accounts.sql"));
+    sql("create function can_verify(account uuid) returns boolean language sql as 'select true'");
+    sql("reset search_path");
+    migrate("notifications", ry_migrations::all);
+    ann_ = account("Ann@Example.test");
+  }
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
+  // A quoted id.
+  std::string account(const std::string& email) {
+    const auto id = "'" + sql("select gen_random_uuid()") + "'";
+    sql("select accounts.provision(" + id + ", " + id + ", '" + email + "', 'Ann Lee', true, '', 'free', 0)");
+    return id;
+  }
+  // outcome of one about task-completed; more: named arguments.
+  std::string notify(const std::string& key, const std::string& thread = "null", const std::string& viewed = "false",
+                     const std::string& workflow = "task-completed", int asked = 7) {
+    return sql("select outcome || coalesce(' ' || nullif(reason, ''), '') from notifications.notify('" + key + "', " +
+               ann_ + ", '" + workflow + "', '{\"task_name\": \"" + key + "\"}', " + std::to_string(asked) + ", " +
+               thread + ", " + viewed + ", '', 'Title', 'Body', '', 3600)");
+  }
+  std::string id_of(const std::string& key) {
+    return "'" + sql("select id from notifications.notification where key = '" + key + "'") + "'";
+  }
+  // The worker takes the job of a notification.
+  void take(const std::string& key) {
+    sql("update core.job set state = 1, fence = fence + 1 where args->>'id' = (select id::text from notifications.notification"
+        " where key = '" +
+        key + "')");
+  }
+  std::string begin(const std::string& key, const std::string& columns = "b.what", int served = 3) {
+    return sql("select concat_ws(' ', " + columns +
+               ") from core.job j, lateral notifications.begin_attempt("
+               "(j.args->>'id')::uuid, j.id, j.fence, " +
+               std::to_string(served) + ") b where j.args->>'id' = " + id_of(key) + "::text");
+  }
+  // As workers of this release do.
+  std::string begin_now(const std::string& key, const std::string& columns = "b.what") {
+    return sql("select concat_ws(' ', " + columns +
+               ") from core.job j, lateral notifications.begin_attempt((j.args->>'id')::uuid, j.id, j.fence,"
+               " 3, true, true) b where j.args->>'id' = " +
+               id_of(key) + "::text");
+  }
+  std::string end(const std::string& key, const std::string& results, int pending = 0,
+                  const std::string& more = "false, true") {
+    return sql("select notifications.end_attempt((j.args->>'id')::uuid, j.id, j.fence, '" + results + "', " +
+               std::to_string(pending) + ", " + more + ") from core.job j where j.args->>'id' = " + id_of(key) +
+               "::text");
+  }
+  static std::string result(int channel, const std::string& state, const std::string& token = "") {
+    return "{\"channel\":" + std::to_string(channel) + ",\"token\":\"" + token + "\",\"state\":\"" + state +
+           "\",\"provider\":\"p\",\"provider_id\":\"i\",\"detail\":\"d\"}";
+  }
+  std::string state(const std::string& key) {
+    return sql("select state || coalesce(' ' || nullif(reason, ''), '') from notifications.notification where key = '" +
+               key + "'");
+  }
+  std::string ann_;
+};
+
+}  // namespace notifications_test

@@ -1,0 +1,376 @@
+#include "templates.hpp"
+
+#include <ry/cpp/html.hpp>
+#include <ry/cpp/types.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "builtin_texts.hpp"
+#include "common/mail_html.hpp"
+#include "events/sentences.hpp"
+#include "events/workflow_id.hpp"
+
+namespace notifications {
+
+namespace json = boost::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t longest_file = 256 * 1024;
+constexpr std::size_t longest_title = 200;
+constexpr std::size_t longest_body = 1'000;
+// The default template of an operator's own workflow without a file.
+constexpr std::string_view otherwise = "promotional";
+
+constexpr std::size_t most_digest_items = 50;
+// The default for workflows whose file has none.
+constexpr std::string_view default_digest_mail =
+    "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
+    "Unsubscribe: {{unsubscribe_url}}\n";
+constexpr std::string_view default_digest_html =
+    "<h1>{{count}} notifications</h1>\n<p>Hello {{first_name}}, you have {{count}} notifications:</p>\n<ul>{{items}}</ul>\n"
+    "<footer>You received this e-mail because several notifications for your account were combined.<br>\n"
+    "<a class=\"optional\" href=\"{{settings_url}}\">Notification settings</a>\n"
+    "<a class=\"optional\" href=\"{{unsubscribe_url}}\">Unsubscribe</a></footer>\n";
+
+constexpr std::string_view link_attributes[] = {"href", "src", "action", "background", "poster"};
+
+enum class unknown { empty, kept };
+enum class escape { none, html };
+
+std::string web_address(std::string text) {
+  const bool good = (text.rfind("https://", 0) == 0 || text.rfind("http://", 0) == 0) &&
+                    text.find_first_of(" \t\r\n\"<>") == text.npos;
+  return good ? text : std::string();
+}
+
+// Whether the value of an attribute that a mail program follows begins at the end of `html`.
+bool begins_link(std::string_view html) {
+  const auto drop_blanks = [&html] {
+    while (!html.empty() && (html.back() == ' ' || html.back() == '\t' || html.back() == '\n')) html.remove_suffix(1);
+  };
+  if (!html.empty() && (html.back() == '"' || html.back() == '\'')) html.remove_suffix(1);
+  drop_blanks();
+  if (html.empty() || html.back() != '=') return false;
+  html.remove_suffix(1);
+  drop_blanks();
+  return std::any_of(std::begin(link_attributes), std::end(link_attributes), [&](std::string_view name) {
+    return html.size() >= name.size() && ry::iequals(html.substr(html.size() - name.size()), name);
+  });
+}
+
+std::string_view field_name(std::string_view name) {
+  while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return name;
+}
+
+std::string fill_in(std::string_view pattern, const fields& values, unknown how, escape as) {
+  std::string out;
+  while (!pattern.empty()) {
+    const auto begin = pattern.find("{{");
+    out += pattern.substr(0, begin);
+    if (begin == pattern.npos) break;
+    const auto end = pattern.find("}}", begin);
+    if (end == pattern.npos) {
+      out += pattern.substr(begin);
+      break;
+    }
+    const auto name = field_name(pattern.substr(begin + 2, end - begin - 2));
+    const auto found = values.find(name);
+    if (found != values.end()) {
+      if (as == escape::none)
+        out += found->second;
+      else
+        out += ry::escaped_html(name != "app_url" && name != "settings_url" && begins_link(out)
+                                    ? web_address(found->second)
+                                    : found->second);
+    } else if (how == unknown::kept || name == "unsubscribe_url") {
+      out += pattern.substr(begin, end + 2 - begin);  // the module mail fills in the latter
+    }
+    pattern.remove_prefix(end + 2);
+  }
+  return out;
+}
+
+std::string one_line(std::string text, std::size_t most) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  if (text.size() > most) {
+    text.resize(most);
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) text.pop_back();
+    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+  }
+  return text;
+}
+
+std::string* head_of(text_set& t, std::string_view name) {
+  if (name == "title") return &t.title;
+  if (name == "body") return &t.body;
+  if (name == "url") return &t.url;
+  if (name == "digest_title") return &t.digest_title;
+  if (name == "digest_body") return &t.digest_body;
+  if (name == "digest_line") return &t.digest_line;
+  if (name == "digest_html_line") return &t.digest_html_line;
+  return nullptr;
+}
+
+std::string* block_of(text_set& t, std::string_view name) {
+  if (name == "mail") return &t.mail;
+  if (name == "html") return &t.html;
+  if (name == "digest_mail") return &t.digest_mail;
+  if (name == "digest_html") return &t.digest_html;
+  return nullptr;
+}
+
+ry::error wrong_line(std::size_t n, const std::string& what) {
+  return ry::bad_request("notifications.template", "line " + std::to_string(n) + " " + what);
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  if (!in || out.str().size() > longest_file) {
+    throw ry::bad_request("notifications.template", path.string() + " cannot be read or is too long");
+  }
+  return out.str();
+}
+
+bool is_address_field(std::string_view name) {
+  return name.size() >= 4 && name.substr(name.size() - 4) == "_url";
+}
+
+// Whether the line has fields and all that count are empty.
+bool says_nothing(std::string_view line, const fields& values, escape as) {
+  bool any = false;
+  for (auto begin = line.find("{{"); begin != line.npos; begin = line.find("{{", begin + 2)) {
+    const auto end = line.find("}}", begin);
+    if (end == line.npos) break;
+    const auto name = field_name(line.substr(begin + 2, end - begin - 2));
+    if (name == "unsubscribe_url" && as == escape::none) return false;
+    if (as == escape::html && is_address_field(name)) continue;
+    const auto found = values.find(name);
+    if (found != values.end() && !found->second.empty()) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::string_view without_blanks_at_the_end(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
+// Whether a line of a text ends with a missing address after its label: "Learn more: {{action_url}}".
+bool lacks_its_address(std::string_view line, const fields& values) {
+  line = without_blanks_at_the_end(line);
+  const auto begin = line.rfind("{{");
+  if (begin == line.npos || line.find("}}", begin) != line.size() - 2) return false;
+  const auto name = field_name(line.substr(begin + 2, line.size() - begin - 4));
+  // The module mail fills in unsubscribe_url.
+  if (!is_address_field(name) || name == "unsubscribe_url") return false;
+  const auto found = values.find(name);
+  return (found == values.end() || found->second.empty()) &&
+         without_blanks_at_the_end(line.substr(0, begin)).ends_with(':');
+}
+
+// At most one empty line between others, none at either end.
+std::string with_single_gaps(std::string_view text) {
+  std::string out;
+  bool gap = false;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) {
+      gap = !out.empty();
+      continue;
+    }
+    if (gap) out += '\n';
+    gap = false;
+    out.append(line).append("\n");
+  }
+  return out;
+}
+
+std::string fill_block(std::string_view block, const fields& values, escape as) {
+  std::string kept;
+  while (!block.empty()) {
+    const auto line = block.substr(0, block.find('\n'));
+    block.remove_prefix(std::min(line.size() + 1, block.size()));
+    if (as == escape::none && lacks_its_address(line, values)) continue;
+    if (!says_nothing(line, values, as)) kept.append(line).append("\n");
+  }
+  if (as == escape::none) kept = with_single_gaps(kept);
+  auto out = fill_in(kept, values, unknown::empty, as);
+  return as == escape::html ? ry_mail_html::without_dead_links(out) : out;
+}
+
+void add_site(fields& values, const site& at) {
+  values["app_url"] = at.app_url;
+  values["settings_url"] = at.settings_url;
+  values["product_name"] = at.product_name;
+}
+
+letter finish(letter l) {
+  l.title = one_line(std::move(l.title), longest_title);
+  l.body = one_line(std::move(l.body), longest_body);
+  l.url = web_address(std::move(l.url));
+  return l;
+}
+
+}  // namespace
+
+std::string fill(std::string_view pattern, const fields& values) {
+  return fill_in(pattern, values, unknown::empty, escape::none);
+}
+std::string fill_known(std::string_view pattern, const fields& values) {
+  return fill_in(pattern, values, unknown::kept, escape::none);
+}
+std::string fill_html(std::string_view pattern, const fields& values) {
+  return fill_in(pattern, values, unknown::empty, escape::html);
+}
+
+fields fields_of(const person& who) {
+  return {{"email", who.email},
+          {"name", who.name},
+          {"first_name", who.first_name()},
+          {"phone", who.phone},
+          {"avatar", who.avatar}};
+}
+
+fields fields_of(const json::object& payload, const person& who) {
+  auto out = fields_of(who);
+  for (const auto& m : payload) {
+    const std::string name(m.key().data(), m.key().size());
+    const auto& v = m.value();
+    if (v.is_string()) {
+      std::string text(v.get_string().data(), v.get_string().size());
+      // Such values become links.
+      if (name.size() >= 4 && name.compare(name.size() - 4, 4, "_url") == 0) text = web_address(std::move(text));
+      out[name] = std::move(text);
+    } else if (!v.is_structured() && !v.is_null()) {
+      out[name] = scalar_text(v);
+    }
+  }
+  const auto* details = payload.if_contains(details_member);
+  add_sentences(out, payload, details != nullptr && details->is_object() ? details->get_object() : json::object());
+  return out;
+}
+
+text_set parse_texts(std::string_view file) {
+  text_set out;
+  std::string* block = nullptr;
+  for (std::size_t n = 1; !file.empty(); ++n) {
+    const auto end = file.find('\n');
+    auto line = file.substr(0, end);
+    file.remove_prefix(end == file.npos ? file.size() : end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (!line.empty() && line.back() == ':') {
+      if (auto* next = block_of(out, line.substr(0, line.size() - 1))) {
+        if (!next->empty()) throw wrong_line(n, "repeats a block");
+        block = next;
+        continue;
+      }
+    }
+    if (block != nullptr) {
+      block->append(line).append("\n");
+      continue;
+    }
+    if (line.empty() || line.front() == '#') continue;
+    const auto colon = line.find(':');
+    auto* to = colon == line.npos ? nullptr : head_of(out, line.substr(0, colon));
+    if (to == nullptr) throw wrong_line(n, "is neither a known \"name: text\" line nor the start of a block");
+    auto text = line.substr(colon + 1);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    *to = text;
+  }
+  if (out.title.empty()) throw ry::bad_request("notifications.template", "the title is missing");
+  return out;
+}
+
+texts texts::load(const std::string& dir) {
+  texts out;
+  for (const auto& [name, file] : builtin_texts) out.all_[std::string(name)] = parse_texts(file);
+  if (dir.empty()) return out;
+  std::error_code bad;
+  for (const auto& entry : fs::directory_iterator(dir, bad)) {
+    const auto& path = entry.path();
+    const auto name = path.stem().string();
+    if (path.extension() != ".txt") continue;
+    if (!is_workflow_id(name)) {
+      throw ry::bad_request("notifications.template", path.string() + ": the file name is not a valid workflow id");
+    }
+    try {
+      out.all_[name] = parse_texts(read_file(path));
+    } catch (const ry::error& e) {
+      throw ry::bad_request("notifications.template", path.string() + ": " + std::string(e.message()));
+    }
+  }
+  if (bad) {
+    throw ry::bad_request("notifications.template", dir + " cannot be read: " + bad.message());
+  }
+  return out;
+}
+
+const text_set& texts::of(std::string_view workflow) const {
+  const auto found = all_.find(workflow);
+  return found != all_.end() ? found->second : all_.find(otherwise)->second;
+}
+
+letter texts::write(std::string_view workflow, const json::object& payload, const person& who, const site& at) const {
+  const auto& t = of(workflow);
+  auto values = fields_of(payload, who);
+  add_site(values, at);
+  letter l;
+  l.title = fill(t.title, values);
+  l.body = fill(t.body, values);
+  l.url = fill(t.url, values);
+  l.mail = fill_block(t.mail, values, escape::none);
+  l.html = fill_block(t.html, values, escape::html);
+  return finish(std::move(l));
+}
+
+letter texts::write_digest(std::string_view workflow, const std::vector<json::object>& payloads, const person& who,
+                           const site& at) const {
+  const auto& t = of(workflow);
+  auto values = fields_of(who);
+  add_site(values, at);
+  values["count"] = std::to_string(payloads.size());
+  const std::string_view line = t.digest_line.empty() ? t.title : t.digest_line;
+  const std::string_view html_line = t.digest_html_line.empty() ? line : t.digest_html_line;
+  std::string plain, list;
+  const auto shown = std::min(payloads.size(), most_digest_items);
+  for (std::size_t i = 0; i < shown; ++i) {
+    auto item = fields_of(payloads[i], who);
+    add_site(item, at);
+    plain += "- " + one_line(fill(line, item), longest_body) + "\n";
+    list += "<li>" + fill_html(html_line, item) + "</li>";
+  }
+  if (shown < payloads.size()) {
+    const auto rest = "and " + std::to_string(payloads.size() - shown) + " more";
+    plain += rest + "\n";
+    list += "<li>" + rest + "</li>";
+  }
+  letter l;
+  l.title = fill(t.digest_title.empty() ? std::string_view("{{count}} notifications") : t.digest_title, values);
+  l.url = at.app_url;
+  values["items"] = plain;
+  l.body = fill(t.digest_body.empty() ? std::string_view("{{items}}") : t.digest_body, values);
+  l.mail = fill_block(t.digest_mail.empty() ? default_digest_mail : t.digest_mail, values, escape::none);
+  // The list is already HTML, so it is inserted after the rest was escaped.
+  const std::string_view html = t.digest_html.empty() ? default_digest_html : t.digest_html;
+  const auto begin = html.find("{{items}}");
+  l.html = fill_block(html.substr(0, begin), values, escape::html);
+  if (begin != html.npos) {
+    while (l.html.ends_with('\n')) l.html.pop_back();
+    l.html += ry_mail_html::without_dead_links(list) + fill_block(html.substr(begin + 9), values, escape::html);
+  }
+  return finish(std::move(l));
+}
+
+}  // namespace notifications

@@ -1,0 +1,28 @@
+// Checkpoints of a run ("borders"): one statement commits everything since the last checkpoint. On the run's executor.
+#pragma once
+#include "module_context.hpp"
+
+namespace runs {
+
+inline constexpr std::int64_t reserve_window = 32;  // events that may be delivered before the next checkpoint
+
+// Includes the tokens written to the provider's cache if there are any, like runs.terminal_payload.
+std::string usage_json(const token_usage& u);
+// Appends the event that tells clients what was left out of a model request or changed in it.
+void append_notice(live_run& run, std::string_view code, std::string_view message);
+
+// Records the usage of an answer and its charge; the next checkpoint charges it once.
+void bill(live_run& run, const token_usage& usage, std::int64_t micro);
+// Warns if the usage since the last checkpoint exceeded a soft budget.
+void warn_of_budget(live_run& run);
+// Whether the run's budget and its account's balance allow the next step. Recorded charges that are not committed yet
+// count.
+budget_verdict may_spend(const module_context& p, const live_run& run, spending_step step);
+
+// Commits the events since hold(), the charges and the rest of the record; retries while the database is unavailable.
+// Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error on a permanent
+// database error.
+enum class stored { yes, not_ours };
+ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_record what);
+
+}  // namespace runs

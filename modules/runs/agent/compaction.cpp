@@ -1,0 +1,130 @@
+#include "agent/compaction.hpp"
+
+#include "agent/answer_outcome.hpp"
+#include "agent/checkpoint.hpp"
+#include "agent/context.hpp"
+#include "agent/history.hpp"
+#include "agent/model_call.hpp"
+#include "agent/retry.hpp"
+#include "agent/tools/tool_search.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr int most_rounds = 3;
+constexpr std::int64_t summary_tokens = 2048;
+constexpr std::int64_t summary_tries = 2;
+
+struct summary {
+  bool interrupted = false;
+  std::string text;  // empty: the model could not be asked, or returned no text
+  token_usage usage;  // of all attempts
+  token_usage charged;  // of the attempt that returned text or was interrupted
+};
+
+// Uses the model that will continue the run.
+ry::task<summary> summarise(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                            std::string text) {
+  summary out;
+  const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
+  const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
+  for (std::int64_t tries = 1;; ++tries) {
+    model_call call(p, run, by.provider, model_call::audience::nobody);
+    const ry_status begun = call.start(request);
+    if (begun == RY_OK) co_await call.finished();
+    out.usage += call.usage();
+    if (run->must_break()) {
+      out.interrupted = true;
+      out.charged = call.usage();
+      co_return out;
+    }
+    const ry_status st = begun != RY_OK ? begun : call.status();
+    if (st == RY_OK) {
+      const std::string text = call.take_text();
+      const bool has_text = !is_blank(text);
+      const outcome how = judge_answer({call.finish(), has_text, false, false});
+      if (is_charged(how, has_text)) out.charged = call.usage();
+      if (how == outcome::complete || how == outcome::cut) out.text = trim(text);
+      co_return out;
+    }
+    failed_attempt f;
+    f.status = st;
+    f.retry_after_s = call.retry_after_s();
+    f.tries = tries;
+    f.max_tries = summary_tries;
+    f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
+    const next_try next = after_failure(f);
+    if (next.how != next_try::what::same_model) co_return out;
+    co_await interruptible_sleep(p.ctx, run, next.wait_ms);
+    if (run->must_break()) {
+      out.interrupted = true;
+      co_return out;
+    }
+  }
+}
+
+}  // namespace
+
+ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                             std::int64_t room) {
+  fitted out;
+  for (int round = 1;; ++round) {
+    const loaded there = co_await load_history(p, run);
+    if (there == loaded::broken_off) {
+      out.how = fitted::end::interrupted;
+      co_return out;
+    }
+    if (estimate_tokens(run->messages) <= room) co_return out;
+    std::vector<chat_message> messages = run->messages;
+    if (shorten_old(messages, room) <= room) {
+      out.shortened = std::move(messages);
+      co_return out;
+    }
+    const std::size_t count = round > most_rounds ? 0 : to_summarise(messages, room);
+    if (count == 0) {
+      shorten_recent(messages, room);
+      out.shortened = std::move(messages);
+      co_return out;
+    }
+    const std::int64_t covers_to = messages[count - 1].position;
+    if (covers_to == 0) {
+      // This worker wrote the message and never read it back: its position in the thread is unknown.
+      run->messages_known = false;
+      continue;
+    }
+    const std::string text = transcript(messages, count, room);
+    const summary made = co_await summarise(p, run, by, text);
+    const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.charged);
+    bill(*run, made.usage, charge);
+    if (made.interrupted) {
+      out.how = fitted::end::interrupted;
+      co_return out;
+    }
+    step_record record;
+    run->buffer.hold();
+    run->buffer.append("context_compacted")
+        .integer("step", run->step + 1)
+        .integer("messages", static_cast<std::int64_t>(count))
+        .text("model", by.name)
+        .json("usage", usage_json(made.usage))
+        .json("credits", credits_text(charge));
+    warn_of_budget(*run);
+    stored_message message{p.ctx.new_uuid(), "summary", summary_body(made.text, messages, count, room)};
+    messages.resize(count);
+    message.body = with_loaded_tools(std::move(message.body), tools_in_use(messages));
+    record.messages.push_back(std::move(message));
+    record.covers_to = covers_to;
+    record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);
+    record.charge_note =
+        "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(by.name) + ",\"summary\":true}";
+    run->messages_known = false;
+    const stored kept = co_await persist(p, run, std::move(record));
+    if (kept == stored::not_ours) {
+      out.how = fitted::end::lost;
+      co_return out;
+    }
+  }
+}
+
+}  // namespace runs

@@ -1,0 +1,25 @@
+// Compaction: fits a run's history into a model's context window, if necessary with a summary. The summary becomes part
+// of the thread, so that a worker that takes the run over sends the same history. On the run's executor.
+#pragma once
+#include <optional>
+
+#include "module_context.hpp"
+
+namespace runs {
+
+struct model_choice_in_use {
+  std::string name;  // as configured
+  std::string model;  // the provider's own name
+  provider_set::handle provider;
+};
+
+struct fitted {
+  enum class end { fits, interrupted, lost } how = end::fits;
+  std::optional<std::vector<chat_message>> shortened;  // replaces run->messages, which are loaded
+};
+
+// room: tokens available for messages.
+ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                             std::int64_t room);
+
+}  // namespace runs

@@ -1,0 +1,39 @@
+// Finds the images of a request that the model's provider does not accept, and the size to scale them to. Pure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/conversation.hpp"
+#include "agent/image_cache.hpp"
+#include "ry/ext/llm_provider.h"
+
+namespace runs {
+
+// Limits for a scaled image.
+struct image_target {
+  std::uint32_t side = 0;  // pixels
+  std::size_t bytes = 0;
+};
+image_target target_for(const ry_llm_limits& limits);
+
+struct image_misfit {
+  std::size_t message = 0, part = 0;  // indices
+  std::string bytes;
+};
+// Images in user messages and tool results, by their bytes. Leaves out what cannot be read as an image.
+std::vector<image_misfit> images_that_do_not_fit(const std::vector<chat_message>& messages,
+                                                 const ry_llm_limits& limits);
+// Whether the body contains the bytes of an image.
+bool holds_image_data(const chat_message& m);
+
+// Replaces an image by the scaled one, or by a text about its problem.
+void replace_image(chat_message& m, std::size_t part, const scaled_picture& to);
+
+// Texts for the model.
+inline constexpr std::string_view first_frame_note = "[Only the first frame of this animation is shown.]";
+std::string left_out_note(std::string_view problem);
+
+}  // namespace runs

@@ -1,0 +1,43 @@
+// Scales images down for a model's provider, with runyard-extract in the sandbox. On the run's executor.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/image_cache.hpp"
+#include "agent/image_fit.hpp"
+#include "module_context.hpp"
+
+namespace runs {
+
+// Largest file that is scaled; larger images are not shown.
+inline constexpr std::uint64_t most_scalable_bytes = 64u << 20;
+
+class image_scaler {
+ public:
+  // For one request: all its images share the time limit runs.upload_read_seconds.
+  image_scaler(module_context& p, std::shared_ptr<live_run> run, const ry_llm_limits& limits);
+
+  // Scales a file of the run's workspace, which is open. `beginning` (its first bytes) and `size` are its cache key.
+  ry::task<scaled_ptr> scale_file(std::string path, std::string_view beginning, std::uint64_t size);
+  // Replaces the images that do not fit; sets `out` if there are any. A text replaces an image that cannot be scaled,
+  // and an event tells the clients why.
+  ry::task<void> fit_images(const std::vector<chat_message>& messages, std::optional<std::vector<chat_message>>& out);
+
+ private:
+  ry::task<scaled_ptr> scale(std::string key, std::string file, std::string_view input);
+  std::string key_of(std::string_view bytes, std::uint64_t size) const;
+  // Once per run and image.
+  void tell(const std::string& key, std::string_view problem);
+
+  module_context& context_;
+  const std::shared_ptr<live_run> run_;
+  const ry_llm_limits limits_;
+  const image_target target_;
+  const std::int64_t until_ms_;
+};
+
+}  // namespace runs

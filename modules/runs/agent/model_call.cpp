@@ -1,0 +1,221 @@
+#include "agent/model_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/answer_outcome.hpp"
+#include "agent/checkpoint.hpp"
+#include "models/model_probe.hpp"
+#include "text.hpp"
+
+namespace runs {
+
+namespace {
+
+// Limit for one answer: text, reasoning and arguments. Far above real answers; an answer is in memory several times.
+constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+// Each chunk becomes an event. Many times the tokens of the longest answers, but bounds the log.
+constexpr std::size_t most_pieces = 500'000;
+// Time for a driver to end a cancelled answer.
+constexpr std::uint64_t grace_ms = 10'000;
+
+ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) {
+  (void)co_await ctx.sleep(ms);
+}
+
+}  // namespace
+
+model_call::model_call(module_context& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who)
+    : context_(p), run_(std::move(run)), provider_(std::move(provider)), writer_(p.writers.of(run_->exec)), who_(who) {}
+
+ry_status model_call::start(std::string_view request_json) {
+  ry_llm_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_text = [](void* ctx, ry_str text) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(text.len)) return;
+    (void)ry::guard([&] {
+      self->text_ += ry::view(text);
+      self->add("llm_response_chunk", ry::view(text));
+    });
+  };
+  sink.on_reasoning = [](void* ctx, ry_str text) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(text.len)) return;
+    (void)ry::guard([&] { self->add("reasoning_chunk", ry::view(text)); });
+  };
+  sink.on_tool_call = [](void* ctx, ry_str id, ry_str name, ry_str arguments) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(id.len + name.len + arguments.len)) return;
+    (void)ry::guard([&] {
+      self->calls_.push_back(read_tool_call(ry::view(id), ry::view(name), ry::view(arguments), self->calls_));
+    });
+  };
+  sink.on_reasoning_block = [](void* ctx, ry_str block) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->keeps(block.len)) return;
+    (void)ry::guard([&] {
+      self->reasoning_ += self->reasoning_.empty() ? '[' : ',';
+      self->reasoning_ += ry::view(block);
+    });
+  };
+  sink.on_end = [](void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    self->status_ = st;
+    if (end != nullptr) {
+      self->usage_ = read_usage(end->usage);
+      self->finish_ = end->finish;
+    }
+    if (err != nullptr) {
+      self->retry_after_s_ = err->retry_after_s;
+      (void)ry::guard([&] { self->message_ = plain_sentence(ry::view(err->message)); });
+      if (st != RY_CANCELLED) (void)ry::guard([&] { self->log_failure(*err); });
+    }
+    if (st == RY_OK) {
+      self->status_ = status_of_answer(self->finish_, !self->calls_.empty());
+      if (self->status_ != RY_OK)
+        (void)ry::guard([&] {
+          self->message_ = self->finish_ == RY_LLM_FINISH_ERROR ? "The provider reported that the answer failed"
+                                                                : "The model announced tool calls but made none";
+        });
+    }
+    if (self->too_long_) {
+      self->status_ = RY_FAILED_PRECONDITION;
+      (void)ry::guard([&] {
+        self->message_ = "The model's answer " + (self->pieces_ > most_pieces
+                                                      ? "has more than " + std::to_string(most_pieces) + " pieces"
+                                                      : "is longer than " + size_text(most_bytes));
+      });
+    }
+    self->count(self->status_);
+    self->ended_ = true;
+    self->done_.set();
+    if (self->grace_) self->grace_->cancel(RY_WHY_USER);
+  };
+  sink.on_notice = [](void* ctx, ry_str code, ry_str message) noexcept {
+    auto* self = static_cast<model_call*>(ctx);
+    if (!self->fits(message.len)) return;
+    (void)ry::guard([&] { self->note(ry::view(code), plain_sentence(ry::view(message))); });
+  };
+  begun_us_ = context_.ctx.mono_us();
+  sink_ = context_.sinks.open(provider_, run_->exec, sink, this);
+  const ry_status begun = provider_->of->table->complete(
+      provider_->of->self, provider_->instance, ry::str(request_json), run_->exec, &sink_guards::sink(), sink_, &call_);
+  context_.sinks.returned(sink_, begun);
+  if (begun != RY_OK && !ended_) count(begun);
+  return begun;
+}
+
+// Logs the causes that clients must not see.
+void model_call::log_failure(const ry_error_view& err) const {
+  const std::string cause = cause_of(err);
+  run_->note_cause("provider " + provider_->name + ": " + message_ + (cause.empty() ? "" : " (" + cause + ")"));
+  context_.ctx.warn("a model request failed", {{"run", run_->who.run.to_string()},
+                                               {"account", run_->who.account.to_string()},
+                                               {"driver", provider_->of->name},
+                                               {"provider", provider_->name},
+                                               {"reason", ry::view(err.reason)},
+                                               {"error", message_},
+                                               {"cause", cause}});
+}
+
+void model_call::count(ry_status st) const {
+  const provider_figures& f = context_.figures.provider(provider_->name);
+  f.requests.add(provider_figures::outcome_of(st));
+  f.seconds.observe(static_cast<double>(context_.ctx.mono_us() - begun_us_) / 1e6);
+  f.input.add(static_cast<double>(usage_.input));
+  f.output.add(static_cast<double>(usage_.output));
+  f.cached.add(static_cast<double>(usage_.cached));
+}
+
+bool model_call::fits(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= most_bytes && ++pieces_ <= most_pieces) return true;
+  return stop_too_long();
+}
+
+// Blocks repeat the reasoning text, so they are counted separately.
+bool model_call::keeps(std::size_t bytes) {
+  if (bytes <= most_bytes - std::min(most_bytes, reasoning_.size())) return true;
+  return stop_too_long();
+}
+
+bool model_call::stop_too_long() {
+  if (!std::exchange(too_long_, true)) abort();
+  return false;
+}
+
+void model_call::add(std::string_view type, std::string_view text) {
+  if (text.empty() || who_ == audience::nobody) return;
+  if (!std::exchange(run_->text_shown, true)) {
+    run_->first_token_ms = run_->age_ms();
+    context_.figures.first_token.observe(static_cast<double>(*run_->first_token_ms) / 1e3);
+  }
+  run_->buffer.append(type).text("content", text);
+  run_->deliver_soon();
+  writer_.touch(run_);
+}
+
+void model_call::note(std::string_view code, std::string_view message) {
+  context_.ctx.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
+                                                             {"provider", provider_->name},
+                                                             {"code", std::string(code)},
+                                                             {"message", std::string(message)}});
+  if (who_ == audience::nobody) return;
+  append_notice(*run_, code, message);
+  run_->deliver_soon();
+  writer_.touch(run_);
+}
+
+ry::task<void> model_call::finished() {
+  live_run::working busy(*run_, *this);
+  if (too_long_) abort();  // exceeded before the call handle was known
+  while (!ended_ && !aborted_) (void)co_await done_.wait();
+  if (ended_) co_return;
+  grace_.emplace();
+  co_await ry::with_cancel(grace_->token(), plain_sleep(context_.ctx, grace_ms));
+  if (!ended_) give_up();
+}
+
+void model_call::abort() noexcept {
+  if (ended_) return;
+  aborted_ = true;
+  done_.set();
+  if (call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
+}
+
+void model_call::give_up() {
+  context_.sinks.let_go(sink_, "it did not call on_end within ten seconds after cancel()");
+  status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
+  message_ = "The model provider did not finish its answer";
+  run_->note_cause("provider " + provider_->name + ": its driver did not end a cancelled answer");
+  count(status_);
+  ended_ = true;
+}
+
+std::string model_call::take_reasoning() {
+  if (!reasoning_.empty()) reasoning_ += ']';
+  return std::move(reasoning_);
+}
+
+std::string model_call::error_text(ry_status st) const {
+  if (!message_.empty()) return message_;
+  return std::string("The model could not be asked: ") + ry::status_name(st);
+}
+
+namespace {
+
+struct sleep_guard : abortable {
+  ry::cancel_source source;
+  void abort() noexcept override { source.cancel(RY_WHY_USER); }
+};
+
+}  // namespace
+
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms) {
+  sleep_guard guard;
+  live_run::working busy(*run, guard);
+  co_await ry::with_cancel(guard.source.token(), plain_sleep(ctx, ms));
+}
+
+}  // namespace runs

@@ -1,0 +1,72 @@
+// One request to a language model; the answer goes to the run's event buffer as it arrives.
+// Thread: the run's executor. Lifetime: the frame that awaits it, which must outlive on_end.
+#pragma once
+#include <optional>
+
+#include "module_context.hpp"
+
+namespace runs {
+
+class model_call : abortable {
+ public:
+  // Whether clients see the answer as it arrives.
+  enum class audience { readers, nobody };
+  model_call(module_context& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who);
+  model_call(const model_call&) = delete;
+
+  ry_status start(std::string_view request_json);
+  // Waits for the end of the answer; an interruption of the run closes the connection first.
+  ry::task<void> finished();
+
+  ry_status status() const { return status_; }
+  token_usage usage() const { return usage_; }
+  // RY_LLM_FINISH_*; 0: not reported.
+  std::int32_t finish() const { return finish_; }
+  std::uint32_t retry_after_s() const { return retry_after_s_; }
+  // A sentence about a failure, for the client.
+  std::string error_text(ry_status st) const;
+  std::string take_text() { return std::move(text_); }
+  std::vector<tool_call> take_calls() { return std::move(calls_); }
+  // Blocks that the provider requires with the message in later requests: a JSON array, or empty.
+  std::string take_reasoning();
+
+ private:
+  void abort() noexcept override;
+  // The driver did not end the cancelled answer: the run continues without it.
+  void give_up();
+  // Counts the end of the request, once.
+  void count(ry_status st) const;
+  void log_failure(const ry_error_view& err) const;
+  void add(std::string_view type, std::string_view text);
+  // The driver left out a part of the request; reports it to the clients and the log.
+  void note(std::string_view code, std::string_view message);
+  // Counts received bytes of the answer. Returns false if the answer is too long; the request is then cancelled.
+  bool fits(std::size_t bytes);
+  // Like fits(), for blocks that later requests return to the provider.
+  bool keeps(std::size_t bytes);
+  bool stop_too_long();
+
+  module_context& context_;
+  std::shared_ptr<live_run> run_;
+  const provider_set::handle provider_;
+  event_log_writer& writer_;
+  const audience who_;
+  void* call_ = nullptr;
+  void* sink_ = nullptr;  // handle of sink_guards
+  bool ended_ = false, too_long_ = false, aborted_ = false;
+  std::size_t bytes_ = 0, pieces_ = 0;
+  std::string text_, message_, reasoning_;
+  std::vector<tool_call> calls_;
+  token_usage usage_;
+  ry_status status_ = RY_UNKNOWN;
+  std::int32_t finish_ = 0;
+  std::uint32_t retry_after_s_ = 0;
+  std::int64_t begun_us_ = 0;
+  ry::signal done_;  // ended or aborted
+  std::optional<ry::cancel_source> grace_;  // of the wait for a cancelled answer
+};
+
+// Sleeps; an interruption of the run ends the sleep early.
+ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms);
+
+}  // namespace runs

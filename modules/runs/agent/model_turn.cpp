@@ -1,0 +1,270 @@
+#include "agent/model_turn.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "agent/checkpoint.hpp"
+#include "agent/compaction.hpp"
+#include "agent/context.hpp"
+#include "agent/history.hpp"
+#include "agent/loop_turn.hpp"
+#include "agent/model_call.hpp"
+#include "agent/pictures.hpp"
+#include "agent/retry.hpp"
+#include "agent/tools/tool_offer.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+using run_ptr = std::shared_ptr<live_run>;
+
+constexpr int most_narrowings = 2;
+
+ry::task<std::string> system_prompt(module_context& p, run_ptr run) {
+  const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
+  ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
+      [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
+        return p.agents->get(p.agents.self(), ry::str(account), ry::str(agent), run->who.agent_version, exec, fn, ctx);
+      },
+      [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
+  // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error no model is
+  // asked.
+  if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
+  std::string prompt = system ? std::move(*system) : std::string();
+  if (prompt.empty()) prompt = p.config.system_prompt;
+  co_return prompt_in_mode(std::move(prompt), run->who.mode, p.config.code_instructions);
+}
+
+// Limit for the instructions of all tool sources: an eighth of the model's window, at four bytes per token.
+std::size_t most_instructions(std::int64_t window_tokens) {
+  constexpr std::int64_t most_bytes = 32 * 1024;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, most_bytes));
+}
+
+std::string unless_blank(std::string text) {
+  return is_blank(text) ? std::string() : std::move(text);
+}
+
+std::uint32_t any_number(const ry::context& ctx) {
+  const ry::uuid id = ctx.new_uuid();
+  std::uint32_t n;
+  std::memcpy(&n, id.bytes + 12, sizeof n);
+  return n;
+}
+
+// Records the usage of a failed attempt, which is free of charge, and tells clients to drop its output.
+void close_attempt(module_context& p, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
+                   std::string_view code) {
+  bill(*run, usage, 0);
+  const auto to = static_cast<std::int64_t>(run->buffer.last());
+  {
+    event_text aborted = run->buffer.append("turn_aborted");
+    aborted.integer("step", run->step + 1)
+        .integer("attempt", t.attempt)
+        .integer("from_sequence", static_cast<std::int64_t>(from))
+        .integer("to_sequence", to);
+    if (usage.input != 0 || usage.output != 0)
+      aborted.json("usage", usage_json(usage)).json("credits", credits_text(0));
+  }
+  if (!code.empty())
+    run->buffer.append("error").text("message", t.error).text("error_code", code).boolean("recoverable", true);
+  run->deliver_soon();
+  p.writers.of(run->exec).touch(run);
+}
+
+// The parameters of a request. A demand for a tool call applies only to the run's first answer: otherwise the model
+// could never give its final answer.
+model_parameters parameters_for(live_run& run, const settings& config, const std::string& model,
+                                const tool_catalog& catalog) {
+  model_parameters out = merged(run.who.parameters, config.options_of(model));
+  if (!demands_call(out)) {
+    if (catalog.tools.empty()) out.tool_choice.clear();
+    return out;
+  }
+  const std::string tool = named_tool(out);
+  if (catalog.tools.empty() || (!tool.empty() && catalog.find(tool) == nullptr)) {
+    if (run.step == 0) append_notice(run, "parameter_skipped", "tool_choice was left out: the run has no such tool");
+    out.tool_choice.clear();
+  } else if (run.step > 0) {
+    out.tool_choice.clear();
+  }
+  return out;
+}
+
+// A complete model request. Built before the answer begins, so that nothing else stays in memory while it arrives.
+struct question {
+  // unknown: no provider of that name. lost, interrupted, unaffordable: see turn.
+  enum class end { ready, unknown, lost, interrupted, unaffordable } how = end::unknown;
+  provider_set::handle provider;
+  std::string request;
+  std::int64_t window = 0;  // of the model, in tokens
+};
+
+ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog, const std::string& model,
+                             question& out) {
+  model_choice_in_use by;
+  by.name = model;
+  const std::optional<model_target> target = p.config.target(by.name);
+  if (target) by.provider = p.providers.find(target->provider);
+  if (!by.provider) co_return;
+  by.model = target->model;
+  std::string prompt = co_await system_prompt(p, run);
+  out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
+  prompt += instructions_section(catalog->instructions, most_instructions(out.window));
+  model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
+  const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
+  parameters.max_output_tokens.reset();
+  const std::string further = members_of(parameters);
+  const tool_offer tools =
+      co_await offer_tools(p, run, catalog, by.name, by.provider, by.model, named_tool(parameters));
+  if (tools.how == tool_offer::end::broken_off) {
+    out.how = question::end::interrupted;
+    co_return;
+  }
+  const std::int64_t room = room_for_messages(out.window, max_output, prompt, tools.json);
+  const fitted fit = co_await fit_history(p, run, by, room);
+  if (fit.how != fitted::end::fits) {
+    out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
+    co_return;
+  }
+  if (may_spend(p, *run, spending_step::ask_model) != budget_verdict::go_on) {
+    out.how = question::end::unaffordable;
+    co_return;
+  }
+  const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
+  const std::optional<std::vector<chat_message>> shown_to_it =
+      co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
+  const auto build = [&] {
+    return build_request({by.model, prompt, tools.json, max_output, further}, shown_to_it ? *shown_to_it : history);
+  };
+  std::uint64_t bytes = 0;
+  if (shown_to_it)
+    for (const chat_message& m : *shown_to_it) bytes += m.body.size();
+  if (bytes > most_in_a_turn) {
+    out.request = co_await p.ctx.run_blocking(build);
+  } else {
+    out.request = build();
+  }
+  out.provider = std::move(by.provider);
+  out.how = question::end::ready;
+}
+
+}  // namespace
+
+ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bool continues, turn& out) {
+  out = {};
+  const std::vector<std::string> chain = p.config.chain(run->who.model);
+  std::int64_t shown = 0, tries = 0;
+  int narrowings = 0;
+  bool was_empty = false;  // an earlier answer was empty
+  std::size_t refused_bytes = 0;  // of a request that was too long
+  // If a fallback model answered the previous steps, ask it first.
+  run->answering = std::min(run->answering, chain.size() - 1);
+  for (;;) {
+    const bool has_fallback = run->answering + 1 < chain.size();
+    out.model = chain[run->answering];
+    question q;
+    co_await make_question(p, run, catalog, out.model, q);
+    if (q.how == question::end::unknown) {
+      out.error = "The model \"" + out.model + "\" names no provider that is configured and loaded";
+      if (!has_fallback) co_return;
+      ++run->answering;
+      run->narrowed_window = 0;
+      continue;
+    }
+    if (q.how != question::end::ready) {
+      out.how = q.how == question::end::lost           ? turn::end::lost
+                : q.how == question::end::unaffordable ? turn::end::unaffordable
+                                                       : turn::end::interrupted;
+      co_return;
+    }
+    if (refused_bytes != 0 && q.request.size() >= refused_bytes) co_return;  // nothing left to shorten
+
+    out.attempt = run->attempt_base + ++shown;
+    ++tries;
+    run->buffer.append("llm_response_start")
+        .integer("step", run->step + 1)
+        .integer("attempt", out.attempt)
+        .text("model", out.model);
+    const std::uint64_t from = run->buffer.last();
+    run->deliver_soon();
+    p.writers.of(run->exec).touch(run);
+    release_history(*run);
+    model_call call(p, run, q.provider, model_call::audience::readers);
+    const ry_status begun = call.start(q.request);
+    const std::size_t sent_bytes = q.request.size();
+    const std::int64_t sent_tokens = run->messages_known ? 0 : estimate_tokens(q.request);
+    ry::give_back(q.request);
+    if (begun == RY_OK) co_await call.finished();
+    if (run->must_break()) {
+      out.how = turn::end::interrupted;
+      out.open = true;
+      out.usage = call.usage();
+      out.text = unless_blank(call.take_text());
+      co_return;
+    }
+    const ry_status st = begun != RY_OK ? begun : call.status();
+    if (st == RY_OK) {
+      out.text = unless_blank(call.take_text());
+      out.calls = call.take_calls();
+      out.finish = call.finish();
+      out.means = judge_answer({out.finish, !out.text.empty(), !out.calls.empty(), continues});
+      if (out.means == outcome::empty && !was_empty) {
+        was_empty = true;
+        out.error = "The model gave an empty answer";
+        p.figures.provider(q.provider->name).same_again.add();
+        close_attempt(p, run, out, from, call.usage(), "LLM_RETRY");
+        continue;
+      }
+      out.how = turn::end::answered;
+      out.open = true;
+      out.usage = call.usage();
+      out.reasoning = call.take_reasoning();
+      co_return;
+    }
+
+    out.error = call.error_text(st);
+    if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
+      // The window is smaller than configured, or the estimate was wrong.
+      ++narrowings;
+      run->narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
+      refused_bytes = sent_bytes;
+      close_attempt(p, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
+      continue;
+    }
+    failed_attempt f;
+    f.status = st;
+    f.retry_after_s = call.retry_after_s();
+    f.tries = tries;
+    f.max_tries = p.config.max_attempts;
+    f.has_fallback = has_fallback;
+    f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
+    f.random = any_number(p.ctx);
+    const next_try next = after_failure(f);
+    if (next.how == next_try::what::give_up) {
+      close_attempt(p, run, out, from, call.usage(), {});
+      co_return;
+    }
+    const bool other = next.how == next_try::what::next_model;
+    const provider_figures& count = p.figures.provider(q.provider->name);
+    (other ? count.next_model : count.same_again).add();
+    close_attempt(p, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
+    if (other) {
+      ++run->answering;
+      run->narrowed_window = 0;
+      tries = 0;
+      narrowings = 0;
+      was_empty = false;
+      refused_bytes = 0;
+      continue;
+    }
+    co_await interruptible_sleep(p.ctx, run, next.wait_ms);
+    if (run->must_break() || run->why() == RY_WHY_SHUTDOWN) {
+      out.how = turn::end::interrupted;
+      co_return;
+    }
+  }
+}
+
+}  // namespace runs

@@ -1,0 +1,76 @@
+#include "agent/output_stream.hpp"
+
+#include <utility>
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call
+
+}  // namespace
+
+struct output_stream::waiter {
+  output_stream* of = nullptr;
+  ry::cancel_source source;
+};
+
+output_stream::output_stream(module_context& p, std::shared_ptr<live_run> run, std::string id, kind what)
+    : context_(p), run_(std::move(run)), id_(std::move(id)), kind_(what) {}
+
+output_stream::~output_stream() {
+  if (!waiter_) return;
+  waiter_->of = nullptr;
+  waiter_->source.cancel(RY_WHY_USER);
+}
+
+void output_stream::add(std::string_view bytes) {
+  if (sent_ + carry_.size() >= most_output_bytes) return;
+  carry_ += bytes;
+  if (!waiter_) tell();
+}
+
+void output_stream::end() {
+  if (!carry_.empty()) emit(carry_);
+  carry_.clear();
+}
+
+void output_stream::tell() {
+  const std::size_t whole = whole_characters(carry_);
+  if (whole == 0) return;
+  if (kind_ == kind::progress && !pace_.take(context_.ctx.mono_us())) return wait();
+  emit(std::string_view(carry_).substr(0, whole));
+  carry_.erase(0, whole);
+}
+
+// If the timer cannot be started, the next report or the end of the call sends the reports.
+void output_stream::wait() {
+  waiter_ = std::make_shared<waiter>();
+  waiter_->of = this;
+  const bool waits =
+      context_.ctx.spawn(tell_later(context_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
+  if (!waits) waiter_.reset();
+}
+
+ry::task<void> output_stream::tell_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us) {
+  const ry::result<void> slept = co_await p.ctx.sleep(static_cast<std::uint64_t>(us) / 1000 + 1);
+  if (!slept || w->of == nullptr) co_return;
+  w->of->waiter_.reset();
+  w->of->tell();
+}
+
+void output_stream::emit(std::string_view text) {
+  sent_ += text.size();
+  if (kind_ == kind::progress) {
+    const std::string_view reports = text.substr(0, text.find_last_not_of('\n') + 1);
+    run_->buffer.append("tool_progress")
+        .text("tool_call_id", id_)
+        .text("message", reports.substr(reports.rfind('\n') + 1));
+  }
+  run_->buffer.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
+  run_->deliver_soon();
+  context_.writers.of(run_->exec).touch(run_);
+}
+
+}  // namespace runs

@@ -1,0 +1,66 @@
+// Sends the output of a running tool to the run's event stream. On the run's executor.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "module_context.hpp"
+#include "stream/live_run.hpp"
+
+namespace runs {
+
+// Rate limit of progress events: a burst of `burst`, then `per_second`. Users choose the MCP servers that send the reports,
+// and each report would otherwise become an event.
+class progress_pace {
+ public:
+  static constexpr std::int64_t burst = 100, per_second = 10;
+
+  // Takes a permit for one report; false if the rate is exceeded.
+  bool take(std::int64_t now_us) {
+    if (last_us_ != 0)
+      left_us_ = std::min(burst * interval_us, left_us_ + std::max<std::int64_t>(0, now_us - last_us_));
+    last_us_ = now_us;
+    if (left_us_ < interval_us) return false;
+    left_us_ -= interval_us;
+    return true;
+  }
+  // Time until the next permit.
+  std::int64_t wait_us() const { return std::max<std::int64_t>(0, interval_us - left_us_); }
+
+ private:
+  static constexpr std::int64_t interval_us = 1'000'000 / per_second;
+  std::int64_t left_us_ = burst * interval_us, last_us_ = 0;
+};
+
+// Sends whole characters, up to a size limit. Progress reports above the rate limit are combined into one event.
+class output_stream {
+ public:
+  // progress: the text consists of progress reports, which the stream also has as `tool_progress` events.
+  enum class kind { output, progress };
+  output_stream(module_context& p, std::shared_ptr<live_run> run, std::string id, kind what);
+  output_stream(const output_stream&) = delete;
+  ~output_stream();
+
+  void add(std::string_view bytes);
+  void end();
+
+ private:
+  struct waiter;  // timer for the reports in carry_
+  static ry::task<void> tell_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us);
+  void tell();
+  void wait();
+  void emit(std::string_view text);
+
+  module_context& context_;
+  std::shared_ptr<live_run> run_;
+  std::string id_, carry_;
+  const kind kind_;
+  std::size_t sent_ = 0;
+  progress_pace pace_;
+  std::shared_ptr<waiter> waiter_;
+};
+
+}  // namespace runs

@@ -1,0 +1,37 @@
+// Images of user messages: the thread stores their workspace path; a request contains their bytes, for models with
+// vision only.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "module_context.hpp"
+#include "ry/ext/llm_provider.h"
+
+namespace runs {
+
+// Limits of one request, within those of the providers.
+constexpr std::size_t most_pictures = 20;
+constexpr std::uint64_t most_picture_bytes = 5u << 20;  // of one image that is not scaled down
+constexpr std::uint64_t most_pictures_bytes = 20u << 20;  // of all images
+struct picture {
+  std::string path, media_type;
+};
+// A user message with its text and images. Pure, like the next two functions.
+std::string user_body_with(std::string_view text, const std::vector<picture>& pictures);
+// The paths of a body's images, in order; usually none.
+std::vector<std::string> pictures_in(std::string_view body);
+// The body for a request: with the bytes of images (base64, by path), the notes that replace or follow images (by
+// path), and the text.
+std::string resolve_pictures(std::string_view body, const std::map<std::string, std::string>& base64,
+                             const std::map<std::string, std::string>& notes = {});
+
+// The messages for `model`; nullopt: unchanged. Shows the user's latest images; a model without vision gets no images,
+// not even those of tools. Images beyond the limits are scaled down. On the run's executor.
+ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context& p, std::shared_ptr<live_run> run,
+                                                                 std::string model, ry_llm_limits limits,
+                                                                 const std::vector<chat_message>& messages);
+
+}  // namespace runs

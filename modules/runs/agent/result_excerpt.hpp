@@ -1,0 +1,15 @@
+// The beginning of a run's result, for notifications. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/conversation.hpp"
+
+namespace runs {
+
+// The first 1000 bytes, in whole characters, of the run's last answer with text; a continued answer begins with its
+// first part. Empty: there is none.
+std::string beginning_of_result(const std::vector<chat_message>& messages);
+
+}  // namespace runs

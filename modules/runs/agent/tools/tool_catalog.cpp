@@ -1,0 +1,153 @@
+#include "agent/tools/tool_catalog.hpp"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "agent/checkpoint.hpp"
+#include "agent/history.hpp"
+#include "agent/model_call.hpp"
+#include "agent/tools/tool_scope.hpp"
+#include "agent/tools/tool_source_text.hpp"
+#include "json/members.hpp"
+#include "store/transient_error.hpp"
+#include "text.hpp"
+
+namespace runs {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::uint64_t first_list_pause_ms = 100, last_list_pause_ms = 400;
+
+constexpr std::string_view sandbox_tools = R"json([
+{"name":"shell","description":"Runs a command with /bin/sh in the sandbox. The working directory is /workspace, which keeps its files between calls. There is no network. Returns the output and the exit code.","parameters":{"type":"object","properties":{"command":{"type":"string","description":"The command line"},"timeout_seconds":{"type":"integer","minimum":1,"description":"Ends the command after this time; default 120"}},"required":["command"]}},
+{"name":"read_file","description":"Reads a text file of the workspace. Uploaded files are under uploads/.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"offset":{"type":"integer","minimum":0,"description":"First byte"},"limit":{"type":"integer","minimum":1,"description":"Maximum number of bytes"}},"required":["path"]}},
+{"name":"write_file","description":"Writes a file of the workspace as a whole; missing directories are created.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace"},"content":{"type":"string"}},"required":["path","content"]}},
+{"name":"list_files","description":"Lists a directory of the workspace.","parameters":{"type":"object","properties":{"path":{"type":"string","description":"Relative to /workspace; default: the workspace itself"}}}}
+])json";
+
+}  // namespace
+
+const tool_catalog::tool* tool_catalog::find(std::string_view name) const {
+  for (const tool& t : tools)
+    if (t.name == name) return &t;
+  return tools.size() > built_in && search.name == name ? &search : nullptr;
+}
+
+void tool_catalog::add(tool t, std::string_view text) {
+  json.pop_back();  // the closing bracket
+  if (json.size() > 1) json += ',';
+  t.begin = json.size();
+  t.length = text.size();
+  json.append(text).append("]");
+  tools.push_back(std::move(t));
+}
+
+ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_run> run) const {
+  if (run->who.mode == run_mode::chat) co_return workspace_use::withheld;
+  if (run->who.memory) co_return workspace_use::allowed;
+  ry::result<bool> shared = co_await context_.repo.is_shared(run->who.project);
+  if (!shared.value()) co_return workspace_use::allowed;
+  if (!std::exchange(run->workspace_withheld_told, true)) {
+    append_notice(
+        *run, "workspace_withheld",
+        "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
+    run->deliver_soon();
+    context_.writers.of(run->exec).touch(run);
+  }
+  co_return workspace_use::withheld;
+}
+
+catalog_ptr toolbox::built_in(workspace_use use) {
+  const bool there = use == workspace_use::allowed && context_.sandbox() != nullptr;
+  std::lock_guard lock(mutex_);
+  catalog_ptr& slot = there ? with_sandbox_ : empty_;
+  if (slot) return slot;
+  auto made = std::make_shared<tool_catalog>();
+  made->json = "[]";
+  const json::array list = there ? json::parse(sandbox_tools).as_array() : json::array();
+  for (const json::value& tool : list) {
+    std::string name = module_json::text_of(tool.as_object(), "name");
+    // Files are written as a whole, so writing is idempotent.
+    const bool repeatable = name != "shell";
+    made->add({std::move(name), "sandbox", repeatable}, json::serialize(tool));
+  }
+  made->built_in = made->tools.size();
+  slot = made;
+  return slot;
+}
+
+namespace {
+
+// Lists the tools of a source. Retries a transient failure for a moment: an answer without its tools would be worse.
+ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr<live_run> run,
+                                              ry::drivers<ry_agent_tools_v1>::entry source) {
+  const scope_texts scope(*run);
+  for (std::uint64_t pause = first_list_pause_ms;; pause *= 4) {
+    ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
+        [&](ry_exec* exec, ry_tools_list_fn fn, void* ctx) {
+          return source->table->list(source->self, &scope.scope, exec, fn, ctx);
+        },
+        [](ry_str text) { return ry::text(text); });
+    if (listed) {
+      std::optional<tool_listing> offered = read_listing(*listed);
+      if (offered) co_return std::move(*offered);
+      co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is not an array");
+    }
+    if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
+    if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->must_break()) co_return listed.error();
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+}
+
+// Tells clients once that the run continues without a source's tools, and again after the tools were available in
+// between.
+void tell_missing(module_context& p, const std::shared_ptr<live_run>& run, const std::string& source,
+                  const ry::error& why) {
+  if (std::find(run->sources_missing.begin(), run->sources_missing.end(), source) != run->sources_missing.end()) return;
+  run->sources_missing.push_back(source);
+  p.ctx.complain("the tools of " + source + " could not be listed", why);
+  run->buffer.append("error")
+      .text("message", "The tools of " + source + " could not be listed; the run continues without them")
+      .text("error_code", "TOOLS_UNAVAILABLE")
+      .boolean("recoverable", true);
+  run->deliver_soon();
+  p.writers.of(run->exec).touch(run);
+}
+
+}  // namespace
+
+ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
+  catalog_ptr base = built_in(co_await use_of_workspace(run));
+  const auto sources = context_.tool_sources.all();
+  if (sources.empty() || run->who.mode == run_mode::chat) co_return base;
+  auto made = std::make_shared<tool_catalog>(*base);
+  std::set<std::string, std::less<>> names;
+  for (const tool_catalog::tool& t : base->tools) names.insert(t.name);
+  for (const auto& source : sources) {
+    ry::result<tool_listing> offered = co_await ask_source(context_, run, source);
+    if (!offered) {
+      if (!run->must_break()) tell_missing(context_, run, source->name, offered.error());
+      continue;
+    }
+    std::erase(run->sources_missing, source->name);
+    for (const std::string& name : offered->left_out)
+      context_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
+                        {{"tool", name}, {"driver", source->name}});
+    std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
+    for (tool_listing::tool& t : offered->tools) {
+      if (!names.insert(t.name).second) continue;
+      made->add({std::move(t.name), std::move(t.source), t.repeatable, t.own_time_limit, source},
+                one_line(std::move(t.for_model)));
+    }
+  }
+  for (int n = 2; names.contains(made->search.name); ++n) made->search.name = "find_tools_" + std::to_string(n);
+  co_return catalog_ptr(std::move(made));
+}
+
+}  // namespace runs

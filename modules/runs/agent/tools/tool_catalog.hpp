@@ -1,0 +1,58 @@
+// The tools that a run offers to its model: built-in tools of the sandbox, and tools of the agent.tools/1 sources.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/tools/tool_instructions.hpp"
+#include "module_context.hpp"
+#include "stream/live_run.hpp"
+
+namespace runs {
+
+// The tools that a model may call. Immutable after construction; all runs share the catalogue without tools of sources.
+struct tool_catalog {
+  struct tool {
+    std::string name, source;  // source: "sandbox", "mcp:<server>"
+    bool repeatable = false;  // read-only or idempotent
+    bool own_time_limit = false;  // its source limits the time of each call
+    ry::drivers<ry_agent_tools_v1>::entry driver = nullptr;  // empty: the sandbox, or find_tools
+    std::size_t begin = 0, length = 0;  // of its element in `json`
+  };
+  std::vector<tool> tools;  // built-in tools come first
+  std::size_t built_in = 0;  // number of built-in tools
+  std::string json;  // array for model requests
+  std::vector<tool_instructions> instructions;  // of the sources
+  // find_tools, under a name that no other tool has. It is called like other tools; tool_offer.hpp decides which
+  // requests carry it.
+  tool search{"find_tools", "builtin", true};
+
+  const tool* find(std::string_view name) const;
+  // The tool's element of the request's array.
+  std::string_view text_of(const tool& t) const { return std::string_view(json).substr(t.begin, t.length); }
+  // `text`: the tool's element. No tool of this name exists yet.
+  void add(tool t, std::string_view text);
+};
+using catalog_ptr = std::shared_ptr<const tool_catalog>;
+
+class toolbox {
+ public:
+  explicit toolbox(module_context& p) : context_(p) {}
+  // The sandbox's tools and those of the sources. A source that fails is left out, and an event says so. Chat mode has
+  // no tools. Without memory, workspace tools are withheld if another thread has used the workspace.
+  ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
+
+ private:
+  enum class workspace_use { allowed, withheld };
+  ry::task<workspace_use> use_of_workspace(std::shared_ptr<live_run> run) const;
+  catalog_ptr built_in(workspace_use use);
+
+  module_context& context_;
+  std::mutex mutex_;
+  catalog_ptr with_sandbox_, empty_;
+};
+
+}  // namespace runs

@@ -1,0 +1,138 @@
+#include "agent/tools/tool_foreign.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "agent/output_stream.hpp"
+#include "agent/tools/tool_files.hpp"
+#include "agent/tools/tool_scope.hpp"
+#include "agent/tools/tool_source_text.hpp"
+
+namespace runs {
+
+namespace {
+
+// Cancels a call when its time limit expires. On the run's executor.
+class time_limit {
+ public:
+  time_limit(const ry::context& ctx, ry_exec* exec, std::int64_t seconds, abortable& what)
+      : state_(std::make_shared<state>()) {
+    state_->what = &what;
+    // If the timer cannot be started, the call runs without a limit.
+    (void)ctx.spawn(wait(ctx, state_, static_cast<std::uint64_t>(seconds) * 1000), exec, state_->source.token());
+  }
+  time_limit(const time_limit&) = delete;
+  ~time_limit() {
+    state_->what = nullptr;
+    state_->source.cancel(RY_WHY_USER);
+  }
+  bool reached() const { return state_->reached; }
+
+ private:
+  struct state {
+    abortable* what = nullptr;
+    bool reached = false;
+    ry::cancel_source source;
+  };
+  static ry::task<void> wait(const ry::context& ctx, std::shared_ptr<state> s, std::uint64_t ms) {
+    ry::result<void> slept = co_await ctx.sleep(ms);
+    if (!slept || s->what == nullptr) co_return;
+    s->reached = true;
+    s->what->abort();
+  }
+  std::shared_ptr<state> state_;
+};
+
+// A call to an agent.tools/1 source; lives in the frame that awaits it.
+struct foreign_run : abortable {
+  const ry_agent_tools_v1* table = nullptr;
+  void* self = nullptr;
+  void* call = nullptr;
+  output_stream* out = nullptr;
+  bool ended = false, resumed = false;
+  bool unknown = false;  // the source does not know the resumed call
+  tool_outcome outcome;
+  std::vector<result_file> files;
+  ry::signal done;
+
+  void abort() noexcept override {
+    if (!ended && call != nullptr) table->cancel(self, call);
+  }
+  static void on_output(void* ctx, ry_str text) noexcept {
+    auto* c = static_cast<foreign_run*>(ctx);
+    (void)ry::guard([&] { c->out->add(ry::view(text)); });
+  }
+  static void on_result(void* ctx, ry_status st, ry_str result, const ry_error_view* err) noexcept {
+    auto* c = static_cast<foreign_run*>(ctx);
+    const ry_status read = ry::guard([&] {
+      if (st == RY_NOT_FOUND && c->resumed) {
+        c->outcome = {std::string(unknown_outcome), true, {}};
+        c->unknown = true;
+        return;
+      }
+      if (st != RY_OK) {
+        const std::string why = err != nullptr ? ry::text(err->message) : ry::status_name(st);
+        c->outcome = {"the tool could not be called: " + why, true};
+        return;
+      }
+      c->outcome = read_result(ry::view(result), &c->files);
+    });
+    if (read != RY_OK) c->outcome.is_error = true;
+    c->ended = true;
+    c->done.set();
+  }
+};
+
+}  // namespace
+
+ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,
+                                   tool_call call, call_kind how, bool& unknown) {
+  const auto driver = tool.driver;
+  const scope_texts scope(*run);
+  output_stream out(p, run, call.id, output_stream::kind::progress);
+  foreign_run state;
+  state.table = driver->table;
+  state.self = driver->self;
+  state.out = &out;
+  ry_tool_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_output = &foreign_run::on_output;
+  sink.on_result = &foreign_run::on_result;
+  state.resumed = how == call_kind::resumed;
+  const auto begin = state.resumed ? driver->table->resume : driver->table->call;
+  const ry_status st = begin(driver->self, &scope.scope, ry::str(call.id), ry::str(call.name), ry::str(call.arguments),
+                             run->exec, &sink, &state, &state.call);
+  if (st != RY_OK) co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
+  {
+    live_run::working busy(*run, state);
+    std::optional<time_limit> limit;
+    if (!tool.own_time_limit) limit.emplace(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
+    while (!state.ended) (void)co_await state.done.wait();
+    if (limit && limit->reached()) {
+      state.outcome = {
+          "the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds", true, {}};
+      state.files.clear();
+    }
+  }
+  out.end();
+  // Stored before the result is committed, as with the sandbox's tools.
+  if (!state.files.empty()) co_await store_result_files(p, run, std::move(state.files), state.outcome);
+  unknown = state.unknown;
+  co_return std::move(state.outcome);
+}
+
+bool resumes_calls(const tool_catalog::tool& tool) {
+  return tool.driver && RY_HAS(tool.driver->table, ry_agent_tools_v1, resume) && tool.driver->table->resume != nullptr;
+}
+
+void tell_sources_of_end(module_context& p, const live_run& run, bool finished) {
+  std::optional<scope_texts> scope;  // created only if a source implements ended()
+  for (const auto& source : p.tool_sources.all()) {
+    if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;
+    if (!scope) scope.emplace(run);
+    source->table->ended(source->self, &scope->scope, finished ? 1 : 0);
+  }
+}
+
+}  // namespace runs

@@ -1,0 +1,31 @@
+// The tools of one model request: the whole catalogue, or a part of it and find_tools.
+#pragma once
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/tools/tool_catalog.hpp"
+#include "agent/tools/tool_search.hpp"
+#include "module_context.hpp"
+
+namespace runs {
+
+struct tool_offer {
+  std::string json;  // array in the neutral form
+  // broken_off: the run was interrupted while its thread was read.
+  enum class end { ready, broken_off } how = end::ready;
+};
+// The tools for a request to `model`. Tells the run's clients once that not all tools fit. On the run's executor.
+ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+                                 std::string model, provider_set::handle provider, std::string provider_model,
+                                 std::string chosen);
+
+// Executes a call of find_tools. Never throws.
+ry::task<tool_outcome> run_find_tools(module_context& p, catalog_ptr catalog, tool_call call);
+
+// The description of find_tools for a request. Pure, like the next function.
+std::string find_tools_json(const tool_catalog& catalog);
+tool_outcome find_tools(const tool_catalog& catalog, const boost::json::object& arguments);
+
+}  // namespace runs

@@ -1,0 +1,19 @@
+// Runs tool calls: tools of the sandbox, find_tools, and tools of the agent.tools/1 sources.
+#pragma once
+#include <memory>
+#include <ry/ry.hpp>
+
+#include "agent/conversation.hpp"
+#include "agent/tools/tool_catalog.hpp"
+#include "agent/tools/tool_foreign.hpp"
+#include "module_context.hpp"
+#include "stream/live_run.hpp"
+
+namespace runs {
+
+// Runs one call to its end; its output goes to the run's event buffer as it arrives. Never throws: a failure is a
+// result for the model. On the run's executor; ends soon after an interruption.
+ry::task<tool_outcome> run_tool(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog, tool_call call,
+                                call_kind how = call_kind::first);
+
+}  // namespace runs

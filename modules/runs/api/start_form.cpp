@@ -1,0 +1,189 @@
+#include "api/start_form.hpp"
+
+#include <algorithm>
+
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+std::optional<bool> boolean(std::string_view text) {
+  const std::string value = lower(trim(text));
+  if (value == "true" || value == "1") return true;
+  if (value == "false" || value == "0" || value.empty()) return false;
+  return std::nullopt;
+}
+
+constexpr std::string_view start_fields[] = {"prompt",     "thread_id", "project_id",     "agent_id",
+                                             "model_name", "mode",      "optimistic",     "memory_enabled",
+                                             "queue",      "on_busy",   "budget_credits", "budget_policy"};
+
+}  // namespace
+
+bool is_start_field(std::string_view name) {
+  return is_model_parameter(name) ||
+         std::find(std::begin(start_fields), std::end(start_fields), name) != std::end(start_fields);
+}
+
+std::variant<start_request, form_refusal> parse_start(const std::vector<form_field>& fields) {
+  start_request out;
+  bool policy_given = false;
+  const auto refuse = [](std::string detail) { return form_refusal{std::move(detail)}; };
+  std::vector<std::string_view> seen;
+  for (const form_field& f : fields) {
+    const std::string_view name = f.name;
+    if (name == "files" && !trim(f.value).empty()) return refuse("files must be file parts, each with a filename");
+    if (!is_start_field(name)) continue;
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      return refuse(std::string(name) + " is given more than once");
+    seen.push_back(name);
+    if (!is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
+    if (f.value.find('\0') != std::string_view::npos)
+      return refuse(std::string(name) + " must not contain a NUL character");
+    const std::string value = trim(f.value);
+    if (name == "prompt") {
+      if (!is_blank(f.value)) out.prompt = std::string(f.value);
+    } else if (name == "optimistic") {
+      const auto flag = boolean(value);
+      if (!flag) return refuse("optimistic must be true or false");
+      out.optimistic = *flag;
+    } else if (name == "memory_enabled") {
+      const auto flag = boolean(value);
+      if (!flag) return refuse("memory_enabled must be true or false");
+      if (!value.empty()) out.memory_enabled = *flag;
+    } else if (name == "queue") {
+      const auto flag = boolean(value);
+      if (!flag) return refuse("queue must be true or false");
+      out.queue = *flag;
+    } else if (name == "on_busy") {
+      if (value.empty()) continue;
+      const std::string policy = lower(value);
+      if (policy != "reject" && policy != "enqueue" && policy != "interrupt")
+        return refuse("on_busy must be reject, enqueue or interrupt");
+      if (policy == "enqueue") out.on_busy = busy_policy::enqueue;
+      if (policy == "interrupt") out.on_busy = busy_policy::interrupt;
+    } else if (name == "budget_credits") {
+      if (value.empty()) continue;
+      const auto micro = micro_of_credits(value);
+      if (!micro || *micro <= 0)
+        return refuse(
+            "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals");
+      out.budget.micro = *micro;
+    } else if (name == "budget_policy") {
+      if (value.empty()) continue;
+      const auto policy = budget_policy_of(lower(value));
+      if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
+      out.budget.policy = *policy;
+      policy_given = true;
+    } else if (is_model_parameter(name)) {
+      if (value.empty()) continue;
+      const std::string wrong = set_parameter(out.parameters, name, value);
+      if (!wrong.empty()) return form_refusal{std::string(name) + " " + wrong, 422};
+    } else if (!value.empty()) {
+      if (name == "thread_id") out.thread_id = value;
+      if (name == "project_id") out.project_id = value;
+      if (name == "agent_id") out.agent_id = value;
+      if (name == "model_name") {
+        if (value.size() > 200) return refuse("model_name must have at most 200 bytes");
+        if (!is_blank(value)) out.model_name = value;
+      }
+      if (name == "mode") {
+        const auto mode = run_mode_of(value);
+        if (!mode) return refuse("mode must be agent, chat or code");
+        out.mode = *mode;
+      }
+    }
+  }
+  if (out.optimistic && (!out.thread_id || !out.project_id))
+    return refuse("thread_id and project_id required for optimistic mode");
+  if (policy_given && !out.budget.set()) return refuse("budget_policy requires budget_credits");
+  for (auto* id : {&out.thread_id, &out.project_id, &out.agent_id}) {
+    if (!*id) continue;
+    auto normal = normal_uuid(**id);
+    if (!normal) return refuse("Invalid UUID format");
+    *id = std::move(normal);
+  }
+  if (!out.thread_id && out.prompt.empty()) return refuse("prompt required when creating new thread");
+  return out;
+}
+
+namespace {
+
+// `text` is valid UTF-8.
+std::string without_invisible(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view before = text;
+    if (!is_invisible(next_character(text))) out += before.substr(0, before.size() - text.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string safe_file_name(std::string_view sent) {
+  // Some browsers send the whole path, in the notation of their system.
+  if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos) sent.remove_prefix(cut + 1);
+  std::string name;
+  const std::string clean = is_utf8(sent) ? without_invisible(sent) : std::string();
+  for (char c : is_utf8(sent) ? std::string_view(clean) : sent) {
+    const auto u = static_cast<unsigned char>(c);
+    const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                      c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' || c == ',' || c == '@' ||
+                      c == '=' || (u >= 0x80 && !clean.empty());
+    name += keep ? c : '_';
+  }
+  name = trim(name);
+  while (!name.empty() && (name.front() == '.' || name.front() == '-')) name.erase(0, 1);
+  while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.pop_back();
+  constexpr std::size_t most = 120;
+  if (name.size() > most) {
+    const std::size_t dot = name.rfind('.');
+    std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
+    name.resize(whole_characters(std::string_view(name).substr(0, most - extension.size())));
+    name += extension;
+  }
+  return name.empty() ? "file" : name;
+}
+
+std::string numbered_name(const std::string& name, unsigned n) {
+  if (n <= 1) return name;
+  const std::size_t dot = name.rfind('.');
+  const std::size_t at = dot == std::string::npos || dot == 0 ? name.size() : dot;
+  return name.substr(0, at) + "_" + std::to_string(n) + name.substr(at);
+}
+
+std::string free_name(const std::string& name, std::set<std::string>& taken) {
+  unsigned n = 1;
+  while (!taken.insert(numbered_name(name, n)).second) ++n;
+  return numbered_name(name, n);
+}
+
+std::string prompt_with_files(std::string_view prompt, const std::vector<attached_file>& files) {
+  std::string out(prompt);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    out += i == 0 ? (out.empty() ? "" : "\n\n") : "\n";
+    out += "[Attached: " + files[i].name + " (" + size_text(files[i].size) + ") -> uploads/" + files[i].name + "]";
+  }
+  return out;
+}
+
+std::string title_of(std::string_view prompt) {
+  // Skip leading blank lines.
+  std::string line;
+  while (line.empty() && !prompt.empty()) {
+    const std::size_t end = std::min(prompt.find('\n'), prompt.size());
+    line = unicode::clean_name(prompt.substr(0, end));
+    prompt.remove_prefix(std::min(end + 1, prompt.size()));
+  }
+  constexpr std::size_t most = 80;
+  std::size_t characters = 0, at = 0;
+  while (at < line.size() && characters < most) {
+    ++at;
+    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0) == 0x80) ++at;
+    ++characters;
+  }
+  return at < line.size() ? line.substr(0, at) + "\xE2\x80\xA6" : line;
+}
+
+}  // namespace runs

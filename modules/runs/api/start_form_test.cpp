@@ -1,0 +1,175 @@
+#include "api/start_form.hpp"
+
+#include <gtest/gtest.h>
+
+#include "text.hpp"
+
+using namespace runs;
+
+namespace {
+
+constexpr const char* id_a = "0192F0C1-2d3e-7f00-8a1b-0123456789ab";
+constexpr const char* id_b = "0192f0c1-2d3e-7f00-8a1b-0123456789ac";
+
+std::string refused(const std::vector<form_field>& fields) {
+  const auto out = parse_start(fields);
+  const auto* r = std::get_if<form_refusal>(&out);
+  return r != nullptr ? r->detail : "";
+}
+
+start_request accepted(const std::vector<form_field>& fields) {
+  auto out = parse_start(fields);
+  EXPECT_TRUE(std::holds_alternative<start_request>(out));
+  return std::get<start_request>(out);
+}
+
+TEST(parse_start_test, the_contracts_refusals) {
+  EXPECT_EQ(refused({}), "prompt required when creating new thread");
+  for (const char* blank : {" \n ", "\xC2\xA0", "\xE2\x80\x8B", "\xE3\x80\x80\t", "\xEF\xBB\xBF"})
+    EXPECT_EQ(refused({{"prompt", blank}}), "prompt required when creating new thread") << blank;
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}}),
+            "thread_id and project_id required for optimistic mode");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}}),
+            "thread_id and project_id required for optimistic mode");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"thread_id", "7"}}), "Invalid UUID format");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"agent_id", "me"}}), "Invalid UUID format");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"optimistic", "true"}, {"thread_id", id_a}, {"project_id", "no"}}),
+            "Invalid UUID format");
+}
+
+TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
+  EXPECT_EQ(refused({{"prompt", "x"}, {"prompt", "y"}}), "prompt is given more than once");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", ""}, {"mode", "code"}}), "mode is given more than once");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"mode", "slides"}}), "mode must be agent, chat or code");
+  EXPECT_EQ(refused({{"prompt", "x"}, {"files", "text"}}), "files must be file parts, each with a filename");
+  accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
+}
+
+TEST(parse_start_test, what_is_read) {
+  const start_request r = accepted({{"prompt", " do it "},
+                                    {"optimistic", "TRUE"},
+                                    {"thread_id", id_a},
+                                    {"project_id", id_b},
+                                    {"model_name", "runyard/power"},
+                                    {"mode", "code"},
+                                    {"memory_enabled", "false"},
+                                    {"unknown_field", "is left alone"}});
+  EXPECT_EQ(r.prompt, " do it ");
+  EXPECT_TRUE(r.optimistic);
+  EXPECT_EQ(r.thread_id, "0192f0c1-2d3e-7f00-8a1b-0123456789ab");
+  EXPECT_EQ(r.memory_enabled, false);
+  EXPECT_EQ(r.mode, run_mode::code);
+  EXPECT_FALSE(r.agent_id);
+  EXPECT_TRUE(accepted({{"thread_id", id_a}}).prompt.empty()) << "an empty prompt means: go on";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"thread_id", ""}}).thread_id) << "empty means left out";
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"model_name", "\xE2\x80\x8B \xC2\xA0"}}).model_name)
+      << "blank means left out";
+}
+
+TEST(parse_start_test, bad_values_name_their_field) {
+  EXPECT_NE(refused({{"prompt", "x"}, {"optimistic", "maybe"}}).find("optimistic"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "a\xFF"}}).find("prompt"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", std::string_view("a\0b", 3)}}).find("prompt"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"queue", "maybe"}}).find("queue"), std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"on_busy", "rollback"}}).find("on_busy"), std::string::npos);
+  for (const char* bad : {"0", "-1", "five", "1.0000001", "0.0", "99999999999"})
+    EXPECT_EQ(refused({{"prompt", "x"}, {"budget_credits", bad}}),
+              "budget_credits must be a number of credits from 0.000001 to 1000000000 with at most six decimals")
+        << bad;
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_credits", "1"}, {"budget_policy", "harsh"}}).find("budget_policy"),
+            std::string::npos);
+  EXPECT_NE(refused({{"prompt", "x"}, {"budget_policy", "soft"}}).find("budget_credits"), std::string::npos);
+  EXPECT_EQ(refused({{"prompt", "x"}, {"queue", "false"}, {"on_busy", "reject"}}), "");
+}
+
+TEST(parse_start_test, a_budget_is_exact_and_hard_by_default) {
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", "0.25"}}).budget, (budget{250'000, budget_policy::hard}));
+  EXPECT_EQ(accepted({{"prompt", "x"}, {"budget_credits", " 3 "}, {"budget_policy", "finish_turn"}}).budget,
+            (budget{3'000'000, budget_policy::finish_turn}));
+  EXPECT_FALSE(accepted({{"prompt", "x"}, {"budget_credits", ""}, {"budget_policy", ""}}).budget.set());
+}
+
+TEST(safe_file_name_test, hostile_names) {
+  EXPECT_EQ(safe_file_name("report.pdf"), "report.pdf");
+  EXPECT_EQ(safe_file_name("../../etc/passwd"), "passwd");
+  EXPECT_EQ(safe_file_name("C:\\Users\\me\\notes.txt"), "notes.txt");
+  EXPECT_EQ(safe_file_name("..."), "file");
+  EXPECT_EQ(safe_file_name(""), "file");
+  EXPECT_EQ(safe_file_name("/"), "file");
+  EXPECT_EQ(safe_file_name("-rf.txt"), "rf.txt");
+  EXPECT_EQ(safe_file_name(".bashrc"), "bashrc");
+  EXPECT_EQ(safe_file_name("a\nb]\x01;rm *.txt"), "a_b___rm _.txt");
+  EXPECT_EQ(safe_file_name("\xC3\xBC"
+                           "ber.txt"),
+            "\xC3\xBC"
+            "ber.txt");
+  EXPECT_EQ(safe_file_name("x\xFF.txt"), "x_.txt");
+  EXPECT_EQ(safe_file_name("invoice\xE2\x80\xAE"
+                           "fdp.exe"),
+            "invoicefdp.exe")
+      << "U+202E";
+  EXPECT_EQ(safe_file_name("\xEF\xBB\xBF"
+                           "a\xE2\x80\x8B"
+                           "b\xC2\xAD"
+                           "c\xE2\x81\xA6.txt"),
+            "abc.txt");
+  EXPECT_EQ(safe_file_name("\xF3\xA0\x81\x81.\xC2\x85"), "file");
+  EXPECT_EQ(safe_file_name("\xF0\x9F\x93\x84 \xD9\x85.pdf"), "\xF0\x9F\x93\x84 \xD9\x85.pdf");
+  const std::string longest = safe_file_name(std::string(500, 'a') + ".tar");
+  EXPECT_EQ(longest.size(), 120u);
+  EXPECT_TRUE(longest.ends_with(".tar"));
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
+  EXPECT_TRUE(is_utf8(safe_file_name(euros + ".md")));
+}
+
+TEST(free_name_test, clashes_get_suffixes) {
+  std::set<std::string> taken{"c.md"};
+  std::vector<std::string> given;
+  for (std::string name : {"a.txt", "a.txt", "b", "a.txt", "b", "a_2.txt", "c.md"})
+    given.push_back(free_name(name, taken));
+  EXPECT_EQ(given, (std::vector<std::string>{"a.txt", "a_2.txt", "b", "a_3.txt", "b_2", "a_2_2.txt", "c_2.md"}));
+}
+
+TEST(prompt_with_files_test, one_line_each) {
+  EXPECT_EQ(prompt_with_files("Look", {{"a.txt", 3}, {"b.pdf", 2048}}),
+            "Look\n\n[Attached: a.txt (3 B) -> uploads/a.txt]\n[Attached: b.pdf (2.0 KB) -> uploads/b.pdf]");
+  EXPECT_EQ(prompt_with_files("", {{"a.txt", 3}}), "[Attached: a.txt (3 B) -> uploads/a.txt]");
+  EXPECT_EQ(prompt_with_files("Look", {}), "Look");
+}
+
+TEST(title_of_test, first_line_in_whole_characters) {
+  EXPECT_EQ(title_of("  One\nTwo"), "One");
+  EXPECT_EQ(title_of("\xE2\x80\x8B\n \xE2\x80\xAEOne\x07\xC2\xA0\nTwo"), "One");
+  EXPECT_EQ(title_of(std::string(200, 'x')), std::string(80, 'x') + "\xE2\x80\xA6");
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
+  EXPECT_TRUE(is_utf8(title_of(euros)));
+}
+
+TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {
+  const start_request r = accepted({{"prompt", "x"},
+                                    {"temperature", "0.5"},
+                                    {"top_p", ""},
+                                    {"max_output_tokens", " 100 "},
+                                    {"reasoning_effort", "low"},
+                                    {"tool_choice", "required"}});
+  EXPECT_EQ(members_of(r.parameters),
+            R"("temperature":0.5,"max_output_tokens":100,"reasoning_effort":"low","tool_choice":"required")");
+  EXPECT_TRUE(accepted({{"prompt", "x"}}).parameters.empty());
+  const std::pair<const char*, const char*> wrong[] = {{"temperature", "2.5"},
+                                                       {"top_p", "x"},
+                                                       {"max_output_tokens", "0"},
+                                                       {"reasoning_effort", "a lot"},
+                                                       {"tool_choice", "{}"}};
+  for (const auto& [name, value] : wrong) {
+    const auto out = parse_start({{"prompt", "x"}, {name, value}});
+    const auto* refusal = std::get_if<form_refusal>(&out);
+    ASSERT_NE(refusal, nullptr) << name;
+    EXPECT_EQ(refusal->http_status, 422u) << name;
+    EXPECT_TRUE(refusal->detail.starts_with(std::string(name) + " must be ")) << refusal->detail;
+  }
+  EXPECT_EQ(refused({{"prompt", "x"}, {"top_p", "1"}, {"top_p", "1"}}), "top_p is given more than once");
+}
+
+}  // namespace

@@ -1,0 +1,557 @@
+#include "api/start_route.hpp"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "start/account_limits.hpp"
+#include "start/model_choice.hpp"
+#include "text.hpp"
+#include "without_protection.hpp"
+#include "workspace/upload_parser.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::int64_t first_reservation = 32;
+constexpr std::uint32_t retry_after_s = 5;  // for example, the database is unavailable
+constexpr std::uint64_t max_field_bytes = 1 << 20;
+constexpr std::uint32_t max_parts = 1000;
+
+// A member of the host's {"message", "limit", "field"}.
+std::string member_of(const boost::json::object& o, std::string_view key) {
+  const boost::json::value* v = o.if_contains(key);
+  if (v == nullptr) return {};
+  if (v->is_string()) return std::string(v->as_string());
+  return v->is_number() ? std::to_string(v->to_number<std::uint64_t>()) : std::string();
+}
+
+[[noreturn]] void refuse_total(std::int64_t limit) {
+  const std::string sentence =
+      "The files of a start must not exceed " + size_text(static_cast<std::uint64_t>(limit)) + " in total";
+  refuse_upload(limit, sentence);
+}
+
+// Reports form limits that the host found exceeded, with the errors of the API contract.
+enum class body_kind { none, some };
+
+[[noreturn]] void refuse_form(const ry::error& e, const ry_tier_view& tier, const ry_form_limits& limits,
+                              body_kind body) {
+  if (e.is("http.form_file_too_large")) {
+    const std::string sentence = "A file is larger than your plan allows (" +
+                                 size_text(static_cast<std::uint64_t>(tier.upload_file_bytes)) + ")";
+    refuse_upload(tier.upload_file_bytes, sentence);
+  }
+  if (e.is("http.form_too_many_files")) {
+    const std::string sentence = "Too many files: your plan allows " + std::to_string(tier.upload_files) + " per start";
+    refuse_upload(tier.upload_files, sentence);
+  }
+  if (e.is("http.form_too_many_parts"))
+    throw refusal(400, "The form has too many parts: at most " + std::to_string(limits.max_parts) + " are allowed");
+  if (e.is("http.form_too_large")) {
+    boost::system::error_code bad;
+    const boost::json::value said = boost::json::parse(std::string(e.detail_json()), bad);
+    const auto none = boost::json::object();
+    const boost::json::object& o = !bad && said.is_object() ? said.as_object() : none;
+    const std::string limit = member_of(o, "limit"), field = member_of(o, "field");
+    if (limit == std::to_string(limits.max_total_bytes))
+      refuse_total(static_cast<std::int64_t>(limits.max_total_bytes));
+    if (limit != std::to_string(limits.max_value_bytes))
+      throw refusal(400, "The fields of the form are too long in total, at " +
+                             (field.empty() ? "the end" : field.substr(0, 100)) + ": at most " +
+                             size_text(static_cast<std::uint64_t>(parse_int(limit).value_or(0))));
+    throw refusal(400, (field.empty() ? "A field" : field.substr(0, 100)) + " is too long: at most " +
+                           size_text(limits.max_value_bytes));
+  }
+  // A body that is not a form contains no prompt either; an empty one needs no content type.
+  if (e.is("http.form_malformed") && e.http_status() == 415) {
+    const std::string sentence = "prompt required when creating new thread";
+    if (body == body_kind::none) throw refusal(400, sentence);
+    throw refusal(400, sentence + ": " + std::string(e.message()));
+  }
+  if (e.status() == RY_INVALID_ARGUMENT && e.http_status() == 0) throw refusal(400, std::string(e.message()));
+  throw e;
+}
+
+// The run exists, though it may have to wait.
+bool granted(const start_outcome& o) {
+  return o.outcome == "ok" || o.outcome == "queued";
+}
+
+class form_hash {
+ public:
+  form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
+  // Length first, so that "ab"+"c" and "a"+"bc" differ.
+  void add(std::string_view text) {
+    const std::string length = std::to_string(text.size()) + ":";
+    raw(length);
+    raw(text);
+  }
+  void raw(std::string_view bytes) {
+    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  }
+  bool add_file(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    std::vector<char> buffer(128 * 1024);
+    ssize_t n;
+    while ((n = ::read(fd, buffer.data(), buffer.size())) > 0) raw({buffer.data(), static_cast<std::size_t>(n)});
+    ::close(fd);
+    return n == 0;
+  }
+  std::string hex() {
+    unsigned char out[size];
+    crypto_generichash_final(&state_, out, size);
+    std::string text;
+    for (unsigned char byte : out) {
+      text += "0123456789abcdef"[byte >> 4];
+      text += "0123456789abcdef"[byte & 15];
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t size = 32;
+  crypto_generichash_state state_;
+};
+
+std::int64_t prompt_limit(const module_context& p, const caller& who) {
+  return by_tier(p.config.account_prompt_bytes, ry::view(who.tier->name));
+}
+
+}  // namespace
+
+ry::task<void> start_route::serve(ry::request request) {
+  try {
+    const ry::response out = co_await answer(request);
+    request.respond(out);
+  } catch (const ry::error& e) {
+    const ry_status st = e.status();
+    if (st == RY_CANCELLED && request.cancel().why() == RY_WHY_SHUTDOWN) throw refusal(503, "The server is stopping");
+    const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
+                      st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
+    if (e.http_status() != 0 || !ours) throw;
+    context_.ctx.complain("a run could not be started", e);
+    // Not thrown: the host hides the message of a thrown internal error from the client.
+    const bool passes = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
+    if (passes) {
+      const std::string sentence = "Failed to start agent: a part of the server does not respond; try again later";
+      request.fail(refusal(503, sentence, json_string(sentence)).with_retry_after(retry_after_s));
+    } else {
+      const std::string sentence = "Failed to start agent: internal error";
+      request.fail(refusal(500, sentence, json_string(sentence)));
+    }
+  }
+}
+
+ry::task<ry::response> start_route::answer(ry::request request) {
+  const std::int64_t begun = context_.ctx.mono_us();
+  work w;
+  w.exec = request.exec();
+  w.who = co_await caller_of(context_, request);
+  start_arguments& a = w.args;
+  if (const std::string_view key = request.header("Idempotency-Key"); !key.empty()) {
+    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
+    a.key = std::string(key);
+  }
+  if (!context_.places.has_room(ry::view(w.who.tier->name))) co_await without_room(w);  // before the files are read
+  ry_form_limits limits{};
+  limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
+  limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
+  limits.max_total_bytes = static_cast<std::uint64_t>(context_.config.upload_total_bytes);
+  limits.max_value_bytes = max_field_bytes;
+  limits.max_parts = max_parts;
+  if (const auto length = parse_int(request.header("Content-Length"));
+      length && *length > context_.config.upload_total_bytes)
+    refuse_total(context_.config.upload_total_bytes);
+  ry::result<ry::form> form = co_await request.read_form(limits);
+  if (!form) {
+    const bool has_body =
+        !request.header("Transfer-Encoding").empty() || parse_int(request.header("Content-Length")).value_or(0) != 0;
+    refuse_form(form.error(), *w.who.tier, limits, has_body ? body_kind::some : body_kind::none);
+  }
+
+  std::vector<form_field> fields;
+  for (const ry::form_part& part : form->parts()) {
+    if (!part.is_file)
+      fields.push_back({part.name, part.value});
+    else if (is_start_field(part.name))
+      throw refusal(400, std::string(part.name) + " must not be a file");
+    else if (!part.filename.empty() || part.size != 0)  // browsers send an empty part for no file
+      w.files.push_back(part);
+  }
+  auto parsed = parse_start(fields);
+  if (auto* refused = std::get_if<form_refusal>(&parsed)) throw refusal(refused->http_status, refused->detail);
+  a.form = std::move(std::get<start_request>(parsed));
+
+  if (a.key) {
+    // Clients rebuild the form for a repeat, so the order of its names is arbitrary. The order of several files of one
+    // name is not.
+    const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+    std::stable_sort(fields.begin(), fields.end(), by_name);
+    std::vector<ry::form_part> files = w.files;
+    std::stable_sort(files.begin(), files.end(), by_name);
+    form_hash hash;
+    for (const form_field& f : fields) {
+      hash.add(f.name);
+      hash.add(f.value);
+    }
+    for (const ry::form_part& file : files) {
+      hash.add(file.filename);
+      hash.add(std::to_string(file.size));
+    }
+    if (!files.empty()) {
+      const bool whole = co_await context_.ctx.run_blocking([&hash, &files] {
+        for (const ry::form_part& file : files)
+          if (!hash.add_file(std::string(file.path))) return false;
+        return true;
+      });
+      if (!whole) throw ry::internal("runs.upload", "an uploaded file could not be read");
+    }
+    a.hash = hash.hex();
+  }
+
+  a.account = w.who.id;
+  co_await check_prompt_rate(w);
+  a.new_thread = context_.ctx.new_uuid();
+  a.new_project = context_.ctx.new_uuid();
+  a.run = context_.ctx.new_uuid();
+  a.message = context_.ctx.new_uuid();
+  a.title = title_of(a.form.prompt);
+  const placement::ticket ticket = context_.places.take();
+  if (ticket.goes == placement::way::here)
+    a.node = context_.node_id;
+  else if (!context_.places.queue_has_room(ry::view(w.who.tier->name)))  // again: many starts may have arrived together
+    co_await without_room(w);
+  a.timeout_seconds = context_.config.timeout_seconds;
+  a.reserve = first_reservation;
+  a.max_waiting = context_.config.max_waiting_runs;
+  event_text(a.first_event, 1, "status").text("status", "running");
+
+  start_outcome run;
+  std::optional<upload_parser> intake;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      if (w.files.empty())
+        run = co_await ry::shield(decide(w));  // a shutdown must not leave the outcome unknown
+      else
+        run = co_await decide_with_files(
+            w, intake.emplace(context_, w.who.id, context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
+      break;
+    } catch (const ry::error& e) {
+      // Two concurrent starts created the same client-chosen id: the second attempt sees its owner.
+      if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
+    }
+  }
+  if (run.outcome == "thread_not_found") co_await name_the_missing(a, run);
+  const bool queued = run.outcome == "queued";
+  note(run);
+  if (run.outcome == "ok" || queued)
+    prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_, w.who),
+                 context_.ctx.mono_us());
+  std::string place;
+  if (run.outcome == "ok" && run.fence == 0)
+    leave_to_queue();
+  else if (run.outcome == "ok")
+    begin(w, run, request.exec());
+  else if (queued)
+    place = run.detail;
+  else if (run.outcome == "replay")
+    place = (co_await context_.repo.first_place(run.run_id)).value();
+  else
+    refuse(w, run);
+  if (intake && granted(run)) co_await place_files(w, *intake, run);
+
+  const std::int64_t took = context_.ctx.mono_us() - begun;
+  std::string body = "{\"thread_id\":\"" + run.thread_id + "\",\"agent_run_id\":\"" + run.run_id +
+                     "\",\"project_id\":\"" + run.project_id + "\"";
+  if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
+  body += ",\"status\":\"running\"";
+  if (!place.empty()) body += ",\"queue_position\":" + place;
+  if (w.who.role == RY_ROLE_SUPER_ADMIN && lower(trim(request.header("X-Emit-Timing"))) == "true")
+    body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
+  body += "}";
+  ry::response out = ry::response::json(200, std::move(body));
+  out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
+  if (run.outcome == "replay") out.header("Idempotency-Replayed", "true");
+  co_return out;
+}
+
+ry::task<void> start_route::check_prompt_rate(work& w) {
+  const std::int64_t limit = prompt_limit(context_, w.who);
+  const std::int64_t wait = prompts_.wait_seconds(w.who.id, static_cast<std::int64_t>(w.args.form.prompt.size()), limit,
+                                                  context_.ctx.mono_us());
+  if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;
+  const bool answered = co_await repeats(w);
+  if (answered) co_return;
+  ry::account_limit(context_.ctx, "prompt_bytes").add();
+  const std::string sentence = "Your prompts of the last hour have more than " +
+                               size_text(static_cast<std::uint64_t>(limit)) + "; try again later";
+  throw refusal(429, sentence,
+                "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+                    ",\"error_code\":\"PROMPT_RATE_EXCEEDED\"}")
+      .with_retry_after(static_cast<std::uint32_t>(wait));
+}
+
+// The caller's thread exists, but in another project than the start names.
+ry::task<void> start_route::name_the_missing(const start_arguments& a, start_outcome& run) const {
+  if (!a.form.thread_id || !a.form.project_id) co_return;
+  ry::result<std::optional<std::string>> thread = co_await context_.repo.thread_json(a.account, *a.form.thread_id);
+  if (thread.value()) run.outcome = "project_not_found";
+}
+
+ry::task<bool> start_route::repeats(work& w) {
+  if (!w.args.key) co_return false;
+  if (!w.repeats) {
+    ry::result<bool> known = co_await context_.repo.has_key(w.who.id, *w.args.key);
+    w.repeats = known.value();
+  }
+  co_return *w.repeats;
+}
+
+ry::task<void> start_route::without_room(work& w) {
+  const bool answered = co_await repeats(w);
+  if (!answered) context_.places.refuse();
+}
+
+ry::task<start_outcome> start_route::decide(work& w) {
+  if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
+  start_outcome out;
+  if (w.args.form.on_busy == busy_policy::interrupt) {
+    ry::result<ry::tx> begun = co_await context_.repo.begin();
+    ry::tx tx = std::move(begun).value();
+    out = co_await ask(w, &tx);
+    co_await note_interrupt(w, out, tx);
+    ry::result<void> committed = co_await tx.commit();
+    committed.value();
+    if (out.outcome == "queued") context_.ctx.jobs().poke("runs");
+  } else {
+    out = co_await ask(w, nullptr);
+  }
+  co_return out;
+}
+
+// Part of the start's commit, so that it is carried out even if this node crashes.
+ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& run, ry::tx& in) {
+  if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != "queued") co_return;
+  ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" + run.thread_id +
+                                            "\",\"run_id\":\"" + run.run_id + "\"}");
+  job.queue("runs");
+  ry::result<std::int64_t> noted = co_await context_.ctx.jobs().enqueue(in, std::move(job));
+  noted.value();
+}
+
+// Repeats until the arguments match: the tier or the agent's model may differ from what this node knew.
+ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
+  start_arguments& a = w.args;
+  const ry_tier_view* tier = w.who.tier;
+  std::optional<std::string> requested = a.form.model_name;
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    a.tier = ry::text(tier->name);
+    a.max_runs = tier->concurrent_runs;
+    a.max_threads = tier->threads;
+    const model_choice by_default = default_model(context_.config, *tier);
+    a.default_model.reset();
+    if (by_default.granted()) a.default_model = by_default.model;
+    a.model.reset();
+    a.model_denied = false;
+    if (requested) {
+      const model_choice choice = choose_model(context_.config, *tier, *requested);
+      a.model = choice.granted() ? choice.model : *requested;
+      a.model_denied = !choice.granted();
+    }
+    ry::result<start_outcome> out = co_await put(w, in);
+    if (!out) throw out.error();
+    if (out->outcome == "tier") {
+      tier = context_.accounts->tier(context_.accounts.self(), ry::str(out->detail));
+      if (ry::view(tier->name) != out->detail)
+        throw ry::internal("runs.tier", "the tier \"" + out->detail + "\" is not configured");
+      w.who.tier = tier;
+    } else if (out->outcome == "model") {
+      requested = out->detail;
+    } else {
+      co_return std::move(*out);
+    }
+  }
+  throw ry::unavailable("runs.start", "the account kept changing");
+}
+
+// Alone inside a transaction, otherwise batched with other starts.
+ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) {
+  if (in == nullptr) {
+    ry::result<start_outcome> out = co_await context_.starts.start(w.args, w.exec);
+    co_return out;
+  }
+  const start_arguments* one[] = {&w.args};
+  ry::result<std::vector<start_outcome>> out = co_await context_.repo.start(one, repository::on_lock::wait, in);
+  if (!out) co_return out.error();
+  co_return std::move(out->front());
+}
+
+ry::task<start_outcome> start_route::decide_with_files(work& w, upload_parser& intake) {
+  w.args.sandbox = context_.ctx.new_uuid().to_string();
+  std::optional<std::string> project;
+  if (intake.is_large()) {
+    // Decides the start and rolls back, so that a refused start stores no files in the database.
+    ry::result<ry::tx> begun = co_await context_.repo.begin();
+    ry::tx tx = std::move(begun).value();
+    start_outcome trial = co_await ask(w, &tx);
+    (void)co_await tx.rollback();
+    if (!granted(trial)) co_return trial;
+    project = trial.project_id;
+  }
+  std::optional<start_outcome> out;
+  std::exception_ptr failure;
+  try {
+    co_await intake.read(project);
+    out = co_await keep_with_files(w, intake);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (project && (failure || !granted(*out))) co_await ry::shield(intake.discard(*project));
+  if (failure) std::rethrow_exception(failure);
+  co_return std::move(*out);
+}
+
+ry::task<start_outcome> start_route::keep_with_files(work& w, upload_parser& intake) {
+  ry::result<ry::tx> begun = co_await context_.repo.begin();
+  ry::tx tx = std::move(begun).value();
+  start_outcome out = co_await ask(w, &tx);
+  if (!granted(out)) {
+    (void)co_await tx.rollback();
+    co_return out;
+  }
+  std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
+  std::vector<attached_file> attached;
+  for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
+  w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
+  ry::result<void> noted =
+      co_await context_.repo.attach_uploads(tx, out, w.args.message, *w.args.body, std::move(records));
+  noted.value();
+  co_await note_interrupt(w, out, tx);
+  ry::result<void> committed = co_await tx.commit();
+  committed.value();
+  if (out.outcome == "queued") context_.ctx.jobs().poke("runs");
+  co_return out;
+}
+
+// The run has begun and waits for its workspace. If the files cannot be placed here, its worker fetches them from the
+// database.
+ry::task<void> start_route::place_files(const work& w, upload_parser& intake, const start_outcome& run) {
+  std::optional<ry::error> failure;
+  try {
+    co_await ry::shield(intake.place(run.project_id, w.exec));
+  } catch (...) {
+    failure = ry::current_error();
+  }
+  if (failure) {
+    context_.ctx.complain("the files of a start could not be placed yet", *failure);
+    co_await context_.ctx.switch_to(w.exec);
+  }
+}
+
+void start_route::note(const start_outcome& run) const {
+  const std::string& o = run.outcome;
+  const bool begins = o == "ok";
+  context_.figures.starts.add(begins && run.fence == 0 ? std::string_view("queued")
+                              : begins                 ? "here"
+                              : o == "queued"          ? "waiting"
+                              : o == "replay"          ? "replayed"
+                                                       : std::string_view(o));
+}
+
+// Any node with a free permit takes the run, possibly this one.
+void start_route::leave_to_queue() {
+  context_.places.note_queued();
+  context_.ctx.jobs().poke("runs");
+}
+
+void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {
+  run_identity who;
+  who.run = w.args.run;
+  who.account = w.who.uuid;
+  who.project = ry::uuid::parse(run.project_id).value_or(ry::uuid());
+  who.thread = ry::uuid::parse(run.thread_id).value_or(ry::uuid());
+  who.agent = ry::uuid::parse(run.agent_id).value_or(ry::uuid());
+  who.agent_version = run.agent_version;
+  who.model = run.model;
+  who.title = w.args.title;
+  who.parameters = w.args.form.parameters;
+  who.mode = w.args.form.mode.value_or(run_mode::agent);
+  who.memory = w.args.form.memory_enabled.value_or(true);
+  who.job = run.job;
+  who.fence = run.fence;
+  who.started_us = context_.ctx.mono_us();
+  who.deadline_us = who.started_us + context_.config.timeout_seconds * 1'000'000;
+  auto live = std::make_shared<live_run>(context_.ctx, std::move(who), exec, 1, first_reservation);
+  live->buffer.seed(w.args.first_event);
+  if (run.fresh_thread && w.args.body) {
+    live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
+    live->messages_known = true;
+  }
+  live->uploads_waiting = !w.files.empty();
+  live->spending = w.args.form.budget;
+  // After a very slow commit the job may have been reclaimed, and claimed on this node.
+  if (context_.live.find(live->who.run)) return;
+  context_.live.put(live);
+  const ry_status st =
+      context_.ctx.jobs().adopt("runs.execute", run.job, run.fence, "{\"run_id\":\"" + run.run_id + "\"}");
+  if (st != RY_OK) {
+    // The job is durable: another worker claims it when the lease expires.
+    context_.live.remove(*live);
+    const std::string why = ry::status_name(st);
+    if (st == RY_UNAVAILABLE)  // this node is about to stop
+      context_.ctx.info("a started run is left to another worker", {{"run", run.run_id}, {"status", why}});
+    else
+      context_.ctx.warn("a started run could not be adopted", {{"run", run.run_id}, {"status", why}});
+  }
+}
+
+void start_route::refuse(const work& w, const start_outcome& run) const {
+  const std::string tier = ry::text(w.who.tier->name);
+  const std::string& o = run.outcome;
+  if (o == "no_account") throw refusal(401, "Not authenticated");
+  if (o == "prompt_required") throw refusal(400, "prompt required when creating new thread");
+  if (o == "key_reused") throw refusal(409, "Idempotency-Key was used before with another body");
+  if (o == "thread_not_found") throw refusal(404, "Thread not found");
+  if (o == "project_not_found") throw refusal(404, "Project not found");
+  if (o == "agent_not_found") throw refusal(404, "Worker not found");
+  if (o == "model_denied") {
+    const std::string sentence =
+        "Your plan (" + tier + ") does not include the model " + w.args.model.value_or(context_.config.default_model);
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"tier_name\":" + json_string(tier) +
+                      ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
+  }
+  if (o == "no_credits")
+    throw refusal(402, "Insufficient credits",
+                  R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
+  if (o == "thread_limit") {
+    ry::account_limit(context_.ctx, "threads").add();
+    const std::string sentence =
+        "You have reached the limit of " + std::to_string(w.args.max_threads) + " threads of your plan";
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail + ",\"limit\":" +
+                      std::to_string(w.args.max_threads) + ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
+  }
+  if (o == "run_limit") {
+    ry::account_limit(context_.ctx, "agent_runs").add();
+    const auto count = run.detail == "[]" ? 0 : 1 + std::count(run.detail.begin(), run.detail.end(), ',');
+    const std::string sentence =
+        "You have reached the limit of " + std::to_string(w.args.max_runs) + " concurrent runs of your plan";
+    throw refusal(402, sentence,
+                  "{\"message\":" + json_string(sentence) + ",\"running_thread_ids\":" + run.detail +
+                      ",\"running_count\":" + std::to_string(count) + ",\"limit\":" + std::to_string(w.args.max_runs) +
+                      ",\"error_code\":\"AGENT_RUN_LIMIT_EXCEEDED\"}");
+  }
+  if (o == "thread_busy")
+    throw refusal(409, "The thread has a run in progress",
+                  "{\"message\":\"The thread has a run in progress\",\"agent_run_id\":\"" + run.detail +
+                      "\",\"error_code\":\"THREAD_BUSY\"}");
+  throw ry::internal("runs.start", "unexpected outcome " + o);
+}
+
+}  // namespace runs

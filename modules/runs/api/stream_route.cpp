@@ -1,0 +1,457 @@
+#include "api/stream_route.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/waiting.hpp"
+#include "stream/remote_event_buffer.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::uint64_t ping_ms = 10'000;
+// Some proxies forward the response only with the first byte of its body. If no event is ready within this time, the
+// stream begins with a ping.
+constexpr std::uint64_t first_ping_ms = 250;
+// How long after the last wake-up the log is polled in case one was lost. Short while wake-ups get lost, which shows
+// when a poll finds unannounced events; otherwise each silent run would cost a query per reader.
+constexpr std::uint64_t poll_ms = 1'000;
+constexpr std::uint64_t most_poll_ms = 4'000;
+constexpr std::uint64_t retry_ms = 100;
+// The run usually becomes live here soon: only a stream that waits longer is announced to other nodes.
+constexpr std::uint64_t first_wait_ms = 250;
+constexpr std::int64_t watch_again_us = 20'000'000;
+// Browsers reconnect with the same URL, so a token outlives the longest run by this much, for late readers.
+constexpr std::uint64_t token_slack_ms = 10 * 60 * 1000;
+constexpr std::int64_t most_merge_ms = 10'000;
+
+void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
+  event_text(out, to, "gap")
+      .integer("from", static_cast<std::int64_t>(from))
+      .integer("to", static_cast<std::int64_t>(to));
+}
+
+// The part of a page that may be sent to a reader at `next`. A missing number is not committed yet while the run
+// continues; after the run's end it was pruned.
+struct readable {
+  std::string_view wire;  // of the page, if it is sent unchanged
+  std::string patched;  // otherwise
+  std::uint64_t last = 0;  // 0: nothing
+  std::uint64_t gaps = 0;
+};
+readable readable_of(const log_page& page, std::uint64_t next) {
+  readable out;
+  if (page.count == 0) return out;
+  if (page.first == next && page.count == page.last - page.first + 1) {
+    out.wire = page.wire;
+    out.last = page.last;
+    return out;
+  }
+  std::string_view rest = page.wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    if (e.sequence != next) {
+      if (page.ended_at == 0) break;
+      add_gap(out.patched, next, e.sequence - 1);
+      ++out.gaps;
+    }
+    out.patched += e.wire;
+    out.last = e.sequence;
+    next = e.sequence + 1;
+  }
+  out.wire = out.patched;
+  return out;
+}
+
+}  // namespace
+
+stream_options read_stream_options(const ry::request& request) {
+  stream_options out;
+  const char* name = "Last-Event-ID";
+  std::string text = trim(request.header(name));
+  for (const char* other : {"last_event_id", "last_id"}) {
+    if (!text.empty()) break;
+    text = trim(request.query(other).value_or(""));
+    name = other;
+  }
+  if (!text.empty()) {
+    const auto last = parse_int(text);
+    if (!last || *last < 0) throw refusal(400, std::string(name) + " must be the number of an event");
+    out.next = static_cast<std::uint64_t>(*last) + 1;
+  }
+  if (const auto mode = request.query("mode")) {
+    const std::string name = lower(*mode);
+    if (name != "events" && name != "snapshot") throw refusal(400, "mode must be events or snapshot");
+    out.snapshot = name == "snapshot";
+  }
+  if (const auto ms = request.query("coalesce_ms")) {
+    const auto value = parse_int(*ms);
+    if (!value || *value < 0 || *value > most_merge_ms)
+      throw refusal(400, "coalesce_ms must be a number from 0 to " + std::to_string(most_merge_ms));
+    out.merge_ms = static_cast<std::uint64_t>(*value);
+  }
+  return out;
+}
+
+// One open stream.
+struct stream_route::session {
+  session(ry::stream to, const stream_options& options, std::string id, const figures& count)
+      : here(count.streams),
+        out(std::move(to), options.next, options.merge_ms != 0 ? subscriber::merging::on : subscriber::merging::off,
+            count.stream_events),
+        merge_ms(options.merge_ms),
+        id(std::move(id)) {
+    if (options.snapshot) gathered = std::make_unique<snapshot>(options.next);
+  }
+  const counted here;
+  subscriber out;
+  std::uint64_t merge_ms;
+  std::string id;  // of the run
+  std::unique_ptr<snapshot> gathered;  // events to send as one snapshot
+  ry::uuid watcher;  // while watched_us is set
+  std::int64_t watched_us = 0;  // when this reader was last announced to other nodes
+};
+
+// Wake-ups and events for one reader of a run on another node. Shared with the subscription, whose last callback may
+// arrive after the task has moved on. On the subscription's executor.
+struct stream_route::elsewhere {
+  ry::signal woken;
+  remote_event_buffer tail;
+  std::uint64_t durable = 0;  // the log has events up to here
+  bool heard = false;  // a wake-up arrived since the last check
+  bool look = true;  // the log may have events, regardless of wake-ups
+  std::uint64_t patience_ms = first_wait_ms;
+  std::uint64_t polled_at = 0;  // what the reader waited for when the log was polled without a wake-up; 0: it was not
+
+  void learn(std::uint64_t next) {
+    if (polled_at == 0) return;
+    patience_ms = next != polled_at ? poll_ms : std::clamp(patience_ms * 2, poll_ms, most_poll_ms);
+    polled_at = 0;
+  }
+  ry::subscription topic;
+
+  bool should_look(std::uint64_t next) const { return look || durable >= next; }
+};
+
+std::shared_ptr<stream_route::elsewhere> stream_route::listen(const session& s, ry_exec* exec) {
+  auto far = std::make_shared<elsewhere>();
+  const ry::context& ctx = context_.ctx;
+  far->topic = ctx.events().live_subscribe(
+      topic_of(*ry::uuid::parse(s.id)), exec,
+      [&ctx, far = std::weak_ptr<elsewhere>(far), id = s.id](const ry::live_message& m) {
+        const std::shared_ptr<elsewhere> f = far.lock();
+        if (!f) return;
+        if (m.bytes.empty()) {
+          f->durable = std::max(f->durable, m.cursor);
+          f->look = f->look || m.cursor == 0;
+        } else if (!f->tail.add(m.bytes, m.cursor)) {
+          ctx.warn("another node sent what are no events of the run; the log is read instead", {{"run", id}});
+          f->look = true;
+        }
+        f->heard = true;
+        f->woken.set();
+      });
+  return far;
+}
+
+ry::task<void> stream_route::serve(ry::request request) {
+  std::optional<session> s;
+  std::shared_ptr<live_run> live = co_await open(std::move(request), s);
+  if (!s) co_return;
+  co_await follow(*s, std::move(live));
+  s->out.to.close();
+  if (s->watched_us != 0) co_await unwatch(*s);
+}
+
+ry::task<void> stream_route::watch(session& s) {
+  const std::int64_t now = context_.ctx.mono_us();
+  if (s.watched_us == 0) s.watcher = context_.ctx.new_uuid();
+  s.watched_us = now;
+  ry::result<void> done = co_await context_.repo.watch(s.watcher, s.id);
+  if (!done && done.status() != RY_CANCELLED) context_.ctx.complain("a reader could not be noted", done.error());
+}
+
+ry::task<void> stream_route::unwatch(session& s) {
+  s.watched_us = 0;
+  ry::task<ry::result<void>> gone = context_.repo.unwatch(s.watcher);
+  // Shielded: also runs for a cancelled request. If it fails, the row expires by itself.
+  (void)co_await ry::shield(std::move(gone));
+}
+
+// Not part of serve(), whose frame lasts as long as the stream. No session: the request was answered.
+ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std::optional<session>& s) {
+  const std::string id = uuid_param(request.param("id"));
+  const ry::uuid uuid = *ry::uuid::parse(id);
+  stream_options options = read_stream_options(request);
+  const caller who = co_await caller_of(context_, request);
+  std::shared_ptr<live_run> live = context_.live.find(uuid);
+  std::uint64_t here = 0;  // its last event, which may not be in the log yet
+  std::uint64_t skipped = 0;  // the last event so far, for a reader with a number that no event has
+  if (live) {
+    if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
+    co_await context_.ctx.switch_to(live->exec);
+    // The reader may be ahead of a worker that lost the run and does not know it yet.
+    here = live->buffer.last();
+    if (options.next > here + 1) live.reset();
+  }
+  if (!live) {
+    ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
+    if (!head.value() || (*head)->account_id != who.id) throw refusal(404, "Run not found");
+    if ((*head)->status != "running" && options.next > (*head)->last_seq) {
+      request.respond(ry::response::empty(204));
+      co_return nullptr;
+    }
+    // The worker may have delivered events that are not in the log, but none beyond its reservation.
+    if (options.next > (*head)->reserved + 1) {
+      skipped = std::max((*head)->last_seq, here);
+      options.next = skipped + 1;
+    }
+  }
+  const ry::headers fields = {
+      {"Content-Type", "text/event-stream"}, {"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}};
+  if (request.method() == "HEAD") {  // otherwise it would hold its connection as long as the run lasts
+    ry::response out = ry::response::empty(200);
+    for (const auto& [name, value] : fields) out.header(name, value);
+    request.respond(out);
+    co_return nullptr;
+  }
+  s.emplace(request.open_stream(200, fields), options, id, context_.figures);
+  s->out.to.keepalive(ping_ms, ping_event);
+  if (skipped != 0) {
+    // It is unknown which events the reader has: tell it that this stream contains no earlier ones.
+    std::string gap;
+    add_gap(gap, 1, skipped);
+    context_.figures.stream_gaps.add();
+    (void)co_await s->out.put_all(gap, skipped);
+  }
+  co_return live;
+}
+
+ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) {
+  const ry::uuid uuid = *ry::uuid::parse(s.id);
+  std::shared_ptr<elsewhere> far;
+  bool waited = false;
+  for (;;) {
+    outcome now = outcome::again;
+    if (live) {
+      // A live run counts its readers itself.
+      if (s.watched_us != 0) co_await unwatch(s);
+      co_await context_.ctx.switch_to(live->exec);
+      now = co_await from_feed(s, live);
+    } else {
+      now = co_await from_elsewhere(s, far);
+      if (now == outcome::caught_up && s.gathered) {
+        const bool there = co_await send_snapshot(s);
+        if (!there) now = lost(s);
+      }
+      if (now == outcome::caught_up && s.out.pending()) {
+        s.out.break_silence(ping_event);
+        // Events within this time are merged with the pending chunk.
+        (void)co_await context_.ctx.sleep(s.merge_ms);
+        if (far) far->look = true;
+        now = co_await from_elsewhere(s, far);
+        if (now != outcome::over && s.out.flush() != RY_OK) now = outcome::over;
+      }
+      if (now == outcome::caught_up && !far) {
+        // Callbacks arrive on this executor, which stays the same without a live run. Poll again for events before the
+        // subscription.
+        ry_exec* exec = co_await ry::this_exec();
+        far = listen(s, exec);
+      } else if (now == outcome::caught_up) {
+        const bool due = s.watched_us == 0 || context_.ctx.mono_us() - s.watched_us > watch_again_us;
+        if (waited) s.out.break_silence(ping_event);
+        if (waited && due) co_await watch(s);
+        far->learn(s.out.next);
+        if (!far->heard) {
+          far->woken.reset();  // it may be set for events that were handled already
+          co_await wait_for(context_.ctx, far->woken, far->patience_ms);
+        }
+        waited = true;
+        if (std::exchange(far->heard, false)) {
+          far->patience_ms = most_poll_ms;
+        } else {
+          far->look = true;
+          far->polled_at = s.out.next;
+        }
+      }
+    }
+    if (now == outcome::over) co_return;
+    if (s.out.to.cancel().cancelled()) {
+      if (s.out.to.cancel().why() == RY_WHY_SHUTDOWN) {
+        (void)s.out.flush();
+        s.out.to.write(draining_event);
+      }
+      co_return;
+    }
+    live = context_.live.find(uuid);
+    if (live) far.reset();
+  }
+}
+
+ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_ptr<live_run> run) {
+  struct counted {
+    live_run& run;
+    explicit counted(live_run& run) : run(run) { ++run.streams; }
+    ~counted() { --run.streams; }
+  } here(*run);
+  while (!s.out.to.cancel().cancelled()) {
+    if (s.gathered) {
+      const event_buffer::range text = run->buffer.text_from(s.out.next);
+      if (text.from != 0) {
+        (void)gather(s, text.wire);
+        const bool there = co_await send_snapshot(s);
+        if (!there) co_return lost(s);
+      }
+    }
+    if (!s.gathered) {
+      const outcome now = co_await attached(s, *run);
+      if (now != outcome::caught_up) co_return now;
+    }
+    const outcome now = co_await from_log(s);
+    if (now == outcome::over) co_return now;
+    if (run->ended()) co_return outcome::again;
+    // The log could not be read, or the buffer will have the event first.
+    if (now == outcome::caught_up) (void)co_await context_.ctx.sleep(retry_ms);
+  }
+  co_return outcome::again;
+}
+
+// Serves the reader from memory as long as possible. caught_up: read the log.
+ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run) {
+  reader r(s.out);
+  struct attachment {
+    live_run& run;
+    reader& r;
+    attachment(live_run& run, reader& r) : run(run), r(r) { run.attach(r); }
+    ~attachment() { run.detach(r); }
+  } here(run, r);
+  while (r.at == reader::state::attached) {
+    if (s.out.pending()) {
+      s.out.break_silence(ping_event);
+      ry::result<void> slept = co_await context_.ctx.sleep(s.merge_ms);
+      if (!slept) co_return outcome::again;
+      if (r.at == reader::state::attached && s.out.flush() != RY_OK) co_return outcome::over;
+    } else if (s.out.should_confirm()) {
+      const bool there = co_await s.out.confirm();
+      if (!there) co_return lost(s);
+    } else if (s.out.is_silent()) {
+      co_await wait_for(context_.ctx, r.woken, first_ping_ms);
+      s.out.break_silence(ping_event);
+    } else {
+      ry::result<void> woken = co_await r.woken.wait();
+      if (!woken) co_return outcome::again;
+    }
+  }
+  switch (r.at) {
+    case reader::state::finished:
+    case reader::state::gone:
+      co_return outcome::over;
+    default:
+      break;
+  }
+  // Backpressure: read nothing more before the connection has taken what was written.
+  const bool there = co_await s.out.confirm();
+  if (!there) co_return lost(s);
+  co_return outcome::caught_up;
+}
+
+ry::task<stream_route::outcome> stream_route::from_log(session& s) {
+  ry::result<log_page> page = co_await context_.repo.log(s.id, s.out.next);
+  if (!page) {
+    if (page.status() == RY_CANCELLED) co_return outcome::again;
+    context_.ctx.complain("the event log could not be read", page.error());
+    co_return outcome::caught_up;
+  }
+  if (!page->known) co_return outcome::over;
+  const bool ended = page->ended_at != 0;
+  if (page->count != 0 && page->first > s.out.next && ended) {
+    std::string gap;
+    add_gap(gap, s.out.next, page->first - 1);
+    context_.figures.stream_gaps.add();
+    const bool there = co_await s.out.put_all(gap, page->first - 1);
+    if (!there) co_return lost(s);
+    if (s.gathered && s.gathered->empty()) s.gathered = std::make_unique<snapshot>(page->first);
+  }
+  const readable text = readable_of(*page, s.out.next);
+  if (text.last == 0) {
+    if (!ended) co_return outcome::caught_up;
+    if (s.gathered) (void)co_await send_snapshot(s);
+    co_return outcome::over;  // the terminal event was read already
+  }
+  std::string_view wire = text.wire;
+  if (s.gathered) {
+    wire = gather(s, wire);
+    if (wire.empty()) co_return outcome::again;
+    const bool there = co_await send_snapshot(s);
+    if (!there) co_return lost(s);
+  }
+  context_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+  context_.figures.stream_gaps.add(static_cast<double>(text.gaps));
+  const bool there = co_await s.out.put_all(wire, text.last);
+  if (!there) co_return lost(s);
+  co_return ended&& text.last >= page->ended_at ? outcome::over : outcome::again;
+}
+
+// Reads the log if it may have events, then the events from the bus. Without `far`: only the log.
+ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::shared_ptr<elsewhere> far) {
+  if (!far || far->should_look(s.out.next)) {
+    if (far) far->look = false;
+    const outcome read = co_await from_log(s);
+    if (far && read == outcome::again) far->look = true;
+    if (read != outcome::caught_up) co_return read;
+  }
+  if (!far || s.gathered) co_return outcome::caught_up;
+  for (;;) {
+    const remote_event_buffer::text text = far->tail.take(s.out.next);
+    if (text.last == 0) co_return outcome::caught_up;
+    // A slow reader waits here; meanwhile the log keeps what the tail cannot.
+    context_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+    const bool there = co_await s.out.put_all(text.wire, text.last);
+    if (!there) co_return lost(s);
+    if (text.ends_run) co_return outcome::over;
+  }
+}
+
+// Adds events to the snapshot; the rest begins with the terminal event.
+std::string_view stream_route::gather(session& s, std::string_view wire) {
+  std::string_view rest = wire;
+  for (event_view e = next_event(rest); e.sequence != 0; e = next_event(rest)) {
+    if (!s.gathered->add(e)) return wire;
+    s.out.next = e.sequence + 1;
+    wire = rest;
+  }
+  return {};
+}
+
+// A cancelled reader may still get the request to reconnect if it has received only whole events.
+stream_route::outcome stream_route::lost(const session& s) {
+  return s.out.whole() && s.out.to.cancel().cancelled() ? outcome::again : outcome::over;
+}
+
+ry::task<bool> stream_route::send_snapshot(session& s) {
+  const std::unique_ptr<snapshot> all = std::move(s.gathered);
+  if (all->empty()) co_return true;
+  std::string wire;
+  all->write(wire);
+  const bool there = co_await s.out.put_all(wire, all->last());
+  co_return there;
+}
+
+ry::task<ry::response> stream_route::token(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller who = co_await caller_of(context_, request);
+  const std::shared_ptr<live_run> live = context_.live.find(*ry::uuid::parse(id));
+  bool mine = live && live->who.account == who.uuid;
+  if (!live) {
+    ry::result<std::optional<run_head>> head = co_await context_.repo.head(id);
+    mine = head.value().has_value() && (*head)->account_id == who.id;
+  }
+  if (!mine) throw refusal(404, "Run not found");
+  const std::uint64_t token_ms = static_cast<std::uint64_t>(context_.config.timeout_seconds) * 1000 + token_slack_ms;
+  ry::result<std::string> token =
+      context_.ctx.auth().mint_query_token(*request.principal(), "/agent-run/" + id + "/stream", token_ms);
+  co_return ry::response::json(
+      200, "{\"token\":" + json_string(token.value()) + ",\"expires_in\":" + std::to_string(token_ms / 1000) + "}");
+}
+
+}  // namespace runs

@@ -1,0 +1,108 @@
+#include "api/run_routes.hpp"
+
+namespace runs {
+namespace {
+constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
+constexpr int most_stops = 3;
+
+// ?name=true or ?name=false. Absent: false.
+bool flag(const ry::request& request, const char* name) {
+  const auto text = request.query(name);
+  const std::string value = lower(text.value_or("false"));
+  if (value == "true") return true;
+  if (value == "false") return false;
+  throw refusal(422, std::string(name) + " must be true or false");
+}
+}  // namespace
+
+ry::task<ry::response> thread_routes::list(ry::request request) {
+  const std::int64_t limit = page_limit(request, 50);
+  const std::optional<cursor> at = page_cursor(request, "threads");
+  std::optional<std::int64_t> before_us;
+  std::optional<std::string> before_id;
+  if (at) {
+    before_us = parse_int(at->first);
+    before_id = normal_uuid(at->second);
+    if (!before_us || *before_us < 0 || *before_us > last_us || !before_id)
+      throw refusal(400, "cursor is not valid for this list");
+  }
+  const caller who = co_await caller_of(context_, request);
+  ry::result<repository::page> page = co_await context_.repo.threads_page(who.id, before_us, before_id, limit);
+  co_return ry::response::json(200, page_json("threads", "threads", page.value()));
+}
+
+ry::task<ry::response> thread_routes::get(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const caller who = co_await caller_of(context_, request);
+  ry::result<std::optional<std::string>> json = co_await context_.repo.thread_json(who.id, id);
+  if (!json.value()) throw refusal(404, "Thread not found");
+  co_return ry::response::json(200, std::move(**json));
+}
+
+ry::task<ry::response> thread_routes::messages(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const std::int64_t limit = page_limit(request, 100);
+  const std::string direction = lower(request.query("order").value_or("asc"));
+  if (direction != "asc" && direction != "desc") throw refusal(422, "order must be asc or desc");
+  const std::string list = "messages:" + id + ":" + direction;
+  const std::optional<cursor> at = page_cursor(request, list);
+  std::optional<std::int64_t> after;
+  if (at) {
+    after = parse_int(at->first);
+    if (!after) throw refusal(400, "cursor is not valid for this list");
+  }
+  const caller who = co_await caller_of(context_, request);
+  const auto how = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
+  ry::result<std::optional<repository::page>> page =
+      co_await context_.repo.messages_page(who.id, id, how, after, limit);
+  if (!page.value()) throw refusal(404, "Thread not found");
+  co_return ry::response::json(200, page_json("messages", list, **page));
+}
+
+ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account, std::string id) {
+  const account_locks::pass here(context_.gate, ry::uuid::parse(account).value_or(ry::uuid()));
+  co_return co_await context_.repo.delete_thread(account, id);
+}
+
+ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
+  ry::result<std::vector<std::string>> runs = co_await context_.repo.unfinished_runs(account, id);
+  for (const std::string& run : runs.value()) {
+    try {
+      (void)co_await runs_.stop_run(account, run);
+    } catch (const ry::error& e) {
+      // Another request deleted the thread meanwhile.
+      if (e.http_status() != 404) throw;
+    }
+  }
+}
+
+ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::string account, std::string id) {
+  ry::result<repository::deletion> done = co_await delete_alone(account, id);
+  // Another start may arrive between the stop and the deletion.
+  for (int round = 0; round < most_stops && done.value().outcome == "busy"; ++round) {
+    co_await ry::shield(stop_runs(account, id));
+    done = co_await delete_alone(account, id);
+  }
+  co_return done;
+}
+
+ry::task<bool> thread_routes::erase(std::string account, std::string id) {
+  ry::result<repository::deletion> done = co_await delete_forced(account, id);
+  if (done.value().outcome == "busy") co_return false;
+  if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
+  co_return true;
+}
+
+ry::task<ry::response> thread_routes::remove(ry::request request) {
+  const std::string id = uuid_param(request.param("id"));
+  const bool forced = flag(request, "force");
+  const caller who = co_await caller_of(context_, request);
+  ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
+  if (forced && done.value().outcome == "busy") done = co_await delete_forced(who.id, id);
+  if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");
+  if (done->outcome == "busy") throw refusal(409, "The thread has a run in progress");
+  if (!done->orphaned_project.empty()) co_await copies_.remove(done->orphaned_project);
+  co_return ry::response::empty(204);
+}
+
+}  // namespace runs

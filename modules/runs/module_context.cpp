@@ -1,0 +1,19 @@
+#include "module_context.hpp"
+
+namespace runs {
+
+ry::task<caller> caller_of(const module_context& p, const ry::request& request) {
+  const ry_principal* who = request.principal();
+  if (who == nullptr) throw refusal(401, "Not authenticated");
+  ry::result<caller> known = co_await ry::call<caller, const ry_account_view*>(
+      [&p, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return p.accounts->ensure(p.accounts.self(), who, exec, fn, ctx);
+      },
+      [](const ry_account_view* a) {
+        return caller{ry::text(a->account_id_text), a->account_id, a->role, a->tier};
+      });
+  if (!known) throw known.error();
+  co_return std::move(*known);
+}
+
+}  // namespace runs

@@ -1,0 +1,87 @@
+// Shared objects of the module: host, settings, drivers, services, live runs. Constructed with the module and constant
+// after start(); each member is responsible for its own thread safety.
+#pragma once
+#include <ry/ry.hpp>
+
+#include "agent/image_cache.hpp"
+#include "api/error_response.hpp"
+#include "models/providers.hpp"
+#include "models/sink_guards.hpp"
+#include "run_metrics.hpp"
+#include "ry/ext/agent_tools.h"
+#include "ry/ext/sandbox_driver.h"
+#include "ry/svc/accounts.h"
+#include "ry/svc/agents.h"
+#include "settings.hpp"
+#include "start/account_locks.hpp"
+#include "start/placement.hpp"
+#include "start/start_queue.hpp"
+#include "store/checkpoint_batcher.hpp"
+#include "store/repository.hpp"
+#include "stream/event_log_writer.hpp"
+#include "stream/live_run.hpp"
+#include "workspace/command_semaphore.hpp"
+#include "workspace/workspace_quota.hpp"
+#include "workspace/workspace_store.hpp"
+
+namespace runs {
+
+struct module_context {
+  module_context(ry::context& ctx, settings s)
+      : ctx(ctx),
+        config(std::move(s)),
+        figures(ctx, config),
+        providers(config),
+        sinks(ctx),
+        repo(ctx),
+        starts(ctx, repo, gate),
+        borders(ctx, repo, gate),
+        keeper(ctx, config),
+        quota(ctx, config, accounts, keeper),
+        live(figures.live),
+        writers(ctx, repo, config.drain_seconds * 1'000'000),
+        places(ctx, repo, config, live, figures),
+        commands(ctx, config.sandboxes, config.account_sandboxes),
+        images(static_cast<std::size_t>(config.image_cache_bytes)) {}
+
+  ry::context& ctx;
+  const settings config;
+  const runs::figures figures;
+  provider_set providers;
+  sink_guards sinks;
+  ry::drivers<ry_agent_tools_v1> tool_sources;
+  ry::drivers<ry_sandbox_driver_v1> sandboxes;
+  ry::service<ry_accounts_v1> accounts;
+  ry::service<ry_agents_v1> agents;
+  std::string node_id;
+  std::string extractor;  // path of runyard-extract; empty: not found
+  repository repo;
+  account_locks gate;
+  start_queue starts;
+  checkpoint_batcher borders;
+  workspace_store keeper;
+  workspace_quota quota;
+  registry live;
+  event_log_writers writers;
+  placement places;
+  command_semaphore commands;
+  image_cache images;
+
+  // The sandbox driver in use; empty if there is none.
+  ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {
+    if (!config.sandbox_driver.empty()) return sandboxes.find(config.sandbox_driver);
+    const auto all = sandboxes.all();
+    return all.empty() ? nullptr : all.front();
+  }
+};
+
+// The caller of a request, as the service `accounts` reports it.
+struct caller {
+  std::string id;
+  ry::uuid uuid;
+  std::uint32_t role = RY_ROLE_USER;
+  const ry_tier_view* tier = nullptr;
+};
+ry::task<caller> caller_of(const module_context& p, const ry::request& request);
+
+}  // namespace runs

@@ -1,0 +1,125 @@
+#include "run_metrics.hpp"
+
+#include <vector>
+
+#include "start/account_limits.hpp"
+
+namespace runs {
+namespace {
+
+const std::vector<double> wait_bounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+                                         1,     2.5,   5,    10,    30,   60,  300,  1800};
+const std::vector<double> answer_bounds = {0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600};
+const std::vector<double> run_bounds = {0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600};
+const std::vector<double> tool_bounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600};
+
+constexpr const char* tool_calls_help = "Calls of tools by agents";
+constexpr const char* tool_seconds_help = "From a call of a tool to its result";
+
+}  // namespace
+
+const char* provider_figures::outcome_of(ry_status st) {
+  switch (st) {
+    case RY_OK:
+      return "ok";
+    case RY_RESOURCE_EXHAUSTED:
+      return "rate_limited";
+    case RY_DEADLINE_EXCEEDED:
+      return "timeout";
+    case RY_UNAVAILABLE:
+      return "unavailable";
+    case RY_OUT_OF_RANGE:
+      return "too_long";
+    case RY_DATA_LOSS:
+      return "malformed";
+    case RY_CANCELLED:
+      return "interrupted";
+    case RY_UNAUTHENTICATED:
+    case RY_PERMISSION_DENIED:
+    case RY_INVALID_ARGUMENT:
+    case RY_NOT_FOUND:
+      return "refused";
+    default:
+      return "error";
+  }
+}
+
+figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
+  // Creates the series with value 0; they are incremented where a request is refused.
+  for (const char* limit : account_limit_names) (void)ry::account_limit(ctx, limit);
+  const ry::metrics m = ctx.metrics();
+  live = m.gauge("live", "Runs that this node works on");
+  queued = m.gauge("queued", "Runs that wait for a place on any node");
+  queue_wait =
+      m.histogram("queue_wait_seconds", "From the start of a run to the beginning of its work", {}, wait_bounds);
+  first_token =
+      m.histogram("first_token_seconds", "From the start of a run to the first piece of an answer", {}, answer_bounds);
+  duration = m.histogram("duration_seconds", "From the start of a run to its end", {}, run_bounds);
+  starts = counters({"here", "queued", "waiting", "replayed", "no_account", "prompt_required", "key_reused",
+                     "thread_not_found", "project_not_found", "agent_not_found", "model_denied", "no_credits",
+                     "thread_limit", "run_limit", "thread_busy", "queue_full"},
+                    [&](const char* outcome) {
+                      return m.counter("starts_total", "Starts that were decided", {{"outcome", outcome}});
+                    });
+  ended = counters({"ok", "user_stop", "timeout", "crashed", "step_limit", "credits", "budget", "llm_error",
+                    "tool_error", "length", "content_filter", "refusal", "no_answer"},
+                   [&](const char* reason) {
+                     const std::string_view r = reason;
+                     const char* status = r == "ok" ? "completed" : r == "user_stop" ? "stopped" : "failed";
+                     return m.counter("ended_total", "Runs that ended", {{"status", status}, {"reason", reason}});
+                   });
+  stops = counters({"worker", "forced", "over"}, [&](const char* outcome) {
+    return m.counter("stops_total", "Stops that were asked for", {{"outcome", outcome}});
+  });
+  taken_over = counters({"lease_lapsed", "handed_over"}, [&](const char* after) {
+    return m.counter("taken_over_total", "Runs that this node went on with", {{"after", after}});
+  });
+  left = counters({"handed_over", "lost", "put_back"}, [&](const char* why) {
+    return m.counter("left_total", "Runs that this node left before their end", {{"why", why}});
+  });
+  streams = m.gauge("streams", "Open streams of runs");
+  stream_events = m.counter("stream_events_total", "Events given to streams");
+  stream_gaps = m.counter("stream_gaps_total", "Gaps reported to streams because events were trimmed");
+  for (const provider_settings& p : s.providers) {
+    provider_figures& f = providers_[p.name];
+    const ry::headers of{{"provider", p.name}};
+    f.requests = counters(
+        {"ok", "rate_limited", "timeout", "unavailable", "too_long", "malformed", "interrupted", "refused", "error"},
+        [&](const char* outcome) {
+          return m.counter("model_requests_total", "Requests of models that ended",
+                           {{"provider", p.name}, {"outcome", outcome}});
+        });
+    f.seconds =
+        m.histogram("model_request_seconds", "From a request of a model to the end of its answer", of, answer_bounds);
+    const auto retries = [&](const char* next) {
+      return m.counter("model_retries_total", "Attempts at an answer that failed and had a successor",
+                       {{"provider", p.name}, {"next", next}});
+    };
+    f.same_again = retries("same_model");
+    f.next_model = retries("next_model");
+    const auto tokens = [&](const char* kind) {
+      return m.counter("model_tokens_total", "Tokens as providers count them", {{"provider", p.name}, {"kind", kind}});
+    };
+    f.input = tokens("input");
+    f.output = tokens("output");
+    f.cached = tokens("cached");
+  }
+  for (const char* outcome : {"ok", "error", "interrupted"})
+    (void)m.counter("tool_calls_total", tool_calls_help, {{"driver", "sandbox"}, {"outcome", outcome}});
+  (void)m.histogram("tool_seconds", tool_seconds_help, {{"driver", "sandbox"}}, tool_bounds);
+}
+
+const provider_figures& figures::provider(std::string_view name) const {
+  static const provider_figures nothing;
+  const auto found = providers_.find(name);
+  return found == providers_.end() ? nothing : found->second;
+}
+
+void figures::tool_call(std::string_view driver, std::string_view outcome, double seconds) const {
+  const ry::metrics m = ctx_.metrics();
+  const std::string of(driver);
+  m.counter("tool_calls_total", tool_calls_help, {{"driver", of}, {"outcome", std::string(outcome)}}).add();
+  m.histogram("tool_seconds", tool_seconds_help, {{"driver", of}}, tool_bounds).observe(seconds);
+}
+
+}  // namespace runs

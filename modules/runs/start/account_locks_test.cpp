@@ -1,0 +1,161 @@
+#include "start/account_locks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/statement_pace.hpp"
+
+using runs::account_locks;
+using runs::statement_pace;
+using side = account_locks::side;
+
+namespace {
+
+ry::uuid account(unsigned char n) {
+  ry::uuid id;
+  id.bytes[15] = n;
+  return id;
+}
+
+TEST(account_gate_test, one_statement_at_a_time_has_an_account) {
+  account_locks gate;
+  const auto first = gate.next(), second = gate.next();
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  EXPECT_TRUE(gate.enter(account(2), second, side::starts));
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts));
+  const ry::uuid left[] = {account(1)};
+  gate.leave(left);
+  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
+}
+
+TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
+  account_locks gate;
+  const auto first = gate.next(), second = gate.next();
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  const ry::uuid left[] = {account(1)};
+  gate.leave(left);
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "one of them is still under way";
+  gate.leave(left);
+  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
+}
+
+TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
+  account_locks gate;
+  int told = 0;
+  bool free = false;
+  gate.on_left([&] {
+    ++told;
+    free = gate.enter(account(1), gate.next(), side::starts);
+  });
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+  const ry::uuid left[] = {account(1)};
+  gate.leave(left);
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(free);
+  gate.leave({});
+  EXPECT_EQ(told, 2) << "a statement that had no account has ended, too";
+}
+
+// Two sides that retry after each wake-up, as the queues do, one always before the other.
+TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
+  for (const bool borders_first : {false, true}) {
+    account_locks gate;
+    std::string order;
+    int starts = 3, borders = 3;
+    const ry::uuid one[] = {account(1)};
+    const auto ask = [&](side of, int& left) {
+      if (left == 0 || !gate.enter(account(1), gate.next(), of)) return;
+      --left;
+      order += of == side::starts ? 's' : 'b';
+    };
+    gate.on_left([&] { borders_first ? ask(side::borders, borders) : ask(side::starts, starts); });
+    gate.on_left([&] { borders_first ? ask(side::starts, starts) : ask(side::borders, borders); });
+    ask(side::starts, starts);
+    ask(side::borders, borders);
+    for (int i = 0; i < 6; ++i) gate.leave(one);
+    EXPECT_EQ(order, "sbsbsb") << borders_first;
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+    gate.leave(one);
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+  }
+}
+
+TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_account_when_it_does) {
+  account_locks gate;
+  const ry::uuid one[] = {account(1)};
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is the other side's turn";
+  { const account_locks::pass by(gate, account(1)); }
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "a pass is no turn";
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+}
+
+TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
+  account_locks gate;
+  const ry::uuid one[] = {account(1)};
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
+  gate.leave(one);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "the starts may be held up by others";
+  gate.leave(one);
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is still their turn";
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+}
+
+TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
+  struct entry {
+    ry_exec* exec;
+  };
+  ry_exec* const somewhere = reinterpret_cast<ry_exec*>(8);
+  statement_pace pace(10);
+  bool can_take = true;
+  // The result with this many waiting: B a statement begins, L another look is scheduled, - nothing.
+  const auto begin = [&](std::size_t waiting, std::int64_t now) {
+    entry one{somewhere};
+    const std::vector<entry*> all(waiting, &one);
+    ry_exec* look_on = nullptr;
+    const auto batch = pace.begin(
+        all, now, [&] { return can_take ? all : std::vector<entry*>(); }, look_on);
+    EXPECT_TRUE(look_on == nullptr || (look_on == somewhere && batch.empty()));
+    return !batch.empty() ? 'B' : look_on != nullptr ? 'L' : '-';
+  };
+  EXPECT_EQ(begin(0, 0), '-');
+  can_take = false;
+  EXPECT_EQ(begin(1, 0), 'L') << "the accounts of all are in other statements";
+  can_take = true;
+  EXPECT_EQ(begin(1, 0), 'B');
+  EXPECT_EQ(begin(0, 1000), '-');
+  EXPECT_EQ(begin(9, 1000), 'L');
+  EXPECT_EQ(begin(0, statement_pace::slow_us), '-');
+  EXPECT_EQ(begin(1, statement_pace::slow_us), 'B') << "the first is slow";
+  EXPECT_EQ(begin(100, 100 * statement_pace::slow_us), '-') << "two are enough";
+  pace.ended();
+  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'L') << "the later one is not slow yet";
+  EXPECT_EQ(begin(10, statement_pace::slow_us + 1), 'B') << "a whole batch";
+  pace.ended();
+  pace.ended();
+  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'B');
+}
+
+TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
+  account_locks gate;
+  int told = 0;
+  gate.on_left([&] { ++told; });
+  const auto first = gate.next(), second = gate.next();
+  {
+    const account_locks::pass here(gate, account(1));
+    EXPECT_FALSE(gate.enter(account(1), first, side::starts));
+    const account_locks::pass another(gate, account(1));
+  }
+  EXPECT_EQ(told, 1) << "the one that did not enter has nothing to leave";
+  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  { const account_locks::pass late(gate, account(1)); }
+  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "the statement still has it";
+}
+
+}  // namespace

@@ -1,0 +1,48 @@
+#include "start/queue_promoter.hpp"
+
+#include <boost/json.hpp>
+
+namespace runs {
+namespace {
+
+// Named string members of job arguments or event data written by this or another module. Throws if one is missing.
+std::vector<std::string> texts_of(std::string_view json, std::initializer_list<std::string_view> names) {
+  const boost::json::value value = boost::json::parse(json);
+  std::vector<std::string> out;
+  for (const std::string_view name : names) out.emplace_back(value.at(name).as_string());
+  return out;
+}
+
+}  // namespace
+
+ry::task<ry::job_outcome> queue_promoter::sweep(ry::job) {
+  const std::vector<std::string> waiting = (co_await context_.repo.accounts_waiting()).value();
+  for (const std::string& account : waiting) co_await admit(account);
+  co_return ry::job_outcome::done();
+}
+
+ry::task<void> queue_promoter::plan_changed(ry::event event) {
+  co_await admit(std::string(event.key()));
+}
+
+ry::task<ry::job_outcome> queue_promoter::interrupt(ry::job job) {
+  const std::vector<std::string> of = texts_of(job.args(), {"account_id", "thread_id", "run_id"});
+  const std::vector<std::string> before = (co_await context_.repo.runs_before(of[1], of[2])).value();
+  for (const std::string& id : before) (void)co_await runs_.stop_run(of[0], id);
+  co_return ry::job_outcome::done();
+}
+
+// The plan is certain only under the account's lock: repeats until the limit matches the tier.
+ry::task<void> queue_promoter::admit(std::string account) {
+  std::string tier;
+  std::int64_t slots = 0;
+  for (;;) {
+    const std::optional<std::string> other = (co_await context_.repo.admit_by_plan(account, tier, slots)).value();
+    if (!other) break;
+    tier = *other;
+    slots = context_.accounts->tier(context_.accounts.self(), ry::str(tier))->concurrent_runs;
+  }
+  context_.ctx.jobs().poke("runs");
+}
+
+}  // namespace runs

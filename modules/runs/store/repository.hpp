@@ -1,0 +1,266 @@
+// All SQL of the module. Statements are constant and prepared once per connection. Functions return the database's
+// answer; the caller interprets it.
+#pragma once
+#include <memory>
+#include <optional>
+#include <ry/ry.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/budget.hpp"
+#include "api/start_form.hpp"
+#include "settings.hpp"
+#include "stream/event_codec.hpp"
+#include "stream/event_text.hpp"
+#include "workspace/extraction_result.hpp"
+
+namespace runs {
+
+struct start_arguments {
+  std::string account;  // UUID text
+  std::string tier;
+  std::int64_t max_runs = 0, max_threads = 0;
+  start_request form;
+  ry::uuid new_thread, new_project, run, message;
+  std::optional<std::string> model;  // as granted; none: the agent's or the default
+  std::optional<std::string> default_model;  // none: the tier may not use a default
+  bool model_denied = false;
+  std::optional<std::string> body;  // of the user's message; none: it follows with the files, or is "continue"
+  std::string title;
+  std::optional<std::string> sandbox;
+  std::optional<std::string> key, hash;
+  std::optional<std::string> node;  // the node that begins it at once; none: it waits in the queue
+  std::int64_t timeout_seconds = 0;
+  std::string first_event;
+  std::int64_t reserve = 0;
+  std::int64_t max_waiting = 0;  // most waiting runs of an account
+
+  // The start refers to no existing object.
+  bool names_nothing() const { return !form.thread_id && !form.project_id && !sandbox && !key; }
+  // A start of a new thread that this node may begin at once.
+  bool is_plain() const {
+    return names_nothing() && node && body && !form.prompt.empty() && !model_denied && form.parameters.empty();
+  }
+};
+
+struct queue_state {
+  std::int64_t queued = 0;  // runs that no node has begun
+  bool draining = false;  // this node must not begin further runs
+};
+
+struct start_outcome {
+  std::string outcome, detail;
+  std::string thread_id, project_id, sandbox_id, run_id, agent_id, model;
+  std::int32_t agent_version = 0;
+  std::int64_t job = 0, fence = 0;
+  bool fresh_thread = false;
+};
+
+struct upload_record {
+  std::string name, media_type;
+  std::int64_t size = 0;
+};
+
+struct waiting_uploads {
+  std::vector<upload_record> files;
+  std::string body;
+};
+
+struct stored_message {
+  ry::uuid id;
+  std::string role, body;
+};
+
+// The data that one checkpoint of a run commits. See persist_steps in the migrations.
+struct step_record {
+  log_rows events;
+  std::int64_t reserve_to = 0;
+  std::vector<stored_message> messages;
+  std::int32_t step = 0;
+  token_usage usage;
+  std::int64_t charge_micro = 0;
+  std::string charge_ref, charge_note = "{}";
+  std::optional<std::int64_t> covers_to;  // of a summary among the messages
+  std::optional<std::string> reasoning;  // of an assistant message among them
+  std::optional<std::string> status, reason, error, error_code, event_json;
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;  // since the start; a stored value is kept
+  std::vector<std::string> webhooks;  // endpoints to notify of the end
+};
+
+// A checkpoint of a run, by its worker.
+struct checkpoint_step {
+  ry::uuid run, account;
+  std::int64_t job = 0, fence = 0;
+  std::shared_ptr<const step_record> record;  // shared between retries
+  bool locks_account() const { return record->charge_micro > 0 || record->status; }
+};
+
+struct step_result {
+  // gone: the run ended or belongs to another worker. alone: another transaction locks its account, and nothing was
+  // written.
+  enum class outcome { ok, gone, alone } how = outcome::gone;
+  std::optional<std::int64_t> balance_micro;
+  bool jobs_ready = false;  // this or another step of the statement created jobs that wait for a worker
+};
+
+struct taken_run {
+  std::string account_id, project_id, thread_id, agent_id, model, status, title;
+  std::int32_t agent_version = 0, step = 0;
+  std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, timeout_seconds = 0;
+  // By the database's clock, which may differ from the node's: since the start, and since the run left the queue.
+  std::int64_t started_ago_us = 0, begun_ago_us = 0;
+  std::int64_t attempts = 0;  // attempts of the step that earlier workers may have shown
+  token_usage usage;
+  bool stop_requested = false, uploads_waiting = false;
+  std::optional<std::int64_t> queue_wait_ms, first_token_ms;
+  bool text_shown = false;  // an earlier worker sent model text
+  run_mode mode = run_mode::agent;
+  bool memory = true;
+  budget spending;
+  model_parameters parameters;
+  std::optional<std::int64_t> balance_micro;
+};
+
+struct append_batch {
+  std::vector<std::string> runs;  // of each row
+  log_rows events;
+  std::vector<std::string> reserve_runs;
+  std::vector<std::int64_t> reserve_fences, reserve_to;
+};
+
+// A page of a run's log in wire form, and the run's state at the same moment. For a run whose log was trimmed: the
+// terminal event, built from the run's row.
+struct log_page {
+  std::string wire;
+  std::uint64_t first = 0, last = 0, count = 0;  // 0: empty
+  std::uint64_t ended_at = 0;  // number of the terminal event; 0: the run continues
+  bool known = false;  // the run exists
+};
+
+// more: rows were removed, and there may be more. locked: the remaining rows are in use; try again later.
+enum class log_trim { done, more, locked };
+
+struct run_head {
+  std::string account_id, status;
+  std::uint64_t last_seq = 0;  // in the log
+  std::uint64_t reserved = 0;  // no event beyond this number was ever delivered
+};
+
+struct stop_answer {
+  std::string status;  // of the run: running while a worker is to end it
+  bool ended = false;  // by this request
+};
+
+class repository {
+ public:
+  explicit repository(const ry::context& ctx) : db_(ctx) {}
+
+  // The starts are of different accounts and of this node: node, timeout, first event and reservation of the first one
+  // apply to all. One outcome each, in order. `starts` and the objects it points to outlive the task. wait: a single
+  // start, which waits for the lock of its account.
+  enum class on_lock { skip, wait };
+  ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts, on_lock how,
+                                                         ry::tx* in = nullptr) const;
+  // Several plain starts, also of one account. Outcomes: ok; alone: another transaction locks the account; apart:
+  // nothing was written, call start() for this one. wait: all starts are of one account.
+  ry::task<ry::result<std::vector<start_outcome>>> start_together(std::span<const start_arguments* const> starts,
+                                                                  on_lock how) const;
+  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message, std::string body,
+                                            std::vector<upload_record> files) const;
+  // Files of a run that were not read yet, and the user's message that they belong to.
+  ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;
+  // Stores what was found in the files, and the message about it. False: the run belongs to another worker.
+  ry::task<ry::result<bool>> note_uploads(ry::uuid run, std::int64_t job, std::int64_t fence, std::string body,
+                                          const std::vector<extraction_result>& found) const;
+  ry::task<ry::result<ry::tx>> begin() const { return db_.begin(); }
+
+  // One result each, in order. The steps are ordered by run id. If one fails, all fail. `steps` and the objects it
+  // points to outlive the task. wait: a single step, which waits for the lock of its account.
+  ry::task<ry::result<std::vector<step_result>>> persist(std::span<const checkpoint_step* const> steps,
+                                                         on_lock how) const;
+  // Returns the runs whose reservation was refused. RY_ALREADY_EXISTS: nothing was written, because some events exist
+  // already; attempt::again adds only the missing ones.
+  enum class attempt { first, again };
+  ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch, attempt which) const;
+  ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                           std::int64_t reserve) const;
+  ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;
+  // role, body, run id, position of each message from the last summary on, oldest first; the summary is at the position
+  // where it was written.
+  ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;
+  // Whether another thread has used the project's workspace.
+  ry::task<ry::result<bool>> is_shared(ry::uuid project) const;
+  // The version of the project's workspace; 0 also if the project was deleted.
+  ry::task<ry::result<std::int64_t>> mark_sandbox(ry::uuid project, ry::uuid sandbox) const;
+
+  ry::task<ry::result<std::optional<run_head>>> head(std::string run) const;
+  ry::task<ry::result<log_page>> log(std::string run, std::uint64_t from) const;
+
+  // nullopt: unknown, or of another account.
+  ry::task<ry::result<std::optional<stop_answer>>> request_stop(std::string account, std::string run,
+                                                                std::vector<std::string> webhooks) const;
+  // Unfinished runs of the thread that `run` waits for; the one that is executing comes last. Empty if `run` waits no
+  // longer.
+  ry::task<ry::result<std::vector<std::string>>> runs_before(std::string thread, std::string run) const;
+  ry::task<ry::result<std::string>> force_stop(std::string run, std::vector<std::string> webhooks) const;
+  // Stores the failure causes of a run for operators: a JSON array of {at_us, step, text}.
+  ry::task<ry::result<void>> put_causes(ry::uuid run, std::string causes) const;
+  ry::task<ry::result<std::string>> status_of(std::string run) const;
+  // The running and waiting runs of a thread of the account, latest first, so that stopping one does not start the
+  // next.
+  ry::task<ry::result<std::vector<std::string>>> unfinished_runs(std::string account, std::string thread) const;
+
+  // JSON texts; nullopt: unknown, or of another account.
+  ry::task<ry::result<std::optional<std::string>>> run_json(std::string account, std::string run) const;
+  struct page {
+    std::string items;  // JSON array
+    std::string next_first, next_second;  // key of the last item; empty: this is the last page
+  };
+  ry::task<ry::result<page>> runs_page(std::string account, std::optional<std::string> status,
+                                       std::optional<std::string> before, std::int64_t limit) const;
+  ry::task<ry::result<std::optional<page>>> thread_runs(std::string account, std::string thread,
+                                                        std::optional<std::string> before, std::int64_t limit) const;
+  ry::task<ry::result<page>> threads_page(std::string account, std::optional<std::int64_t> before_us,
+                                          std::optional<std::string> before_id, std::int64_t limit) const;
+  ry::task<ry::result<std::optional<std::string>>> thread_json(std::string account, std::string thread) const;
+  enum class order { oldest_first, newest_first };
+  ry::task<ry::result<std::optional<page>>> messages_page(std::string account, std::string thread, order how,
+                                                          std::optional<std::int64_t> after, std::int64_t limit) const;
+  struct deletion {
+    std::string outcome;  // ok, not_found, busy
+    std::string orphaned_project;
+  };
+  ry::task<ry::result<deletion>> delete_thread(std::string account, std::string thread) const;
+  // The version of the project's workspace; nullopt: unknown, or of another account.
+  ry::task<ry::result<std::optional<std::int64_t>>> project_version(std::string account, std::string project) const;
+
+  // Creates a further partition of the log for future runs if it is due. Returns the end of the last partition as a
+  // Unix time; 0: none.
+  ry::task<ry::result<std::int64_t>> make_log_partition(std::int64_t keep_seconds) const;
+  // Removes a part of the log of finished runs that began longer ago.
+  ry::task<ry::result<log_trim>> trim_log(std::int64_t keep_seconds) const;
+  ry::task<ry::result<std::vector<std::string>>> accounts_waiting() const;
+  // The queue of all nodes, counted up to `most`, and the state of this node.
+  ry::task<ry::result<queue_state>> look_at_queue(std::string_view node, std::int64_t most) const;
+  // Promotes the runs that may begin if `tier` allows `slots`. If the account has another tier, does nothing and
+  // returns that tier.
+  ry::task<ry::result<std::optional<std::string>>> admit_by_plan(std::string account, std::string tier,
+                                                                 std::int64_t slots) const;
+  // The run's initial position in the queue; empty: it began at once.
+  ry::task<ry::result<std::string>> first_place(std::string run) const;
+  // Whether a start of the account with this Idempotency-Key was answered.
+  ry::task<ry::result<bool>> has_key(std::string_view account, std::string_view key) const;
+  ry::task<ry::result<void>> prune_keys() const;
+
+  // Records for the next minute that a client reads this run's stream from the log, and so sees its thread.
+  ry::task<ry::result<void>> watch(ry::uuid stream, std::string run) const;
+  ry::task<ry::result<void>> unwatch(ry::uuid stream) const;
+
+ private:
+  ry::task<ry::result<std::optional<start_outcome>>> start_plain(const start_arguments& a) const;
+
+  ry::database db_;
+};
+
+}  // namespace runs

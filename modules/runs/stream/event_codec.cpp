@@ -1,0 +1,177 @@
+#include "stream/event_codec.hpp"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "stream/event_text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::array<std::string_view, 2> text_types{"llm_response_chunk", "reasoning_chunk"};
+constexpr std::string_view id = "id: ", data = "\ndata: {\"type\": \"",
+                           sequence = "\", \"sequence\": ", content = ", \"content\": ", end_of_event = "}\n\n",
+                           end_of_block = "\n\n", end_of_list = "]\n\n";
+
+bool skip(std::string_view& text, std::string_view expected) {
+  if (!text.starts_with(expected)) return false;
+  text.remove_prefix(expected.size());
+  return true;
+}
+
+std::string_view text_type_at(std::string_view text) {
+  for (const std::string_view type : text_types)
+    if (text.starts_with(type)) return type;
+  return {};
+}
+
+// The size of the JSON string at the beginning of the text; 0: there is none.
+std::size_t string_size(std::string_view text) {
+  if (!text.starts_with('"')) return 0;
+  for (std::size_t at = text.find('"', 1); at != std::string_view::npos; at = text.find('"', at + 1)) {
+    std::size_t slashes = 0;
+    while (text[at - 1 - slashes] == '\\') ++slashes;
+    if (slashes % 2 == 0) return at + 1;
+  }
+  return 0;
+}
+
+// The wire form of a text chunk up to its text. Reused for the next chunk, which differs only in the number.
+class heading {
+ public:
+  explicit heading(std::uint64_t number) : number_(std::to_string(number)) {}
+  std::string_view number() const { return number_; }
+  // The type of the text chunk at the front of `wire`, or empty.
+  std::string_view type_of(std::string_view wire) {
+    if (!text_.empty() && wire.starts_with(text_)) return type_;
+    if (wire.size() < id.size() + number_.size() + data.size()) return {};
+    const std::string_view type = text_type_at(wire.substr(id.size() + number_.size() + data.size()));
+    if (type.empty() || type == type_) return {};
+    type_ = type;
+    write();
+    return wire.starts_with(text_) ? type_ : std::string_view();
+  }
+  std::size_t size() const { return text_.size(); }
+  void next() {
+    std::size_t at = number_.size();
+    while (at > 0 && number_[at - 1] == '9') number_[--at] = '0';
+    if (at == 0)
+      number_.insert(0, 1, '1');
+    else
+      ++number_[at - 1];
+    if (type_.empty()) return;
+    if (at == 0) return write();
+    number_.copy(text_.data() + id.size(), number_.size());
+    number_.copy(text_.data() + text_.size() - content.size() - number_.size(), number_.size());
+  }
+
+ private:
+  void write() {
+    text_.clear();
+    text_.append(id).append(number_).append(data).append(type_).append(sequence).append(number_).append(content);
+  }
+  std::string number_, text_;
+  std::string_view type_;
+};
+
+struct piece {
+  std::string_view type;
+  std::string_view text;  // the JSON string
+  std::size_t wire_bytes;  // of the whole event
+};
+
+// The first event, if it is a text chunk that can be reproduced byte for byte.
+std::optional<piece> piece_at(std::string_view wire, heading& expected) {
+  const std::string_view type = expected.type_of(wire);
+  if (type.empty()) return std::nullopt;
+  const std::string_view rest = wire.substr(expected.size());
+  const std::size_t size = string_size(rest);
+  if (size == 0 || !rest.substr(size).starts_with(end_of_event)) return std::nullopt;
+  return piece{type, rest.substr(0, size), expected.size() + size + end_of_event.size()};
+}
+
+std::size_t event_size(std::string_view wire) {
+  const std::size_t end = wire.find(end_of_block);
+  return end == std::string_view::npos ? wire.size() : end + end_of_block.size();
+}
+
+// Adds the events of a line of texts.
+void add_line(std::string_view line, unfolded& out) {
+  const std::string_view type = text_type_at(line);
+  if (type.empty()) return;
+  line.remove_prefix(type.size());
+  std::uint64_t number = 0;
+  if (!skip(line, " ")) return;
+  const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
+  line.remove_prefix(static_cast<std::size_t>(read.ptr - line.data()));
+  if (read.ec != std::errc() || !skip(line, " [")) return;
+  do {
+    const std::size_t size = string_size(line);
+    if (size == 0) return;
+    event_text(out.wire, number++, type).json("content", line.substr(0, size));
+    ++out.count;
+    line.remove_prefix(size);
+  } while (skip(line, ","));
+}
+
+}  // namespace
+
+void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) {
+  std::string row;
+  std::size_t wire_bytes = 0;
+  std::string_view listed;  // the type of the open line at the row's end
+  const auto end_line = [&] {
+    if (!listed.empty()) row += end_of_list;
+    listed = {};
+  };
+  const auto end_row = [&](std::uint64_t last) {
+    end_line();
+    firsts.push_back(static_cast<std::int64_t>(from));
+    lasts.push_back(static_cast<std::int64_t>(last));
+    texts.push_back(std::move(row));
+    row.clear();
+    wire_bytes = 0;
+    from = last + 1;
+  };
+  heading expected(from);
+  for (std::uint64_t at = from; !wire.empty(); ++at, expected.next()) {
+    const std::optional<piece> p = piece_at(wire, expected);
+    const std::size_t size = p ? p->wire_bytes : event_size(wire);
+    // Upper bound: the chunk may need a line of its own.
+    const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
+                               : size + (listed.empty() ? 0 : end_of_list.size());
+    if (at != from && (row.size() + more > most_bytes || wire_bytes + size > most_wire_bytes)) end_row(at - 1);
+    if (!p || p->type != listed) end_line();
+    if (!p) {
+      row += wire.substr(0, size);
+    } else if (!listed.empty()) {
+      row += ',';
+      row += p->text;
+    } else {
+      row.append(p->type).append(" ").append(expected.number()).append(" [").append(p->text);
+      listed = p->type;
+    }
+    wire_bytes += size;
+    wire.remove_prefix(size);
+  }
+  if (!row.empty()) end_row(to);
+}
+
+unfolded unfold(std::string_view rows) {
+  unfolded out;
+  while (!rows.empty()) {
+    const std::size_t size = event_size(rows);
+    const std::string_view block = rows.substr(0, size);
+    if (block.starts_with(id)) {
+      out.wire += block;
+      ++out.count;
+    } else {
+      add_line(block, out);
+    }
+    rows.remove_prefix(size);
+  }
+  return out;
+}
+
+}  // namespace runs

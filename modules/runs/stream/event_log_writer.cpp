@@ -1,0 +1,138 @@
+#include "stream/event_log_writer.hpp"
+
+#include <algorithm>
+#include <ry/cpp/trace.hpp>
+
+namespace runs {
+namespace {
+// A slow database gets fewer, larger appends: they take a quarter of the time, unless the pause would exceed its
+// maximum.
+constexpr std::uint64_t rest_for_work = 3;
+constexpr std::uint64_t watch_ms = 1000;
+}  // namespace
+
+bool event_log_writer::spawn(ry::task<void> t) {
+  // Uses its own cancel token: the log is written completely even while the module stops. The writer serves all runs,
+  // so it belongs to no single trace.
+  const ry::trace_switch during(ctx_, ry::trace::none(ctx_));
+  return ctx_.spawn(std::move(t), exec_, ry::cancel_source().token());
+}
+
+void event_log_writer::touch(const std::shared_ptr<live_run>& run) {
+  if (!run->dirty) {
+    run->dirty = true;
+    dirty_.push_back(run);
+  }
+  if (!writing_) writing_ = spawn(write_loop());
+  if (run->buffer.stalled() && !urgent_) {
+    urgent_ = true;  // set before the task begins, which may end at once
+    if (!spawn(write_now())) urgent_ = false;
+  }
+}
+
+ry::task<void> event_log_writer::write_now() {
+  (void)co_await write_once();
+  urgent_ = false;
+}
+
+ry::task<void> event_log_writer::write_loop() {
+  while (!dirty_.empty()) {
+    (void)co_await ctx_.sleep(pause_ms_);
+    const std::int64_t from = ctx_.mono_us();
+    const bool wrote = co_await write_once();
+    if (!wrote) continue;
+    const auto took_ms = static_cast<std::uint64_t>(ctx_.mono_us() - from) / 1000;
+    pause_ms_ = std::clamp(took_ms * rest_for_work, batch_ms_, most_batch_ms_);
+  }
+  writing_ = false;
+}
+
+ry::task<bool> event_log_writer::write_once() {
+  struct part {
+    std::shared_ptr<live_run> run;
+    std::uint64_t from = 0, to = 0, reserve = 0;
+  };
+  std::vector<part> parts;
+  append_batch batch;
+  const std::vector<std::shared_ptr<live_run>> runs = std::exchange(dirty_, {});
+  for (const std::shared_ptr<live_run>& run : runs) {
+    run->dirty = false;
+    if (run->ended() || run->why() == RY_WHY_LEASE_LOST) continue;
+    const std::string id = run->who.run.to_string();
+    const event_buffer::range text = run->buffer.take_free();
+    part p{run, text.from, text.to, 0};
+    batch.events.add(text.wire, text.from, text.to);
+    batch.runs.resize(batch.events.size(), id);
+    if (const std::uint64_t up_to = run->buffer.wanted_reservation(); up_to != 0) {
+      batch.reserve_runs.push_back(id);
+      batch.reserve_fences.push_back(run->who.fence);
+      batch.reserve_to.push_back(static_cast<std::int64_t>(up_to));
+      p.reserve = up_to;
+    }
+    parts.push_back(std::move(p));
+  }
+  if (batch.runs.empty() && batch.reserve_runs.empty()) co_return false;
+  repository::attempt which = repository::attempt::first;
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<std::vector<std::string>> refused = co_await repo_.append(batch, which);
+    if (refused) {
+      for (const part& p : parts) {
+        const std::string id = p.run->who.run.to_string();
+        if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
+          // Its text is not in the log either, so it stays in the buffer.
+          p.run->interrupt(RY_WHY_LEASE_LOST);
+          continue;
+        }
+        if (p.reserve != 0) p.run->buffer.reserve(p.reserve);
+        // Serve readers from memory before done() may drop the text.
+        p.run->deliver();
+        if (p.to >= p.from) p.run->buffer.done(p.from, p.to);
+        p.run->log_moved.set();
+        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->buffer.durable(), {}, RY_LIVE_HINT);
+        if (!p.run->buffer.all_taken() && !p.run->ended()) touch(p.run);
+      }
+      co_return true;
+    }
+    const bool looked = which == repository::attempt::again;
+    which = repository::attempt::again;
+    if (!looked && refused.error().status() == RY_ALREADY_EXISTS) continue;
+    ctx_.complain("the event log could not be written", refused.error());
+    // Nothing of this batch can ever be written: this worker gives its runs up.
+    if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
+        refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
+      for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
+      co_return true;
+    }
+    const bool wanted = std::any_of(parts.begin(), parts.end(),
+                                    [](const part& p) { return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended(); });
+    if (!wanted) co_return true;
+    (void)co_await ctx_.sleep(pause);
+  }
+}
+
+void event_log_writer::enlist(const std::shared_ptr<live_run>& run) {
+  watched_.insert(run);
+  if (!watching_) watching_ = spawn(watch_loop());
+}
+
+ry::task<void> event_log_writer::watch_loop() {
+  while (!watched_.empty()) {
+    (void)co_await ctx_.sleep(watch_ms);
+    const std::int64_t now = ctx_.mono_us();
+    const auto late = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
+    const auto drained = [&](const live_run& run) {
+      return run.shutdown_since_us() != 0 && now - run.shutdown_since_us() >= drain_us_;
+    };
+    // Interrupting a run may end it, which changes watched_.
+    std::vector<std::shared_ptr<live_run>> due;
+    for (const std::shared_ptr<live_run>& run : watched_)
+      if (late(*run) || drained(*run)) due.push_back(run);
+    for (const std::shared_ptr<live_run>& run : due) {
+      if (late(*run)) run->interrupt(RY_WHY_DEADLINE);
+      if (drained(*run)) run->hurry();
+    }
+  }
+  watching_ = false;
+}
+
+}  // namespace runs

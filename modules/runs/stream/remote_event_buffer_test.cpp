@@ -1,0 +1,117 @@
+#include "stream/remote_event_buffer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "stream/event_text.hpp"
+
+using runs::remote_event_buffer;
+
+namespace {
+
+std::string events(std::uint64_t from, std::uint64_t to) {
+  std::string out;
+  for (std::uint64_t i = from; i <= to; ++i)
+    runs::event_text(out, i, "llm_response_chunk").text("content", "x" + std::to_string(i));
+  return out;
+}
+
+TEST(remote_event_buffer, pieces_that_follow_each_other_become_one_text) {
+  remote_event_buffer t;
+  EXPECT_TRUE(t.add(events(5, 7), 7));
+  EXPECT_TRUE(t.add(events(8, 8), 8));
+  const auto text = t.take(5);
+  EXPECT_EQ(text.wire, events(5, 8));
+  EXPECT_EQ(text.last, 8u);
+  EXPECT_TRUE(t.take(9).wire.empty());
+}
+
+TEST(remote_event_buffer, a_reader_gets_what_it_lacks_and_nothing_twice) {
+  remote_event_buffer t;
+  t.add(events(5, 7), 7);
+  t.add(events(5, 7), 7);
+  t.add(events(6, 9), 9);
+  EXPECT_EQ(t.take(7).wire, events(7, 9));
+  t.add(events(10, 11), 11);
+  EXPECT_TRUE(t.take(12).wire.empty()) << "the reader has it from the log";
+  EXPECT_TRUE(t.take(10).wire.empty());
+}
+
+TEST(remote_event_buffer, before_a_gap_the_reader_has_to_look_into_the_log) {
+  remote_event_buffer t;
+  t.add(events(5, 7), 7);
+  t.add(events(9, 10), 10);
+  EXPECT_TRUE(t.take(8).wire.empty());
+  EXPECT_EQ(t.take(9).wire, events(9, 10)) << "it is kept until the log has been read";
+}
+
+TEST(remote_event_buffer, is_bounded) {
+  remote_event_buffer t;
+  std::uint64_t n = 1;
+  std::size_t total = 0;
+  while (total < 4 * remote_event_buffer::most_bytes) {
+    const std::string piece = events(n, n + 99);
+    total += piece.size();
+    ASSERT_TRUE(t.add(piece, n + 99));
+    n += 100;
+  }
+  const auto text = t.take(n - 1);
+  EXPECT_EQ(text.last, n - 1);
+  std::string big;
+  runs::event_text(big, n, "tool_result").text("content", std::string(2 * remote_event_buffer::most_bytes, 'x'));
+  EXPECT_TRUE(t.add(big, n));
+  EXPECT_TRUE(t.take(n).wire.empty()) << "the log has it";
+  EXPECT_TRUE(t.add(events(n + 1, n + 1), n + 1));
+  EXPECT_EQ(t.take(n + 1).last, n + 1);
+}
+
+TEST(remote_event_buffer, the_end_of_the_run_is_told) {
+  remote_event_buffer t;
+  std::string end = events(3, 3);
+  runs::event_text(end, 4, "status").text("status", "completed");
+  t.add(end, 4);
+  EXPECT_TRUE(t.take(3).ends_run);
+  std::string begin;
+  runs::event_text(begin, 5, "status").text("status", "running");
+  t.add(begin, 5);
+  EXPECT_FALSE(t.take(5).ends_run);
+}
+
+TEST(remote_event_buffer, what_is_no_text_of_events_is_refused) {
+  remote_event_buffer t;
+  const std::string good = events(5, 7);
+  EXPECT_FALSE(t.add("", 7));
+  EXPECT_FALSE(t.add("hello", 7));
+  EXPECT_FALSE(t.add(good, 6));
+  EXPECT_FALSE(t.add(good, 8));
+  EXPECT_FALSE(t.add(events(5, 5) + events(7, 7), 7));
+  EXPECT_FALSE(t.add(good + "x", 7));
+  EXPECT_FALSE(t.add("id: 0\ndata: {}\n\n", 0));
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_FALSE(t.add(std::string_view(good).substr(0, n), 7)) << n;
+  EXPECT_TRUE(t.take(5).wire.empty());
+}
+
+// Whatever is lost, repeated or late: with the log for missing events a reader sees each event once and in order.
+TEST(remote_event_buffer, with_the_log_nothing_is_missed_or_repeated) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    remote_event_buffer t;
+    std::uint64_t made = 0, next = 1;
+    while (next <= 200) {
+      const std::uint64_t n = std::min<std::uint64_t>(200, made + random() % 4);
+      if (n > made && random() % 5 != 0) {
+        const std::uint64_t from = made + 1 - random() % std::min<std::uint64_t>(made + 1, 3);
+        ASSERT_TRUE(t.add(events(from, n), n));
+      }
+      made = std::max(made, n);
+      if (random() % 3 == 0 && made >= next) next = made + 1 - random() % (made - next + 1);  // read from the log
+      const auto text = t.take(next);
+      if (text.last == 0) continue;
+      ASSERT_EQ(text.wire, events(next, text.last));
+      next = text.last + 1;
+    }
+  }
+}
+
+}  // namespace

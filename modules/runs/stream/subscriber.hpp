@@ -1,0 +1,67 @@
+// One SSE subscriber of a run's stream: the events it has got, the chunks to merge for it, and a write budget. When the
+// budget is used up, the stream waits until the connection has sent what was written (backpressure), so a slow client
+// is never disconnected; it is served from the log afterwards.
+//
+// Thread: one at a time; that of the run while attached to a live run. Lifetime: that of the stream.
+#pragma once
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+
+#include "api/stream_text.hpp"
+
+namespace runs {
+
+class subscriber {
+ public:
+  enum class merging { off, on };
+  // `events` counts the events passed to put().
+  subscriber(ry::stream to, std::uint64_t next, merging how, ry::metric events)
+      : to(std::move(to)), next(next), events_(events) {
+    if (how == merging::on) merger_ = std::make_unique<chunk_merger>();
+  }
+
+  ry::stream to;
+  std::uint64_t next;  // the first event that the client has not got
+
+  bool merges() const { return merger_ != nullptr; }
+  // Chunks wait for flush().
+  bool pending() const { return merger_ && merger_->pending(); }
+  // Writes whole events up to the number `last`.
+  ry_status put(std::string_view wire, std::uint64_t last);
+  // Writes the same bytes from a buffer that several subscribers share; only without merging.
+  ry_status put(const ry::buffer& shared, std::size_t size, std::uint64_t last);
+  ry_status flush();
+  // Nothing has been written yet.
+  bool is_silent() const { return silent_; }
+  // Sends `event` if nothing has been written yet.
+  void break_silence(std::string_view event) {
+    if (silent_) write(event);
+  }
+  // Writes text of any length in parts, each when there is room. False: the client is gone, or the request was
+  // cancelled.
+  ry::task<bool> put_all(std::string_view wire, std::uint64_t last);
+
+  // The written bytes end with a complete event.
+  bool whole() const { return whole_; }
+  // False: call confirm() before writing this many bytes.
+  bool has_room(std::size_t bytes) const { return bytes_ + bytes <= most_bytes && pieces_ < most_pieces; }
+  // Half of the write budget is used: check whether the connection keeps up.
+  bool should_confirm() const { return bytes_ > most_bytes / 2 || pieces_ > most_pieces / 2; }
+  // Waits until less than a quarter of the stream's queue limit is queued. False: the client is gone, or the request
+  // was cancelled.
+  ry::task<bool> confirm();
+
+ private:
+  // Half of the default limit of a stream's queue; confirm() leaves at most a quarter queued.
+  static constexpr std::size_t most_bytes = 512 * 1024, most_pieces = 512;
+  ry_status write(std::string_view bytes);
+
+  const ry::metric events_;
+  std::unique_ptr<chunk_merger> merger_;
+  bool whole_ = true;
+  bool silent_ = true;
+  std::size_t bytes_ = 0, pieces_ = 0;  // since the last confirm()
+};
+
+}  // namespace runs

@@ -1,0 +1,97 @@
+#include "workspace/extractor.hpp"
+
+#include <algorithm>
+
+namespace runs {
+namespace {
+
+constexpr std::uint64_t memory_bytes = 1u << 30;
+constexpr std::size_t written_at_once = 256u << 10;  // to standard input
+
+// One execution of the program; lives in the frame that awaits it.
+struct program_run : abortable {
+  const ry_sandbox_driver_v1* table = nullptr;
+  void* self = nullptr;
+  void* call = nullptr;
+  std::string output;
+  ry_status status = RY_OK;
+  ry_sandbox_exit exit{};
+  ry::signal done;
+
+  void abort() noexcept override {
+    if (call != nullptr) table->cancel(self, call);
+  }
+  static void on_output(void* ctx, std::int32_t fd, ry_bytes bytes) noexcept {
+    if (fd != 1) return;
+    (void)ry::guard([&] { static_cast<program_run*>(ctx)->output += ry::view(bytes); });
+  }
+  static void on_exit(void* ctx, ry_status st, const ry_sandbox_exit* end, const ry_error_view*) noexcept {
+    auto* l = static_cast<program_run*>(ctx);
+    l->call = nullptr;
+    l->status = st;
+    if (end != nullptr) l->exit = *end;
+    l->done.set();
+  }
+};
+
+ry::task<void> write_input(program_run& state, std::string_view input) {
+  for (std::size_t at = 0; at < input.size() && state.call != nullptr; at += written_at_once) {
+    const std::string_view piece = input.substr(at, written_at_once);
+    ry::result<void> wrote = co_await ry::call_done(
+        [&](ry_exec*, ry_done d) { return state.table->write(state.self, state.call, ry::raw(piece), d); });
+    if (!wrote) co_return;  // the program has ended
+  }
+  if (state.call != nullptr) state.table->close_stdin(state.self, state.call);
+}
+
+}  // namespace
+
+ry::task<extractor_result> run_extractor(module_context& p, std::shared_ptr<live_run> run, extractor_job job) {
+  const auto driver = p.sandbox();
+  extractor_result out;
+  out.how = extractor_result::end::no_sandbox;
+  if (!driver || p.extractor.empty()) co_return out;
+  program_run state;
+  state.table = driver->table;
+  state.self = driver->self;
+  const std::string program = "/opt/runyard/" + p.extractor.substr(p.extractor.rfind('/') + 1);
+  std::vector<ry_str> argv{ry::str(program)};
+  for (const std::string& argument : job.arguments) argv.push_back(ry::str(argument));
+  const ry_str host_files[] = {ry::str(p.extractor)};
+  ry_sandbox_command command{};
+  command.struct_size = sizeof command;
+  command.argv = argv.data();
+  command.n_argv = argv.size();
+  command.wall_ms = job.wall_ms;
+  command.memory_bytes = memory_bytes;
+  command.output_bytes = job.output_bytes;
+  command.host_files = host_files;
+  command.n_host_files = 1;
+  if (!job.input.empty()) command.flags = RY_SANDBOX_TALKS | RY_SANDBOX_SCRATCH;
+  ry_sandbox_sink sink{};
+  sink.struct_size = sizeof sink;
+  sink.on_output = &program_run::on_output;
+  sink.on_exit = &program_run::on_exit;
+  const std::string project = run->who.project.to_string(), account = run->who.account.to_string();
+  command.account = ry::str(account);
+  const ry_status st =
+      driver->table->run(driver->self, ry::str(project), &command, run->exec, &sink, &state, &state.call);
+  if (st != RY_OK) {
+    out.how = st == RY_UNAVAILABLE ? extractor_result::end::unavailable : extractor_result::end::not_started;
+    co_return out;
+  }
+  {
+    live_run::working busy(*run, state);
+    if (!job.input.empty()) co_await write_input(state, job.input);
+    // The state lives in this frame: leave only after on_exit.
+    while (state.call != nullptr) (void)co_await state.done.wait();
+  }
+  const bool failed = state.status != RY_OK || state.exit.exit_code != 0 || state.exit.why != 0;
+  out.how = state.exit.why == RY_WHY_DEADLINE ? extractor_result::end::too_long
+            : failed                          ? extractor_result::end::failed
+                                              : extractor_result::end::finished;
+  if (out.how == extractor_result::end::finished) out.output = std::move(state.output);
+  co_return out;
+}
+
+}  // namespace runs

@@ -1,0 +1,82 @@
+#include "workspace/stored_files.hpp"
+
+#include <algorithm>
+
+#include "ry/ext/sandbox_driver.h"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+// Removes empty and "." components; returns an empty path and sets `bad` for "..".
+std::string plain_path(std::string_view path, bool& bad) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part == "..") bad = true;
+    if (part.empty() || part == ".") continue;
+    if (!out.empty()) out += '/';
+    out += part;
+  }
+  return out;
+}
+
+ry::error none(std::string_view path) {
+  return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\"");
+}
+
+}  // namespace
+
+ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, std::string project, std::string path) {
+  bool bad = false;
+  path = plain_path(path, bad);
+  if (bad) co_return none(path);
+  if (!path.empty()) {
+    ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
+    if (!is) co_return is.error();
+    if (!*is) co_return none(path);
+    if ((*is)->kind != RY_SANDBOX_DIR)
+      co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a directory");
+  }
+  ry::result<workspace_entries> entries = co_await rows.directory(project, path);
+  if (!entries) co_return entries.error();
+  std::string out = "[";
+  for (const auto& [name, e] : *entries) {
+    out += out.size() > 1 ? ",{\"name\":" : "{\"name\":";
+    append_json_string(out, name);
+    out += ",\"kind\":\"";
+    out += e.kind == RY_SANDBOX_FILE ? "file" : e.kind == RY_SANDBOX_DIR ? "dir" : "link";
+    out +=
+        "\",\"size\":" + std::to_string(e.size) + ",\"modified_unix_us\":" + std::to_string(e.modified_ns / 1000) + "}";
+  }
+  co_return out + "]";
+}
+
+ry::task<ry::result<kept_file>> open_kept(const workspace_repository& rows, std::string project, std::string path) {
+  bool bad = false;
+  path = plain_path(path, bad);
+  if (bad) co_return none(path);
+  ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
+  if (!is) co_return is.error();
+  if (!*is) co_return none(path);
+  if ((*is)->kind != RY_SANDBOX_FILE)
+    co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a file");
+  co_return kept_file{(*is)->size, split_chunks((*is)->chunks)};
+}
+
+ry::task<ry::result<std::string>> read_kept(const workspace_repository& rows, std::string project,
+                                            const kept_file& file, std::uint64_t at, std::uint64_t end) {
+  const std::size_t n = at / chunk_bytes;
+  const std::uint64_t from = at % chunk_bytes;
+  if (n >= file.digests.size()) co_return ry::unavailable("runs.file", "the file is incomplete");
+  const std::vector<std::string> one{file.digests[n]};
+  ry::result<std::map<std::string, std::string>> got = co_await rows.chunks(project, one);
+  if (!got) co_return got.error();
+  if (got->empty() || got->begin()->second.size() <= from)
+    co_return ry::unavailable("runs.file", "the file was changed while it was read");
+  co_return got->begin()->second.substr(from, end - at);
+}
+
+}  // namespace runs

@@ -1,0 +1,206 @@
+#include "workspace/upload_parser.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "start/account_limits.hpp"
+#include "text.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::size_t batch_bytes = chunk_bytes;
+
+// Reads a file chunk by chunk; empty at its end. The destructor closes the file.
+class file_reader {
+ public:
+  explicit file_reader(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  file_reader(const file_reader&) = delete;
+  ~file_reader() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  bool read(std::string& piece) {
+    piece.resize(chunk_bytes);
+    std::size_t have = 0;
+    while (have < piece.size()) {
+      const ssize_t n = ::read(fd_, piece.data() + have, piece.size() - have);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return false;
+      if (n == 0) break;
+      have += static_cast<std::size_t>(n);
+    }
+    piece.resize(have);
+    return fd_ >= 0;
+  }
+
+ private:
+  int fd_;
+};
+
+// The media type as the client sent it; empty if it is invalid.
+std::string media_type(std::string_view sent) {
+  const bool good =
+      sent.size() <= 200 && std::all_of(sent.begin(), sent.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  return good ? std::string(sent) : std::string();
+}
+
+void refuse_excess(const module_context& p, std::string_view outcome, const workspace_limits& limits) {
+  count_workspace_limit(p.ctx, outcome);
+  const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
+  if (outcome == "too_large")
+    refuse_upload(limits.bytes, "The files of the project would be larger than " + size(limits.bytes));
+  if (outcome == "too_many")
+    refuse_upload(limits.files, "The project would have more than " + std::to_string(limits.files) + " files");
+  if (outcome == "account_bytes")
+    refuse_upload(limits.account_bytes,
+                  "The files of all your projects would be larger than " + size(limits.account_bytes));
+  if (outcome == "account_files")
+    refuse_upload(limits.account_files,
+                  "All your projects would have more than " + std::to_string(limits.account_files) + " files");
+}
+
+}  // namespace
+
+void refuse_upload(std::int64_t limit, std::string sentence) {
+  throw refusal(413, sentence,
+                "{\"message\":" + json_string(sentence) + ",\"limit\":" + std::to_string(limit) +
+                    ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
+}
+
+upload_parser::upload_parser(module_context& p, std::string account, workspace_limits limits,
+                             const std::vector<ry::form_part>& files)
+    : context_(p), account_(std::move(account)), limits_(limits) {
+  for (const ry::form_part& part : files) {
+    files_.push_back(
+        {std::string(part.path), std::string(part.filename), media_type(part.content_type), part.size, {}, {}});
+    total_ += part.size;
+  }
+}
+
+bool upload_parser::is_large() const {
+  return total_ > batch_bytes;
+}
+
+// Before the bytes are stored: most refused starts then store none.
+ry::task<void> upload_parser::check_room(std::string project) {
+  ry::result<workspace_usage> use = co_await context_.keeper.rows().usage(account_, project, context_.keeper.node());
+  const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
+  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(context_, "too_large", limits_);
+  if (use->project_files + files > limits_.files) refuse_excess(context_, "too_many", limits_);
+  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess(context_, "account_bytes", limits_);
+  if (use->kept_files + files > limits_.account_files) refuse_excess(context_, "account_files", limits_);
+}
+
+ry::task<void> upload_parser::put(const std::string& project) {
+  ry::result<bool> stored = co_await context_.keeper.rows().put(account_, project, batch_, limits_.account_bytes);
+  if (!stored.value()) refuse_excess(context_, "account_bytes", limits_);
+  batch_ = {};
+}
+
+ry::task<void> upload_parser::read(std::optional<std::string> project) {
+  struct step {
+    std::string piece, digest;
+    bool good = false;
+  };
+  if (project) co_await check_room(*project);
+  for (file& f : files_) {
+    file_reader in(f.from);
+    for (std::uint64_t at = 0; at < f.size;) {
+      step s = co_await context_.ctx.run_blocking([&in] {
+        step out;
+        out.good = in.read(out.piece) && !out.piece.empty();
+        if (out.good) out.digest = digest_of(out.piece);
+        return out;
+      });
+      if (!s.good) throw ry::internal("runs.upload", "an uploaded file could not be read");
+      at += s.piece.size();
+      f.chunks += (f.chunks.empty() ? "" : ",") + s.digest;
+      if (project && batch_.bytes.size() + s.piece.size() > batch_bytes) {
+        co_await put(*project);
+      }
+      batch_.add(std::move(s.digest), s.piece);
+    }
+  }
+  if (project && !batch_.empty()) co_await put(*project);
+}
+
+ry::task<void> upload_parser::discard(std::string project) {
+  const ry::result<void> dropped = co_await context_.keeper.rows().drop(account_, std::move(project));
+  if (!dropped) context_.ctx.complain("the files of a refused start could not be removed yet", dropped.error());
+}
+
+// Names of files that an agent working in the project has created and not stored yet.
+ry::task<std::vector<std::string>> upload_parser::local_names(std::string project) {
+  std::vector<std::string> out;
+  const auto driver = context_.sandbox();
+  if (!driver || !context_.keeper.is_open(project)) co_return out;
+  const std::string path = "uploads";
+  ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
+      [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
+        return driver->table->list_files(driver->self, ry::str(project), ry::str(path), exec, fn, ctx);
+      },
+      [](ry_str text) { return ry::text(text); });
+  if (!listed) co_return out;
+  boost::system::error_code bad;
+  const boost::json::value parsed = boost::json::parse(*listed, bad);
+  if (bad || !parsed.is_array()) co_return out;
+  for (const boost::json::value& v : parsed.as_array())
+    if (const auto* name = v.is_object() ? v.as_object().if_contains("name") : nullptr;
+        name != nullptr && name->is_string())
+      out.emplace_back(name->as_string());
+  co_return out;
+}
+
+ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string project) {
+  const workspace_repository& rows = context_.keeper.rows();
+  ry::result<std::vector<std::string>> kept_names = co_await rows.upload_names(in, project);
+  std::set<std::string> taken(kept_names.value().begin(), kept_names.value().end());
+  std::vector<std::string> here = co_await local_names(project);
+  taken.insert(here.begin(), here.end());
+
+  workspace_delta delta;
+  workspace_entry uploads;
+  uploads.kind = RY_SANDBOX_DIR;
+  uploads.mode = 0755;
+  delta.changed.emplace("uploads", uploads);
+  std::vector<upload_record> records;
+  const std::int64_t now_ns = context_.ctx.now_unix_us() * 1000;
+  for (file& f : files_) {
+    const std::string name = free_name(safe_file_name(f.sent), taken);
+    f.path = "uploads/" + name;
+    workspace_entry e;
+    e.kind = RY_SANDBOX_FILE;
+    e.mode = 0644;
+    e.size = f.size;
+    e.modified_ns = now_ns;
+    e.chunks = f.chunks;
+    delta.changed.emplace(f.path, std::move(e));
+    records.push_back({name, f.type, static_cast<std::int64_t>(f.size)});
+  }
+  delta.chunks = batch_;
+  ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
+  kept_ = said.value();
+  refuse_excess(context_, kept_.outcome, limits_);
+  if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
+  co_return records;
+}
+
+ry::task<void> upload_parser::place(std::string project, ry_exec* home) {
+  const auto driver = context_.sandbox();
+  if (!driver) {
+    context_.ctx.warn("no sandbox driver is loaded: uploaded files are stored without their text");
+    co_return;
+  }
+  workspace_store::open_options want;
+  want.version = kept_.version;
+  want.before = kept_.previous;
+  for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
+  const ry::result<workspace_ptr> copy = co_await context_.keeper.open(driver, project, std::move(want), home);
+  if (!copy) context_.ctx.complain("uploaded files could not be placed in the workspace of this node", copy.error());
+}
+
+}  // namespace runs

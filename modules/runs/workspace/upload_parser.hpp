@@ -1,0 +1,57 @@
+// Stores the files of one start in the project's workspace: reads them from the host's spool, then names and stores
+// them in the start's transaction, so that a failed start leaves nothing behind.
+// Lifetime: one start; its members are awaited one after the other on the request's executor.
+#pragma once
+#include <map>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
+#include "module_context.hpp"
+
+namespace runs {
+
+class upload_parser {
+ public:
+  // `limits`: of the account that makes the start.
+  upload_parser(module_context& p, std::string account, workspace_limits limits,
+                const std::vector<ry::form_part>& files);
+
+  // The files have too many bytes for the start's transaction: read() stores them before it.
+  bool is_large() const;
+  // Reads the files. `project`: stores their bytes in the database, where nothing refers to them yet. Throws a refusal
+  // if they would exceed a limit.
+  ry::task<void> read(std::optional<std::string> project);
+  // The start was refused or failed: removes the bytes that read() stored, if the project was not created. Bytes that stay are
+  // removed an hour later.
+  ry::task<void> discard(std::string project);
+  // In the start's transaction: assigns the names. Throws a refusal if the project would grow too large. The records
+  // are in the order of the files.
+  ry::task<std::vector<upload_record>> keep(ry::tx& in, std::string project);
+  // After the commit: copies the files into this node's workspace. Without a driver, or if it fails, only the database
+  // has them.
+  ry::task<void> place(std::string project, ry_exec* home);
+
+ private:
+  struct file {
+    std::string from, sent, type;
+    std::uint64_t size = 0;
+    std::string chunks, path;
+  };
+  ry::task<std::vector<std::string>> local_names(std::string project);
+  ry::task<void> check_room(std::string project);
+  ry::task<void> put(const std::string& project);
+
+  module_context& context_;
+  const std::string account_;
+  const workspace_limits limits_;
+  std::vector<file> files_;
+  std::uint64_t total_ = 0;
+  chunk_batch batch_;
+  keep_answer kept_;
+};
+
+// {"message", "limit", "error_code": "UPLOAD_TOO_LARGE"} with status 413.
+[[noreturn]] void refuse_upload(std::int64_t limit, std::string sentence);
+
+}  // namespace runs

@@ -1,0 +1,196 @@
+#include "workspace/upload_reader.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "agent/history.hpp"
+#include "agent/image_scaler.hpp"
+#include "agent/model_call.hpp"
+#include "agent/pictures.hpp"
+#include "store/transient_error.hpp"
+#include "text.hpp"
+#include "workspace/extractor.hpp"
+#include "workspace/run_workspace.hpp"
+#include "workspace/workspace_write.hpp"
+
+namespace runs {
+namespace {
+
+constexpr std::uint64_t first_line_bytes = 1024;
+constexpr std::size_t most_note_bytes = 200;
+
+std::string_view word(std::string_view& line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::string_view out = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return out;
+}
+
+std::uint32_t number(std::string_view text) {
+  std::uint32_t n = 0;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+std::string_view problem_of(extractor_result::end how) {
+  switch (how) {
+    case extractor_result::end::no_sandbox:
+      return "this server has no sandbox to read it in";
+    case extractor_result::end::unavailable:
+      return "the sandbox of this server is not available";
+    case extractor_result::end::not_started:
+      return "reading it could not be started";
+    case extractor_result::end::too_long:
+      return "reading it took too long";
+    default:
+      return "reading it failed";
+  }
+}
+
+ry::task<extraction_result> extract(module_context& p, std::shared_ptr<live_run> run, std::string name,
+                                    std::uint64_t wall_ms, std::string& text) {
+  extractor_job job;
+  job.arguments = {std::to_string(p.config.upload_text_bytes), "uploads/" + name};
+  job.wall_ms = wall_ms;
+  job.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + first_line_bytes;
+  extractor_result result = co_await run_extractor(p, run, std::move(job));
+  extraction_result out;
+  if (result.how != extractor_result::end::finished) {
+    out.found = "none";
+    out.detail = problem_of(result.how);
+    co_return out;
+  }
+  const std::size_t end = std::min(result.output.find('\n'), result.output.size());
+  out = read_extraction_result(std::string_view(result.output).substr(0, end));
+  if (out.found == "text") text = result.output.substr(std::min(end + 1, result.output.size()));
+  co_return out;
+}
+
+}  // namespace
+
+extraction_result read_extraction_result(std::string_view line) {
+  extraction_result out;
+  out.found = word(line);
+  if (out.found == "text") {
+    out.detail = word(line);
+    out.cut = line == "cut" || line.starts_with("cut ");
+    if (out.cut) word(line);
+    out.note = std::string(line.substr(0, most_note_bytes));
+  } else if (out.found == "image") {
+    out.detail = word(line);
+    out.width = number(word(line));
+    out.height = number(word(line));
+  } else if (out.found == "none") {
+    out.detail = std::string(line.substr(0, 200));
+  } else {
+    out.found = "none";
+    out.detail = "reading it failed";
+  }
+  return out;
+}
+
+std::string finding_line(const extraction_result& f) {
+  if (f.found == "image") {
+    std::string format = f.detail;
+    for (char& c : format)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+    return "[Image " + f.name + ": " + format + ", " + std::to_string(f.width) + " x " + std::to_string(f.height) +
+           " pixels" + (f.size > most_scalable_bytes ? ", too large to be shown]" : "]");
+  }
+  if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
+  // A UTF-8 text needs no other file.
+  if (f.detail == "plain" && f.note.empty()) return {};
+  return "[Text of " + f.name + (f.note.empty() ? "" : ", " + f.note) + (f.cut ? ", its beginning" : "") + " (" +
+         size_text(f.text_bytes) + ") -> uploads/.text/" + f.name + ".txt]";
+}
+
+ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run) {
+  const auto driver = p.sandbox();
+  if (!driver || p.extractor.empty()) {
+    run->uploads_waiting = false;
+    if (driver)
+      p.ctx.warn("runyard-extract is not there: uploaded files are stored without their text",
+                 {{"run", run->who.run.to_string()}});
+    co_return true;
+  }
+  ry::result<waiting_uploads> waiting{ry::error(RY_UNKNOWN)};
+  ry::result<void> ready{ry::error(RY_UNKNOWN)};
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    waiting = co_await p.repo.waiting(run->who.run);
+    if (waiting) ready = co_await ensure_workspace(p, run);
+    if (waiting && ready) break;
+    const ry::error& e = waiting ? ready.error() : waiting.error();
+    if (run->why() != 0) co_return true;
+    if (!is_transient(e)) {
+      p.ctx.complain("uploaded files could not be looked at", e);
+      run->uploads_waiting = false;
+      co_return true;
+    }
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+  const std::int64_t until_ms = p.ctx.mono_us() / 1000 + p.config.upload_read_seconds * 1000;
+  std::vector<extraction_result> findings;
+  for (const upload_record& file : waiting->files) {
+    const std::int64_t left = until_ms - p.ctx.mono_us() / 1000;
+    extraction_result f;
+    std::string text;
+    if (left > 0) {
+      f = co_await extract(p, run, file.name, std::min<std::uint64_t>(static_cast<std::uint64_t>(left), 20000), text);
+    } else {
+      f.found = "none";
+      f.detail = "there was no time left to read it";
+    }
+    if (run->must_break()) co_return true;
+    if (f.note.starts_with("incomplete") || f.detail.find("is not installed") != std::string::npos)
+      p.ctx.warn("the text of an uploaded file is missing or incomplete: " + (f.note.empty() ? f.detail : f.note),
+                 {{"run", run->who.run.to_string()}});
+    f.name = file.name;
+    f.size = static_cast<std::uint64_t>(file.size);
+    if (f.found == "text") {
+      f.text_bytes = text.size();
+      if (f.cut) text += "\n[The text goes on: this is its beginning.]\n";
+      const std::string path = "uploads/.text/" + file.name + ".txt";
+      ry::result<void> wrote = co_await write_workspace_file(p, run, path, text);
+      if (!wrote) {
+        f.found = "none";
+        f.detail = "its text could not be stored";
+        // The owner of the workspace can cause this one, with a link in the place of the directory.
+        if (wrote.error().status() != RY_PERMISSION_DENIED)
+          p.ctx.complain("the text of an uploaded file could not be stored", wrote.error());
+      }
+    }
+    findings.push_back(std::move(f));
+  }
+  std::string note;
+  co_await keep_files(p, run, note);
+  if (run->must_break()) co_return true;
+
+  std::string prompt = content_of(waiting->body);
+  std::vector<picture> pictures;
+  for (const extraction_result& f : findings) {
+    if (const std::string line = finding_line(f); !line.empty()) prompt += "\n" + line;
+    if (f.found == "image" && f.size <= most_scalable_bytes)
+      pictures.push_back({"uploads/" + f.name, "image/" + f.detail});
+  }
+  if (!note.empty()) prompt += "\n" + note;
+  const std::string body = user_body_with(prompt, pictures);
+  for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
+    ry::result<bool> noted = co_await p.repo.note_uploads(run->who.run, run->who.job, run->who.fence, body, findings);
+    if (noted) {
+      if (!*noted) co_return false;
+      break;
+    }
+    if (noted.error().is("jobs.fence_lost")) co_return false;
+    if (!is_transient(noted.error())) noted.value();  // throws
+    if (run->must_break()) co_return true;
+    co_await interruptible_sleep(p.ctx, run, pause);
+  }
+  run->uploads_waiting = false;
+  run->messages = {};
+  run->messages_known = false;
+  co_return true;
+}
+
+}  // namespace runs

@@ -1,0 +1,44 @@
+#include "workspace/workspace_quota.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace runs {
+namespace {
+
+// Operator-defined tiers default to the values of the free tier.
+std::uint64_t rest_of(std::int64_t limit, std::int64_t taken) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(limit - taken, 1));
+}
+
+}  // namespace
+
+workspace_limits workspace_quota::limits_of(std::string_view tier) const {
+  return {config_.workspace_bytes, config_.workspace_files, by_tier(config_.account_workspace_bytes, tier),
+          by_tier(config_.account_workspace_files, tier)};
+}
+
+ry::task<workspace_limits> workspace_quota::limits(ry::uuid account) const {
+  const ry_uuid id = account;
+  ry::result<std::string> tier = co_await ry::call<std::string, const ry_account_view*>(
+      [&](ry_exec* exec, ry_account_fn fn, void* ctx) { return accounts_->find(accounts_.self(), &id, exec, fn, ctx); },
+      [](const ry_account_view* a) { return ry::text(a->tier->name); });
+  co_return limits_of(tier ? *tier : std::string());
+}
+
+ry::task<ry::result<workspace_quota::allowance>> workspace_quota::for_command(ry::uuid account,
+                                                                              ry::uuid project) const {
+  const workspace_limits most = co_await limits(account);
+  ry::result<workspace_usage> now =
+      co_await keeper_.rows().usage(account.to_string(), project.to_string(), keeper_.node());
+  if (!now) co_return now.error();
+  co_return allowance{rest_of(most.account_bytes, now->other_bytes), rest_of(most.account_files, now->other_files)};
+}
+
+ry::task<void> workspace_quota::note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const {
+  ry::result<void> noted = co_await keeper_.rows().note_size(
+      project.to_string(), keeper_.node(), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(files));
+  if (!noted) ctx_.complain("the size of a workspace could not be stored", noted.error());
+}
+
+}  // namespace runs

@@ -1,0 +1,29 @@
+// Removes this node's copies of workspaces whose projects are deleted: immediately on the node that deletes the thread,
+// within half a minute on other nodes and after a crash. Failed removals are retried every half minute. Until then the
+// project counts towards the limits of its account. Only projects that the database lists as deleted are removed: a
+// project that is missing in the database may belong to another database.
+//
+// Thread: any. Lifetime: as long as the module.
+#pragma once
+#include "module_context.hpp"
+
+namespace runs {
+
+class workspace_sweep {
+ public:
+  explicit workspace_sweep(module_context& p) : context_(p) {}
+  // [lifecycle] After start() of the workspace_store.
+  void start();
+  // Does nothing if the project exists (again) or is in use.
+  ry::task<void> remove(std::string project);
+
+ private:
+  ry::task<void> watch();
+  ry::task<void> sweep();
+  // Copies that the database lists for this node.
+  ry::task<void> sweep_noted();
+
+  module_context& context_;
+};
+
+}  // namespace runs
