@@ -18,7 +18,7 @@ struct publish_call {
 void published(void* raw, ry_status st, ry_db_result* const* results, size_t n, const ry_error_view* err) noexcept {
   std::unique_ptr<publish_call> call(static_cast<publish_call*>(raw));
   for (size_t i = 0; i < n; ++i) db::table()->result_release(results[i]);
-  if (st == RY_OK && call->owner.get()->rt.jobs) call->owner.get()->rt.jobs->poke();
+  if (st == RY_OK && call->owner.get()->rt.jobs) call->owner.get()->rt.jobs->wake();
   if (call->done.fn) module::invoke(call->owner.get(), "event published", call->done.fn, call->done.ctx, st, err);
 }
 

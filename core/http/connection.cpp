@@ -110,7 +110,7 @@ void connection::on_readable() {
       arm_write();
       break;
     }
-    if (r.what == io_result::kind::failed) return cut(RY_WHY_GONE);
+    if (r.what == io_result::kind::failed) return cut(RY_REASON_GONE);
     if (r.what == io_result::kind::closed) {
       end_of_input();
       break;
@@ -136,11 +136,11 @@ void connection::end_of_input() {
     case phase::authenticating:
     case phase::body:
     case phase::streaming:
-      return cut(RY_WHY_GONE);
+      return cut(RY_REASON_GONE);
     case phase::handling:
-      if (parser_ && !parser_->body_done()) return cut(RY_WHY_GONE);
+      if (parser_ && !parser_->body_done()) return cut(RY_REASON_GONE);
       // The client may have closed only its sending side, so the answer is still sent.
-      fire_cancel(RY_WHY_GONE);
+      fire_cancel(RY_REASON_GONE);
       return;
     case phase::sending:
     case phase::closed:
@@ -271,7 +271,7 @@ bool connection::flush_out() {
         arm_read();
         return false;
       default:
-        cut(RY_WHY_GONE);
+        cut(RY_REASON_GONE);
         return false;
     }
   }
@@ -397,7 +397,7 @@ void connection::drain() {
 }
 
 void connection::ask_to_end() {
-  if (phase_ == phase::handling && ex_->data->route->has(RY_ROUTE_LONG)) return fire_cancel(RY_WHY_SHUTDOWN);
+  if (phase_ == phase::handling && ex_->data->route->has(RY_ROUTE_LONG)) return fire_cancel(RY_REASON_SHUTDOWN);
   if (phase_ != phase::streaming) return;
   std::unique_lock lock(ex_->mutex);
   auto& st = *ex_->stream_state;
@@ -406,7 +406,7 @@ void connection::ask_to_end() {
   auto* exec = st.close_exec;
   const auto ctx = st.close_ctx;
   lock.unlock();
-  w_.tell_closed(*ex_, exec, fn, ctx, RY_WHY_SHUTDOWN);
+  w_.tell_closed(*ex_, exec, fn, ctx, RY_REASON_SHUTDOWN);
 }
 
 // ---- time
@@ -422,7 +422,7 @@ void connection::timer(clock::time_point now) {
     if (too_slow(now)) {
       worker::add(w_.count.timeouts);
       worker::add(w_.count.slow_readers);
-      return cut(RY_WHY_GONE);
+      return cut(RY_REASON_GONE);
     }
     next = std::min(next, slow_since_ + cfg().write_stall_timeout);
   }
@@ -438,7 +438,7 @@ void connection::timer(clock::time_point now) {
       }
       break;
     case phase::discard:
-      if (check(head_due_)) return cut(RY_WHY_GONE);
+      if (check(head_due_)) return cut(RY_REASON_GONE);
       break;
     case phase::linger:
       if (linger_due_ != clock::time_point{} && check(linger_due_)) return close();
@@ -466,7 +466,7 @@ void connection::timer(clock::time_point now) {
       }
       if (phase_ == phase::handling && request_due_ != clock::time_point::max() && check(request_due_)) {
         worker::add(w_.count.timeouts);
-        fire_cancel(RY_WHY_DEADLINE);
+        fire_cancel(RY_REASON_DEADLINE);
         if (phase_ == phase::handling && ex_) {
           keep_ = keep_ && (!parser_ || parser_->body_done());
           exchange& late = *ex_;
@@ -478,7 +478,7 @@ void connection::timer(clock::time_point now) {
       }
       if (phase_ == phase::handling && call_off_due_ != clock::time_point::max() && check(call_off_due_)) {
         call_off_due_ = clock::time_point::max();
-        fire_cancel(RY_WHY_SHUTDOWN);
+        fire_cancel(RY_REASON_SHUTDOWN);
       }
       break;
     case phase::streaming:

@@ -148,7 +148,7 @@ void connection::route_request() {
   if (w_.shared.own.is_checked() && foreign()) return;
   begin_trace();
   // A browser's EventSource stops for good at any status other than 200, but reconnects when the connection breaks.
-  if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG)) return cut(RY_WHY_SHUTDOWN);
+  if (admitted_as == admission::draining && d.route->has(RY_ROUTE_LONG)) return cut(RY_REASON_SHUTDOWN);
   if (admitted_as == admission::draining && !d.route->host)
     return fail(503, "The server is stopping", "Retry-After: 1\r\n");
   auto* gate = w_.shared.r.gate;
@@ -390,8 +390,8 @@ void connection::dispatch() {
   ex.in_handler = false;
   // The exchange keeps its state until this call returns.
   if (st != RY_OK && ex.word.load(std::memory_order_acquire) != exchange::pack(generation, exchange::open))
-    module::misbehaved(route.def.owner, "wrong use of ry.http/1", "route handler",
-                       "it returned an error for a request that it had ended");
+    module::report_violation(route.def.owner, "wrong use of ry.http/1", "route handler",
+                             "it returned an error for a request that it had ended");
   if (ex.over) {
     w_.release(ex);
   } else if (st != RY_OK && ex.advance(generation, exchange::open, exchange::ended)) {

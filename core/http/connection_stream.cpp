@@ -65,7 +65,7 @@ void connection::stream_news() {
     if (ex_->stream_state->too_slow) {
       lock.unlock();
       worker::add(w_.count.streams_cut);
-      return cut(RY_WHY_OVERLOAD);
+      return cut(RY_REASON_OVERLOAD);
     }
   }
   if (phase_ == phase::streaming) {
@@ -92,7 +92,7 @@ bool connection::fill_from_stream() {
     if (st.too_slow) {
       lock.unlock();
       worker::add(w_.count.streams_cut);
-      cut(RY_WHY_OVERLOAD);
+      cut(RY_REASON_OVERLOAD);
       return false;
     }
     std::size_t total = 0, end = st.head;
@@ -141,7 +141,7 @@ bool connection::fill_from_stream() {
     } else if (r.what == io_result::kind::want_write || r.what == io_result::kind::want_read) {
       break;  // the rest stays in out_
     } else {
-      cut(RY_WHY_GONE);
+      cut(RY_REASON_GONE);
       return false;
     }
   }
@@ -153,7 +153,7 @@ bool connection::fill_from_stream() {
     if (!st.count(*w_.shared.unsent, st.unsent + st.bytes)) {
       lock.unlock();
       worker::add(w_.count.streams_cut);
-      cut(RY_WHY_OVERLOAD);
+      cut(RY_REASON_OVERLOAD);
       return false;
     }
     // Unsent bytes of an ended stream outlive the request, so the connection takes over their quota.
@@ -224,7 +224,7 @@ bool connection::fill_from_file() {
       if (job->conn) job->conn->file_piece_read(*job);
     });
   });
-  if (accepted != exec::submitted::yes) cut(RY_WHY_OVERLOAD);
+  if (accepted != exec::submitted::yes) cut(RY_REASON_OVERLOAD);
   return false;
 }
 
@@ -232,7 +232,7 @@ void connection::file_piece_read(file_job& job) {
   boost::intrusive_ptr<connection> self(this);
   job_.reset();
   // The Content-Length is already sent; only closing the connection signals the error.
-  if (job.failed) return cut(RY_WHY_GONE);
+  if (job.failed) return cut(RY_REASON_GONE);
   file_->offset += job.data.size();
   file_->left -= job.data.size();
   out_ = std::move(job.data);

@@ -113,7 +113,7 @@ struct stream_data {
   bool too_slow = false;  // the buffer limit was reached
   bool has_length = false;
   std::uint64_t length_left = 0;  // with Content-Length
-  std::int32_t why = RY_WHY_GONE;
+  std::int32_t why = RY_REASON_GONE;
   std::vector<waiter> waiters;
   ry_exec* close_exec = nullptr;
   ry_cancel_fn close_fn = nullptr;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t first_piece = 64 * 1024;
 
 ry_status misused(const char* what, const char* how) noexcept {
-  module::misbehaved(ry_host::current(), "wrong use of ry.http/1", what, how);
+  module::report_violation(ry_host::current(), "wrong use of ry.http/1", what, how);
   return RY_FAILED_PRECONDITION;
 }
 

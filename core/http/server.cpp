@@ -88,7 +88,7 @@ std::string prepare_spool(const std::string& configured) {
 }  // namespace
 
 struct server::impl : std::enable_shared_from_this<server::impl> {
-  explicit impl(rooms r, settings s) {
+  explicit impl(server_context r, settings s) {
     s.base_path = checked_base_path(std::move(s.base_path));
     shared.trusted = address_set(s.trusted_proxies);
     shared.own = site(s.site, s.cors.origins);
@@ -236,7 +236,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
   }
 };
 
-server::server(rooms r, settings s) : impl_(std::make_shared<impl>(r, std::move(s))) {
+server::server(server_context r, settings s) : impl_(std::make_shared<impl>(r, std::move(s))) {
   impl_->shared.alive = impl_;
 }
 

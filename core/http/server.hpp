@@ -36,7 +36,7 @@ const ry_http_v1& http_interface() noexcept;
 // address or file.
 class server {
  public:
-  server(rooms r, settings s);
+  server(server_context r, settings s);
   ~server();
   server(const server&) = delete;
   server& operator=(const server&) = delete;
@@ -48,7 +48,7 @@ class server {
   // their owner (see ry_host::outstanding). Throws std::invalid_argument for an invalid or duplicate pattern, and
   // keeps the old table.
   void publish(std::vector<module::route> routes);
-  // Drains the routes of these owners after their removal: their streams get RY_WHY_SHUTDOWN, their requests continue.
+  // Drains the routes of these owners after their removal: their streams get RY_REASON_SHUTDOWN, their requests continue.
   // When time_is_up() returns true, closes the connections of the remaining ones; returns their number.
   std::size_t part_with(const std::vector<ry_host*>& owners, const std::function<bool()>& time_is_up);
   // Listens on the bound socket.
@@ -59,7 +59,7 @@ class server {
   // Requires that the server was started with TLS. Throws std::runtime_error that names the invalid file. [any]
   std::string use_certificate(const std::string& cert_file, const std::string& key_file);
   std::uint16_t port() const noexcept;
-  // Drains the server: connections finish their request; on_cancel and stream_on_close get RY_WHY_SHUTDOWN. New
+  // Drains the server: connections finish their request; on_cancel and stream_on_close get RY_REASON_SHUTDOWN. New
   // clients reach only host routes and get 503 with Retry-After for others; on an inherited listener they wait in the
   // backlog for the next server. The listener closes at the deadline, or when all connections accepted before the
   // drain have ended and `done` returns true (empty: always true); the remaining connections are then closed. Returns

@@ -87,7 +87,7 @@ struct host_route {
 };
 
 // The host services that the server uses; all outlive it.
-struct rooms {
+struct server_context {
   exec::loop_pool* loops = nullptr;
   authenticator* auth = nullptr;  // null: all routes except public ones answer 401
   exec::blocking_pool* blocking = nullptr;  // for spool files and for files to send

@@ -181,7 +181,7 @@ TEST_F(streams, EndWithTheCredentialThatOpenedThem) {
   w->auth.revoke_all();
   EXPECT_TRUE(c.ends());
   EXPECT_TRUE(eventually([&] { return closes == 1; }));
-  EXPECT_EQ(RY_WHY_USER, why);
+  EXPECT_EQ(RY_REASON_USER, why);
   client late(*w);
   late.send(request);
   EXPECT_EQ(401, late.read().status);
@@ -210,7 +210,7 @@ TEST_F(streams, SlowReaderIsCut) {
   }
   EXPECT_EQ(RY_RESOURCE_EXHAUSTED, last);
   EXPECT_TRUE(eventually([&] { return closes == 1; }));
-  EXPECT_EQ(RY_WHY_OVERLOAD, why);
+  EXPECT_EQ(RY_REASON_OVERLOAD, why);
   EXPECT_TRUE(c.ends());
   EXPECT_EQ(1u, w->srv->stats().streams_cut);
 }
@@ -285,7 +285,7 @@ TEST_F(streams, ClientLeaves) {
     live();
     half ? c.half_close() : c.close();
     EXPECT_TRUE(eventually([&] { return closes == 1; }));
-    EXPECT_EQ(RY_WHY_GONE, why);
+    EXPECT_EQ(RY_REASON_GONE, why);
   }
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }
@@ -325,9 +325,9 @@ TEST_F(streams, Drain) {
                             [&] { w->srv->drain(std::chrono::steady_clock::now() + std::chrono::seconds(10)); });
   EXPECT_TRUE(eventually([&] { return closes == 1; }));
   EXPECT_EQ(0, cancelled) << "what answers soon may do so";
-  EXPECT_EQ(RY_WHY_SHUTDOWN, why);
+  EXPECT_EQ(RY_REASON_SHUTDOWN, why);
   EXPECT_TRUE(eventually([&] { return cancelled != 0; }));
-  EXPECT_EQ(RY_WHY_SHUTDOWN, cancelled);
+  EXPECT_EQ(RY_REASON_SHUTDOWN, cancelled);
   EXPECT_TRUE(idle.ends());
   EXPECT_TRUE(streaming.until("0\r\n\r\n")) << "the module closed it properly";
   EXPECT_TRUE(streaming.ends());
@@ -407,7 +407,7 @@ TEST_F(streams, ClientLeavesBeforeTheAnswer) {
   c.send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n");
   ASSERT_TRUE(eventually([&] { return pending.load() != nullptr; }));
   c.reset();
-  EXPECT_TRUE(eventually([&] { return cancelled == RY_WHY_GONE; }));
+  EXPECT_TRUE(eventually([&] { return cancelled == RY_REASON_GONE; }));
   EXPECT_EQ(RY_OK, reply(pending, 200, "nobody hears"));
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }

@@ -75,7 +75,7 @@ class world {
         blocking(2),
         spool(std::filesystem::temp_directory_path() / ("ry-http-test-" + std::to_string(::getpid()))) {
     if (s.spool_dir.empty()) s.spool_dir = spool.string();
-    srv = std::make_unique<server>(rooms{&this->loops, &auth, &blocking}, std::move(s));
+    srv = std::make_unique<server>(server_context{&this->loops, &auth, &blocking}, std::move(s));
   }
   ~world() {
     srv.reset();

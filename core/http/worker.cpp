@@ -138,7 +138,7 @@ void worker::process(exchange& ex) {
     if (ex.conn) return ex.conn->stream_news();
     if (closed) return release(ex);
     drop_data(ex);
-    return lose_stream(ex, RY_WHY_GONE);
+    return lose_stream(ex, RY_REASON_GONE);
   }
   if (answer && ex.current() == exchange::ended)
     finish(ex, answer->status, answer->lines, answer->body, std::move(answer->file));
@@ -221,8 +221,8 @@ void worker::name_unanswered(clock::time_point now) {
   std::erase_if(unanswered_, [now](const unanswered& one) {
     if (one.ex->word.load(std::memory_order_acquire) != exchange::pack(one.generation, exchange::open)) return true;
     if (now < one.due) return false;
-    module::misbehaved(one.ex->hold.get(), "a request that is never answered", one.route,
-                       "the module did not end it within ten seconds after its deadline; the client got a 504");
+    module::report_violation(one.ex->hold.get(), "a request that is never answered", one.route,
+                             "the module did not end it within ten seconds after its deadline; the client got a 504");
     return true;
   });
 }
@@ -406,7 +406,7 @@ void worker::cut_revoked() {
   if (!auth || auth->revocations() == revocations_seen_) return;
   revocations_seen_ = auth->revocations();
   for (auto& ex : slots_) {
-    if (ex.conn && ex.caller && auth->revoked(ex.caller)) ex.conn->cut(RY_WHY_USER);
+    if (ex.conn && ex.caller && auth->revoked(ex.caller)) ex.conn->cut(RY_REASON_USER);
   }
 }
 
@@ -435,7 +435,7 @@ std::size_t worker::part_with(const std::vector<ry_host*>& owners, parting how) 
     ++open;
     if (!ex.conn) continue;
     if (how == parting::cut)
-      ex.conn->cut(RY_WHY_SHUTDOWN);
+      ex.conn->cut(RY_REASON_SHUTDOWN);
     else
       ex.conn->ask_to_end();
   }
@@ -444,7 +444,7 @@ std::size_t worker::part_with(const std::vector<ry_host*>& owners, parting how) 
 
 void worker::cut_all() {
   const auto all = connections;
-  for (const auto& c : all) c->cut(RY_WHY_SHUTDOWN);
+  for (const auto& c : all) c->cut(RY_REASON_SHUTDOWN);
 }
 
 void worker::close() {

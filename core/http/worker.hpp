@@ -22,7 +22,7 @@ namespace ry::http::serving {
 
 // State shared by all workers. Immutable once the server listens, except `tls` and the counters.
 struct shared_state {
-  rooms r;
+  server_context r;
   settings s;
   address_set trusted;
   site own;

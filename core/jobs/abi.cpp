@@ -82,9 +82,9 @@ ry_status adopt(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_
   return host->rt.jobs->adopt(core::sv(kind), id, fence, core::sv(args_json));
 }
 
-void poke(const ry_host* host, ry_str) noexcept {
+void wake(const ry_host* host, ry_str) noexcept {
   if (!host->rt.jobs) return;
-  host->rt.jobs->poke();
+  host->rt.jobs->wake();
   host->rt.jobs->hint_others();
 }
 
@@ -107,7 +107,7 @@ void finish(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view
 }  // namespace
 
 const ry_jobs_v1* table() noexcept {
-  static constexpr ry_jobs_v1 t{sizeof(ry_jobs_v1), 0, enqueue, adopt, poke, cancel, on_cancel, finish};
+  static constexpr ry_jobs_v1 t{sizeof(ry_jobs_v1), 0, enqueue, adopt, wake, cancel, on_cancel, finish};
   return &t;
 }
 

@@ -108,7 +108,7 @@ void queue::finish(ry_job* raw, std::int32_t outcome, std::uint64_t delay_ms, co
       });
     });
   }
-  if (more) poke();
+  if (more) wake();
 }
 
 void queue::flush() {

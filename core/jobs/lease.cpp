@@ -34,7 +34,7 @@ void queue::beat() {
            }
            // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
            // the work continues when it is back. Until then the fence keeps the data consistent.
-           if (lost) tell_all(RY_WHY_LEASE_LOST);
+           if (lost) tell_all(RY_REASON_LEASE_LOST);
          });
 }
 
@@ -47,7 +47,7 @@ queue::held queue::held_jobs() const {
   held out;
   std::lock_guard lock(mutex_);
   for (const auto& [id, job] : running_) {
-    if (std::lock_guard of_job(job->mutex); job->why == RY_WHY_LEASE_LOST) continue;
+    if (std::lock_guard of_job(job->mutex); job->why == RY_REASON_LEASE_LOST) continue;
     out.ids.push_back(id);
     out.fences.push_back(job->view.fence);
   }
@@ -57,7 +57,7 @@ queue::held queue::held_jobs() const {
 void queue::note_draining(bool wanted) {
   if (draining_.exchange(wanted) == wanted) return;
   observe::log(observe::level::info, "jobs", wanted ? "asked to take no more jobs" : "asked to take jobs again");
-  if (!wanted) poke();
+  if (!wanted) wake();
 }
 
 void queue::beat_on(db::connection& c) {
@@ -99,7 +99,7 @@ void queue::beat_on(db::connection& c) {
       std::lock_guard lock(mutex_);
       stats_.leases_lost += taken.ids.size();
     }
-    tell_all(RY_WHY_LEASE_LOST);
+    tell_all(RY_REASON_LEASE_LOST);
     c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])",
            {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }
@@ -134,7 +134,7 @@ void queue::beat_on(db::connection& c) {
       std::lock_guard lock(mutex_);
       stats_.rescued += static_cast<std::uint64_t>(taken);
     }
-    poke();
+    wake();
   }
   look_for_cancels(c);
   look_for_lost(c);
@@ -166,7 +166,7 @@ void queue::look_for_lost(db::connection& c) {
     observe::log(
         observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
         {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
-    tell(job, RY_WHY_LEASE_LOST);
+    tell(job, RY_REASON_LEASE_LOST);
   }
 }
 
@@ -201,7 +201,7 @@ void queue::look_for_cancels(db::connection& c) {
       std::lock_guard lock(mutex_);
       if (auto it = running_.find(calls.int64(i, 0)); it != running_.end()) job = it->second;
     }
-    if (job) tell(job, RY_WHY_USER);
+    if (job) tell(job, RY_REASON_USER);
   }
 }
 
@@ -230,7 +230,7 @@ void queue::reconcile() {
             "from unnest($1::bigint[], $2::bigint[]) d(id, fence) "
             "where j.id = d.id and j.fence = d.fence and j.state = 1",
             {db::value::ints(ids), db::value::ints(fences)});
-        poke();
+        wake();
       },
       "reconciliation of leases", [this] { reconciling_ = false; });
 }

@@ -87,7 +87,7 @@ TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   EXPECT_EQ(seen.why, 0) << "as long as it is ours";
   d.sql("delete from core.job where id = " + std::to_string(job));
-  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_LEASE_LOST; }));
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_LEASE_LOST; }));
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);
 }
 
@@ -162,7 +162,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
   // What another node does when it considers node a dead.
   d.sql("begin; delete from core.node where id = '" + a.queue.node_id() + "'; select core.jobs_return(array[" + job +
         "], true); commit");
-  EXPECT_TRUE(wait_for([&] { return late.why == RY_WHY_LEASE_LOST; }));
+  EXPECT_TRUE(wait_for([&] { return late.why == RY_REASON_LEASE_LOST; }));
   EXPECT_TRUE(wait_for([&] { return d.number("select crashes from core.job where id = " + job) == 0; }));
   a.queue.finish(late.job, RY_JOB_RELEASE, 0, nullptr);
   EXPECT_TRUE(wait_for([&] { return late.begun == 2; }));
@@ -179,7 +179,7 @@ TEST(queue, what_runs_is_given_up_once_when_the_database_stays_away) {
   d.sql("select core.job_enqueue('t.patient', '{}')");
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
   shut(d);
-  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_LEASE_LOST; }));
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_LEASE_LOST; }));
   std::this_thread::sleep_for(1s);
   EXPECT_EQ(a.queue.stats().leases_lost, 1u);
   open_again(d);
@@ -213,9 +213,9 @@ TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
   ASSERT_TRUE(wait_for([&] { return count() == 1; }));
   // What another node does with the jobs of a node that missed its heartbeats.
   d.sql("update core.job set state = 0, node = null");
-  n.queue.poke();
+  n.queue.wake();
   ASSERT_TRUE(wait_for([&] { return count() == 2; }));
-  EXPECT_TRUE(wait_for([&] { return all[0].why == RY_WHY_LEASE_LOST; }));
+  EXPECT_TRUE(wait_for([&] { return all[0].why == RY_REASON_LEASE_LOST; }));
   EXPECT_EQ(all[1].why, 0);
   EXPECT_EQ(n.queue.stats().running, 2u);
 
@@ -227,7 +227,7 @@ TEST(queue, a_job_whose_row_is_claimed_again_here_lives_until_it_ends) {
 
   // Both slots are free again.
   d.sql("select core.job_enqueue('t.twice', '{}') from generate_series(1, 2)");
-  n.queue.poke();
+  n.queue.wake();
   ASSERT_TRUE(wait_for([&] { return count() == 4; }));
   for (const std::size_t i : {2, 3}) n.queue.finish(all[i].job, RY_JOB_DONE, 0, nullptr);
   EXPECT_TRUE(wait_for([&] { return n.queue.stats().running == 0; }));

@@ -87,7 +87,7 @@ bool queue::part_with(const std::vector<ry_host*>& owners, clock::time_point ask
     if (left.empty()) return true;
     if (time_is_up()) return false;
     if (clock::now() >= ask_at)
-      for (const auto& job : left) tell(job, RY_WHY_SHUTDOWN);
+      for (const auto& job : left) tell(job, RY_REASON_SHUTDOWN);
     std::this_thread::sleep_for(milliseconds(10));
   }
 }
@@ -142,7 +142,7 @@ void queue::start() {
       if (k.schedule) k.next_tick = k.schedule->next(now);
   }
   hints_.push_back(rt_.db->listen(
-      hint_channel, [this] { poke(); }, std::chrono::hours(1)));
+      hint_channel, [this] { wake(); }, std::chrono::hours(1)));
   hints_.push_back(rt_.db->listen(
       cancel_channel,
       [this] { submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel"); },
@@ -180,7 +180,7 @@ void queue::tick() {
   arm(std::min(settings_.poll, settings_.beat));
 }
 
-void queue::poke() {
+void queue::wake() {
   loop_.post([this] {
     if (poke_armed_) return;
     const auto now = clock::now();
@@ -350,7 +350,7 @@ void queue::launch(claimed c) {
     before = std::exchange(running_[c.id], job);
     if (before) outlived_.insert(before);
   }
-  if (before) tell(before, RY_WHY_LEASE_LOST);
+  if (before) tell(before, RY_REASON_LEASE_LOST);
   job->view.exec->post([job, run = std::move(run)] {
     const observe::trace_scope scope(job->trace);
     const auto st = run(&job->view, job.get());
@@ -383,7 +383,7 @@ void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
     std::lock_guard lock(job->mutex);
     if (job->finished || job->told) return;
     // A lost lease overrides every other reason, because the job must not write anything any more.
-    if (!job->why || why == RY_WHY_LEASE_LOST) job->why = why;
+    if (!job->why || why == RY_REASON_LEASE_LOST) job->why = why;
   }
   job->view.exec->post([job] {
     ry_cancel_fn fn;
@@ -426,7 +426,7 @@ void queue::check_deadlines() {
       abandon(job);
     } else {
       job->deadline = now + std::clamp<milliseconds>(job->timeout, least_grace, most_grace);
-      tell(job, RY_WHY_DEADLINE);
+      tell(job, RY_REASON_DEADLINE);
     }
   }
 }
@@ -435,8 +435,8 @@ void queue::abandon(const std::shared_ptr<ry_job>& job) {
   const auto* owner = job->owner.get();
   const std::string what = "job " + job->kind + " " + std::to_string(job->view.id);
   if (owner)
-    module::misbehaved(job->owner.get(), "a job that ignores its deadline", what,
-                       "the module did not finish it in time after cancellation; the queue continues without it");
+    module::report_violation(job->owner.get(), "a job that ignores its deadline", what,
+                             "the module did not finish it in time after cancellation; the queue continues without it");
   else
     observe::log(observe::level::error, "jobs", "a job ignores its deadline", {{"job", what}});
   {
@@ -459,7 +459,7 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
     if (auto it = running_.find(id); it != running_.end()) job = it->second;
   }
   if (job) {
-    tell(job, RY_WHY_USER);
+    tell(job, RY_REASON_USER);
     loop_.post([done = std::move(done)] { done(RY_OK); });
     return;
   }
@@ -526,7 +526,7 @@ void queue::stop(clock::time_point deadline) {
   }
   for (const auto id : hints_) rt_.db->unlisten(id);
   hints_.clear();
-  tell_all(RY_WHY_SHUTDOWN);
+  tell_all(RY_REASON_SHUTDOWN);
   {
     // Keep renewing the lease while jobs finish.
     std::unique_lock lock(mutex_);

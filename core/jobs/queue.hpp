@@ -101,7 +101,7 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   std::mutex mutex;  // guards the rest
   ry_cancel_fn on_cancel = nullptr;
   void* on_cancel_ctx = nullptr;
-  std::int32_t why = 0;  // RY_WHY_* once it is cancelled, else 0
+  std::int32_t why = 0;  // RY_REASON_* once it is cancelled, else 0
   bool told = false, finished = false;
 };
 
@@ -121,7 +121,7 @@ class queue {
   void add(module::job_kind kind, runner run = {});
   void remove(std::string_view kind);
 
-  // Waits for the running jobs of these owners and cancels them with RY_WHY_SHUTDOWN from `ask_at` on. Their kinds
+  // Waits for the running jobs of these owners and cancels them with RY_REASON_SHUTDOWN from `ask_at` on. Their kinds
   // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
   // comes first. Blocks; not from a loop.
   bool part_with(const std::vector<ry_host*>& owners, std::chrono::steady_clock::time_point ask_at,
@@ -129,7 +129,7 @@ class queue {
 
   // Registers the node and starts to claim jobs. The database must be migrated.
   void start();
-  // Stops claiming, cancels all running jobs with RY_WHY_SHUTDOWN, waits until they have finished or the deadline has
+  // Stops claiming, cancels all running jobs with RY_REASON_SHUTDOWN, waits until they have finished or the deadline has
   // passed, writes the pending outcomes and releases the leases. Blocks; not from a loop.
   void stop(std::chrono::steady_clock::time_point deadline);
 
@@ -137,7 +137,7 @@ class queue {
   ry_status adopt(std::string_view kind, std::int64_t id, std::int64_t fence, std::string_view args);
   // Claims jobs now, or shortly after if it has just done so: many wake-ups (run completions, for example) cost one
   // query.
-  void poke();
+  void wake();
   void hint_others();  // wakes the other nodes
   void finish(ry_job* job, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error);
   ry_status on_cancel(ry_job* job, ry_cancel_fn fn, void* ctx);

@@ -179,7 +179,7 @@ TEST(queue, a_draining_node_takes_nothing_and_keeps_what_it_runs) {
   d.sql("update core.node set draining = true");
   ASSERT_TRUE(wait_for([&] { return a.queue.draining(); }));
   d.sql("select core.job_enqueue('t.drain', '{}')");
-  a.queue.poke();
+  a.queue.wake();
   std::this_thread::sleep_for(600ms);  // two polls
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(d.number("select running from core.node"), 1);
@@ -377,7 +377,7 @@ TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   b.start();
   std::atomic<int> st{-1};
   b.queue.cancel(running, [&](ry_status s) { st = s; });
-  ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
+  ASSERT_TRUE(wait_for([&] { return seen.why == RY_REASON_USER; }));
   EXPECT_EQ(st, RY_OK);
 
   const auto waiting =
@@ -405,7 +405,7 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   a.start();
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
   EXPECT_EQ(d.number(call_off), 1);
-  EXPECT_TRUE(wait_for([&] { return seen.why == RY_WHY_USER; }));
+  EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_USER; }));
 }
 
 TEST(queue, stop_hands_over_what_does_not_end) {
@@ -422,7 +422,7 @@ TEST(queue, stop_hands_over_what_does_not_end) {
     ASSERT_TRUE(wait_for([&] { return n.queue.stats().running == 1; }));
     n.queue.stop(std::chrono::steady_clock::now() + 300ms);
   }
-  EXPECT_EQ(why, RY_WHY_SHUTDOWN);
+  EXPECT_EQ(why, RY_REASON_SHUTDOWN);
   EXPECT_EQ(d.number("select count(*) from core.job where state = 0 and attempt = 0"), 1);
   EXPECT_EQ(d.number("select count(*) from core.node"), 0);
 }
@@ -485,7 +485,7 @@ TEST(queue, a_job_past_its_deadline_is_told) {
   n.queue.add(k, std::ref(seen));
   d.sql("select core.job_enqueue('t.late', '{}')");
   n.start();
-  ASSERT_TRUE(wait_for([&] { return seen.why == RY_WHY_DEADLINE; }));
+  ASSERT_TRUE(wait_for([&] { return seen.why == RY_REASON_DEADLINE; }));
 }
 
 // Inserts a dead-lettered job.

@@ -78,7 +78,7 @@ TEST(job_trace, every_attempt_belongs_to_whoever_added_the_job) {
               RY_OK);
   }
   ASSERT_TRUE(wait_for([&] { return added.load(); }));
-  n.queue.poke();
+  n.queue.wake();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
   for (std::size_t i = 0; i < 2; ++i) {
     const auto t = s.at(i);

@@ -116,7 +116,7 @@ report change::prepare(const swap_request& request) {
   for (const std::size_t i : affected_)
     if (i < now_.entries.size() && now_.entries[i].present() && next_.entries[i].state == module_state::disabled)
       next_.reg.hide(now_.entries[i].gen->host());
-  next_.load_all(out, module_graph::occasion::change);
+  next_.load_all(out, module_graph::load_phase::change);
   for (const std::size_t i : next_.order)
     if (fresh(i)) next_.reg.stage(next_.entries[i].gen->host());
   if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);

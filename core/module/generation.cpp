@@ -74,7 +74,7 @@ bool generation::call(const char* what, std::chrono::milliseconds limit, std::fu
 void generation::give_up(const char* what) {
   hung_ = what;
   host_->rt.modules->lifecycle.give_up();
-  misbehaved(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
+  report_violation(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
 }
 
 std::string generation::create(const std::string& config_json) {
@@ -216,7 +216,7 @@ bool generation::destroy() {
     return false;
   self_ = nullptr;
   for (const auto& id : modules.dismiss(host_.get()))
-    misbehaved(host_.get(), "a lease was not released", "destroy", id);
+    report_violation(host_.get(), "a lease was not released", "destroy", id);
   return true;
 }
 

@@ -51,16 +51,16 @@ const char* current_callback() noexcept {
 namespace {
 
 void log_misbehaviour(std::string_view who, std::string_view rule, std::string_view where, std::string_view how) {
-  observe::log(observe::level::error, who, "module misbehaved",
+  observe::log(observe::level::error, who, "module report_violation",
                {{"rule", std::string(rule)}, {"where", std::string(where)}, {"problem", std::string(how)}});
 }
 
 }  // namespace
 
-void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept {
+void report_violation(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept {
   try {
     if (!host) {
-      const auto from = calling_module([&](ry_host& its) { misbehaved(&its, rule, where, how); });
+      const auto from = calling_module([&](ry_host& its) { report_violation(&its, rule, where, how); });
       if (!from.lives) log_misbehaviour(from.name[0] != '\0' ? from.name.data() : "host", rule, where, how);
       return;
     }

@@ -160,7 +160,7 @@ const char* current_callback() noexcept;
 
 // Counts and logs a violation of the ABI by a module. host == nullptr: the host does not know the thread; the
 // violation is attributed to the module whose code is on the stack. Any thread.
-void misbehaved(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
+void report_violation(ry_host* host, std::string_view rule, std::string_view where, std::string_view how) noexcept;
 
 // Calls a function pointer of a module; third layer of the exception firewall. It drops `noexcept` from the type, so
 // that it can catch exceptions of the module's code before they end the process. Logs calls on a loop that take
@@ -175,9 +175,9 @@ auto invoke(ry_host* host, const char* what, Fn* fn, Args... args) noexcept {
   try {
     return call(args...);
   } catch (const std::exception& e) {
-    misbehaved(host, "exception", what, e.what());
+    report_violation(host, "exception", what, e.what());
   } catch (...) {
-    misbehaved(host, "exception", what, "an exception of unknown type");
+    report_violation(host, "exception", what, "an exception of unknown type");
   }
   if constexpr (!std::is_void_v<result>) return static_cast<result>(RY_INTERNAL);
 }

@@ -17,7 +17,7 @@ ry_done lifecycle_completion::done() noexcept {
 void lifecycle_completion::complete() noexcept {
   std::lock_guard lock(mutex_);
   if (!std::exchange(called_, true)) return completed_.open();
-  misbehaved(module_, "a completion that is called twice", call_, "the further call has no effect");
+  report_violation(module_, "a completion that is called twice", call_, "the further call has no effect");
 }
 
 void lifecycle_completion::forget_module() noexcept {

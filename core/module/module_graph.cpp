@@ -33,8 +33,9 @@ bool is_sha256(const std::string& s) {
 }
 
 // A start may fail and end the process; a running server must continue.
-module_step::patience patience_at(module_graph::occasion when) {
-  return when == module_graph::occasion::start ? module_step::patience::thirty_seconds : module_step::patience::endless;
+module_step::patience patience_at(module_graph::load_phase when) {
+  return when == module_graph::load_phase::start ? module_step::patience::thirty_seconds
+                                                 : module_step::patience::endless;
 }
 
 std::string lower(std::string s) {
@@ -200,12 +201,12 @@ void module_graph::refuse_shared_symbols(const module_entry& e) const {
           "link the module with the SDK's version script");
 }
 
-void module_graph::load_all(report& out, occasion when) {
+void module_graph::load_all(report& out, load_phase when) {
   if (options.run_preflight)
     for (const std::size_t i : order) {
       module_entry& e = entries[i];
       // Preflight where the host must continue without the module. Start all at once: each preflight is a process.
-      const bool careful = when == occasion::change || e.spec.failure == module_spec::on_failure::skip;
+      const bool careful = when == load_phase::change || e.spec.failure == module_spec::on_failure::skip;
       if (careful && e.state == module_state::created) e.tried = options.run_preflight(e.image->path());
     }
   for (const std::size_t i : order) {
@@ -215,7 +216,7 @@ void module_graph::load_all(report& out, occasion when) {
     try {
       if (e.tried)
         if (const auto why = e.tried->load(); !why.empty()) throw std::runtime_error(why);
-      if (when == occasion::change) refuse_shared_symbols(e);
+      if (when == load_phase::change) refuse_shared_symbols(e);
       const module_step step(e.facts.name, "its constructors", patience_at(when));
       e.gen = std::make_shared<generation>(rt, image, e.facts, options.host_minor);
       reg.unique_symbols.insert(e.seen.unique_symbols.begin(), e.seen.unique_symbols.end());

@@ -81,12 +81,12 @@ class module_graph {
   void look(const module_spec& spec, report& out);
   // Resolves the graph: fills `order` and `required`.
   void arrange(report& out);
-  enum class occasion {
+  enum class load_phase {
     start,
     change,  // running modules must not be affected
   };
   // Loads the modules in `order` that have no instance yet; create_all() creates them.
-  void load_all(report& out, occasion when);
+  void load_all(report& out, load_phase when);
   void create_all(report& out, const settings_fn& settings, const setting_faults& faults);
   // Finds conflicts between modules, by index into `entries`; each names the module to refuse.
   std::vector<graph_refusal> validation_errors() const;

@@ -87,7 +87,7 @@ report module_set::prepare(const std::vector<module_spec>& specs) {
   auto& now = impl_->now;
   for (const auto& spec : specs) now.look(spec, out);
   now.arrange(out);
-  now.load_all(out, module_graph::occasion::start);
+  now.load_all(out, module_graph::load_phase::start);
   now.create_all(out, impl_->options.settings, impl_->options.faults);
   impl_->validate_all(out);
   std::vector<std::size_t> present;

@@ -75,7 +75,7 @@ void child::start() {
     wall_.emplace(loop_.ctx);
     wall_->expires_after(std::chrono::milliseconds(std::min<std::uint64_t>(wall_ms_, 365ull * 24 * 3600 * 1000)));
     wall_->async_wait([weak = weak_from_this()](const boost::system::error_code& ec) {
-      if (auto self = weak.lock(); self && !ec) self->kill(SIGKILL, RY_WHY_DEADLINE);
+      if (auto self = weak.lock(); self && !ec) self->kill(SIGKILL, RY_REASON_DEADLINE);
     });
   }
   write_some();

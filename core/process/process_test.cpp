@@ -251,7 +251,7 @@ TEST(process, ends_a_child_that_ignores_signals_when_its_time_is_up) {
   ASSERT_TRUE(r->wait());
   EXPECT_LT(steady_clock::now() - begin, milliseconds(3000));
   EXPECT_EQ(r->code, -SIGKILL);
-  EXPECT_EQ(r->why, RY_WHY_DEADLINE);
+  EXPECT_EQ(r->why, RY_REASON_DEADLINE);
 }
 
 TEST(process, kill_signals_the_whole_group) {
@@ -263,7 +263,7 @@ TEST(process, kill_signals_the_whole_group) {
   EXPECT_TRUE(dies_within(grandchild, 3000));
   table().kill(r->handle, SIGKILL);
   ASSERT_TRUE(r->wait());
-  EXPECT_EQ(r->why, RY_WHY_USER);
+  EXPECT_EQ(r->why, RY_REASON_USER);
 }
 
 TEST(process, release_kills_grandchildren_and_silences_the_handler) {
@@ -407,7 +407,7 @@ TEST(process, stop_ends_all_children) {
   for (auto& r : all) {
     ASSERT_TRUE(r->wait(3000));
     EXPECT_EQ(r->code, -SIGKILL);
-    EXPECT_EQ(r->why, RY_WHY_SHUTDOWN);
+    EXPECT_EQ(r->why, RY_REASON_SHUTDOWN);
   }
   std::shared_ptr<running> r;
   EXPECT_EQ(w.try_start({"sh"}, r), RY_UNAVAILABLE);

@@ -207,7 +207,7 @@ ry_status supervisor::spawn(const ry_host* host, ry_exec* exec, const ry_process
     impl_->live.emplace(c.get(), c);
     late = impl_->stopping;
   }
-  if (late) c->kill(SIGKILL, RY_WHY_SHUTDOWN);
+  if (late) c->kill(SIGKILL, RY_REASON_SHUTDOWN);
   *out = new ry_process{c, module::hold(host)};
   exec->post([c] { c->start(); });
   return RY_OK;
@@ -221,7 +221,7 @@ void supervisor::stop() {
     all = impl_->live;
   }
   for (auto& [key, c] : all) {
-    c->kill(SIGKILL, RY_WHY_SHUTDOWN);
+    c->kill(SIGKILL, RY_REASON_SHUTDOWN);
     c->resume();  // a paused receiver must not delay the end
   }
 }
@@ -262,7 +262,7 @@ void resume(ry_process* p) noexcept {
   if (p) p->what->resume();
 }
 void kill(ry_process* p, std::int32_t signal) noexcept {
-  if (p && signal > 0 && signal < NSIG) p->what->kill(signal, RY_WHY_USER);
+  if (p && signal > 0 && signal < NSIG) p->what->kill(signal, RY_REASON_USER);
 }
 void release(ry_process* p) noexcept {
   if (!p) return;

@@ -30,7 +30,7 @@ ry::task<bool> closing_routes::close(std::string actor, account_ptr who, std::st
   if (!closed) co_return false;
   people_.forget(who->subject);
   co_await logins_.all_sessions().ended();
-  ry::job_queue(ctx_).poke("events");
+  ry::job_queue(ctx_).wake("events");
   co_return true;
 }
 
@@ -69,7 +69,7 @@ ry::task<ry::response> closing_routes::publish_event(ry::request r) {
   const auto done = co_await repo_.publish(std::string(r.subject()), std::move(event));
   const auto answer = json::parse(done).as_object();
   for (const auto& member : answer) out[member.key()] = member.value();
-  ry::job_queue(ctx_).poke("events");
+  ry::job_queue(ctx_).wake("events");
   co_return ry::response::json(json::serialize(out));
 }
 

@@ -20,7 +20,7 @@ ry::task<void> key_authenticator::check(api_key key, ry_exec* exec, ry_principal
   } catch (...) {
     const auto e = ry::current_error();
     st = e.status() == RY_UNAUTHENTICATED || e.status() == RY_NOT_FOUND ? RY_INTERNAL : e.status();
-    ctx_.complain("an API key could not be looked up", e);
+    ctx_.log_error("an API key could not be looked up", e);
   }
   if (st == RY_OK && stored->touched_long_ago) touch(key.id);
 

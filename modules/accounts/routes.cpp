@@ -221,7 +221,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
         {"message", message}, {"limit", most}, {"tier_name", me->tier}, {"error_code", "API_KEY_LIMIT_EXCEEDED"}};
     throw ry::http_error(409, RY_FAILED_PRECONDITION, "accounts.too_many_keys", message, json::serialize(detail));
   }
-  ry::job_queue(ctx_).poke("default");
+  ry::job_queue(ctx_).wake("default");
   const auto text = std::string(api_key_prefix) + key.id + "_" + key.secret;
   co_return ry::response::json(201, with_member(doc, "key", ry::json_string(text))).header("Cache-Control", "no-store");
 }

@@ -67,7 +67,7 @@ ry::task<void> tree_cleaner::work() {
       return r;
     });
     waiting_.set(static_cast<double>(done.left));
-    for (const quarantine::failure& f : done.failures) complain(f);
+    for (const quarantine::failure& f : done.failures) log_error(f);
     if (!done.next) {
       working_ = false;
       // A tree that was added in the meantime started no second run, because this one was still marked as working.
@@ -84,7 +84,7 @@ ry::task<void> tree_cleaner::work() {
   }
 }
 
-void tree_cleaner::complain(const quarantine::failure& of) {
+void tree_cleaner::log_error(const quarantine::failure& of) {
   failures_.add();
   // Logs attempts 1, 2, 4, 8 and so on, so that a permanent failure does not flood the log.
   if ((of.attempts & (of.attempts - 1)) != 0) return;

@@ -28,7 +28,7 @@ class tree_cleaner {
  private:
   void wake();
   ry::task<void> work();
-  void complain(const quarantine::failure& of);
+  void log_error(const quarantine::failure& of);
 
   const ry::context& ctx_;
   quarantine trees_;

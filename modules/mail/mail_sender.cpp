@@ -119,9 +119,9 @@ ry::task<ry::job_outcome> mail_sender::deliver(ry::job job) {
       ending e;
       e.state = "dead";
       e.reply = "the message cannot be decrypted: its key is neither secrets.key nor in secrets.old_keys";
-      ctx_.complain("a message was dead-lettered; after the key is restored, requeue it (POST /admin/mail/" +
-                        id->to_string() + "/requeue)",
-                    ry::error(RY_DATA_LOSS, "mail.body", e.reply));
+      ctx_.log_error("a message was dead-lettered; after the key is restored, requeue it (POST /admin/mail/" +
+                         id->to_string() + "/requeue)",
+                     ry::error(RY_DATA_LOSS, "mail.body", e.reply));
       unreadable_.add();
       co_await repo_.end_attempt(*id, mine, std::move(e));
       co_return ry::job_outcome::done_in_tx();
@@ -177,7 +177,7 @@ ry::task<ry::job_outcome> mail_sender::settle(ry::uuid id, const ry::job& job, a
     case verdict::relay_trouble: {
       trouble_.add();
       const auto ms = pause(longest_ms);
-      ctx_.complain("the mail relay cannot be used; no mail goes out for now", why);
+      ctx_.log_error("the mail relay cannot be used; no mail goes out for now", why);
       co_return ry::job_outcome::snooze(ms);
     }
     case verdict::retry:

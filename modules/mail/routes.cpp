@@ -146,7 +146,7 @@ ry::task<ry::response> routes::requeue(ry::request r) {
   if (!queued) {
     throw ry::not_found("mail.not_found", "No dead or refused e-mail has this id");
   }
-  ctx_.jobs().poke("mail");
+  ctx_.jobs().wake("mail");
   co_return ry::response::json("{\"state\":\"queued\"}");
 }
 

@@ -62,7 +62,7 @@ const ry_mail_v1* service::table() noexcept {
       [](void* self, ry_str address) noexcept {
         return ry::guard([&] { return static_cast<service*>(self)->check_address(ry::view(address)); });
       },
-      [](void* self) noexcept { (void)ry::guard([&] { static_cast<service*>(self)->ctx_.jobs().poke("mail"); }); },
+      [](void* self) noexcept { (void)ry::guard([&] { static_cast<service*>(self)->ctx_.jobs().wake("mail"); }); },
       [](void* self, const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, ry_exec* exec, ry_mail_outcome_fn fn,
          void* ctx) noexcept {
         return ry::guard([&] { return static_cast<service*>(self)->outcomes(ids, n, wait_ms, {exec, fn, ctx}); });

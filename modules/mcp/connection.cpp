@@ -138,7 +138,7 @@ ry::task<reply> connection::request(std::string method, json::object params, req
   }
   waiting_.erase(token);
   if (called_off) {
-    if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_WHY_USER);
+    if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_REASON_USER);
     if (options.cancel == request_options::on_cancel::notify) {
       tell("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}}, options.fields);
     }

@@ -43,7 +43,7 @@ struct alarm {
     }
     a->left = true;
     a->fired = st == RY_OK;
-    if (a->fired) a->source.cancel(RY_WHY_DEADLINE);
+    if (a->fired) a->source.cancel(RY_REASON_DEADLINE);
   }
   static std::uint64_t ms_of(std::int64_t us) noexcept { return static_cast<std::uint64_t>(us) / 1000 + 1; }
 };

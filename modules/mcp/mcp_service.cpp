@@ -220,7 +220,7 @@ ry::task<tool_list_ptr> mcp_service::ask(server_ptr s, freshness wanted, bool& w
   }
   // A cancellation by the time limit counts as a failure of the server; one by the caller does not.
   const auto chain = co_await ry::this_cancel();
-  if (!called_off || chain.why() == RY_WHY_DEADLINE) memory_.failed(s->key, s->account_id, parts_.ctx.now_unix_us());
+  if (!called_off || chain.why() == RY_REASON_DEADLINE) memory_.failed(s->key, s->account_id, parts_.ctx.now_unix_us());
   std::rethrow_exception(why);
 }
 
@@ -297,7 +297,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
                        over->is("mcp.task_cancelled");
     // A task that waits for input would wait forever; one whose server is unreachable may still be cancelled later.
     if (!task.empty() && !ended)
-      give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_WHY_DEADLINE : 0);
+      give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_REASON_DEADLINE : 0);
     throw *over;
   }
 }
@@ -313,14 +313,14 @@ ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, s
     const auto e = ry::current_error();
     if (e.status() == RY_CANCELLED) throw;
     // The call continues, but a worker that claims the run cannot continue it.
-    parts_.ctx.complain("the task of an MCP server could not be stored", e);
+    parts_.ctx.log_error("the task of an MCP server could not be stored", e);
   }
 }
 
 void mcp_service::give_up_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
   (void)ry::guard([&] {
     // If the run only moves to another worker, that worker continues the task.
-    if (of.stored() && why != RY_WHY_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
+    if (of.stored() && why != RY_REASON_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
     (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), parts_.ctx.pick_exec());
   });
 }
@@ -371,7 +371,7 @@ ry::task<void> mcp_service::end_tasks(std::string run, task_store::of_run left) 
     co_await tasks_.forget(run);
   } catch (...) {
     // The rows are deleted when they expire.
-    parts_.ctx.complain("the tasks of a run could not be removed", ry::current_error());
+    parts_.ctx.log_error("the tasks of a run could not be removed", ry::current_error());
   }
 }
 

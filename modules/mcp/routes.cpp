@@ -268,7 +268,7 @@ ry::task<std::string> routes::store(std::string account, std::string agent, std:
   // On these routes an invalid configuration is a 400.
   if (e.status() == RY_INVALID_ARGUMENT) throw invalid(std::string(e.message()));
   if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
-    ctx_.complain("an MCP configuration could not be stored", e);
+    ctx_.log_error("an MCP configuration could not be stored", e);
     throw internal_failure();
   }
   throw e;

@@ -364,7 +364,7 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
     }
     if (st == RY_UNAUTHENTICATED) throw trouble_with(*s, st, "mcp.unauthorized", n->why.message());
     // Database errors are not shown to the caller.
-    parts_.ctx.complain("an integration profile could not be read", n->why);
+    parts_.ctx.log_error("an integration profile could not be read", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
   }
   co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
@@ -422,7 +422,7 @@ ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) co
   if (st == RY_CANCELLED) throw n->why;
   log_cause(parts_.ctx, *s, n->why);
   if (!n->why.reason().starts_with("mcp.")) {
-    parts_.ctx.complain("the credentials of an MCP server could not be renewed", n->why);
+    parts_.ctx.log_error("the credentials of an MCP server could not be renewed", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");
   }
   const char* reason = "mcp.connect_failed";

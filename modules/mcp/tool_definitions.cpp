@@ -100,7 +100,7 @@ ry::task<void> tool_definitions::log_changes(configured c, server_ptr s, tool_li
       co_await accept(c, s->account_id, each.tool, list->find(each.tool)->fingerprint);
     }
   } catch (...) {
-    ctx_.complain("the definitions of the tools of an MCP server could not be compared", ry::current_error());
+    ctx_.log_error("the definitions of the tools of an MCP server could not be compared", ry::current_error());
   }
 }
 

@@ -138,7 +138,7 @@ ry::task<std::string> tool_source::describe(scope of) {
       place[i] = asked.size();
       asked.push_back(known_tools(std::move(s)));
     } catch (...) {
-      ctx_.complain("an MCP server of an agent is not usable", ry::current_error());
+      ctx_.log_error("an MCP server of an agent is not usable", ry::current_error());
     }
   }
   const auto known = co_await ry::when_all(std::move(asked));
@@ -375,7 +375,7 @@ const ry_agent_tools_v1* tool_source::table() noexcept {
                                                         exec, *sink, ctx, call);
         });
       },
-      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->source.cancel(RY_WHY_USER); },
+      [](void*, void* call) noexcept { static_cast<call_handle*>(call)->source.cancel(RY_REASON_USER); },
       [](void* self, const ry_tools_scope* of, ry_str id, ry_str name, ry_str arguments, ry_exec* exec,
          const ry_tool_sink* sink, void* ctx, void** call) noexcept {
         return ry::guard([&] {

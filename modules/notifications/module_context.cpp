@@ -60,7 +60,7 @@ ry::task<noted> module_context::notify(std::string key, ry::uuid account, notifi
                                   std::move(by));
   if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
-  if (out.outcome == "queued") ctx.jobs().poke("notifications");
+  if (out.outcome == "queued") ctx.jobs().wake("notifications");
   if (out.outcome == "suppressed" || out.outcome == "failed") ended_at_once(ctx, out.outcome.c_str()).add();
   co_return out;
 }

@@ -90,7 +90,7 @@ ry::task<void> referral_metrics::watch() {
     } catch (const ry::error& e) {
       // An unreachable database has its own metrics and log lines.
       if (e.status() != RY_UNAVAILABLE && e.status() != RY_CANCELLED)
-        ctx_.complain("referrals could not be counted for the metrics", e);
+        ctx_.log_error("referrals could not be counted for the metrics", e);
     }
     // Also after a failure: a count that was aborted by a time limit has read as much as a successful one.
     const auto pause_ms = std::max(shortest_pause_ms, (ctx_.mono_us() - begun) / 1000 * pause_per_count);

@@ -88,14 +88,14 @@ ry::task<std::size_t> repository::settle_due(std::int64_t most) const {
   }
   if (failed) {
     // One invalid element fails the batch, so the others are written one by one.
-    ctx_.complain("a batch of referrals could not be settled", *failed);
+    ctx_.log_error("a batch of referrals could not be settled", *failed);
     for (const auto& id : ids) {
       std::vector<std::string> one{id};
       try {
         decided += co_await settle(std::move(one));
       } catch (const ry::error& e) {
         if (e.status() == RY_UNAVAILABLE || e.status() == RY_CANCELLED) throw;
-        ctx_.complain("a referral could not be settled: " + id, e);
+        ctx_.log_error("a referral could not be settled: " + id, e);
       }
     }
   }

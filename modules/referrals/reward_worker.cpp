@@ -95,7 +95,7 @@ ry::task<void> reward_worker::work() {
     const bool spoiled = failed && failed->status() != RY_UNAVAILABLE && failed->status() != RY_CANCELLED;
     if (spoiled) {
       // One invalid element fails the batch: all are stored, and paid one by one.
-      ctx_.complain("a batch of referrals could not be awarded", *failed);
+      ctx_.log_error("a batch of referrals could not be awarded", *failed);
       failed = co_await one_by_one(batch_now->accounts);
     }
     batch_now->failed = failed;
@@ -122,7 +122,7 @@ ry::task<ry::job_outcome> reward_worker::tidy(ry::job) {
 ry::task<ry::job_outcome> reward_worker::check(ry::job) {
   const auto wrong = co_await repo_.unbalanced(most_told);
   for (const auto& one : wrong) {
-    ctx_.complain("referrals do not add up", ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
+    ctx_.log_error("referrals do not add up", ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
   }
   co_return ry::job_outcome::done();
 }

@@ -295,7 +295,7 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vec
                        product.empty() ? std::string_view("Runyard") : product);
   auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
                                        ry::seal_mail_bodies(mail, letter.text, letter.html));
-  mail->poke(mail.self());
+  mail->wake(mail.self());
   co_await learn(std::move(written), &out);
   if (next.referee == 0) {
     for (auto& v : out)

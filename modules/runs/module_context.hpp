@@ -35,7 +35,7 @@ struct module_context {
         sinks(ctx),
         repo(ctx),
         starts(ctx, repo, gate),
-        borders(ctx, repo, gate),
+        checkpoints(ctx, repo, gate),
         keeper(ctx, config),
         quota(ctx, config, accounts, keeper),
         live(figures.live),
@@ -58,7 +58,7 @@ struct module_context {
   repository repo;
   account_locks gate;
   start_queue starts;
-  checkpoint_batcher borders;
+  checkpoint_batcher checkpoints;
   workspace_store keeper;
   workspace_quota quota;
   registry live;

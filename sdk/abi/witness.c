@@ -670,7 +670,7 @@ AT(ry_jobs_v1, struct_size, 0);
 AT(ry_jobs_v1, reserved0, 4);
 AT(ry_jobs_v1, enqueue, 8);
 AT(ry_jobs_v1, adopt, 16);
-AT(ry_jobs_v1, poke, 24);
+AT(ry_jobs_v1, wake, 24);
 AT(ry_jobs_v1, cancel, 32);
 AT(ry_jobs_v1, on_cancel, 40);
 AT(ry_jobs_v1, finish, 48);
@@ -839,7 +839,7 @@ AT(ry_mail_v1, struct_size, 0);
 AT(ry_mail_v1, reserved0, 4);
 AT(ry_mail_v1, has_relay, 8);
 AT(ry_mail_v1, check_address, 16);
-AT(ry_mail_v1, poke, 24);
+AT(ry_mail_v1, wake, 24);
 AT(ry_mail_v1, outcomes, 32);
 AT(ry_mail_v1, seal_bodies, 40);
 

@@ -21,17 +21,17 @@ TEST(Cancel, RunsCallbacksOnceWithTheReason) {
     why = w;
   });
   EXPECT_FALSE(s.token().cancelled());
-  s.cancel(RY_WHY_DEADLINE);
-  s.cancel(RY_WHY_USER);
+  s.cancel(RY_REASON_DEADLINE);
+  s.cancel(RY_REASON_USER);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(why, RY_WHY_DEADLINE);
-  EXPECT_EQ(s.token().why(), RY_WHY_DEADLINE);
+  EXPECT_EQ(why, RY_REASON_DEADLINE);
+  EXPECT_EQ(s.token().why(), RY_REASON_DEADLINE);
   EXPECT_THROW(s.token().check(), error);
 }
 
 TEST(Cancel, CallbackAfterTheFactRunsAtOnce) {
   cancel_source s;
-  s.cancel(RY_WHY_GONE);
+  s.cancel(RY_REASON_GONE);
   int calls = 0;
   cancel_callback on(s.token(), [&](std::int32_t) { ++calls; });
   EXPECT_EQ(calls, 1);
@@ -70,12 +70,12 @@ TEST(Cancel, CallbackMayRemoveItselfAndOthers) {
 TEST(Cancel, ChildFollowsParentNotTheOtherWayRound) {
   cancel_source parent;
   cancel_source first(parent.token()), second(parent.token());
-  first.cancel(RY_WHY_USER);
+  first.cancel(RY_REASON_USER);
   EXPECT_FALSE(parent.cancelled());
   EXPECT_FALSE(second.cancelled());
-  parent.cancel(RY_WHY_SHUTDOWN);
-  EXPECT_EQ(second.token().why(), RY_WHY_SHUTDOWN);
-  EXPECT_EQ(first.token().why(), RY_WHY_USER);
+  parent.cancel(RY_REASON_SHUTDOWN);
+  EXPECT_EQ(second.token().why(), RY_REASON_SHUTDOWN);
+  EXPECT_EQ(first.token().why(), RY_REASON_USER);
   EXPECT_TRUE(cancel_source(parent.token()).cancelled());
 }
 

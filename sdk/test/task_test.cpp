@@ -101,7 +101,7 @@ TEST_F(TaskTest, CancelEndsASleepEarly) {
   ctx.spawn(body(), host.exec(), s.token());
   host.advance(10);
   EXPECT_EQ(st, -1);
-  s.cancel(RY_WHY_USER);
+  s.cancel(RY_REASON_USER);
   host.run_ready();
   EXPECT_EQ(st, RY_CANCELLED);
 }
@@ -216,7 +216,7 @@ TEST_F(TaskTest, GroupJoinWaitsForItsTasks) {
     task_group group(ctx, co_await this_cancel());
     for (int i = 0; i < 4; ++i) group.spawn(part(), host.exec());
     EXPECT_EQ(group.size(), 4u);
-    group.cancel(RY_WHY_USER);
+    group.cancel(RY_REASON_USER);
     result<void> joined = co_await group.join();
     joined.value();
     EXPECT_EQ(ended, 4);

@@ -107,7 +107,7 @@ host_answer job_routes::act(const std::string& what, const ry_request_view& view
     return {200, json_type, R"({"status":"done"})"};
   });
   if (out.status == 200) {
-    services_.jobs.poke();
+    services_.jobs.wake();
     services_.jobs.hint_others();
   }
   return out;

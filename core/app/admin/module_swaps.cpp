@@ -269,7 +269,7 @@ void module_swaps::publish(const std::vector<module::job_kind>& old_jobs,
   services_.events.remove_consumers(gone);
   if (const auto why = services_.events.add_consumers(consumers); !why.empty())
     observe::log(level::error, "events", why);
-  services_.jobs.poke();
+  services_.jobs.wake();
 }
 
 http::host_answer module_swaps::run(action what, const std::string& name) {

@@ -1,7 +1,7 @@
 // Admin routes for nodes: GET /admin/nodes lists the nodes of the deployment; POST /admin/nodes/{id}/drain makes a
 // node stop claiming jobs, .../undrain makes it claim them again.
 //
-// Lifetime: the rooms outlive the server's routes. Threads: the routes run on blocking threads and wait for the
+// Lifetime: the services outlive the server's routes. Threads: the routes run on blocking threads and wait for the
 // database.
 #pragma once
 

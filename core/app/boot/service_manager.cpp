@@ -98,7 +98,7 @@ void service_manager::stopping() const {
 
 void service_manager::tell(const std::string& state) const {
   if (address_.empty()) return;
-  const auto complain = [this](const std::string& why) {
+  const auto log_error = [this](const std::string& why) {
     std::call_once(complained_, [&] {
       observe::log(level::warn, "host", "the service manager cannot be notified",
                    {{"NOTIFY_SOCKET", address_}, {"why", why}});
@@ -108,7 +108,7 @@ void service_manager::tell(const std::string& state) const {
   to.sun_family = AF_UNIX;
   const bool is_abstract = address_[0] == '@';
   if ((address_[0] != '/' && !is_abstract) || address_.size() >= sizeof to.sun_path)
-    return complain("it is no address of a unix socket");
+    return log_error("it is no address of a unix socket");
   std::memcpy(to.sun_path, address_.data(), address_.size());
   if (is_abstract) to.sun_path[0] = '\0';
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size() + (is_abstract ? 0 : 1));
@@ -117,7 +117,7 @@ void service_manager::tell(const std::string& state) const {
                                         reinterpret_cast<const sockaddr*>(&to), size) >= 0;
   const int error = errno;
   if (fd >= 0) ::close(fd);
-  if (!sent) complain(std::generic_category().message(error));
+  if (!sent) log_error(std::generic_category().message(error));
 }
 
 signs_of_life::signs_of_life(const service_manager& manager, exec::loop_pool& loops)

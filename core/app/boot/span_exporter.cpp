@@ -93,11 +93,11 @@ struct span_exporter::state : std::enable_shared_from_this<state> {
       const auto lost = std::min<std::size_t>(refused.spans, spans);
       tracer.note_exported(spans - lost);
       tracer.note_failed(lost);
-      if (lost != 0) complain("the collector of traces refused spans", refused.why);
+      if (lost != 0) log_error("the collector of traces refused spans", refused.why);
       return next();
     }
     tracer.note_failed_request();
-    complain("spans could not be exported", reason_of(r));
+    log_error("spans could not be exported", reason_of(r));
     if (stopping || tries >= s.attempts || !worth_a_retry(r)) {
       tracer.note_failed(spans);
       return next();
@@ -121,7 +121,7 @@ struct span_exporter::state : std::enable_shared_from_this<state> {
     ended.notify_all();
   }
 
-  void complain(const char* what, const std::string& why) {
+  void log_error(const char* what, const std::string& why) {
     const auto now = clock::now();
     if (complained != clock::time_point{} && now - complained < std::chrono::minutes(1)) return;
     complained = now;

@@ -96,7 +96,7 @@ exit_code carry_out(config::config& c, std::string_view command, const boost::js
   exit_code code = exit_code::refused;
   {
     // Created before the modules: drivers register certificates with the client when they are opened.
-    const outgoing rooms(w, c);
+    const outgoing services(w, c);
     if (w.prepare()) code = run(w, command, boost::json::serialize(arguments), report);
   }
   return leave(w, code);

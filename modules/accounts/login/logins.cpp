@@ -156,7 +156,7 @@ ry::task<signed_up> logins::sign_up(sign_up_form form, caller from) {
   }
   out.proof = make_token();
   co_await repo_.begin_sign_up(std::move(who), hash_secret(out.proof), settings_.verify_hours);
-  ry::job_queue(ctx_).poke("default");
+  ry::job_queue(ctx_).wake("default");
   co_return out;
 }
 
@@ -224,7 +224,7 @@ ry::task<void> logins::ask_for_reset(std::string email, caller from) {
                              {"reset/both/" + net + "/" + who.key, 3, hour}};
   co_await throttle(ctx_, std::move(limits));
   co_await repo_.ask_for_reset(std::move(who.key));
-  ry::job_queue(ctx_).poke("default");
+  ry::job_queue(ctx_).wake("default");
 }
 
 ry::task<session_tokens> logins::finish_reset(std::string token, std::string password, caller from) {
@@ -291,7 +291,7 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
   } else {
     co_return ry::job_outcome::dead(ry::bad_request("accounts.letter", "the job names no letter"));
   }
-  mail_->poke(mail_.self());
+  mail_->wake(mail_.self());
   co_return ry::job_outcome::done();
 }
 
@@ -380,7 +380,7 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
                            "Too many e-mails were sent to this address within an hour; try again later");
     }
   }
-  mail_->poke(mail_.self());
+  mail_->wake(mail_.self());
 }
 
 }  // namespace accounts

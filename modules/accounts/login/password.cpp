@@ -101,7 +101,7 @@ void password_hasher::answer(const waiter& w, ry_status st) const noexcept {
   try {
     ctx_.post(w.exec, [done = w.done, st] { done.fn(done.ctx, st, nullptr); });
   } catch (...) {
-    ctx_.complain("a waiting password check was lost", ry::current_error());
+    ctx_.log_error("a waiting password check was lost", ry::current_error());
   }
 }
 

@@ -265,7 +265,7 @@ ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
   if (!revokes && !ry::iequals(text, "false")) throw body::invalid("revoke_api_keys", "must be true or false");
   const auto me = co_await people_.of(r.principal());
   co_await logins_.all_sessions().end_all(me->id, revokes);
-  ry::job_queue(ctx_).poke("default");
+  ry::job_queue(ctx_).wake("default");
   co_return ry::response::empty();
 }
 

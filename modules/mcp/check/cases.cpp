@@ -110,9 +110,9 @@ ry::task<void> cancel(const subject& s, ry_exec* exec) {
   probe p(s, exec);
   co_await p.greet();
   if (p.request(10, "tools/list") != RY_OK) wrong("send() refused a request");
-  p.finish(10, RY_WHY_USER);
-  p.finish(10, RY_WHY_USER);
-  p.finish(987654321, RY_WHY_USER);  // unknown tokens have no effect
+  p.finish(10, RY_REASON_USER);
+  p.finish(10, RY_REASON_USER);
+  p.finish(987654321, RY_REASON_USER);  // unknown tokens have no effect
   co_await rest(s, a_while);
   in_order(p);
   if (p.request(11, "tools/list") != RY_OK) wrong("after finish() of one message send() refuses another");

@@ -168,7 +168,7 @@ ry::task<ry::response> admin_routes::requeue(ry::request r) {
   if (!done) {
     throw ry::not_found("notifications.not_found", "No failed or dead notification has this id");
   }
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"queued\"}");
 }
 
@@ -179,7 +179,7 @@ ry::task<ry::response> admin_routes::cancel(ry::request r) {
   if (!done) done = co_await withdraw(std::string(r.subject()), id);
   if (!done) throw ry::conflict("notifications.not_waiting", "The notification can no longer be cancelled");
   // Another entry of the digest may be ready to send in its place.
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":\"cancelled\"}");
 }
 

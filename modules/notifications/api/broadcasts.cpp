@@ -79,7 +79,7 @@ ry::task<ry::response> broadcasts::create(std::string actor, std::string workflo
   const json::object detail{{"workflow_id", workflow}, {"event", id.to_string()}, {"broadcast", true}};
   act by{std::move(actor), "notification.trigger", json::serialize(detail)};
   co_await context_.repo.create_broadcast(std::move(by), id, std::move(workflow), json::serialize(pattern), at);
-  context_.ctx.jobs().poke("default");
+  context_.ctx.jobs().wake("default");
   json::object answer{{"success", true}, {"broadcast_id", id.to_string()}};
   if (at) answer["scheduled_at"] = *at;
   co_return ry::response::json(json::serialize(answer));
@@ -110,8 +110,8 @@ ry::task<ry::response> broadcasts::steer(ry::request r, const char* action) {
     throw ry::conflict("notifications.broadcast_state",
                        "The broadcast has ended, or its state does not allow this action");
   }
-  context_.ctx.jobs().poke("default");
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("default");
+  context_.ctx.jobs().wake("notifications");
   co_return ry::response::json("{\"success\":true,\"status\":" + ry::json_string(*state) + "}");
 }
 

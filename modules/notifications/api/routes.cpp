@@ -151,7 +151,7 @@ ry::task<ry::response> routes::add_device(ry::request r) {
   }
   const auto evicted = co_await context_.repo.put_token(me, std::move(value), std::move(name));
   if (evicted != 0) context_.devices_reached.add(static_cast<double>(evicted));
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("notifications");
   co_return said("Device token registered");
 }
 
@@ -163,7 +163,7 @@ ry::task<ry::response> routes::drop_device(ry::request r) {
   if (!is_text(provider)) throw invalid("provider", "must be UTF-8");
   const auto me = co_await context_.caller(r);
   co_await context_.repo.drop_token(me, token, provider);
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("notifications");
   co_return said("Device token removed");
 }
 

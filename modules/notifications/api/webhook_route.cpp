@@ -94,7 +94,7 @@ ry::task<ry::response> webhook_route::receive(ry::request r) {
   }
   const bool fresh = co_await context_.repo.reported(*id, reports);
   if (!fresh) co_return ry::response::json("{\"status\":\"ok\"}");
-  context_.ctx.jobs().poke("notifications");
+  context_.ctx.jobs().wake("notifications");
   for (const auto& t : reports) {
     const bool is_end =
         t.outcome == RY_NOTIFY_DELIVERED || t.outcome == RY_NOTIFY_REFUSED || t.outcome == RY_NOTIFY_GONE;

@@ -134,14 +134,14 @@ ry::task<ry::job_outcome> delivery_worker::deliver(ry::job job) {
   if (!driver) {
     const ry::error why(RY_UNAVAILABLE, "notifications.no_driver",
                         "notifications.orchestrator \"" + context_.config.orchestrator + "\" is not loaded");
-    context_.ctx.complain("notifications wait", why);
+    context_.ctx.log_error("notifications wait", why);
     co_return ry::job_outcome::snooze(no_driver_ms);
   }
   const lease mine{job.id(), job.fence()};
   auto t = co_await context_.repo.begin_attempt(*id, mine, driver->table->capabilities & carried);
   if (t.what == turn::kind::over) {
     // Another entry of the digest may be ready to send in its place.
-    context_.ctx.jobs().poke("notifications");
+    context_.ctx.jobs().wake("notifications");
     co_return ry::job_outcome::done();
   }
   if (t.what == turn::kind::wait) co_return ry::job_outcome::snooze(t.wait_ms);
@@ -185,9 +185,9 @@ void delivery_worker::mark_devices(const device_list& devices, bool push, ry::no
     said.push_back(std::move(r));
     unreadable_.add();
   }
-  context_.ctx.complain("push messages were not sent to devices that cannot be decrypted",
-                        ry::error(RY_DATA_LOSS, "notifications.device",
-                                  "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
+  context_.ctx.log_error("push messages were not sent to devices that cannot be decrypted",
+                         ry::error(RY_DATA_LOSS, "notifications.device",
+                                   "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
 }
 
 // By a driver that need not support all requested channels.
@@ -287,7 +287,7 @@ ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account,
   }
   if (v.pause_ms != 0) {
     const ry::error why(RY_FAILED_PRECONDITION, "notifications.orchestrator", v.why);
-    context_.ctx.complain("the orchestrator cannot be used; notifications wait", why);
+    context_.ctx.log_error("the orchestrator cannot be used; notifications wait", why);
     paused_until_us_.store(context_.ctx.mono_us() + static_cast<std::int64_t>(v.pause_ms) * 1000,
                            std::memory_order_relaxed);
   }

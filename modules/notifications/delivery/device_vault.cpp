@@ -49,9 +49,9 @@ ry::task<bool> device_vault::load_newest() {
   std::optional<std::int64_t> newest;
   if (!rows.empty()) {
     newest = rows.front().int64("id");
-    ctx_.complain("registered devices cannot be decrypted and must register again",
-                  ry::error(RY_DATA_LOSS, "notifications.fingerprint",
-                            "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
+    ctx_.log_error("registered devices cannot be decrypted and must register again",
+                   ry::error(RY_DATA_LOSS, "notifications.fingerprint",
+                             "the key that encrypted them is neither secrets.key nor in secrets.old_keys"));
   }
   std::string fresh(key_.size(), '\0');
   randombytes_buf(fresh.data(), fresh.size());

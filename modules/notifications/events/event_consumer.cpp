@@ -20,7 +20,7 @@ ry::task<void> event_consumer::heard(ry::event e) {
   if (!account) co_return;
   if (e.kind() == "account.deleted") {
     co_await context_.repo.forget(*account);
-    context_.ctx.jobs().poke("notifications");
+    context_.ctx.jobs().wake("notifications");
     co_return;
   }
   if (!context_.open()) co_return;

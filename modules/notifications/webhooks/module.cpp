@@ -79,7 +79,7 @@ class module {
     for (const auto& r : settings_.receivers) {
       if (r.wants(e.kind())) (void)co_await enqueue(r.name, id, text);
     }
-    ctx_.jobs().poke("webhooks");
+    ctx_.jobs().wake("webhooks");
   }
 
   ry::task<bool> enqueue(std::string name, std::string id, std::string body) const {
@@ -169,7 +169,7 @@ class module {
     const std::string text = json::serialize(body);
     const bool added = co_await enqueue(to.name, id, text);
     if (!added) throw ry::conflict("webhooks.disabled", "The webhook is disabled");
-    ctx_.jobs().poke("webhooks");
+    ctx_.jobs().wake("webhooks");
     json::object out{{"id", id}};
     co_return ry::response::json(202, json::serialize(out));
   }

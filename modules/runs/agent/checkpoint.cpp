@@ -49,7 +49,7 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
   step_record& record = *kept;
   const ry::trace mine = ry::trace::current(p.ctx);
   while (run->buffer.in_flight()) {
-    if (run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    if (run->why() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     (void)co_await run->log_moved.wait();
     mine.enter();
   }
@@ -70,11 +70,11 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
   }
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, kept};
-    ry::result<step_result> done = co_await p.borders.write(std::move(step), run->exec);
+    ry::result<step_result> done = co_await p.checkpoints.write(std::move(step), run->exec);
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
       if (done->balance_micro) run->balance_micro = done->balance_micro;
-      if (done->jobs_ready) p.ctx.jobs().poke("runs");
+      if (done->jobs_ready) p.ctx.jobs().wake("runs");
       run->buffer.reserve(static_cast<std::uint64_t>(record.reserve_to));
       run->buffer.release();
       run->deliver();
@@ -82,7 +82,7 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
       (void)p.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
       co_return stored::yes;
     }
-    if (done.error().is("jobs.fence_lost") || run->why() == RY_WHY_LEASE_LOST) co_return stored::not_ours;
+    if (done.error().is("jobs.fence_lost") || run->why() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     if (!is_transient(done.error())) {
       // A permanent error. The end of the run must still charge this amount.
       run->unbilled.usage = record.usage;
@@ -90,7 +90,7 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
       run->buffer.drop_held();
       done.value();  // throws
     }
-    p.ctx.complain("a step could not be written", done.error());
+    p.ctx.log_error("a step could not be written", done.error());
     (void)co_await p.ctx.sleep(pause);
   }
 }

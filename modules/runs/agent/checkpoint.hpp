@@ -1,4 +1,4 @@
-// Checkpoints of a run ("borders"): one statement commits everything since the last checkpoint. On the run's executor.
+// Checkpoints of a run: one statement commits everything since the last checkpoint. On the run's executor.
 #pragma once
 #include "module_context.hpp"
 

@@ -133,7 +133,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
   run->loops_known = false;
   run->uploads_waiting = t.uploads_waiting;
   if (t.last_seq > t.border_seq) run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
-  if (t.stop_requested) run->interrupt(RY_WHY_USER);
+  if (t.stop_requested) run->interrupt(RY_REASON_USER);
   // A run that only waited in the queue had no worker before.
   if (job.crashes() != 0)
     context_.figures.taken_over.add("lease_lapsed");
@@ -209,7 +209,7 @@ ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
                                      {"ms", run.age_ms()}});
   if (run.causes.empty()) co_return;
   const ry::result<void> noted = co_await context_.repo.put_causes(run.who.run, causes_json(run));
-  if (!noted) context_.ctx.complain("the causes of a failed run could not be stored", noted.error());
+  if (!noted) context_.ctx.log_error("the causes of a failed run could not be stored", noted.error());
 }
 
 ry::task<void> executor::steps(run_ptr run, course& c) {
@@ -231,13 +231,13 @@ ry::task<ry::job_outcome> executor::conclude(run_ptr run, course& c) {
 
 void executor::course::interrupted(std::int32_t why, answer_is a) {
   switch (why) {
-    case RY_WHY_LEASE_LOST:
+    case RY_REASON_LEASE_LOST:
       next = to::not_ours;
       break;
-    case RY_WHY_USER:
+    case RY_REASON_USER:
       ends(stopped(), a);
       break;
-    case RY_WHY_DEADLINE:
+    case RY_REASON_DEADLINE:
       ends(timed_out(), a);
       break;
     default:
@@ -508,7 +508,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       } catch (...) {
         refused = std::current_exception();
       }
-      if (kept == stored::not_ours) run->interrupt(RY_WHY_LEASE_LOST);
+      if (kept == stored::not_ours) run->interrupt(RY_REASON_LEASE_LOST);
       continue;
     }
     const bool waiting =
@@ -567,7 +567,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
   if (written == stored::not_ours) co_return leave(run, "lost");
   context_.figures.ended.add(how.reason);
   context_.figures.duration.observe(static_cast<double>(duration_ms) / 1e3);
-  if (tells) context_.ctx.jobs().poke("webhooks");
+  if (tells) context_.ctx.jobs().wake("webhooks");
   run->set_final_status(how.status);
   run->end(live_run::ending::finished);
   context_.live.remove(*run);
@@ -578,7 +578,7 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
   touch(run);
   const ry::trace mine = ry::trace::current(context_.ctx);
   while (!run->buffer.all_durable()) {
-    if (run->why() == RY_WHY_LEASE_LOST) co_return leave(run, "lost");
+    if (run->why() == RY_REASON_LEASE_LOST) co_return leave(run, "lost");
     (void)co_await run->log_moved.wait();
     mine.enter();
   }
@@ -591,7 +591,7 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
 
 ry::job_outcome executor::leave(run_ptr run, const char* why) {
   context_.figures.left.add(why);
-  run->interrupt(RY_WHY_LEASE_LOST);
+  run->interrupt(RY_REASON_LEASE_LOST);
   run->end(live_run::ending::left);
   context_.live.remove(*run);
   return ry::job_outcome::release();

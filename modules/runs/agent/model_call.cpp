@@ -90,7 +90,7 @@ ry_status model_call::start(std::string_view request_json) {
     self->count(self->status_);
     self->ended_ = true;
     self->done_.set();
-    if (self->grace_) self->grace_->cancel(RY_WHY_USER);
+    if (self->grace_) self->grace_->cancel(RY_REASON_USER);
   };
   sink.on_notice = [](void* ctx, ry_str code, ry_str message) noexcept {
     auto* self = static_cast<model_call*>(ctx);
@@ -207,7 +207,7 @@ namespace {
 
 struct sleep_guard : abortable {
   ry::cancel_source source;
-  void abort() noexcept override { source.cancel(RY_WHY_USER); }
+  void abort() noexcept override { source.cancel(RY_REASON_USER); }
 };
 
 }  // namespace

@@ -260,7 +260,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       continue;
     }
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);
-    if (run->must_break() || run->why() == RY_WHY_SHUTDOWN) {
+    if (run->must_break() || run->why() == RY_REASON_SHUTDOWN) {
       out.how = turn::end::interrupted;
       co_return;
     }

@@ -22,7 +22,7 @@ output_stream::output_stream(module_context& p, std::shared_ptr<live_run> run, s
 output_stream::~output_stream() {
   if (!waiter_) return;
   waiter_->of = nullptr;
-  waiter_->source.cancel(RY_WHY_USER);
+  waiter_->source.cancel(RY_REASON_USER);
 }
 
 void output_stream::add(std::string_view bytes) {

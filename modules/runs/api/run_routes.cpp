@@ -75,7 +75,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
   if (here) {
     co_await context_.ctx.switch_to(here->exec);
     // The run has ended without this worker, which must write nothing more.
-    here->interrupt(status == "running" ? RY_WHY_USER : RY_WHY_LEASE_LOST);
+    here->interrupt(status == "running" ? RY_REASON_USER : RY_REASON_LEASE_LOST);
     while (status == "running" && !here->ended() && context_.ctx.mono_us() < until)
       co_await wait_for(
           context_.ctx, here->over,
@@ -94,15 +94,15 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     how = "forced";
     ry::result<std::string> forced = co_await context_.repo.force_stop(id, webhooks);
     status = std::move(forced).value();
-    if (here) here->interrupt(RY_WHY_LEASE_LOST);
+    if (here) here->interrupt(RY_REASON_LEASE_LOST);
     if (status == "stopped") context_.figures.ended.add("user_stop");
   }
   if (status.empty()) throw refusal(404, "Run not found");  // its thread was deleted meanwhile
   context_.figures.stops.add(how);
   // The stop may have created webhook jobs, and the job of a run that waited for this end.
   if (status == "stopped") {
-    context_.ctx.jobs().poke("webhooks");
-    context_.ctx.jobs().poke("runs");
+    context_.ctx.jobs().wake("webhooks");
+    context_.ctx.jobs().wake("runs");
   }
   // Also on this node: readers here may follow a run of another node.
   (void)context_.ctx.events().live_publish(topic_of(uuid), 0, {}, 0);

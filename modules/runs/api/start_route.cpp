@@ -130,11 +130,12 @@ ry::task<void> start_route::serve(ry::request request) {
     request.respond(out);
   } catch (const ry::error& e) {
     const ry_status st = e.status();
-    if (st == RY_CANCELLED && request.cancel().why() == RY_WHY_SHUTDOWN) throw refusal(503, "The server is stopping");
+    if (st == RY_CANCELLED && request.cancel().why() == RY_REASON_SHUTDOWN)
+      throw refusal(503, "The server is stopping");
     const bool ours = st == RY_INTERNAL || st == RY_UNKNOWN || st == RY_UNAVAILABLE || st == RY_ABORTED ||
                       st == RY_DEADLINE_EXCEEDED || st == RY_DATA_LOSS;
     if (e.http_status() != 0 || !ours) throw;
-    context_.ctx.complain("a run could not be started", e);
+    context_.ctx.log_error("a run could not be started", e);
     // Not thrown: the host hides the message of a thrown internal error from the client.
     const bool passes = st == RY_UNAVAILABLE || st == RY_ABORTED || st == RY_DEADLINE_EXCEEDED;
     if (passes) {
@@ -327,7 +328,7 @@ ry::task<start_outcome> start_route::decide(work& w) {
     co_await note_interrupt(w, out, tx);
     ry::result<void> committed = co_await tx.commit();
     committed.value();
-    if (out.outcome == "queued") context_.ctx.jobs().poke("runs");
+    if (out.outcome == "queued") context_.ctx.jobs().wake("runs");
   } else {
     out = co_await ask(w, nullptr);
   }
@@ -434,7 +435,7 @@ ry::task<start_outcome> start_route::keep_with_files(work& w, upload_parser& int
   co_await note_interrupt(w, out, tx);
   ry::result<void> committed = co_await tx.commit();
   committed.value();
-  if (out.outcome == "queued") context_.ctx.jobs().poke("runs");
+  if (out.outcome == "queued") context_.ctx.jobs().wake("runs");
   co_return out;
 }
 
@@ -448,7 +449,7 @@ ry::task<void> start_route::place_files(const work& w, upload_parser& intake, co
     failure = ry::current_error();
   }
   if (failure) {
-    context_.ctx.complain("the files of a start could not be placed yet", *failure);
+    context_.ctx.log_error("the files of a start could not be placed yet", *failure);
     co_await context_.ctx.switch_to(w.exec);
   }
 }
@@ -466,7 +467,7 @@ void start_route::note(const start_outcome& run) const {
 // Any node with a free permit takes the run, possibly this one.
 void start_route::leave_to_queue() {
   context_.places.note_queued();
-  context_.ctx.jobs().poke("runs");
+  context_.ctx.jobs().wake("runs");
 }
 
 void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {

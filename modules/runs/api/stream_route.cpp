@@ -168,7 +168,7 @@ ry::task<void> stream_route::watch(session& s) {
   if (s.watched_us == 0) s.watcher = context_.ctx.new_uuid();
   s.watched_us = now;
   ry::result<void> done = co_await context_.repo.watch(s.watcher, s.id);
-  if (!done && done.status() != RY_CANCELLED) context_.ctx.complain("a reader could not be noted", done.error());
+  if (!done && done.status() != RY_CANCELLED) context_.ctx.log_error("a reader could not be noted", done.error());
 }
 
 ry::task<void> stream_route::unwatch(session& s) {
@@ -277,7 +277,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
     }
     if (now == outcome::over) co_return;
     if (s.out.to.cancel().cancelled()) {
-      if (s.out.to.cancel().why() == RY_WHY_SHUTDOWN) {
+      if (s.out.to.cancel().why() == RY_REASON_SHUTDOWN) {
         (void)s.out.flush();
         s.out.to.write(draining_event);
       }
@@ -359,7 +359,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   ry::result<log_page> page = co_await context_.repo.log(s.id, s.out.next);
   if (!page) {
     if (page.status() == RY_CANCELLED) co_return outcome::again;
-    context_.ctx.complain("the event log could not be read", page.error());
+    context_.ctx.log_error("the event log could not be read", page.error());
     co_return outcome::caught_up;
   }
   if (!page->known) co_return outcome::over;

@@ -195,7 +195,7 @@ ry::task<void> probe(const ry::context& ctx, ry_exec* exec, provider_set::handle
   ry::cancel_source ended;
   (void)ctx.spawn(watch(ctx, p, timeout_ms), exec, ended.token());
   while (!p->ended) (void)co_await p->done.wait();
-  ended.cancel(RY_WHY_USER);
+  ended.cancel(RY_REASON_USER);
   conclude(*p, timeout_ms);
 }
 

@@ -26,7 +26,7 @@ class account_locks {
   void on_left(std::function<void()> wake) { wakes_.push_back(std::move(wake)); }
 
   using statement = std::uint64_t;
-  enum class side { starts, borders };
+  enum class side { starts, checkpoints };
   statement next() { return ++last_; }
   // False: another statement holds the account, or it is the other side's turn. Each successful entry needs one
   // leave().

@@ -58,52 +58,52 @@ TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
 
 // Two sides that retry after each wake-up, as the queues do, one always before the other.
 TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
-  for (const bool borders_first : {false, true}) {
+  for (const bool checkpoints_first : {false, true}) {
     account_locks gate;
     std::string order;
-    int starts = 3, borders = 3;
+    int starts = 3, checkpoints = 3;
     const ry::uuid one[] = {account(1)};
     const auto ask = [&](side of, int& left) {
       if (left == 0 || !gate.enter(account(1), gate.next(), of)) return;
       --left;
       order += of == side::starts ? 's' : 'b';
     };
-    gate.on_left([&] { borders_first ? ask(side::borders, borders) : ask(side::starts, starts); });
-    gate.on_left([&] { borders_first ? ask(side::starts, starts) : ask(side::borders, borders); });
+    gate.on_left([&] { checkpoints_first ? ask(side::checkpoints, checkpoints) : ask(side::starts, starts); });
+    gate.on_left([&] { checkpoints_first ? ask(side::starts, starts) : ask(side::checkpoints, checkpoints); });
     ask(side::starts, starts);
-    ask(side::borders, borders);
+    ask(side::checkpoints, checkpoints);
     for (int i = 0; i < 6; ++i) gate.leave(one);
-    EXPECT_EQ(order, "sbsbsb") << borders_first;
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+    EXPECT_EQ(order, "sbsbsb") << checkpoints_first;
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "nobody waits";
     gate.leave(one);
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "nobody waits";
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "nobody waits";
   }
 }
 
 TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_account_when_it_does) {
   account_locks gate;
   const ry::uuid one[] = {account(1)};
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
   EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
   gate.leave(one);
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is the other side's turn";
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "it is the other side's turn";
   { const account_locks::pass by(gate, account(1)); }
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "a pass is no turn";
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "a pass is no turn";
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
   gate.leave(one);
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
 }
 
 TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
   account_locks gate;
   const ry::uuid one[] = {account(1)};
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
   EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
   gate.leave(one);
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders));
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::borders)) << "the starts may be held up by others";
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints));
+  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "the starts may be held up by others";
   gate.leave(one);
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::borders)) << "it is still their turn";
+  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "it is still their turn";
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
 }
 

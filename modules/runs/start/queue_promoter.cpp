@@ -42,7 +42,7 @@ ry::task<void> queue_promoter::admit(std::string account) {
     tier = *other;
     slots = context_.accounts->tier(context_.accounts.self(), ry::str(tier))->concurrent_runs;
   }
-  context_.ctx.jobs().poke("runs");
+  context_.ctx.jobs().wake("runs");
 }
 
 }  // namespace runs

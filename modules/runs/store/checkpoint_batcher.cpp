@@ -67,7 +67,7 @@ std::vector<checkpoint_batcher::entry_ptr> checkpoint_batcher::next_batch() {
   auto keep = waiting_.begin(), at = keep;
   for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
-    if (!e->step.locks_account() || gate_.enter(e->step.account, mine, account_locks::side::borders))
+    if (!e->step.locks_account() || gate_.enter(e->step.account, mine, account_locks::side::checkpoints))
       batch.push_back(std::move(e));
     else
       *keep++ = std::move(e);

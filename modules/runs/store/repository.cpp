@@ -37,7 +37,7 @@ std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
 struct step_columns {
   std::vector<std::optional<std::string>> accounts, queue_waits, first_tokens, covers_to;
   std::vector<std::string> runs, ids;
-  std::vector<std::int64_t> jobs, fences, borders, reserved, steps, inputs, outputs, cached, cache_writes, charges,
+  std::vector<std::int64_t> jobs, fences, checkpoints, reserved, steps, inputs, outputs, cached, cache_writes, charges,
       row_of, seqs, lasts, message_of, webhook_of;
   texts refs, notes, statuses, reasons, errors, error_codes, events, log_texts, roles, bodies, reasonings, webhooks;
 
@@ -50,7 +50,7 @@ struct step_columns {
     runs.push_back(s.run.to_string());
     jobs.push_back(s.job);
     fences.push_back(s.fence);
-    borders.push_back(r.events.lasts.back());
+    checkpoints.push_back(r.events.lasts.back());
     reserved.push_back(r.reserve_to);
     steps.push_back(r.step);
     inputs.push_back(r.usage.input);
@@ -113,10 +113,10 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
                                                                    on_lock how) const {
   const step_columns c(steps);
   ry::result<ry::rows> rows = co_await db_.query(
-      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.borders, c.reserved, c.steps, c.inputs,
-      c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes, c.events,
-      c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles, c.bodies,
-      c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
+      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.checkpoints, c.reserved, c.steps,
+      c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
+      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles,
+      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
   for (const ry::row row : *rows) {

@@ -19,7 +19,7 @@ std::vector<std::uint64_t> sequences(std::string_view wire) {
   return out;
 }
 
-TEST(feed_test, numbers_go_on_after_what_is_durable) {
+TEST(event_buffer_test, numbers_go_on_after_what_is_durable) {
   event_buffer feed(41, 100);
   chunk(feed);
   chunk(feed);
@@ -30,7 +30,7 @@ TEST(feed_test, numbers_go_on_after_what_is_durable) {
   EXPECT_EQ(feed.text_from(41).from, 0u) << "older events are in the log only";
 }
 
-TEST(feed_test, a_seeded_run_is_readable_from_its_first_event) {
+TEST(event_buffer_test, a_seeded_run_is_readable_from_its_first_event) {
   event_buffer feed(1, 64);
   feed.seed("id: 1\ndata: {\"type\": \"status\", \"sequence\": 1}\n\n");
   chunk(feed);
@@ -38,7 +38,7 @@ TEST(feed_test, a_seeded_run_is_readable_from_its_first_event) {
   EXPECT_EQ(sequences(feed.take().wire), (std::vector<std::uint64_t>{2})) << "the first is in the log";
 }
 
-TEST(feed_test, held_events_that_were_refused_never_were) {
+TEST(event_buffer_test, held_events_that_were_refused_never_were) {
   event_buffer feed(0, 64);
   chunk(feed);
   chunk(feed);
@@ -64,7 +64,7 @@ TEST(feed_test, held_events_that_were_refused_never_were) {
   EXPECT_EQ(feed.last(), 4u);
 }
 
-TEST(feed_test, nothing_beyond_the_reservation_is_delivered) {
+TEST(event_buffer_test, nothing_beyond_the_reservation_is_delivered) {
   event_buffer feed(0, 3);
   for (int i = 0; i < 5; ++i) chunk(feed);
   EXPECT_EQ(feed.deliverable(), 3u);
@@ -86,7 +86,7 @@ TEST(feed_test, nothing_beyond_the_reservation_is_delivered) {
   EXPECT_EQ(other.deliverable(), 1u);
 }
 
-TEST(feed_test, held_events_wait_for_their_transaction) {
+TEST(event_buffer_test, held_events_wait_for_their_transaction) {
   event_buffer feed(0, 64);
   chunk(feed);
   feed.hold();
@@ -99,7 +99,7 @@ TEST(feed_test, held_events_wait_for_their_transaction) {
   EXPECT_EQ(feed.deliverable(), 2u);
 }
 
-TEST(feed_test, what_is_held_asks_for_no_reservation) {
+TEST(event_buffer_test, what_is_held_asks_for_no_reservation) {
   event_buffer feed(0, 64);
   for (int i = 0; i < 60; ++i) chunk(feed);
   EXPECT_GT(feed.wanted_reservation(), 64u);
@@ -119,7 +119,7 @@ TEST(feed_test, what_is_held_asks_for_no_reservation) {
   EXPECT_TRUE(late.stalled());
 }
 
-TEST(feed_test, durable_moves_without_holes) {
+TEST(event_buffer_test, durable_moves_without_holes) {
   event_buffer feed(0, 64);
   chunk(feed);
   const auto a = feed.take();
@@ -134,7 +134,7 @@ TEST(feed_test, durable_moves_without_holes) {
   EXPECT_TRUE(feed.all_durable());
 }
 
-TEST(feed_test, memory_is_given_back) {
+TEST(event_buffer_test, memory_is_given_back) {
   event_buffer feed(0, 1'000'000);
   for (int round = 0; round < 200; ++round) {
     for (int i = 0; i < 50; ++i) chunk(feed);
@@ -150,7 +150,7 @@ TEST(feed_test, memory_is_given_back) {
 
 // In any order of appends, flushes, holds and reads: a reader that falls back on the log sees every number once and in
 // order, and none beyond the reservation.
-TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
+TEST(event_buffer_test, readers_see_every_event_once_under_random_interleavings) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     event_buffer feed(0, 4);
@@ -213,7 +213,7 @@ TEST(feed_test, readers_see_every_event_once_under_random_interleavings) {
 }
 
 // An answer that arrived in one chunk does not keep its memory for the life of the run.
-TEST(feed_test, the_memory_of_a_long_text_is_given_back) {
+TEST(event_buffer_test, the_memory_of_a_long_text_is_given_back) {
   event_buffer feed(0, 100);
   chunk(feed, 100'000);
   const event_buffer::range taken = feed.take();

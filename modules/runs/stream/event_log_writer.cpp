@@ -57,7 +57,7 @@ ry::task<bool> event_log_writer::write_once() {
   const std::vector<std::shared_ptr<live_run>> runs = std::exchange(dirty_, {});
   for (const std::shared_ptr<live_run>& run : runs) {
     run->dirty = false;
-    if (run->ended() || run->why() == RY_WHY_LEASE_LOST) continue;
+    if (run->ended() || run->why() == RY_REASON_LEASE_LOST) continue;
     const std::string id = run->who.run.to_string();
     const event_buffer::range text = run->buffer.take_free();
     part p{run, text.from, text.to, 0};
@@ -80,7 +80,7 @@ ry::task<bool> event_log_writer::write_once() {
         const std::string id = p.run->who.run.to_string();
         if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
           // Its text is not in the log either, so it stays in the buffer.
-          p.run->interrupt(RY_WHY_LEASE_LOST);
+          p.run->interrupt(RY_REASON_LEASE_LOST);
           continue;
         }
         if (p.reserve != 0) p.run->buffer.reserve(p.reserve);
@@ -96,15 +96,16 @@ ry::task<bool> event_log_writer::write_once() {
     const bool looked = which == repository::attempt::again;
     which = repository::attempt::again;
     if (!looked && refused.error().status() == RY_ALREADY_EXISTS) continue;
-    ctx_.complain("the event log could not be written", refused.error());
+    ctx_.log_error("the event log could not be written", refused.error());
     // Nothing of this batch can ever be written: this worker gives its runs up.
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
         refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
-      for (const part& p : parts) p.run->interrupt(RY_WHY_LEASE_LOST);
+      for (const part& p : parts) p.run->interrupt(RY_REASON_LEASE_LOST);
       co_return true;
     }
-    const bool wanted = std::any_of(parts.begin(), parts.end(),
-                                    [](const part& p) { return p.run->why() != RY_WHY_LEASE_LOST && !p.run->ended(); });
+    const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
+      return p.run->why() != RY_REASON_LEASE_LOST && !p.run->ended();
+    });
     if (!wanted) co_return true;
     (void)co_await ctx_.sleep(pause);
   }
@@ -128,7 +129,7 @@ ry::task<void> event_log_writer::watch_loop() {
     for (const std::shared_ptr<live_run>& run : watched_)
       if (late(*run) || drained(*run)) due.push_back(run);
     for (const std::shared_ptr<live_run>& run : due) {
-      if (late(*run)) run->interrupt(RY_WHY_DEADLINE);
+      if (late(*run)) run->interrupt(RY_REASON_DEADLINE);
       if (drained(*run)) run->hurry();
     }
   }

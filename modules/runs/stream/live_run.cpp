@@ -14,11 +14,11 @@ int strength(std::int32_t why) {
   switch (why) {
     case 0:
       return 0;
-    case RY_WHY_LEASE_LOST:
+    case RY_REASON_LEASE_LOST:
       return 4;
-    case RY_WHY_USER:
+    case RY_REASON_USER:
       return 3;
-    case RY_WHY_DEADLINE:
+    case RY_REASON_DEADLINE:
       return 2;
     default:
       return 1;
@@ -127,7 +127,7 @@ void live_run::note_cause(std::string text) {
 }
 
 void live_run::interrupt(std::int32_t why) {
-  if (why == RY_WHY_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.mono_us();
+  if (why == RY_REASON_SHUTDOWN && shutdown_since_us_ == 0) shutdown_since_us_ = ctx_.mono_us();
   if (strength(why) <= strength(why_)) return;
   why_ = why;
   if (must_break()) abort_all();

@@ -126,12 +126,12 @@ class live_run : public std::enable_shared_from_this<live_run> {
   void set_final_status(std::string_view status) { final_status_ = status; }
 
   // ---- interruption ----
-  // RY_WHY_*: the strongest reason so far: lease lost, user, deadline, shutdown. 0: none.
+  // RY_REASON_*: the strongest reason so far: lease lost, user, deadline, shutdown. 0: none.
   std::int32_t why() const { return why_; }
   // A shutdown only asks for the next checkpoint; hurry() makes it final.
   void interrupt(std::int32_t why);
   void hurry();
-  bool must_break() const { return why_ != 0 && (why_ != RY_WHY_SHUTDOWN || hurried_); }
+  bool must_break() const { return why_ != 0 && (why_ != RY_REASON_SHUTDOWN || hurried_); }
   std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
   // During its lifetime, an interruption calls abort(), at once if one is already pending.
   class working {

@@ -87,9 +87,9 @@ ry::task<extractor_result> run_extractor(module_context& p, std::shared_ptr<live
     while (state.call != nullptr) (void)co_await state.done.wait();
   }
   const bool failed = state.status != RY_OK || state.exit.exit_code != 0 || state.exit.why != 0;
-  out.how = state.exit.why == RY_WHY_DEADLINE ? extractor_result::end::too_long
-            : failed                          ? extractor_result::end::failed
-                                              : extractor_result::end::finished;
+  out.how = state.exit.why == RY_REASON_DEADLINE ? extractor_result::end::too_long
+            : failed                             ? extractor_result::end::failed
+                                                 : extractor_result::end::finished;
   if (out.how == extractor_result::end::finished) out.output = std::move(state.output);
   co_return out;
 }

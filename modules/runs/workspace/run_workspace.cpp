@@ -47,11 +47,11 @@ ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std:
     ry::result<workspace_store::kept> kept =
         co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
     if (kept) {
-      if (!kept->ours) run->interrupt(RY_WHY_LEASE_LOST);
+      if (!kept->ours) run->interrupt(RY_REASON_LEASE_LOST);
       note = kept->note;
       co_return;
     }
-    p.ctx.complain("the files of a workspace could not be kept", kept.error());
+    p.ctx.log_error("the files of a workspace could not be kept", kept.error());
     if (kept.error().is("runs.workspace_replaced")) {
       if (run->files == files) run->files.reset();  // the next call restores it from the database
       note = replaced_note;

@@ -130,7 +130,7 @@ ry::task<void> upload_parser::read(std::optional<std::string> project) {
 
 ry::task<void> upload_parser::discard(std::string project) {
   const ry::result<void> dropped = co_await context_.keeper.rows().drop(account_, std::move(project));
-  if (!dropped) context_.ctx.complain("the files of a refused start could not be removed yet", dropped.error());
+  if (!dropped) context_.ctx.log_error("the files of a refused start could not be removed yet", dropped.error());
 }
 
 // Names of files that an agent working in the project has created and not stored yet.
@@ -200,7 +200,7 @@ ry::task<void> upload_parser::place(std::string project, ry_exec* home) {
   want.before = kept_.previous;
   for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
   const ry::result<workspace_ptr> copy = co_await context_.keeper.open(driver, project, std::move(want), home);
-  if (!copy) context_.ctx.complain("uploaded files could not be placed in the workspace of this node", copy.error());
+  if (!copy) context_.ctx.log_error("uploaded files could not be placed in the workspace of this node", copy.error());
 }
 
 }  // namespace runs

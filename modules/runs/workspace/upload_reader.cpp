@@ -124,7 +124,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     const ry::error& e = waiting ? ready.error() : waiting.error();
     if (run->why() != 0) co_return true;
     if (!is_transient(e)) {
-      p.ctx.complain("uploaded files could not be looked at", e);
+      p.ctx.log_error("uploaded files could not be looked at", e);
       run->uploads_waiting = false;
       co_return true;
     }
@@ -158,7 +158,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
         f.detail = "its text could not be stored";
         // The owner of the workspace can cause this one, with a link in the place of the directory.
         if (wrote.error().status() != RY_PERMISSION_DENIED)
-          p.ctx.complain("the text of an uploaded file could not be stored", wrote.error());
+          p.ctx.log_error("the text of an uploaded file could not be stored", wrote.error());
       }
     }
     findings.push_back(std::move(f));

@@ -38,7 +38,7 @@ ry::task<ry::result<workspace_quota::allowance>> workspace_quota::for_command(ry
 ry::task<void> workspace_quota::note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const {
   ry::result<void> noted = co_await keeper_.rows().note_size(
       project.to_string(), keeper_.node(), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(files));
-  if (!noted) ctx_.complain("the size of a workspace could not be stored", noted.error());
+  if (!noted) ctx_.log_error("the size of a workspace could not be stored", noted.error());
 }
 
 }  // namespace runs

@@ -26,7 +26,7 @@ ry::task<void> workspace_sweep::watch() {
       if (look % looks_per_sweep == 0) co_await sweep();
       co_await sweep_noted();
     } catch (const ry::error& e) {
-      context_.ctx.complain("the workspaces of deleted projects could not be listed", e);
+      context_.ctx.log_error("the workspaces of deleted projects could not be listed", e);
     }
   }
 }
@@ -52,7 +52,7 @@ ry::task<void> workspace_sweep::remove(std::string project) {
   if (!driver) co_return;
   const ry::result<void> removed = co_await context_.keeper.remove(driver, project);
   if (!removed)
-    context_.ctx.complain("a workspace could not be removed", removed.error());  // the next sweep tries again
+    context_.ctx.log_error("a workspace could not be removed", removed.error());  // the next sweep tries again
 }
 
 }  // namespace runs

@@ -130,14 +130,14 @@ typedef struct ry_header {
   ry_str value;
 } ry_header;
 
-/* Why work is cancelled. Treat unknown values like RY_WHY_SHUTDOWN. */
-#define RY_WHY_USER 1 /* a user or administrator requested it */
-#define RY_WHY_DEADLINE 2
-#define RY_WHY_GONE 3 /* the client closed its connection */
-#define RY_WHY_SHUTDOWN 4 /* the host drains; release the work to another node */
-#define RY_WHY_LEASE_LOST 5 /* another worker owns it now; write nothing more */
-#define RY_WHY_OVERLOAD 6
-typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_WHY_* */
+/* Why work is cancelled. Treat unknown values like RY_REASON_SHUTDOWN. */
+#define RY_REASON_USER 1 /* a user or administrator requested it */
+#define RY_REASON_DEADLINE 2
+#define RY_REASON_GONE 3 /* the client closed its connection */
+#define RY_REASON_SHUTDOWN 4 /* the host drains; release the work to another node */
+#define RY_REASON_LEASE_LOST 5 /* another worker owns it now; write nothing more */
+#define RY_REASON_OVERLOAD 6
+typedef void (*ry_cancel_fn)(void* ctx, int32_t why) RY_NOEXCEPT; /* why: RY_REASON_* */
 
 /* The caller: a verified bearer token or API key. All strings may be empty but `subject`. */
 #define RY_ROLE_USER 0u

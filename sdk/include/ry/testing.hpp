@@ -231,7 +231,7 @@ class fake_host {
     return *a;
   }
   // Cancels the request of an answer that is still open.
-  void drop_client(const answer& a, std::int32_t why = RY_WHY_GONE);
+  void drop_client(const answer& a, std::int32_t why = RY_REASON_GONE);
   // Runs a registered job to its end; its outcome is RY_JOB_*.
   std::int32_t run_job(std::string_view kind, std::string_view args_json, std::uint32_t attempt = 1);
   // Delivers an event to a registered consumer; returns the status of its acknowledgement.

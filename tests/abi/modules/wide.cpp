@@ -38,7 +38,7 @@ class wide {
     published.value();
     auto committed = co_await tx.commit();
     committed.value();
-    ctx_.jobs().poke();
+    ctx_.jobs().wake();
     (void)ctx_.events().live_publish("abi_wide." + question, 1, "now");
 
     const std::string sealed = ctx_.secrets().seal("abi_wide", "not for everybody").value();

@@ -35,7 +35,7 @@ std::uint32_t seconds_of(std::string_view s) {
 }
 
 // A DELETE request whose response is ignored.
-class last_words final : public mcp_transport::http_exchange {
+class session_terminator final : public mcp_transport::http_exchange {
  private:
   void head(const ry_client_response&) override {}
   ry_status data(std::string_view) override { return RY_ABORTED; }
@@ -239,7 +239,7 @@ void exchange::finish(std::int32_t why) noexcept {
 // Cancels a request that awaits a response; other messages may complete within a short time.
 void exchange::close() noexcept {
   if (m_.kind == RY_MCP_REQUEST) {
-    if (!finished_) finish(RY_WHY_USER);
+    if (!finished_) finish(RY_REASON_USER);
     return;
   }
   finished_ = true;
@@ -325,7 +325,7 @@ void session::farewell() noexcept {
     if (!revision_.empty()) fields.emplace_back("MCP-Protocol-Version", revision_);
     auto r = request("DELETE", fields);
     r.flags(RY_CLIENT_LAST).total_timeout(farewell_ms);
-    auto* e = new last_words;
+    auto* e = new session_terminator;
     if (e->start(ctx_, exec_, r) != RY_OK) delete e;
   });
   client.drop_idle(ctx_.host(), exec_, ry::str(pool_key_));

@@ -251,10 +251,10 @@ void session::ended(std::int32_t code, std::int32_t why) noexcept {
 void session::gone(std::int32_t code, std::int32_t why) {
   if (closing_ || told_) return;
   std::string text = "the program ended";
-  const bool by_server = why == RY_WHY_OVERLOAD && server_is_short(errors_);
+  const bool by_server = why == RY_REASON_OVERLOAD && server_is_short(errors_);
   if (by_server) {
     text += " because the server is short of disk space or memory";
-  } else if (why == RY_WHY_DEADLINE) {
+  } else if (why == RY_REASON_DEADLINE) {
     text += " because it exceeded its time limit";
   } else if (code < 0) {
     text += " by signal " + std::to_string(-code);

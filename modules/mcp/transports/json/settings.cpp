@@ -217,9 +217,9 @@ std::string limit_reached(const settings& s, bool sandboxed, std::int32_t code, 
   const auto mb = [](const char* key, std::uint64_t bytes) {
     return std::string(key) + " = " + std::to_string(bytes >> 20);
   };
-  if (why == RY_WHY_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
-  if (why == RY_WHY_OVERLOAD && says({"sandbox: ended, its cache"})) return mb("package_cache_mb", s.cache_bytes);
-  if (why == RY_WHY_OVERLOAD) return mb("memory_mb", s.memory_bytes);
+  if (why == RY_REASON_DEADLINE) return "wall_seconds = " + std::to_string(s.wall_ms / 1000);
+  if (why == RY_REASON_OVERLOAD && says({"sandbox: ended, its cache"})) return mb("package_cache_mb", s.cache_bytes);
+  if (why == RY_REASON_OVERLOAD) return mb("memory_mb", s.memory_bytes);
   if (code == -SIGXFSZ || code == 128 + SIGXFSZ || says({"EFBIG", "File too large"}))
     return mb("file_mb", s.file_bytes);
   if (says({"EMFILE", "Too many open files", "too many open files"}))

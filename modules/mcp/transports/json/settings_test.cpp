@@ -123,15 +123,15 @@ TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
   EXPECT_EQ(named(1, 0, "Error: spawn /usr/bin/node EAGAIN"), "processes = 64");
   EXPECT_EQ(named(134, 0, "Assertion failed: uv_thread_create"), "processes = 64");
   EXPECT_EQ(named(2, 0, "sh: 0: Cannot fork"), "processes = 64");
-  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"),
+  EXPECT_EQ(named(-9, RY_REASON_OVERLOAD, "sandbox: ended, its processes took more than 100 MiB of memory together"),
             "memory_mb = 100");
   EXPECT_EQ(named(134, 0, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
             "memory_mb = 100");
-  EXPECT_EQ(named(-9, RY_WHY_OVERLOAD, "sandbox: ended, its cache is larger than 3 MiB"), "package_cache_mb = 3");
+  EXPECT_EQ(named(-9, RY_REASON_OVERLOAD, "sandbox: ended, its cache is larger than 3 MiB"), "package_cache_mb = 3");
   EXPECT_EQ(named(1, 0, "Error: EMFILE: too many open files"), "open_files = 99");
   EXPECT_EQ(named(153, 0, ""), "file_mb = 7");
   EXPECT_EQ(named(1, 0, "ENOSPC: no space left on device, write"), "scratch_mb = 5");
-  EXPECT_EQ(named(-9, RY_WHY_DEADLINE, ""), "wall_seconds = 9");
+  EXPECT_EQ(named(-9, RY_REASON_DEADLINE, ""), "wall_seconds = 9");
   EXPECT_EQ(named(1, 0, "cannot reach the database"), "");
   // Only the sandbox prints these messages.
   EXPECT_EQ(named(1, 0, "EAGAIN", false), "");

@@ -59,7 +59,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
     r.retry_after_s = throttled_s;
     co_return r;
   }
-  mail_->poke(mail_.self());
+  mail_->wake(mail_.self());
   auto r = said(RY_NOTIFY_ACCEPTED);
   r.provider_id = row.text("id");
   co_return r;

@@ -64,7 +64,7 @@ class driver {
       } catch (const ry::error& e) {
         // Asked again later; this does not lose the results of the e-mails.
         if (e.status() == RY_CANCELLED) throw;
-        ctx_.complain("Expo was asked for receipts in vain", e);
+        ctx_.log_error("Expo was asked for receipts in vain", e);
         for (const auto& s : phones) of_phones.emplace_back(s.channels, RY_NOTIFY_ACCEPTED, s.provider);
       }
     }

@@ -111,7 +111,7 @@ void tell_missing(module_context& p, const std::shared_ptr<live_run>& run, const
                   const ry::error& why) {
   if (std::find(run->sources_missing.begin(), run->sources_missing.end(), source) != run->sources_missing.end()) return;
   run->sources_missing.push_back(source);
-  p.ctx.complain("the tools of " + source + " could not be listed", why);
+  p.ctx.log_error("the tools of " + source + " could not be listed", why);
   run->buffer.append("error")
       .text("message", "The tools of " + source + " could not be listed; the run continues without them")
       .text("error_code", "TOOLS_UNAVAILABLE")

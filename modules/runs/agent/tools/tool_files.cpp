@@ -153,7 +153,7 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
       ry::result<void> done = ready;
       if (done) done = co_await write_workspace_file(p, run, f.path, f.bytes);
       if (!done && done.status() != RY_UNAVAILABLE)
-        p.ctx.complain("a file of a tool's result could not be stored", done.error());
+        p.ctx.log_error("a file of a tool's result could not be stored", done.error());
       any = any || done.ok();
       const std::string what = described(f.path, f.media_type, f.bytes.size());
       outcome.content += done ? "\n[stored in the workspace: " + what + "]"
@@ -164,7 +164,7 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
     co_await keep_files(p, run, note);
     if (!note.empty()) outcome.content += "\n" + note;
   } catch (...) {
-    p.ctx.complain("the files of a tool's result could not be stored", ry::current_error());
+    p.ctx.log_error("the files of a tool's result could not be stored", ry::current_error());
     outcome.content += "\n[the files of this result were not stored]";
   }
 }

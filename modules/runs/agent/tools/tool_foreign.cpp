@@ -25,7 +25,7 @@ class time_limit {
   time_limit(const time_limit&) = delete;
   ~time_limit() {
     state_->what = nullptr;
-    state_->source.cancel(RY_WHY_USER);
+    state_->source.cancel(RY_REASON_USER);
   }
   bool reached() const { return state_->reached; }
 

@@ -109,7 +109,7 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   out.end();
   if (state.measured && state.exit.workspace_bytes != UINT64_MAX)
     co_await p.quota.note(run->who.project, state.exit.workspace_bytes, state.exit.workspace_files);
-  if (state.measured && state.exit.why == RY_WHY_OVERLOAD && state.exit.workspace_bytes != UINT64_MAX) {
+  if (state.measured && state.exit.why == RY_REASON_OVERLOAD && state.exit.workspace_bytes != UINT64_MAX) {
     if (state.exit.workspace_bytes > may->bytes) count_workspace_limit(p.ctx, "account_bytes");
     if (state.exit.workspace_files > may->files) count_workspace_limit(p.ctx, "account_files");
   }
@@ -118,11 +118,11 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   const std::uint64_t dropped = state.exit.dropped_bytes + state.left_out;
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
   text = shorten(text, most_result_bytes);
-  if (state.exit.why == RY_WHY_DEADLINE)
+  if (state.exit.why == RY_REASON_DEADLINE)
     text += "\n[the command was ended because it exceeded its time limit]";
-  else if (state.exit.why == RY_WHY_OVERLOAD)
+  else if (state.exit.why == RY_REASON_OVERLOAD)
     text += "\n[the command was ended because it exceeded a resource limit]";
-  else if (state.exit.why == RY_WHY_USER)
+  else if (state.exit.why == RY_REASON_USER)
     text += "\n[the command was cancelled]";
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += "[exit code " + std::to_string(state.exit.exit_code) + "]";

@@ -51,7 +51,7 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
     co_return out;
   } catch (...) {
     const ry::error e = ry::current_error();
-    p.ctx.complain("a tool call failed", e);
+    p.ctx.log_error("a tool call failed", e);
     co_return tool_outcome{"the tool failed", true};
   }
 }

@@ -326,15 +326,15 @@ void command_runner::finish(command_call* call, std::int32_t code, std::int32_t 
   end.why = why;
   memory_end memory = memory_.watch().verdict_on(call);
   if (memory == memory_end::none) memory = groups_.ran_out_of_memory(call->group);
-  if (call->out_of_time) end.why = RY_WHY_DEADLINE;
-  if (end.why == RY_WHY_DEADLINE) {
+  if (call->out_of_time) end.why = RY_REASON_DEADLINE;
+  if (end.why == RY_REASON_DEADLINE) {
     out_of_time_.add();
   } else if (memory != memory_end::none) {
-    end.why = RY_WHY_OVERLOAD;
+    end.why = RY_REASON_OVERLOAD;
     memory_.count(memory);
     if (!call->paused) (void)ry::guard([&] { call->explain(memory, groups_.account_memory_bytes()); });
   } else if (disk != disk_verdict::none) {
-    end.why = RY_WHY_OVERLOAD;
+    end.why = RY_REASON_OVERLOAD;
     disk_.count(disk);
     if (!call->paused) (void)ry::guard([&] { call->explain(disk); });
     if (!call->paused && call->emptied)

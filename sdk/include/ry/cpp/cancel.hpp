@@ -48,7 +48,7 @@ class cancel_state {
   void cancel(std::int32_t why) noexcept {
     std::unique_lock lock(mutex_);
     if (why_.load(std::memory_order_relaxed) != 0) return;
-    why_.store(why == 0 ? RY_WHY_SHUTDOWN : why, std::memory_order_release);
+    why_.store(why == 0 ? RY_REASON_SHUTDOWN : why, std::memory_order_release);
     thread_ = &errno;
     while (head_ != nullptr) {
       cancel_node* node = head_;
@@ -120,7 +120,7 @@ class cancel_token {
   cancel_token() = default;
   explicit cancel_token(std::shared_ptr<detail::cancel_state> state) noexcept : state_(std::move(state)) {}
   bool cancelled() const noexcept { return state_ && state_->why() != 0; }
-  std::int32_t why() const noexcept { return state_ ? state_->why() : 0; }  // RY_WHY_*; 0: not cancelled
+  std::int32_t why() const noexcept { return state_ ? state_->why() : 0; }  // RY_REASON_*; 0: not cancelled
   explicit operator bool() const noexcept { return state_ != nullptr; }
   // Throws RY_CANCELLED if cancelled: for long computations between two awaits.
   void check() const {
@@ -137,7 +137,7 @@ class cancel_source {
   cancel_source() : state_(std::make_shared<detail::cancel_state>()) {}
   // Also cancelled when `parent` is.
   explicit cancel_source(const cancel_token& parent) : cancel_source() { state_->follow(parent.state()); }
-  void cancel(std::int32_t why = RY_WHY_USER) const noexcept { state_->cancel(why); }
+  void cancel(std::int32_t why = RY_REASON_USER) const noexcept { state_->cancel(why); }
   bool cancelled() const noexcept { return state_->why() != 0; }
   cancel_token token() const noexcept { return cancel_token(state_); }
 

@@ -97,7 +97,7 @@ class task_group {
   // replaces the group's own token (link it to token()). False after the group has ended; t is destroyed without
   // running.
   bool spawn(task<void> t, ry_exec* exec, cancel_token token = {});
-  void cancel(std::int32_t why = RY_WHY_SHUTDOWN) const noexcept { source_.cancel(why); }
+  void cancel(std::int32_t why = RY_REASON_SHUTDOWN) const noexcept { source_.cancel(why); }
   cancel_token token() const noexcept { return source_.token(); }
   // Tasks that are running.
   std::size_t size() const noexcept {
@@ -190,7 +190,7 @@ class context {
   void info(std::string_view m, log_fields f = {}) const { log(RY_LOG_INFO, m, f); }
   void warn(std::string_view m, log_fields f = {}) const { log(RY_LOG_WARN, m, f); }
   // For errors; never throws.
-  void complain(std::string_view m, const error& e) const noexcept {
+  void log_error(std::string_view m, const error& e) const noexcept {
     try {
       log(RY_LOG_ERROR, m, {{"status", status_name(e.status())}, {"reason", e.reason()}, {"error", e.message()}});
     } catch (...) {
@@ -234,7 +234,7 @@ class context {
                 try {
                   own->f();
                 } catch (...) {
-                  own->ctx->complain("a posted function failed", current_error());
+                  own->ctx->log_error("a posted function failed", current_error());
                 }
               },
               c.get()),
@@ -280,7 +280,7 @@ inline detail::root task_group::drive(const context* ctx, task<void> t) {
     co_await std::move(t);
   } catch (...) {
     const error e = current_error();
-    if (e.status() != RY_CANCELLED) ctx->complain("a task failed", e);
+    if (e.status() != RY_CANCELLED) ctx->log_error("a task failed", e);
   }
 }
 

@@ -450,7 +450,7 @@ struct subscription_block {
     try {
       f(std::forward<A>(a)...);
     } catch (...) {
-      ctx->complain(what, current_error());
+      ctx->log_error(what, current_error());
     }
     running = false;
     if (ended) delete this;  // f released its own subscription

@@ -76,7 +76,7 @@ class job {
   std::int64_t enqueued_unix_us() const noexcept { return state_->view->enqueued_unix_us; }
   std::int64_t deadline_unix_us() const noexcept { return state_->view->deadline_unix_us; }
   ry_exec* exec() const noexcept { return state_->view->exec; }
-  // why(): RY_WHY_USER, _DEADLINE, _SHUTDOWN, _LEASE_LOST.
+  // why(): RY_REASON_USER, _DEADLINE, _SHUTDOWN, _LEASE_LOST.
   cancel_token cancel() const noexcept {
     return cancel_token(std::shared_ptr<detail::cancel_state>(state_, &state_->cancel));
   }
@@ -151,7 +151,7 @@ class job_queue {
                   std::string_view args_json) const noexcept {
     return table_->adopt(ctx_->host(), str(kind), id, fence, str(args_json));
   }
-  void poke(std::string_view queue = {}) const noexcept { table_->poke(ctx_->host(), str(queue)); }
+  void wake(std::string_view queue = {}) const noexcept { table_->wake(ctx_->host(), str(queue)); }
   // Cancels a job on whatever node runs it -> result<void>.
   auto cancel(std::int64_t id) const {
     return call_done(

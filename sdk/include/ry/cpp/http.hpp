@@ -198,7 +198,7 @@ class stream {
     }
   }
   bool is_open() const noexcept { return handle_ != nullptr; }
-  // Cancelled when the client disconnects or is disconnected, or the host drains (RY_WHY_SHUTDOWN).
+  // Cancelled when the client disconnects or is disconnected, or the host drains (RY_REASON_SHUTDOWN).
   cancel_token cancel() const noexcept {
     return cancel_token(std::shared_ptr<detail::cancel_state>(state_, &state_->cancel));
   }
@@ -392,7 +392,7 @@ class request {
     if (out == nullptr) throw error(RY_CANCELLED, "http.client_gone", "The client is gone");
     stream s(state_, out);
     const ry_status watched = state_->http.stream_on_close(out, state_->exec, &cancelled, &state_->cancel);
-    if (watched != RY_OK) state_->cancel.cancel(RY_WHY_GONE);
+    if (watched != RY_OK) state_->cancel.cancel(RY_REASON_GONE);
     return s;
   }
   sse open_sse(headers fields = {}) const {

@@ -21,45 +21,45 @@
 namespace ry {
 
 // The manifest of a module, built in a constant expression.
-class module_facts {
+class module_manifest {
  public:
   static constexpr std::size_t most = 32;  // needs, and provided ids
 
-  constexpr module_facts(std::string_view name, std::string_view version) : name_(name), version_(version) {}
+  constexpr module_manifest(std::string_view name, std::string_view version) : name_(name), version_(version) {}
   // Host interfaces, services or points without which the module does not load.
   template <class... S>
-  constexpr module_facts needs(S... ids) const {
-    module_facts f = *this;
+  constexpr module_manifest needs(S... ids) const {
+    module_manifest f = *this;
     (f.add_need(ids, 0), ...);
     return f;
   }
   // Optional dependencies: they only affect the start order.
   template <class... S>
-  constexpr module_facts wants(S... ids) const {
-    module_facts f = *this;
+  constexpr module_manifest wants(S... ids) const {
+    module_manifest f = *this;
     (f.add_need(ids, 1), ...);
     return f;
   }
   template <class... S>
-  constexpr module_facts provides(S... ids) const {
-    module_facts f = *this;
+  constexpr module_manifest provides(S... ids) const {
+    module_manifest f = *this;
     (f.add_provided(ids), ...);
     return f;
   }
   // JSON Schema of the settings; the text must live as long as the library.
-  constexpr module_facts settings(std::string_view schema_json) const {
-    module_facts f = *this;
+  constexpr module_manifest settings(std::string_view schema_json) const {
+    module_manifest f = *this;
     f.schema_ = schema_json;
     return f;
   }
-  constexpr module_facts flags(std::uint32_t bits) const {
-    module_facts f = *this;
+  constexpr module_manifest flags(std::uint32_t bits) const {
+    module_manifest f = *this;
     f.flags_ |= bits;
     return f;
   }
   // The oldest host that the module supports; by default the minor that it is built with.
-  constexpr module_facts min_host_minor(std::uint32_t minor) const {
-    module_facts f = *this;
+  constexpr module_manifest min_host_minor(std::uint32_t minor) const {
+    module_manifest f = *this;
     f.min_host_minor_ = minor;
     return f;
   }
@@ -164,7 +164,7 @@ struct section_text {
   char text[N];
 };
 template <std::size_t N>
-constexpr section_text<N> section_of(const module_facts& f) {
+constexpr section_text<N> section_of(const module_manifest& f) {
   section_text<N> out{};
   f.json(out.text, N);
   return out;
@@ -217,7 +217,7 @@ class module {
       (void)guard([&] { started = m->ctx_.spawn(wind_down(m), nullptr, cancel_source().token()); });
       if (started) return;
     }
-    m->ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    m->ctx_.tasks().cancel(RY_REASON_SHUTDOWN);
     m->ctx_.tasks().close(done);
   }
 
@@ -247,9 +247,9 @@ class module {
     try {
       co_await m->object_->stop();
     } catch (...) {
-      m->ctx_.complain("stop failed", current_error());
+      m->ctx_.log_error("stop failed", current_error());
     }
-    m->ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    m->ctx_.tasks().cancel(RY_REASON_SHUTDOWN);
     m->ctx_.tasks().close(m->stopped_);
   }
 
@@ -289,7 +289,7 @@ class module {
   }
   void await_idle() {
     latch idle;
-    ctx_.tasks().cancel(RY_WHY_SHUTDOWN);
+    ctx_.tasks().cancel(RY_REASON_SHUTDOWN);
     ctx_.tasks().close(
         {[](void* p, ry_status, const ry_error_view*) noexcept { static_cast<latch*>(p)->open(); }, &idle});
     idle.wait();
@@ -303,37 +303,37 @@ class module {
 
 }  // namespace ry
 
-#define RY_MODULE(Type, name_, version_, ...)                                               \
-  namespace {                                                                               \
-  constexpr ::ry::module_facts ry_facts_ = ::ry::module_facts(name_, version_) __VA_ARGS__; \
-  constexpr auto ry_needs_ = ry_facts_.c_needs();                                           \
-  constexpr auto ry_provided_ = ry_facts_.c_provided();                                     \
-  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                 \
-      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                      \
-  constexpr ry_str ry_text_(std::string_view s) {                                           \
-    return {s.data(), s.size()};                                                            \
-  }                                                                                         \
-  constexpr ry_module_v1 ry_descriptor_ = {RY_ABI_MAGIC,                                    \
-                                           sizeof(ry_module_v1),                            \
-                                           RY_ABI_MAJOR,                                    \
-                                           RY_ABI_MINOR,                                    \
-                                           ry_facts_.oldest_minor(),                        \
-                                           ry_facts_.flag_bits(),                           \
-                                           ry_text_(ry_facts_.name()),                      \
-                                           ry_text_(ry_facts_.version()),                   \
-                                           ry_text_(ry_facts_.schema()),                    \
-                                           ry_needs_.data(),                                \
-                                           ry_facts_.need_count(),                          \
-                                           sizeof(ry_need),                                 \
-                                           ry_provided_.data(),                             \
-                                           ry_facts_.provided_count(),                      \
-                                           &::ry::module<Type>::create,                     \
-                                           &::ry::module<Type>::start,                      \
-                                           &::ry::module<Type>::stop,                       \
-                                           &::ry::module<Type>::destroy,                    \
-                                           &::ry::module<Type>::health};                    \
-  }                                                                                         \
-  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {                          \
-    return &ry_descriptor_;                                                                 \
-  }                                                                                         \
+#define RY_MODULE(Type, name_, version_, ...)                                                     \
+  namespace {                                                                                     \
+  constexpr ::ry::module_manifest ry_facts_ = ::ry::module_manifest(name_, version_) __VA_ARGS__; \
+  constexpr auto ry_needs_ = ry_facts_.c_needs();                                                 \
+  constexpr auto ry_provided_ = ry_facts_.c_provided();                                           \
+  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                       \
+      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                            \
+  constexpr ry_str ry_text_(std::string_view s) {                                                 \
+    return {s.data(), s.size()};                                                                  \
+  }                                                                                               \
+  constexpr ry_module_v1 ry_descriptor_ = {RY_ABI_MAGIC,                                          \
+                                           sizeof(ry_module_v1),                                  \
+                                           RY_ABI_MAJOR,                                          \
+                                           RY_ABI_MINOR,                                          \
+                                           ry_facts_.oldest_minor(),                              \
+                                           ry_facts_.flag_bits(),                                 \
+                                           ry_text_(ry_facts_.name()),                            \
+                                           ry_text_(ry_facts_.version()),                         \
+                                           ry_text_(ry_facts_.schema()),                          \
+                                           ry_needs_.data(),                                      \
+                                           ry_facts_.need_count(),                                \
+                                           sizeof(ry_need),                                       \
+                                           ry_provided_.data(),                                   \
+                                           ry_facts_.provided_count(),                            \
+                                           &::ry::module<Type>::create,                           \
+                                           &::ry::module<Type>::start,                            \
+                                           &::ry::module<Type>::stop,                             \
+                                           &::ry::module<Type>::destroy,                          \
+                                           &::ry::module<Type>::health};                          \
+  }                                                                                               \
+  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {                                \
+    return &ry_descriptor_;                                                                       \
+  }                                                                                               \
   static_assert(true)

@@ -299,7 +299,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
                           [fn, ctx] { fn(ctx, RY_CANCELLED, nullptr, 0, 0, nullptr); });
     });
   };
-  t.cancel = [](void*, void* call) noexcept { static_cast<detail::running*>(call)->source.cancel(RY_WHY_USER); };
+  t.cancel = [](void*, void* call) noexcept { static_cast<detail::running*>(call)->source.cancel(RY_REASON_USER); };
   t.withdraw = [](void* self, ry_str key, ry_exec* exec, ry_notify_withdrawn_fn fn, void* ctx) noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_WITHDRAWS)) {

@@ -335,7 +335,7 @@ struct process_output {
 };
 struct process_exit {
   std::int32_t code = 0;  // 0..255 or -signal
-  std::int32_t why = 0;  // 0, RY_WHY_DEADLINE, RY_WHY_USER
+  std::int32_t why = 0;  // 0, RY_REASON_DEADLINE, RY_REASON_USER
 };
 
 namespace detail {

@@ -56,7 +56,7 @@ struct route_handler {
       if constexpr (is_task<answer>) {
         state->cancel.follow(self->ctx.tasks().token().state());
         if (state->http.on_cancel(handle, &request::cancelled, &state->cancel) != RY_OK) {
-          state->cancel.cancel(RY_WHY_GONE);
+          state->cancel.cancel(RY_REASON_GONE);
         }
         // A copy of the shared state keeps the token's owner alive through the whole chain.
         cancel_token token(std::shared_ptr<cancel_state>(state, &state->cancel));
@@ -95,7 +95,7 @@ struct route_handler {
   void failed(request_state& state, const error& e) noexcept {
     // Internal errors go to the log only; the client gets a general message.
     if (e.status() == RY_INTERNAL || e.status() == RY_UNKNOWN) {
-      ctx.complain("a request handler failed", e);
+      ctx.log_error("a request handler failed", e);
       state.fail(error(RY_INTERNAL, "internal", "Internal server error"));
       return;
     }
@@ -130,12 +130,12 @@ struct job_handler {
     } catch (...) {
       const error e = current_error();
       const std::int32_t why = state->cancel.why();
-      if (e.status() == RY_CANCELLED && (why == RY_WHY_SHUTDOWN || why == RY_WHY_LEASE_LOST)) {
+      if (e.status() == RY_CANCELLED && (why == RY_REASON_SHUTDOWN || why == RY_REASON_LEASE_LOST)) {
         state->finish(job_outcome::release());
-      } else if (e.status() == RY_CANCELLED && why == RY_WHY_USER) {
+      } else if (e.status() == RY_CANCELLED && why == RY_REASON_USER) {
         state->finish(job_outcome::dead(e));
       } else {
-        self->ctx.complain("a job failed", e);
+        self->ctx.log_error("a job failed", e);
         state->finish(job_outcome::retry(e));
       }
     }
@@ -162,7 +162,7 @@ struct event_handler {
       co_await self->f(event(state));
     } catch (...) {
       out = current_error();
-      self->ctx.complain("an event handler failed", out);
+      self->ctx.log_error("an event handler failed", out);
     }
     state->ack(out);
   }

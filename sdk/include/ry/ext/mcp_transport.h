@@ -135,7 +135,7 @@ typedef struct ry_mcp_transport_v1 {
    * session is over. [exec] */
   ry_status (*send)(void* self, void* session, const ry_mcp_message* message) RY_NOEXCEPT;
   /* No more calls for this message. why 0: its answer has come, what is left of its exchange is of no
-   * interest; RY_WHY_*: it is called off, and an exchange of its own is broken off at once. Unknown
+   * interest; RY_REASON_*: it is called off, and an exchange of its own is broken off at once. Unknown
    * tokens: no effect. [exec] */
   void (*finish)(void* self, void* session, uint64_t token, int32_t why) RY_NOEXCEPT;
   /* Reads on. [exec] */

@@ -69,7 +69,7 @@ typedef struct ry_sandbox_command {
 typedef struct ry_sandbox_exit {
   uint32_t struct_size;
   int32_t exit_code; /* 0..255 or -signal */
-  int32_t why; /* 0, or RY_WHY_DEADLINE, RY_WHY_USER; RY_WHY_OVERLOAD: it took more memory or
+  int32_t why; /* 0, or RY_REASON_DEADLINE, RY_REASON_USER; RY_REASON_OVERLOAD: it took more memory or
                                space than it may, as the last output on 2 says */
   uint32_t reserved0;
   uint64_t dropped_bytes;

@@ -118,7 +118,7 @@ typedef struct ry_http_v1 {
   /* From now on the connection sends `bytes` by itself after every interval without a write. A
    * zero interval ends that. [any] */
   ry_status (*stream_keepalive)(ry_stream* stream, uint64_t interval_ms, ry_bytes bytes) RY_NOEXCEPT;
-  /* fn runs once on exec when the client is gone, was cut, or the host drains (RY_WHY_SHUTDOWN: say
+  /* fn runs once on exec when the client is gone, was cut, or the host drains (RY_REASON_SHUTDOWN: say
    * good-bye and close); not begun after stream_close returned (a call that has begun on another
    * thread may still be running: close on exec where that matters). [any] */
   ry_status (*stream_on_close)(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;

@@ -1,7 +1,7 @@
 /* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once, as a rule by one worker at a time.
  *
  * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified (on_cancel,
- * RY_WHY_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
+ * RY_REASON_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
  * old fence is refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
  *
  * SQL functions of the host, callable in a module's own statements (they take part in its transaction):
@@ -15,7 +15,7 @@
  *   core.job_complete(id bigint, fence bigint) returns void
  *     The same check, and ends the job in this transaction; then call finish with RY_JOB_DONE_IN_TX.
  *   core.job_call_off(id bigint) returns boolean
- *     Asks the job's worker to end it (RY_WHY_USER) once this transaction has committed. false: no worker
+ *     Asks the job's worker to end it (RY_REASON_USER) once this transaction has committed. false: no worker
  *     has it now. Unlike cancel() it never removes a job, so the object of the job can be changed in the
  *     same transaction.
  */
@@ -96,10 +96,10 @@ typedef struct ry_jobs_v1 {
    * commit. If this is never called, the lease expires and another worker claims the job. [any] */
   ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) RY_NOEXCEPT;
   /* New work was committed by SQL: look now instead of at the next poll; also hints other nodes. [any] */
-  void (*poke)(const ry_host* host, ry_str queue) RY_NOEXCEPT;
-  /* Cancels a job on whatever node runs it (RY_WHY_USER), or removes it if it waits. [any] */
+  void (*wake)(const ry_host* host, ry_str queue) RY_NOEXCEPT;
+  /* Cancels a job on whatever node runs it (RY_REASON_USER), or removes it if it waits. [any] */
   ry_status (*cancel)(const ry_host* host, int64_t id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* fn runs once on the job's executor when it should end early (RY_WHY_USER, _DEADLINE, _SHUTDOWN,
+  /* fn runs once on the job's executor when it should end early (RY_REASON_USER, _DEADLINE, _SHUTDOWN,
    * _LEASE_LOST); the job must still finish. At once (posted) when that has happened already. [any] */
   ry_status (*on_cancel)(ry_job* job, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
   /* Ends the handle. outcome: RY_JOB_*; delay_ms for RETRY and SNOOZE (0 = the back-off); error: for

@@ -37,8 +37,8 @@ typedef struct ry_process_spec {
 
 /* All on the exec of spawn, in order; exited comes last, after the ends of both pipes, exactly once.
  * `on_stdout`/`on_stderr`: RY_RESOURCE_EXHAUSTED pauses that pipe until resume(); bytes are
- * borrowed-out. exit_code: 0..255, or -signal. why: 0, or RY_WHY_DEADLINE when wall_ms ended it, or
- * RY_WHY_USER after kill. */
+ * borrowed-out. exit_code: 0..255, or -signal. why: 0, or RY_REASON_DEADLINE when wall_ms ended it, or
+ * RY_REASON_USER after kill. */
 typedef struct ry_process_handler {
   uint32_t struct_size;
   uint32_t reserved0;

@@ -62,7 +62,7 @@ typedef struct ry_mail_v1 {
    * RY_FAILED_PRECONDITION: its domain cannot receive mail from the internet (a single label, .example, .test, .local). [any] */
   ry_status (*check_address)(void* self, ry_str address) RY_NOEXCEPT;
   /* Messages were committed: look now instead of at the next poll. [any] */
-  void (*poke)(void* self) RY_NOEXCEPT;
+  void (*wake)(void* self) RY_NOEXCEPT;
   /* How messages fared. Waits until none of them is queued any more, at most wait_ms (at most 30 000).
    * At most 100 ids. Completion on exec, never inside the call. [any] */
   ry_status (*outcomes)(void* self, const ry_uuid* ids, size_t n, uint64_t wait_ms, ry_exec* exec,

@@ -27,7 +27,7 @@ constexpr std::size_t most_unsent = 64;  // messages on their way
 constexpr std::size_t most_unread = 256;  // messages that wait for the executor
 constexpr std::uint64_t connect_ms = 10'000;
 constexpr auto watch_every = std::chrono::milliseconds(100);
-constexpr auto last_words = std::chrono::seconds(2);  // for what was sent before a close
+constexpr auto linger = std::chrono::seconds(2);  // for what was sent before a close
 
 }  // namespace
 
@@ -177,7 +177,7 @@ class connection_over final : public connection, public std::enable_shared_from_
     closing_ = true;
     resolver_.cancel();
     if (!open_) return drop();
-    timer_.expires_after(last_words);
+    timer_.expires_after(linger);
     timer_.async_wait([self = this->shared_from_this()](error_code ec) {
       if (!ec) self->drop();
     });
