@@ -95,7 +95,8 @@ void reaper::start() {
   auto l = launch(plan);
   if (l.failed != launched::failure::none) {
     missing_ = l.failed != launched::failure::resources;
-    observe::log(observe::level::warn, "process", "no reaper: processes started by tools may outlive a killed host",
+    observe::log(observe::level::warn, "process",
+                 "the reaper process does not run: processes started by tools may outlive a killed host",
                  {{"reason", l.message}});
     return;
   }

@@ -33,7 +33,7 @@ class account_cache {
   // subject gets a new account. [any]
   void note_closing(const std::string& subject, std::int64_t closed_unix_us, std::int64_t life_us);
 
-  // The table of accounts/1; its `self` is a account_cache.
+  // The table of accounts/1; its `self` is an account_cache.
   static const ry_accounts_v1* table() noexcept;
 
  private:

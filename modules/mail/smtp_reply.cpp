@@ -74,7 +74,7 @@ constexpr std::string_view elsewhere[] = {
     "unsolicited",   "virus",       "polic",        "prohibit",     "black",       "block",      "reputation",
     "not permitted", "not allowed", "authenti",     "authori",      "denied",      "quota",      "full ",
     "over limit",    "greylist",    "graylist",     "reverse dns",  "rdns",        "dnsbl",      "rbl ",
-    "content",       "log_error",   "abus",         "suppress",     "not verified"};
+    "content",       "complain",    "abus",         "suppress",     "not verified"};
 
 constexpr std::string_view mailbox_names[] = {"user",    "recipient", "mailbox", "account",
                                               "address", "addressee", "alias"};

@@ -259,7 +259,7 @@ class command_line {
 
   // For internal use by the server.
   void add_rehearse() {
-    auto* command = add("run_preflight", "Loads, creates and destroys a module, and reports each step.", "",
+    auto* command = add("preflight", "Loads, creates and destroys a module, and reports each step.", "",
                         [this] { return serve_preflight(file_); });
     command->group("");
     command->add_option("file", file_)->required();

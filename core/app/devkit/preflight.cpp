@@ -72,7 +72,7 @@ class other_process final : public module::preflight {
  public:
   explicit other_process(const std::string& path) {
     process::launch_plan plan;
-    plan.argv = {"/proc/self/exe", "run_preflight", path};
+    plan.argv = {"/proc/self/exe", "preflight", path};
     // The module must find the same environment as in the server.
     plan.env = own_environment();
     std::error_code ec;
