@@ -85,7 +85,7 @@ choose_packages() {
   # Ubuntu ships Chromium only as a snap; this package installs it.
   if [[ $platform_name == Ubuntu* ]]; then chromium=chromium-browser; fi
   test_packages=(
-    libgtest-dev libgmock-dev clang clang-format libc++-dev libc++abi-dev rustc binutils abigail-tools
+    libgtest-dev libgmock-dev clang clang-format clang-tidy libc++-dev libc++abi-dev rustc binutils abigail-tools
     nodejs npm jq procps "$chromium" fonts-liberation iproute2
     dpkg-dev file debootstrap nginx openssl nats-server pgbouncer socat
   )

@@ -48,9 +48,10 @@ void authenticator_drivers::remove(std::string_view name, std::function<void()> 
       removed = std::move(*at);
       removed->gone = std::move(gone);
       entries_.erase(at);
+      return;
     }
   }
-  if (!removed && gone) gone();
+  if (gone) gone();
 }
 
 bool authenticator_drivers::empty() const {

@@ -47,7 +47,7 @@ std::optional<json::object> segment(std::string_view text) {
 }
 
 void add(json::object& out, std::string_view name, std::string value) {
-  if (!value.empty()) out[name] = std::move(value);
+  if (!value.empty()) out[name] = value;
 }
 
 void add_times(json::object& out, const json::object& claims, std::int64_t now_us) {

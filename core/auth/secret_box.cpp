@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/auth/key_file.hpp"
+#include "core/auth/octets.hpp"
 
 namespace ry::auth {
 namespace {
@@ -16,13 +17,6 @@ constexpr std::size_t id_bytes = 8;
 constexpr std::size_t header_bytes = 4 + id_bytes;
 constexpr std::size_t nonce_bytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t tag_bytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
-
-const unsigned char* octets(std::string_view s) {
-  return reinterpret_cast<const unsigned char*>(s.data());
-}
-unsigned char* octets(std::string& s) {
-  return reinterpret_cast<unsigned char*>(s.data());
-}
 
 bool read_key(std::string_view text, std::array<unsigned char, 32>& out) {
   std::size_t n = 0;

@@ -14,6 +14,8 @@
 
 #include <array>
 
+#include "core/auth/octets.hpp"
+
 namespace ry::auth {
 namespace {
 
@@ -56,10 +58,6 @@ struct curve {
 };
 constexpr std::array curves{curve{"P-256", "prime256v1", 32}, curve{"P-384", "secp384r1", 48},
                             curve{"P-521", "secp521r1", 66}};
-
-const unsigned char* octets(std::string_view s) {
-  return reinterpret_cast<const unsigned char*>(s.data());
-}
 
 // nullptr: the algorithm hashes by itself.
 const EVP_MD* digest_of(algorithm a) {

@@ -16,13 +16,14 @@ constexpr unsigned oid_int8_array = 1016, oid_text_array = 1009;
 constexpr std::size_t max_params = 65535;
 constexpr std::size_t max_value = 1u << 30;  // the server's limit for one field
 
-[[noreturn]] void refuse(std::string reason, std::string message) {
+[[noreturn]] void reject_argument(std::string reason, std::string message) {
   throw failure({RY_INVALID_ARGUMENT, std::move(reason), std::move(message), {}, 0, 0});
 }
 
 void check_text(std::string_view s, std::size_t index) {
   if (s.find('\0') != std::string_view::npos)
-    refuse("db.nul_byte", "Text with a NUL byte cannot be stored (parameter $" + std::to_string(index + 1) + ").");
+    reject_argument("db.nul_byte",
+                    "Text with a NUL byte cannot be stored (parameter $" + std::to_string(index + 1) + ").");
 }
 
 void put(std::string& out, std::int32_t v) {
@@ -70,8 +71,9 @@ std::size_t room_of(const ry_value& v) {
 call::call(std::string_view schema, std::string_view sql, std::span<const ry_value> params, std::uint32_t flags,
            std::chrono::milliseconds timeout)
     : flags_(flags), timeout_(timeout) {
-  if (sql.find('\0') != std::string_view::npos) refuse("db.nul_byte", "A statement must not contain a NUL byte.");
-  if (params.size() > max_params) refuse("db.parameters", "A statement takes at most 65535 parameters.");
+  if (sql.find('\0') != std::string_view::npos)
+    reject_argument("db.nul_byte", "A statement must not contain a NUL byte.");
+  if (params.size() > max_params) reject_argument("db.parameters", "A statement takes at most 65535 parameters.");
   // Reserve once: appending large batches would copy the buffer several times.
   std::size_t room = 0;
   for (const ry_value& v : params) room += room_of(v);
@@ -120,7 +122,7 @@ void call::add(const ry_value& v, std::size_t index) {
       break;
     case RY_V_UUID:
       if (v.u.b.len != 16)
-        refuse("db.uuid", "A UUID parameter has 16 bytes (parameter $" + std::to_string(index + 1) + ").");
+        reject_argument("db.uuid", "A UUID parameter has 16 bytes (parameter $" + std::to_string(index + 1) + ").");
       type = oid_uuid;
       binary = true;
       data_.append(core::sv(v.u.b));
@@ -156,11 +158,11 @@ void call::add(const ry_value& v, std::size_t index) {
       break;
     }
     default:
-      refuse("db.parameter_kind", "Parameter $" + std::to_string(index + 1) + " is of an unknown kind.");
+      reject_argument("db.parameter_kind", "Parameter $" + std::to_string(index + 1) + " is of an unknown kind.");
   }
   const auto length = data_.size() - begin;
   if (length > max_value || (v.kind >= RY_V_INT_ARRAY && v.kind != RY_V_UUID && v.u.a.len > max_value))
-    refuse("db.parameter_size", "Parameter $" + std::to_string(index + 1) + " is too large.");
+    reject_argument("db.parameter_size", "Parameter $" + std::to_string(index + 1) + " is too large.");
   types_.push_back(type);
   lengths_.push_back(null ? 0 : static_cast<int>(length));
   formats_.push_back(binary ? 1 : 0);

@@ -26,7 +26,7 @@ constexpr std::size_t socket_path_max = 90;  // sun_path has 108 bytes; PostgreS
 }  // namespace
 
 cluster_owner::cluster_owner(std::vector<std::string> names)
-    : names_(names.empty() ? postgres_users : std::move(names)) {}
+    : names_(names.empty() ? std::vector<std::string>(postgres_users) : std::move(names)) {}
 
 void cluster_owner::choose() {
   user_ =

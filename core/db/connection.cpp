@@ -10,6 +10,7 @@
 #include <future>
 #include <thread>
 
+#include "core/db/clock.hpp"
 #include "core/db/pq.hpp"
 #include "core/observe/log.hpp"
 
@@ -44,11 +45,6 @@ failure not_writable(const failure& f) {
               f.server_message);
   out.connection_lost = true;
   return out;
-}
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 const char set_state_sql[] = "select set_config('search_path', $1, false), set_config('statement_timeout', $2, false)";

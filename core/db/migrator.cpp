@@ -37,7 +37,7 @@ std::string quote_name(std::string_view name) {
   return out + '"';
 }
 
-[[noreturn]] void refuse(std::string message) {
+[[noreturn]] void reject_migration(std::string message) {
   throw failure({RY_FAILED_PRECONDITION, "db.migration", std::move(message), {}, 0, 0});
 }
 
@@ -69,7 +69,7 @@ migrator::migrator(connect_settings connect, std::chrono::milliseconds lock_wait
 void migrator::open() {
   conn_.open();
   if (conn_.behind_pooler() && shares_sessions())
-    refuse(
+    reject_migration(
         "The database is reached through a connection pooler in transaction mode: set database.direct_url to the address of "
         "the PostgreSQL server itself or of a pooler in session mode. Migrations and notifications need a session of their "
         "own.");
@@ -100,14 +100,14 @@ bool migrator::shares_sessions() {
 void migrator::check_server() {
   const int version = conn_.server_version();
   if (version != 0 && version < oldest_version)
-    refuse("The server is PostgreSQL " + std::to_string(version / 10000) + "; Runyard needs version " +
-           std::to_string(oldest_version / 10000) + " or later.");
+    reject_migration("The server is PostgreSQL " + std::to_string(version / 10000) + "; Runyard needs version " +
+                     std::to_string(oldest_version / 10000) + " or later.");
   const auto r = conn_.exec("select current_setting('server_encoding'), current_database()");
   if (r.text(0, 0) == "UTF8") return;
   const std::string name(r.text(0, 1));
-  refuse("The database \"" + name + "\" has the encoding " + std::string(r.text(0, 0)) +
-         ", which cannot store every text. Create it with the encoding UTF8: create database " + quote_name(name) +
-         " encoding 'UTF8' template template0.");
+  reject_migration("The database \"" + name + "\" has the encoding " + std::string(r.text(0, 0)) +
+                   ", which cannot store every text. Create it with the encoding UTF8: create database " +
+                   quote_name(name) + " encoding 'UTF8' template template0.");
 }
 
 void migrator::lock(migration_observer* observer) {
@@ -122,7 +122,7 @@ void migrator::lock(migration_observer* observer) {
     }
     said = true;
     if (std::chrono::steady_clock::now() > end)
-      refuse(
+      reject_migration(
           "Another node has been migrating this database for too long; see what it does and try "
           "again.");
     std::this_thread::sleep_for(50ms);
@@ -146,9 +146,9 @@ void migrator::prepare_core() try {
 } catch (const failure& f) {
   if (!f.is("42501")) throw;
   const auto who = conn_.exec("select quote_ident(current_database()), quote_ident(current_user)");
-  refuse("The server's role may not create schemas in its database: " + std::string(f.what()) +
-         ". As its owner: grant create on database " + std::string(who.text(0, 0)) + " to " +
-         std::string(who.text(0, 1)) + ".");
+  reject_migration("The server's role may not create schemas in its database: " + std::string(f.what()) +
+                   ". As its owner: grant create on database " + std::string(who.text(0, 0)) + " to " +
+                   std::string(who.text(0, 1)) + ".");
 }
 
 std::vector<migrator::applied_row> migrator::applied() {
@@ -181,7 +181,7 @@ void migrator::apply(const std::string& module, const module::migration& step) {
   auto tx = conn_.begin();
   conn_.exec_script(step.up_sql);
   if (PQtransactionStatus(conn_.native()) != PQTRANS_INTRANS)
-    refuse("It ends the transaction that it runs in; take out its COMMIT or ROLLBACK.");
+    reject_migration("It ends the transaction that it runs in; take out its COMMIT or ROLLBACK.");
   conn_.exec(note, params);
   tx.commit();
 }
@@ -195,14 +195,15 @@ void migrator::check_unknown(const module::module_migrations& m, const applied_r
   const auto same =
       std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return sha256_hex(s.up_sql) == d.checksum; });
   if (same != m.list.end())
-    refuse("Migration " + same->id + " of module " + m.module + " was applied at " + d.at + " under the name " + d.id +
-           "; give it that name again.");
+    reject_migration("Migration " + same->id + " of module " + m.module + " was applied at " + d.at +
+                     " under the name " + d.id + "; give it that name again.");
   if (!tolerates(m, d))
-    refuse("Module " + m.module + " does not know migration " + d.id + ", which a newer version applied at " + d.at +
-           " without declaring it compatible with older versions. Install the newer version again. If this version "
-           "works with the newer schema, " +
-           (m.module == "core" ? std::string() : "set modules." + m.module + ".allow_newer_schema = true, or ") +
-           "remove the record with `runyard migrate forget " + m.module + " " + d.id + "`.");
+    reject_migration(
+        "Module " + m.module + " does not know migration " + d.id + ", which a newer version applied at " + d.at +
+        " without declaring it compatible with older versions. Install the newer version again. If this version "
+        "works with the newer schema, " +
+        (m.module == "core" ? std::string() : "set modules." + m.module + ".allow_newer_schema = true, or ") +
+        "remove the record with `runyard migrate forget " + m.module + " " + d.id + "`.");
   observe::log(observe::level::warn, "db", "the schema is newer than this version of the module",
                {{"module", m.module},
                 {"migration", d.id},
@@ -225,8 +226,8 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     last = std::max(last, d.id);
     report.unconfirmed |= !d.confirmed;
     if (sha256_hex(known->up_sql) != d.checksum)
-      refuse("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
-             "; put the old text back and add a new migration instead.");
+      reject_migration("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
+                       "; put the old text back and add a new migration instead.");
   }
   conn_.use_schema("core");
   conn_.exec_script("create schema if not exists " + quote_name(m.module));
@@ -234,15 +235,15 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     if (std::any_of(done.begin(), done.end(), [&](auto& d) { return d.module == m.module && d.id == step.id; }))
       continue;
     if (step.id < last)
-      refuse("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
-             ", which was applied already; give it a later number.");
+      reject_migration("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
+                       ", which was applied already; give it a later number.");
     if (observer != nullptr) observer->running({m.module, step.id, state::pending, {}});
     try {
       apply(m.module, step);
     } catch (const failure& f) {
       if (observer != nullptr) observer->failed({m.module, step.id, state::pending, {}});
       if (f.connection_lost) throw;
-      refuse("Migration " + step.id + " of module " + m.module + " failed: " + f.what());
+      reject_migration("Migration " + step.id + " of module " + m.module + " failed: " + f.what());
     }
     report.applied.push_back({m.module, step.id, state::applied, {}});
     report.unconfirmed = true;
@@ -283,8 +284,9 @@ std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const
   const auto end = std::chrono::steady_clock::now() + lock_wait_;
   while (others_start()) {
     if (std::chrono::steady_clock::now() > end)
-      refuse("Another node has been starting a newer version of module " + undecided->module +
-             ", which applied migration " + undecided->id + ", for too long; see what it does and try again.");
+      reject_migration("Another node has been starting a newer version of module " + undecided->module +
+                       ", which applied migration " + undecided->id +
+                       ", for too long; see what it does and try again.");
     std::this_thread::sleep_for(50ms);
   }
   return applied();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/db/clock.hpp"
 #include "core/exec/machine_share.hpp"
 #include "core/observe/log.hpp"
 
@@ -14,10 +15,6 @@ using namespace std::chrono_literals;
 // Maximum of ordinary calls that one worker pipelines when more wait than workers are free. With 64 callers on 16
 // workers, one-row selects rise from 66k to 114k/s; single inserts stay the same, as commits bound them.
 constexpr std::size_t max_batch = 8;
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(steady::now().time_since_epoch()).count();
-}
 
 // One connection commits one transaction at a time, so commits per second grow with connections until the cores are
 // busy. With 64 callers on two cores, 8 connections reach 45 % of pgbench's rate, 16 reach 75 to 90 %, and 32 reach

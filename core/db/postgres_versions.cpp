@@ -37,6 +37,7 @@ std::vector<fs::path> program_dirs() {
   }
   std::sort(versions.rbegin(), versions.rend());
   std::vector<fs::path> out;
+  out.reserve(out.size() + versions.size());
   for (auto& [v, dir] : versions) out.push_back(std::move(dir));
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");

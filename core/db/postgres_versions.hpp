@@ -15,7 +15,7 @@ namespace ry::db::embedded {
 struct pg_version {
   int major = 0;
   int minor = 0;  // 0 from version 10 on
-  auto operator<=>(const pg_version&) const = default;
+  auto operator<=>(const pg_version&) const = default;  // NOLINT(modernize-use-nullptr)
   std::string text() const { return std::to_string(major) + (minor > 0 ? "." + std::to_string(minor) : ""); }
 };
 

@@ -10,7 +10,7 @@ namespace ry::db {
 
 namespace {
 
-constexpr Oid oid_bytea = 17;
+constexpr Oid bytea_type = 17;
 
 [[noreturn]] void malformed(std::string_view expected) {
   throw failure({RY_INTERNAL, "db.cell", "A database column does not hold " + std::string(expected) + ".", {}, 0, 0});
@@ -89,7 +89,7 @@ ry_uuid rows::uuid(std::size_t row, std::size_t col) const {
 }
 
 bool rows::is_bytes(std::size_t col) const noexcept {
-  return col < columns() && PQftype(result_.get(), static_cast<int>(col)) == oid_bytea;
+  return col < columns() && PQftype(result_.get(), static_cast<int>(col)) == bytea_type;
 }
 
 std::string rows::bytes(std::size_t row, std::size_t col) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/db/clock.hpp"
 #include "core/observe/log.hpp"
 
 namespace ry::db {
@@ -12,11 +13,6 @@ namespace ry::db {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 

@@ -13,7 +13,7 @@ bool needs_any(const module_manifest& user, const std::set<std::string>& ids) {
   return std::any_of(user.needs.begin(), user.needs.end(), [&](const auto& n) { return ids.contains(n.id); });
 }
 
-problem refusal(const std::string& module, std::string message) {
+problem module_problem(const std::string& module, std::string message) {
   return {module, std::move(message), true, false};
 }
 
@@ -45,18 +45,18 @@ void change::apply(const module_change& wanted, report& out) {
   const bool known = i < now_.entries.size();
   const bool lives = known && now_.entries[i].present();
   if (wanted.spec.used == module_spec::use::disabled && !lives) {
-    out.problems.push_back(refusal(name, "module \"" + name + "\" is not running."));
+    out.problems.push_back(module_problem(name, "module \"" + name + "\" is not running."));
     return;
   }
   if (lives && (now_.entries[i].facts.flags & RY_MODULE_NO_RELOAD)) {
-    out.problems.push_back(refusal(name, "module \"" + name +
+    out.problems.push_back(module_problem(name, "module \"" + name +
                                              "\" cannot be changed while the server runs, as it says itself; restart "
                                              "the server instead."));
     return;
   }
   renew(i, wanted.spec, out);
   if (const auto& found = next_.entries[i].facts.name; found != name && out.problems.empty())
-    out.problems.push_back(refusal(name, "the file \"" + wanted.spec.file.filename().string() +
+    out.problems.push_back(module_problem(name, "the file \"" + wanted.spec.file.filename().string() +
                                              "\" holds the module \"" + found + "\", not \"" + name + "\"."));
 }
 
@@ -91,7 +91,7 @@ void change::name_dependents(const swap_request& request, report& out) const {
         users += (users.empty() ? "" : ", ") + now_.entries[user].facts.name;
     }
     if (users.empty()) continue;
-    out.problems = {refusal(wanted.name, "module \"" + wanted.name +
+    out.problems = {module_problem(wanted.name, "module \"" + wanted.name +
                                              "\" cannot be disabled, because these modules need it: " + users +
                                              ". Disable them first.")};
     return;
@@ -122,7 +122,7 @@ report change::prepare(const swap_request& request) {
   if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);
   if (out.problems.empty())
     for (const auto& no : next_.validation_errors())
-      out.problems.push_back(refusal(next_.entries[no.node].facts.name, no.message));
+      out.problems.push_back(module_problem(next_.entries[no.node].facts.name, no.message));
   if (!out.problems.empty()) return out;
   std::vector<std::size_t> made;
   for (const std::size_t i : next_.order)

@@ -4,19 +4,13 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "core/module/describe_text.hpp"
+
 namespace ry::module {
 
 namespace json = boost::json;
 
-namespace {
-
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const auto& s : list) out.emplace_back(s);
-  return out;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 const char* to_string(module_state s) noexcept {
   switch (s) {
@@ -48,7 +42,7 @@ json::object to_json(const module_manifest& f) {
   for (const auto& n : f.needs)
     needs.push_back(json::object{{"id", n.id}, {"optional", n.optional}, {"min_size", n.min_size}});
   o["needs"] = std::move(needs);
-  o["provides"] = texts(f.provides);
+  o["provides"] = json_array(f.provides);
   return o;
 }
 
@@ -61,15 +55,15 @@ std::string to_json(const std::vector<module_description>& modules) {
     o["file"] = m.file;
     o["sha256"] = m.sha256;
     if (!m.reason.empty()) o["reason"] = m.reason;
-    o["routes"] = texts(m.routes);
-    o["jobs"] = texts(m.jobs);
-    o["consumers"] = texts(m.consumers);
-    o["services"] = texts(m.services);
-    o["points"] = texts(m.points);
+    o["routes"] = json_array(m.routes);
+    o["jobs"] = json_array(m.jobs);
+    o["consumers"] = json_array(m.consumers);
+    o["services"] = json_array(m.services);
+    o["points"] = json_array(m.points);
     json::array drivers;
     for (const auto& d : m.drivers) drivers.push_back(json::object{{"point", d.point}, {"name", d.name}});
     o["drivers"] = std::move(drivers);
-    o["migrations"] = texts(m.migrations);
+    o["migrations"] = json_array(m.migrations);
     json::error_code ec;
     auto schema = json::parse(m.settings_schema, ec);
     o["settings_schema"] = ec ? json::value(nullptr) : std::move(schema);

@@ -26,7 +26,7 @@ constexpr Elf64_Half this_machine = EM_AARCH64;
 #error "name this processor's ELF machine number"
 #endif
 
-[[noreturn]] void refuse(const char* why) {
+[[noreturn]] void reject_image(const char* why) {
   throw std::invalid_argument(why);
 }
 
@@ -43,7 +43,7 @@ class reader {
       if (s.sh_type == SHT_DYNAMIC) read_dynamic(s, out);
       if (s.sh_type == SHT_GNU_verneed) {
         // Several sections could repeat the same entries many times.
-        if (!out.needed_versions.empty()) refuse("it is damaged: it has more than one table of needed versions");
+        if (!out.needed_versions.empty()) reject_image("it is damaged: it has more than one table of needed versions");
         read_needed_versions(s, out);
       }
     }
@@ -53,7 +53,7 @@ class reader {
  private:
   std::string_view slice(std::uint64_t offset, std::uint64_t size) const {
     if (offset > image_.size() || size > image_.size() - offset)
-      refuse("it is truncated or damaged: its ELF tables point outside of the file");
+      reject_image("it is truncated or damaged: its ELF tables point outside of the file");
     return image_.substr(offset, size);
   }
 
@@ -78,27 +78,28 @@ class reader {
   }
 
   std::string_view linked_strings(const Elf64_Shdr& s) const {
-    if (s.sh_link >= sections_.size()) refuse("it is damaged: an ELF table names a string table that is not there");
+    if (s.sh_link >= sections_.size())
+      reject_image("it is damaged: an ELF table names a string table that is not there");
     return contents(sections_[s.sh_link]);
   }
 
   void read_headers() {
     if (image_.size() < sizeof(Elf64_Ehdr) || std::memcmp(image_.data(), ELFMAG, SELFMAG) != 0)
-      refuse("it is not an ELF file");
+      reject_image("it is not an ELF file");
     const auto h = at<Elf64_Ehdr>(image_, 0);
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != this_machine)
-      refuse("it is built for another kind of machine than this host");
-    if (h.e_type != ET_DYN) refuse("it is an ELF file but not a shared library");
+      reject_image("it is built for another kind of machine than this host");
+    if (h.e_type != ET_DYN) reject_image("it is an ELF file but not a shared library");
     if (h.e_shoff == 0 || h.e_shnum == 0 || h.e_shentsize != sizeof(Elf64_Shdr))
-      refuse("it has no table of sections; do not strip section headers from modules");
+      reject_image("it has no table of sections; do not strip section headers from modules");
     const auto table = slice(h.e_shoff, std::uint64_t{h.e_shnum} * sizeof(Elf64_Shdr));
     for (std::uint64_t i = 0; i < h.e_shnum; ++i) sections_.push_back(at<Elf64_Shdr>(table, i));
-    if (h.e_shstrndx >= sections_.size()) refuse("it is damaged: its section names are missing");
+    if (h.e_shstrndx >= sections_.size()) reject_image("it is damaged: its section names are missing");
     names_ = contents(sections_[h.e_shstrndx]);
   }
 
   std::string ry_section(const Elf64_Shdr& s) const {
-    if (s.sh_size > max_ry_section) refuse("its .ry.module section is larger than 256 KiB");
+    if (s.sh_size > max_ry_section) reject_image("its .ry.module section is larger than 256 KiB");
     std::string_view text = contents(s);
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);
     return std::string(text);
@@ -136,7 +137,7 @@ class reader {
   template <class T>
   static T entry_at(std::string_view table, std::uint64_t offset) {
     if (offset > table.size() || table.size() - offset < sizeof(T))
-      refuse("it is damaged: its table of needed versions points outside of itself");
+      reject_image("it is damaged: its table of needed versions points outside of itself");
     T out;
     std::memcpy(&out, table.data() + offset, sizeof(T));
     return out;
@@ -145,7 +146,7 @@ class reader {
   static std::string version_text(std::string_view strings, std::uint64_t offset) {
     const auto text = text_at(strings, offset, max_version_name + 1);
     if (text.empty() || text.size() > max_version_name)
-      refuse("it is damaged: a name in its table of needed versions is empty or too long");
+      reject_image("it is damaged: a name in its table of needed versions is empty or too long");
     return std::string(text);
   }
 
@@ -153,7 +154,7 @@ class reader {
   static std::string version_name(std::string_view strings, std::uint64_t offset) {
     std::string text = version_text(strings, offset);
     if (!std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x21 && c <= 0x7e; }))
-      refuse("it is damaged: a version name in its table of needed versions is not printable ASCII");
+      reject_image("it is damaged: a version name in its table of needed versions is not printable ASCII");
     return text;
   }
 
@@ -164,11 +165,11 @@ class reader {
     std::uint64_t at = 0;
     for (std::uint64_t i = 0; i < s.sh_info; ++i) {
       const auto need = entry_at<Elf64_Verneed>(table, at);
-      if (need.vn_version != VER_NEED_CURRENT) refuse("its table of needed versions is of an unknown kind");
+      if (need.vn_version != VER_NEED_CURRENT) reject_image("its table of needed versions is of an unknown kind");
       library_versions of{version_text(strings, need.vn_file), {}};
       std::uint64_t aux_at = at + need.vn_aux;
       for (std::uint64_t k = 0; k < need.vn_cnt; ++k) {
-        if (left-- == 0) refuse("it needs more than 4096 symbol versions");
+        if (left-- == 0) reject_image("it needs more than 4096 symbol versions");
         const auto aux = entry_at<Elf64_Vernaux>(table, aux_at);
         if ((aux.vna_flags & VER_FLG_WEAK) == 0) of.versions.push_back(version_name(strings, aux.vna_name));
         if (aux.vna_next == 0) break;
@@ -176,7 +177,7 @@ class reader {
       }
       out.needed_versions.push_back(std::move(of));
       if (need.vn_next == 0) break;
-      if (left-- == 0) refuse("it needs more than 4096 symbol versions");
+      if (left-- == 0) reject_image("it needs more than 4096 symbol versions");
       at += need.vn_next;
     }
   }

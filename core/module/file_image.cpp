@@ -28,7 +28,7 @@ struct descriptor {
   }
 };
 
-[[noreturn]] void refuse(const char* what, int error) {
+[[noreturn]] void throw_file_error(const char* what, int error) {
   throw std::runtime_error(std::string(what) + ": " + std::generic_category().message(error));
 }
 
@@ -40,9 +40,9 @@ struct opened {
 opened open_image(const std::filesystem::path& file) {
   // O_NONBLOCK: opening a FIFO in the module directory must not block the host.
   descriptor d{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (d.fd < 0) refuse("it cannot be opened", errno);
+  if (d.fd < 0) throw_file_error("it cannot be opened", errno);
   struct stat st {};
-  if (::fstat(d.fd, &st) != 0) refuse("it cannot be examined", errno);
+  if (::fstat(d.fd, &st) != 0) throw_file_error("it cannot be examined", errno);
   if (!S_ISREG(st.st_mode)) throw std::runtime_error("it is not a regular file");
   if (st.st_size > max_image) throw std::runtime_error("it is larger than 512 MiB");
   return {std::exchange(d.fd, -1), static_cast<std::size_t>(st.st_size)};
@@ -53,7 +53,7 @@ std::size_t read_some(int fd, char* to, std::size_t most) {
   ssize_t n;
   while ((n = ::read(fd, to, most)) < 0 && errno == EINTR) {
   }
-  if (n < 0) refuse("it cannot be read", errno);
+  if (n < 0) throw_file_error("it cannot be read", errno);
   return static_cast<std::size_t>(n);
 }
 
@@ -61,7 +61,7 @@ void write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) refuse("its copy in memory failed", errno);
+    if (n <= 0) throw_file_error("its copy in memory failed", errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -78,7 +78,7 @@ opened sealed_copy(const std::filesystem::path& file) {
   // The kernel limits the name to 249 bytes.
   const std::string name = "runyard-" + file.filename().string().substr(0, 200);
   descriptor copy{::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-  if (copy.fd < 0) refuse("no memory file for it", errno);
+  if (copy.fd < 0) throw_file_error("no memory file for it", errno);
   std::vector<char> piece(std::size_t{256} * 1024);
   std::size_t size = 0;
   while (size < from.size) {
@@ -88,7 +88,7 @@ opened sealed_copy(const std::filesystem::path& file) {
     size += n;
   }
   if (::fcntl(copy.fd, F_ADD_SEALS, whole_seal | F_SEAL_SEAL) != 0)
-    refuse("its copy in memory cannot be sealed", errno);
+    throw_file_error("its copy in memory cannot be sealed", errno);
   return {std::exchange(copy.fd, -1), size};
 }
 
@@ -148,7 +148,7 @@ sealed_image::~sealed_image() {
 sealed_image::view::view(const sealed_image& of) : size_(of.size_) {
   if (size_ == 0) return;
   at_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, of.fd_, 0);
-  if (at_ == MAP_FAILED) refuse("its copy in memory cannot be read", errno);
+  if (at_ == MAP_FAILED) throw_file_error("its copy in memory cannot be read", errno);
 }
 
 sealed_image::view::~view() {

@@ -5,15 +5,12 @@
 #include <set>
 #include <string_view>
 
+#include "core/module/describe_text.hpp"
 #include "core/module/text.hpp"
 
 namespace ry::module {
 
 namespace {
-
-std::string called(const std::string& name) {
-  return "module \"" + name + "\"";
-}
 
 std::string_view stem(std::string_view id) {
   return id.substr(0, id.find('/'));
@@ -66,13 +63,13 @@ class resolver {
       for (std::size_t k = 0; k < i && alive_[i]; ++k) {
         if (!alive_[k]) continue;
         if (nodes_[k].name == nodes_[i].name) {
-          refuse(i, called(nodes_[i].name) + " is present twice, in " + nodes_[k].file + " and in " + nodes_[i].file +
-                        "; remove one of the files.");
+          refuse(i, quoted_module(nodes_[i].name) + " is present twice, in " + nodes_[k].file + " and in " +
+                        nodes_[i].file + "; remove one of the files.");
           break;
         }
         for (const auto& id : nodes_[i].provides)
           if (provides(k, id)) {
-            refuse(i, called(nodes_[i].name) + " and " + called(nodes_[k].name) + " both provide " + id +
+            refuse(i, quoted_module(nodes_[i].name) + " and " + quoted_module(nodes_[k].name) + " both provide " + id +
                           "; disable one of them.");
             break;
           }
@@ -80,7 +77,7 @@ class resolver {
       if (!alive_[i]) continue;
       for (const auto& id : nodes_[i].provides)
         if (host_.contains(id) || id.starts_with("ry.")) {
-          refuse(i, called(nodes_[i].name) + " provides " + id +
+          refuse(i, quoted_module(nodes_[i].name) + " provides " + id +
                         ", but names that begin with \"ry.\" are the host's own.");
           break;
         }
@@ -89,7 +86,7 @@ class resolver {
 
   // Returns the reason if `need` of node i is not met.
   std::optional<complaint> unmet(std::size_t i, const need_fact& need) const {
-    const std::string who = called(nodes_[i].name) + " needs " + need.id;
+    const std::string who = quoted_module(nodes_[i].name) + " needs " + need.id;
     if (const auto it = host_.find(need.id); it != host_.end()) {
       if (it->second == 0 || need.min_size <= it->second) return std::nullopt;
       return complaint{who + " of at least " + std::to_string(need.min_size) + " bytes; this host's has " +
@@ -101,14 +98,14 @@ class resolver {
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (!provides(k, need.id)) continue;
       if (nodes_[k].present == graph_node::presence::disabled)
-        return complaint{who + ", which " + called(nodes_[k].name) + " provides, but it is disabled; set modules." +
-                         nodes_[k].name + ".enabled = true."};
-      return complaint{who + ", which " + called(nodes_[k].name) + " would provide, but it is refused.", true};
+        return complaint{who + ", which " + quoted_module(nodes_[k].name) +
+                         " provides, but it is disabled; set modules." + nodes_[k].name + ".enabled = true."};
+      return complaint{who + ", which " + quoted_module(nodes_[k].name) + " would provide, but it is refused.", true};
     }
     for (const auto& other : nodes_)
       for (const auto& id : other.provides)
         if (stem(id) == stem(need.id))
-          return complaint{who + ", but " + called(other.name) + " provides " + id +
+          return complaint{who + ", but " + quoted_module(other.name) + " provides " + id +
                            ". Use compatible versions of the two modules."};
     return complaint{who + ", which no available module provides."};
   }
@@ -168,7 +165,7 @@ class resolver {
       for (const std::size_t i : cycle) chain += nodes_[i].name + " -> ";
       chain += nodes_[cycle.front()].name;
       for (const std::size_t i : cycle)
-        refuse(i, called(nodes_[i].name) + " is part of a cycle of needs: " + chain +
+        refuse(i, quoted_module(nodes_[i].name) + " is part of a cycle of needs: " + chain +
                       "; one of these needs must become optional.");
     }
   }
@@ -189,7 +186,7 @@ class resolver {
       if (next == left.end()) {
         // Required needs have no cycle, so at least one node waits for optional needs only.
         next = std::find_if(left.begin(), left.end(), [&](std::size_t i) { return !waits(i, false); });
-        out_.notes.push_back(called(nodes_[*next].name) +
+        out_.notes.push_back(quoted_module(nodes_[*next].name) +
                              " starts before a module that it needs optionally, because that one "
                              "needs it in turn.");
       }

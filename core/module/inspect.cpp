@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/module/describe.hpp"
+#include "core/module/describe_text.hpp"
 #include "core/module/elf.hpp"
 #include "core/module/symbol_versions.hpp"
 
@@ -71,12 +72,6 @@ void judge_needed_versions(inspection& out) {
   for (auto& w : found.warnings) out.warnings.push_back(std::move(w));
 }
 
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const auto& s : list) out.emplace_back(s);
-  return out;
-}
-
 void examine(std::string_view image, inspection& out) {
   out.size = image.size();
   try {
@@ -136,9 +131,9 @@ std::string to_json(const inspection& what) {
   o["size"] = what.size;
   o["sha256"] = what.sha256;
   if (what.facts) o["module"] = to_json(*what.facts);
-  o["exported"] = texts(what.exported);
-  o["unique_symbols"] = texts(what.unique_symbols);
-  o["libraries"] = texts(what.libraries);
+  o["exported"] = json_array(what.exported);
+  o["unique_symbols"] = json_array(what.unique_symbols);
+  o["libraries"] = json_array(what.libraries);
   json::object required;
   // A file may list one library in several entries.
   for (const auto& need : what.versions) {
@@ -147,8 +142,8 @@ std::string to_json(const inspection& what) {
     for (const auto& v : need.versions) of.get_array().emplace_back(v);
   }
   o["requires"] = std::move(required);
-  o["problems"] = texts(what.problems);
-  o["warnings"] = texts(what.warnings);
+  o["problems"] = json_array(what.problems);
+  o["warnings"] = json_array(what.warnings);
   return json::serialize(o);
 }
 

@@ -29,7 +29,7 @@ bool always_pinned() {
 #endif
 }
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void reject_library(const std::string& what) {
   throw std::runtime_error(what);
 }
 
@@ -42,7 +42,7 @@ library::library(std::shared_ptr<const sealed_image> image)
     // The loader would return the library loaded first for this path, even if the file has changed.
     if (void* already = ::dlopen(image_->path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(already);
-      refuse("it is loaded already, and without /proc there is no second one of a file");
+      reject_library("it is loaded already, and without /proc there is no second one of a file");
     }
   }
   std::error_code failed;
@@ -50,7 +50,7 @@ library::library(std::shared_ptr<const sealed_image> image)
   if (failed) {
     const char* said = ::dlerror();
     // The path of the copy means nothing to the operator, so it is removed.
-    refuse(explain_loader(said != nullptr ? said : "it gives no reason", image_->path()));
+    reject_library(explain_loader(said != nullptr ? said : "it gives no reason", image_->path()));
   }
   link_map* mapped = nullptr;
   if (::dlinfo(loaded_->native(), RTLD_DI_LINKMAP, &mapped) == 0)
@@ -63,14 +63,14 @@ library::~library() {
 }
 
 const ry_module_v1* library::descriptor() const {
-  if (!loaded_->has("ry_module_entry")) refuse("it does not export ry_module_entry");
+  if (!loaded_->has("ry_module_entry")) reject_library("it does not export ry_module_entry");
   const auto entry = &loaded_->get<const ry_module_v1*()>("ry_module_entry");
   try {
     return entry();
   } catch (const std::exception& e) {
-    refuse(std::string("its ry_module_entry threw an exception: ") + e.what());
+    reject_library(std::string("its ry_module_entry threw an exception: ") + e.what());
   } catch (...) {
-    refuse("its ry_module_entry threw an exception");
+    reject_library("its ry_module_entry threw an exception");
   }
 }
 

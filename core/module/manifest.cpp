@@ -20,7 +20,7 @@ constexpr std::size_t max_list = 256;
 constexpr std::size_t max_text = 1024;
 constexpr std::size_t max_schema = 256 * 1024;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void reject_manifest(const std::string& why) {
   throw std::invalid_argument(why);
 }
 
@@ -31,9 +31,9 @@ const json::value* member(const json::object& o, const char* key) {
 
 std::string text_member(const json::object& o, const char* key) {
   const auto* v = member(o, key);
-  if (!v || !v->is_string()) refuse(std::string("its .ry.module section has no text \"") + key + "\"");
+  if (!v || !v->is_string()) reject_manifest(std::string("its .ry.module section has no text \"") + key + "\"");
   const auto& s = v->get_string();
-  if (s.size() > max_text) refuse(std::string("\"") + key + "\" in its .ry.module section is too long");
+  if (s.size() > max_text) reject_manifest(std::string("\"") + key + "\" in its .ry.module section is too long");
   return std::string(s);
 }
 
@@ -45,14 +45,14 @@ std::uint32_t number(const json::value* v, const char* key, bool required) {
     const auto n = v->to_number<std::uint32_t>(ec);
     if (!ec) return n;
   }
-  refuse(std::string("its .ry.module section has no whole number \"") + key + "\"");
+  reject_manifest(std::string("its .ry.module section has no whole number \"") + key + "\"");
 }
 
 const json::array* list_member(const json::object& o, const char* key) {
   const auto* v = member(o, key);
   if (!v) return nullptr;
   if (!v->is_array() || v->get_array().size() > max_list)
-    refuse(std::string("\"") + key + "\" in its .ry.module section is no list, or too long");
+    reject_manifest(std::string("\"") + key + "\" in its .ry.module section is no list, or too long");
   return &v->get_array();
 }
 
@@ -104,13 +104,13 @@ bool valid_interface_id(std::string_view id) noexcept {
 module_manifest facts_of_json(std::string_view text) {
   boost::system::error_code ec;
   const json::value v = json::parse(text, ec);
-  if (ec || !v.is_object()) refuse("its .ry.module section is not a JSON object");
+  if (ec || !v.is_object()) reject_manifest("its .ry.module section is not a JSON object");
   const json::object& o = v.get_object();
   module_manifest f;
   f.name = text_member(o, "name");
   if (!valid_module_name(f.name))
-    refuse("its name " + in_quotes(f.name) +
-           " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _");
+    reject_manifest("its name " + in_quotes(f.name) +
+                    " is not valid: a lower-case letter followed by at most 62 of a-z, 0-9 and _");
   f.version = text_member(o, "version");
   f.abi_major = number(member(o, "abi_major"), "abi_major", true);
   f.abi_minor = number(member(o, "abi_minor"), "abi_minor", true);
@@ -118,7 +118,7 @@ module_manifest facts_of_json(std::string_view text) {
   f.flags = number(member(o, "flags"), "flags", false);
   if (const auto* list = list_member(o, "needs"))
     for (const auto& e : *list) {
-      if (!e.is_object()) refuse("\"needs\" in its .ry.module section holds something else than objects");
+      if (!e.is_object()) reject_manifest("\"needs\" in its .ry.module section holds something else than objects");
       need_fact n;
       n.id = text_member(e.get_object(), "id");
       n.optional = number(member(e.get_object(), "optional"), "optional", false) != 0;
@@ -128,13 +128,13 @@ module_manifest facts_of_json(std::string_view text) {
   if (const auto* list = list_member(o, "provides"))
     for (const auto& e : *list) {
       if (!e.is_string() || e.get_string().size() > max_text)
-        refuse("\"provides\" in its .ry.module section holds something else than short texts");
+        reject_manifest("\"provides\" in its .ry.module section holds something else than short texts");
       f.provides.emplace_back(e.get_string());
     }
   for (const auto& n : f.needs)
-    if (!valid_interface_id(n.id)) refuse("it needs " + in_quotes(n.id) + ", which is no interface id");
+    if (!valid_interface_id(n.id)) reject_manifest("it needs " + in_quotes(n.id) + ", which is no interface id");
   for (const auto& p : f.provides)
-    if (!valid_interface_id(p)) refuse("it provides " + in_quotes(p) + ", which is no interface id");
+    if (!valid_interface_id(p)) reject_manifest("it provides " + in_quotes(p) + ", which is no interface id");
   return f;
 }
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/module/crash_reporter.hpp"
+#include "core/module/describe_text.hpp"
 #include "core/module/graph.hpp"
 #include "core/module/start_guard.hpp"
 #include "core/module/text.hpp"
@@ -23,10 +24,6 @@ using observe::level;
 // Minimum time for each module to end, even after the common deadline, so that one hanging module does not cost the
 // others theirs.
 constexpr auto least_time = std::chrono::milliseconds(500);
-
-std::string called(const std::string& name) {
-  return "module \"" + name + "\"";
-}
 
 bool is_sha256(const std::string& s) {
   return s.size() == 64 && s.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
@@ -93,9 +90,9 @@ std::string module_graph::needed_of(std::size_t user, const std::set<std::size_t
     if (failed.contains(to))
       for (const auto& n : entries[user].facts.needs)
         if (!n.optional && std::count(entries[to].facts.provides.begin(), entries[to].facts.provides.end(), n.id))
-          return called(entries[user].facts.name) + " needs " + n.id + " of " + called(entries[to].facts.name) +
-                 ", which failed.";
-  return called(entries[user].facts.name) + " needs a module that failed.";
+          return quoted_module(entries[user].facts.name) + " needs " + n.id + " of " +
+                 quoted_module(entries[to].facts.name) + ", which failed.";
+  return quoted_module(entries[user].facts.name) + " needs a module that failed.";
 }
 
 void module_graph::drop(std::size_t i, const std::string& message, report& out) {
@@ -156,7 +153,7 @@ std::string module_graph::refuse_file(const module_entry& e) const {
   if (rt.starts) {
     if (const auto why = rt.starts->objection(e.facts.name, e.seen.sha256); !why.empty()) {
       if (e.spec.failure == module_spec::on_failure::skip)
-        return called(e.facts.name) + " is not started: " + why +
+        return quoted_module(e.facts.name) + " is not started: " + why +
                ". Replace the file, or start it again with `runyard modules enable " + e.facts.name + "`.";
       observe::log(
           level::error, "module", "a required module is started again although it may end the server",
@@ -222,7 +219,7 @@ void module_graph::load_all(report& out, load_phase when) {
       reg.unique_symbols.insert(e.seen.unique_symbols.begin(), e.seen.unique_symbols.end());
     } catch (const std::runtime_error& ex) {
       std::string why = ex.what();
-      if (!why.starts_with("module ")) why = called(e.facts.name) + ": " + why + ".";
+      if (!why.starts_with("module ")) why = quoted_module(e.facts.name) + ": " + why + ".";
       drop(i, why, out);
     }
   }
@@ -245,14 +242,14 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
     const settings_result settings = all[i];
     if (!settings.error.empty()) {
       unload(i, unmapping::unmap);
-      failed.emplace_back(i, called(e.facts.name) + " has settings that are not valid: " + settings.error);
+      failed.emplace_back(i, quoted_module(e.facts.name) + " has settings that are not valid: " + settings.error);
       continue;
     }
     if (const auto tried = std::move(e.tried)) {
       if (const auto why = tried->create(settings.json, rt.facts); !why.empty()) {
         // It is unknown whether the module can be unloaded safely.
         unload(i, unmapping::keep_mapped);
-        failed.emplace_back(i, called(e.facts.name) + ": " + why + ".");
+        failed.emplace_back(i, quoted_module(e.facts.name) + ": " + why + ".");
         continue;
       }
     }
@@ -266,7 +263,7 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
                                 : "it failed in create and left work behind");
       const auto place = faults.place ? faults.place(e.facts, no) : std::string();
       failed.emplace_back(
-          i, place.empty() ? called(e.facts.name) + " failed in create: " + no + "." : place + ": " + no + ".");
+          i, place.empty() ? quoted_module(e.facts.name) + " failed in create: " + no + "." : place + ": " + no + ".");
       continue;
     }
     describe_registered(e.gen->registered(), e.registered);
@@ -320,7 +317,7 @@ void module_graph::check_settings(const std::vector<std::size_t>& asked, report&
   for (const std::size_t i : asked) {
     const auto& facts = entries[i].facts;
     if (const char* call = entries[i].gen->hung()) {
-      refused.emplace_back(i, called(facts.name) + " did not come back from its " + call + ".");
+      refused.emplace_back(i, quoted_module(facts.name) + " did not come back from its " + call + ".");
       continue;
     }
     std::string why;
@@ -329,7 +326,7 @@ void module_graph::check_settings(const std::vector<std::size_t>& asked, report&
       why += why.empty() ? "" : "; ";
       why += faults.refuse ? faults.refuse(facts, key, f.message) : key + " " + f.message;
     }
-    if (!why.empty()) refused.emplace_back(i, called(facts.name) + " has settings that are not valid: " + why);
+    if (!why.empty()) refused.emplace_back(i, quoted_module(facts.name) + " has settings that are not valid: " + why);
   }
   drop(std::move(refused), out);
 }

@@ -25,7 +25,7 @@ bool literal_char(char c) noexcept {
          std::string_view("-._~!$&'()*+,;=:@").find(c) != std::string_view::npos;
 }
 
-[[noreturn]] void refuse(std::string_view pattern, const std::string& why) {
+[[noreturn]] void reject_pattern(std::string_view pattern, const std::string& why) {
   throw std::invalid_argument("pattern \"" + std::string(pattern.substr(0, 200)) + "\": " + why);
 }
 
@@ -33,41 +33,42 @@ pattern_segment parse_segment(std::string_view whole, std::string_view part) {
   using kind = pattern_segment::kind;
   if (part.find_first_of("{}") == std::string_view::npos) {
     for (const char c : part)
-      if (!literal_char(c)) refuse(whole, "a path segment may hold letters, digits and -._~!$&'()*+,;=:@ only");
-    if (part == "." || part == "..") refuse(whole, "\".\" and \"..\" are no path segments");
+      if (!literal_char(c)) reject_pattern(whole, "a path segment may hold letters, digits and -._~!$&'()*+,;=:@ only");
+    if (part == "." || part == "..") reject_pattern(whole, "\".\" and \"..\" are no path segments");
     return {kind::literal, std::string(part)};
   }
   if (part.size() < 2 || part.front() != '{' || part.back() != '}')
-    refuse(whole, "a parameter fills a whole segment, as in /{name}/");
+    reject_pattern(whole, "a parameter fills a whole segment, as in /{name}/");
   std::string_view name = part.substr(1, part.size() - 2);
   kind what = kind::param;
   if (name.ends_with("...")) {
     name.remove_suffix(3);
     what = kind::rest;
   }
-  if (!is_name(name)) refuse(whole, "a parameter's name is a letter or '_' followed by letters, digits or '_'");
+  if (!is_name(name)) reject_pattern(whole, "a parameter's name is a letter or '_' followed by letters, digits or '_'");
   return {what, std::string(name)};
 }
 
 }  // namespace
 
 pattern::pattern(std::string_view text) : text_(text) {
-  if (text.empty() || text[0] != '/') refuse(text, "it must begin with '/'");
-  if (text.size() > max_length) refuse(text, "it is longer than 512 bytes");
+  if (text.empty() || text[0] != '/') reject_pattern(text, "it must begin with '/'");
+  if (text.size() > max_length) reject_pattern(text, "it is longer than 512 bytes");
   std::string_view left = text.substr(1);
   for (;;) {
     const std::size_t slash = left.find('/');
     const bool last = slash == std::string_view::npos;
     const std::string_view part = left.substr(0, slash);
-    if (part.empty() && !last) refuse(text, "it has an empty segment");
+    if (part.empty() && !last) reject_pattern(text, "it has an empty segment");
     pattern_segment s = parse_segment(text, part);
-    if (s.what == pattern_segment::kind::rest && !last) refuse(text, "{" + s.text + "...} must be the last segment");
+    if (s.what == pattern_segment::kind::rest && !last)
+      reject_pattern(text, "{" + s.text + "...} must be the last segment");
     if (s.what != pattern_segment::kind::literal)
       for (const auto& before : segments_)
         if (before.what != pattern_segment::kind::literal && before.text == s.text)
-          refuse(text, "the parameter {" + s.text + "} occurs twice");
+          reject_pattern(text, "the parameter {" + s.text + "} occurs twice");
     segments_.push_back(std::move(s));
-    if (segments_.size() > max_segments) refuse(text, "it has more than 32 segments");
+    if (segments_.size() > max_segments) reject_pattern(text, "it has more than 32 segments");
     if (last) return;
     left.remove_prefix(slash + 1);
   }

@@ -28,7 +28,7 @@ struct refusal {
   std::string message;
 };
 
-[[noreturn]] void refuse(std::string message, ry_status status = RY_INVALID_ARGUMENT) {
+[[noreturn]] void reject_registration(std::string message, ry_status status = RY_INVALID_ARGUMENT) {
   throw refusal{status, std::move(message)};
 }
 
@@ -36,23 +36,24 @@ struct refusal {
 // members are ignored. `least` is the end of the members that every version has.
 template <class T>
 T taken(const T* in, std::size_t least, const char* what) {
-  if (!in) refuse(std::string(what) + " is NULL");
+  if (!in) reject_registration(std::string(what) + " is NULL");
   if (in->struct_size < least || in->struct_size > 4096)
-    refuse(std::string(what) + " has a struct_size of " + std::to_string(in->struct_size) + ", which is not possible");
+    reject_registration(std::string(what) + " has a struct_size of " + std::to_string(in->struct_size) +
+                        ", which is not possible");
   T out{};
   std::memcpy(&out, in, std::min<std::size_t>(in->struct_size, sizeof out));
   return out;
 }
 
 std::string text(ry_str s, std::size_t most, const std::string& what) {
-  if (s.len && !s.ptr) refuse(what + " has a length but no bytes");
-  if (s.len > most) refuse(what + " is longer than " + std::to_string(most) + " bytes");
+  if (s.len && !s.ptr) reject_registration(what + " has a length but no bytes");
+  if (s.len > most) reject_registration(what + " is longer than " + std::to_string(most) + " bytes");
   return core::str(s);
 }
 
 void check_flags(std::uint32_t flags, std::uint32_t known, const std::string& what) {
   if (flags & ~known)
-    refuse(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) + ")");
+    reject_registration(what + " sets flags that this host does not know (" + std::to_string(flags & ~known) + ")");
 }
 
 // [a-z][a-z0-9_]*, plus the characters in `also`.
@@ -65,7 +66,7 @@ bool is_word(std::string_view s, std::string_view also = "") {
 
 template <class List>
 void check_room(const List& list, const char* what) {
-  if (list.size() >= max_items) refuse(std::string("too many ") + what, RY_RESOURCE_EXHAUSTED);
+  if (list.size() >= max_items) reject_registration(std::string("too many ") + what, RY_RESOURCE_EXHAUSTED);
 }
 
 void stage_route(ry_registrar& r, const ry_route* in) {
@@ -73,30 +74,32 @@ void stage_route(ry_registrar& r, const ry_route* in) {
   route out;
   out.owner = r.host;
   out.method = text(v.method, 16, "the method of a route");
-  if (!known_method(out.method)) refuse("the method " + in_quotes(out.method) + " is not known");
+  if (!known_method(out.method)) reject_registration("the method " + in_quotes(out.method) + " is not known");
   const std::string name = text(v.pattern, 512, "the pattern of a route");
   try {
     out.pattern = pattern(name).text();
   } catch (const std::invalid_argument& e) {
-    refuse(e.what());
+    reject_registration(e.what());
   }
   const std::string what = "route " + out.method + " " + out.pattern;
   out.flags = v.flags;
   check_flags(v.flags, route_flags, what);
-  if ((v.flags & RY_ROUTE_PUBLIC) && (v.flags & RY_ROUTE_ADMIN)) refuse(what + " is both public and for admins");
-  if (!v.handle) refuse(what + " has no handler");
+  if ((v.flags & RY_ROUTE_PUBLIC) && (v.flags & RY_ROUTE_ADMIN))
+    reject_registration(what + " is both public and for admins");
+  if (!v.handle) reject_registration(what + " has no handler");
   out.handle = v.handle;
   out.ctx = v.ctx;
   out.max_body = v.max_body;
   out.timeout_ms = v.timeout_ms;
   out.openapi_json = text(v.openapi_json, max_openapi, "the OpenAPI text of " + what);
   if (!out.openapi_json.empty()) {
-    if (!parsed_description(out.openapi_json)) refuse("the OpenAPI text of " + what + " is not a JSON object");
+    if (!parsed_description(out.openapi_json))
+      reject_registration("the OpenAPI text of " + what + " is not a JSON object");
   }
   for (const auto& before : r.staged.routes)
     if (before.method == out.method && ((before.flags ^ out.flags) & RY_ROUTE_NO_PREFIX) == 0 &&
         compare(pattern(before.pattern), pattern(out.pattern)) == overlap::same)
-      refuse(what + " is registered twice (also as " + before.pattern + ")", RY_ALREADY_EXISTS);
+      reject_registration(what + " is registered twice (also as " + before.pattern + ")", RY_ALREADY_EXISTS);
   check_room(r.staged.routes, "routes");
   r.staged.routes.push_back(std::move(out));
 }
@@ -114,17 +117,17 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
   const std::string_view number = migration_number(out.id);
   if (number.size() < 4 || number.size() > 9 || out.id.size() < number.size() + 2 || out.id[number.size()] != '_' ||
       !is_word(out.id.substr(number.size() + 1)))
-    refuse("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
+    reject_registration("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
   const std::string what = "migration " + out.id;
   out.flags = v.flags;
   check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE, what);
   out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
-  if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) refuse(what + " has no SQL");
-  if (out.up_sql.find('\0') != std::string::npos) refuse("the SQL of " + what + " holds a NUL byte");
+  if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) reject_registration(what + " has no SQL");
+  if (out.up_sql.find('\0') != std::string::npos) reject_registration("the SQL of " + what + " holds a NUL byte");
   if (!r.staged.migrations.empty()) {
     const auto& last = r.staged.migrations.back().id;
     if (std::stoul(std::string(migration_number(last))) >= std::stoul(std::string(number)))
-      refuse(what + " comes after " + last + ", but ids must increase");
+      reject_registration(what + " comes after " + last + ", but ids must increase");
   }
   check_room(r.staged.migrations, "migrations");
   r.staged.migrations.push_back(std::move(out));
@@ -137,16 +140,17 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   out.kind = text(v.kind, 100, "the name of a job kind");
   if (!out.kind.starts_with(r.facts.name + ".") ||
       !is_word(std::string_view(out.kind).substr(r.facts.name.size() + 1), "."))
-    refuse("the job kind " + in_quotes(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
+    reject_registration("the job kind " + in_quotes(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
   const std::string what = "job kind " + out.kind;
   check_flags(v.flags, 0, what);
   out.queue = text(v.queue, 100, "the queue of " + what);
   if (out.queue.empty()) out.queue = "default";
-  if (!is_word(out.queue, ".-")) refuse("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
+  if (!is_word(out.queue, ".-"))
+    reject_registration("the queue " + in_quotes(out.queue) + " of " + what + " is no word");
   out.cron = text(v.cron, 200, "the schedule of " + what);
   if (std::any_of(out.cron.begin(), out.cron.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
-    refuse("the schedule of " + what + " holds control characters");
-  if (!v.run) refuse(what + " has no function");
+    reject_registration("the schedule of " + what + " holds control characters");
+  if (!v.run) reject_registration(what + " has no function");
   out.run = v.run;
   out.ctx = v.ctx;
   if (v.max_attempts) out.max_attempts = v.max_attempts;
@@ -154,7 +158,7 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   if (v.timeout_ms) out.timeout_ms = v.timeout_ms;
   if (v.backoff_ms) out.backoff_ms = v.backoff_ms;
   for (const auto& before : r.staged.jobs)
-    if (before.kind == out.kind) refuse(what + " is registered twice", RY_ALREADY_EXISTS);
+    if (before.kind == out.kind) reject_registration(what + " is registered twice", RY_ALREADY_EXISTS);
   check_room(r.staged.jobs, "job kinds");
   r.staged.jobs.push_back(std::move(out));
 }
@@ -168,8 +172,8 @@ std::vector<std::string> event_kinds(const std::string& list, const std::string&
     std::string_view words = one;
     if (words.ends_with(".*")) words.remove_suffix(2);
     if (!is_word(words, ".") || words.ends_with('.'))
-      refuse("the event kind " + in_quotes(one) + " of " + what +
-             " is neither a kind nor a prefix that ends in \".*\"");
+      reject_registration("the event kind " + in_quotes(one) + " of " + what +
+                          " is neither a kind nor a prefix that ends in \".*\"");
     out.emplace_back(one);
     if (comma == std::string_view::npos) return out;
     left.remove_prefix(comma + 1);
@@ -181,15 +185,15 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
   consumer out;
   out.owner = r.host;
   out.name = text(v.name, 100, "the name of an event consumer");
-  if (!is_word(out.name, ".-")) refuse("the consumer name " + in_quotes(out.name) + " is no word");
+  if (!is_word(out.name, ".-")) reject_registration("the consumer name " + in_quotes(out.name) + " is no word");
   const std::string what = "event consumer " + out.name;
   check_flags(v.flags, 0, what);
   out.kinds = event_kinds(text(v.kinds, 4096, "the kinds of " + what), what);
-  if (!v.handle) refuse(what + " has no handler");
+  if (!v.handle) reject_registration(what + " has no handler");
   out.handle = v.handle;
   out.ctx = v.ctx;
   for (const auto& before : r.staged.consumers)
-    if (before.name == out.name) refuse(what + " is registered twice", RY_ALREADY_EXISTS);
+    if (before.name == out.name) reject_registration(what + " is registered twice", RY_ALREADY_EXISTS);
   check_room(r.staged.consumers, "event consumers");
   r.staged.consumers.push_back(std::move(out));
 }
@@ -197,17 +201,17 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
 // Rejects ids that the descriptor does not promise, and duplicates.
 void check_promised(const ry_registrar& r, const std::string& id) {
   if (std::find(r.facts.provides.begin(), r.facts.provides.end(), id) == r.facts.provides.end())
-    refuse(in_quotes(id) + " does not stand among what the module's descriptor provides");
+    reject_registration(in_quotes(id) + " does not stand among what the module's descriptor provides");
   const auto same = [&](const auto& s) { return s.id == id; };
   if (std::any_of(r.staged.services.begin(), r.staged.services.end(), same) ||
       std::any_of(r.staged.points.begin(), r.staged.points.end(), same))
-    refuse(in_quotes(id) + " is provided twice", RY_ALREADY_EXISTS);
+    reject_registration(in_quotes(id) + " is provided twice", RY_ALREADY_EXISTS);
 }
 
 void check_table(const void* table, const std::string& what) {
-  if (!table) refuse(what + " has no table");
+  if (!table) reject_registration(what + " has no table");
   if (*static_cast<const std::uint32_t*>(table) < sizeof(std::uint32_t))
-    refuse("the table of " + what + " does not begin with its struct_size");
+    reject_registration("the table of " + what + " does not begin with its struct_size");
 }
 
 void stage_service(ry_registrar& r, ry_str id, const void* table, void* self) {
@@ -221,27 +225,29 @@ void stage_point(ry_registrar& r, const ry_point* in) {
   const ry_point v = taken(in, offsetof(ry_point, replaced), "an extension point");
   point out{text(v.id, 100, "the id of an extension point"), v.min_size, v.added, v.removed, v.ctx, v.replaced};
   check_promised(r, out.id);
-  if (!v.added || !v.removed) refuse("extension point " + out.id + " lacks a function");
+  if (!v.added || !v.removed) reject_registration("extension point " + out.id + " lacks a function");
   r.staged.points.push_back(std::move(out));
 }
 
 void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* table, void* self) {
   driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"), table, self};
-  if (!is_word(out.name, "-.")) refuse("the driver name " + in_quotes(out.name) + " is no word");
+  if (!is_word(out.name, "-.")) reject_registration("the driver name " + in_quotes(out.name) + " is no word");
   const std::string what = "driver " + out.name + " for " + out.point;
   if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(), [&](const auto& n) { return n.id == out.point; }))
-    refuse(what + ": that point does not stand among what the module's descriptor needs");
+    reject_registration(what + ": that point does not stand among what the module's descriptor needs");
   check_table(table, what);
   for (const auto& before : r.staged.drivers)
-    if (before.point == out.point && before.name == out.name) refuse(what + " is contributed twice", RY_ALREADY_EXISTS);
+    if (before.point == out.point && before.name == out.name)
+      reject_registration(what + " is contributed twice", RY_ALREADY_EXISTS);
   check_room(r.staged.drivers, "drivers");
   r.staged.drivers.push_back(std::move(out));
 }
 
 void stage_description(ry_registrar& r, ry_str openapi_json) {
   std::string json = text(openapi_json, max_openapi, "a description");
-  if (const auto problem = description_fault(json); !problem.empty()) refuse("a description " + problem);
-  if (r.staged.descriptions.size() >= max_descriptions) refuse("too many descriptions", RY_RESOURCE_EXHAUSTED);
+  if (const auto problem = description_fault(json); !problem.empty()) reject_registration("a description " + problem);
+  if (r.staged.descriptions.size() >= max_descriptions)
+    reject_registration("too many descriptions", RY_RESOURCE_EXHAUSTED);
   r.staged.descriptions.push_back(std::move(json));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/module/describe_text.hpp"
 #include "core/module/description.hpp"
 #include "core/module/pattern.hpp"
 #include "core/module/text.hpp"
@@ -10,10 +11,6 @@
 namespace ry::module {
 
 namespace {
-
-std::string called(const std::string& name) {
-  return "module \"" + name + "\"";
-}
 
 std::uint32_t table_size(const void* table) {
   return *static_cast<const std::uint32_t*>(table);
@@ -45,7 +42,7 @@ class validator {
   };
 
   const std::string& name(std::size_t i) const { return modules_[i].facts->name; }
-  std::string owner(std::size_t i) const { return i == no_module ? "the host" : called(name(i)); }
+  std::string owner(std::size_t i) const { return i == no_module ? "the host" : quoted_module(name(i)); }
   void refuse(std::size_t i, std::string message) { out_.push_back({i, std::move(message)}); }
 
   pattern effective(const route& r) const {
@@ -79,7 +76,7 @@ class validator {
         routes_.push_back({r.method, where, r.pattern, i});
         continue;
       }
-      const std::string both = called(name(i)) + " registers the route " + r.method + " " + r.pattern + ", ";
+      const std::string both = quoted_module(name(i)) + " registers the route " + r.method + " " + r.pattern + ", ";
       if (how == overlap::same)
         refuse(i,
                both + "which " + owner(clash->owner) + " has registered already" +
@@ -93,7 +90,7 @@ class validator {
 
   void check_description(std::size_t i) {
     const auto problem = description_problem(*modules_[i].registered, host_.components);
-    if (!problem.empty()) refuse(i, called(name(i)) + " describes " + problem + ".");
+    if (!problem.empty()) refuse(i, quoted_module(name(i)) + " describes " + problem + ".");
   }
 
   void check_promises(std::size_t i) {
@@ -102,7 +99,7 @@ class validator {
       const auto same = [&](const auto& s) { return s.id == id; };
       if (std::none_of(reg.services.begin(), reg.services.end(), same) &&
           std::none_of(reg.points.begin(), reg.points.end(), same))
-        refuse(i, called(name(i)) + " says that it provides " + id +
+        refuse(i, quoted_module(name(i)) + " says that it provides " + id +
                       ", but registered neither a service nor an extension point of that name.");
     }
   }
@@ -115,7 +112,8 @@ class validator {
 
   void check_drivers(std::size_t i) {
     for (const auto& d : modules_[i].registered->drivers) {
-      const std::string what = called(name(i)) + " contributes the driver \"" + d.name + "\" to " + d.point + ", ";
+      const std::string what =
+          quoted_module(name(i)) + " contributes the driver \"" + d.name + "\" to " + d.point + ", ";
       std::string point_owner = "the host";
       std::uint32_t least = 0;
       if (const auto it = host_.points.find(d.point); it != host_.points.end()) {
@@ -127,7 +125,7 @@ class validator {
             if (p.id == d.point) {
               found = true;
               least = p.min_size;
-              point_owner = called(m.facts->name);
+              point_owner = quoted_module(m.facts->name);
             }
         if (!found) {
           if (!is_optional(i, d.point)) refuse(i, what + "but no module defines that extension point.");
@@ -139,8 +137,8 @@ class validator {
                       " needs at least " + std::to_string(least) + ". Rebuild the driver with a newer SDK.");
       const auto [it, first] = drivers_.try_emplace(d.point + " " + d.name, i);
       if (!first)
-        refuse(i,
-               what + "but " + called(name(it->second)) + " contributes one of the same name; disable one of the two.");
+        refuse(i, what + "but " + quoted_module(name(it->second)) +
+                      " contributes one of the same name; disable one of the two.");
     }
   }
 
@@ -149,9 +147,9 @@ class validator {
       for (const auto& m : modules_)
         for (const auto& s : m.registered->services)
           if (s.id == need.id && table_size(s.table) < need.min_size)
-            refuse(i, called(name(i)) + " needs " + need.id + " of at least " + std::to_string(need.min_size) +
-                          " bytes; that of " + called(m.facts->name) + " has " + std::to_string(table_size(s.table)) +
-                          ". Upgrade " + called(m.facts->name) + ".");
+            refuse(i, quoted_module(name(i)) + " needs " + need.id + " of at least " + std::to_string(need.min_size) +
+                          " bytes; that of " + quoted_module(m.facts->name) + " has " +
+                          std::to_string(table_size(s.table)) + ". Upgrade " + quoted_module(m.facts->name) + ".");
   }
 
   const std::vector<staged_module>& modules_;

@@ -91,7 +91,7 @@ std::string valid_utf8(std::string_view s) {
 namespace {
 
 // Masks before cutting: a cut could leave the beginning of a secret, which no longer matches.
-std::string masked(const redactor& secrets, std::string_view s) {
+std::string mask_secrets(const redactor& secrets, std::string_view s) {
   std::string out = secrets.apply(s);
   if (out.size() > max_log_text) {
     const std::size_t more = out.size() - max_log_text;
@@ -114,7 +114,7 @@ void append_value(std::string& out, std::string_view v, bool quote) {
 json::value masked_json(const redactor& secrets, const json::value& v) {
   switch (v.kind()) {
     case json::kind::string:
-      return json::string(valid_utf8(masked(secrets, v.get_string())));
+      return json::string(valid_utf8(mask_secrets(secrets, v.get_string())));
     case json::kind::array: {
       json::array out;
       for (const auto& e : v.get_array()) out.push_back(masked_json(secrets, e));
@@ -122,7 +122,7 @@ json::value masked_json(const redactor& secrets, const json::value& v) {
     }
     case json::kind::object: {
       json::object out;
-      for (const auto& [k, e] : v.get_object()) out[valid_utf8(masked(secrets, k))] = masked_json(secrets, e);
+      for (const auto& [k, e] : v.get_object()) out[valid_utf8(mask_secrets(secrets, k))] = masked_json(secrets, e);
       return out;
     }
     default: {
@@ -157,9 +157,9 @@ void append_json_string(std::string& out, std::string_view s) {
 std::string json_value_text(const redactor& secrets, const line_field& f) {
   boost::system::error_code ec;
   const json::value v = json::parse(f.value, ec);
-  if (ec) return json::serialize(json::string(valid_utf8(masked(secrets, f.value))));
+  if (ec) return json::serialize(json::string(valid_utf8(mask_secrets(secrets, f.value))));
   std::string text = json::serialize(masked_json(secrets, v));
-  if (text.size() > max_log_text) return json::serialize(json::string(masked(secrets, text)));
+  if (text.size() > max_log_text) return json::serialize(json::string(mask_secrets(secrets, text)));
   return text;
 }
 
@@ -168,17 +168,17 @@ std::string json_value_text(const redactor& secrets, const line_field& f) {
 std::string text_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields) {
   std::string out = "[";
-  append_plain(out, masked(secrets, component), "");
+  append_plain(out, mask_secrets(secrets, component), "");
   out += "] ";
-  append_plain(out, masked(secrets, message), "");
+  append_plain(out, mask_secrets(secrets, message), "");
   for (const auto& f : fields) {
     out += ' ';
-    append_plain(out, masked(secrets, f.key), " =\"\\");
+    append_plain(out, mask_secrets(secrets, f.key), " =\"\\");
     out += '=';
     if (f.json)
       append_plain(out, json_value_text(secrets, f), "");
     else
-      append_value(out, masked(secrets, f.value), false);
+      append_value(out, mask_secrets(secrets, f.value), false);
   }
   return out;
 }
@@ -186,11 +186,11 @@ std::string text_line(const redactor& secrets, std::string_view component, std::
 std::string json_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields) {
   std::string out = "\"component\":";
-  append_json_string(out, masked(secrets, component));
+  append_json_string(out, mask_secrets(secrets, component));
   out += ",\"msg\":";
-  append_json_string(out, masked(secrets, message));
+  append_json_string(out, mask_secrets(secrets, message));
   for (const auto& f : fields) {
-    std::string key = masked(secrets, f.key);
+    std::string key = mask_secrets(secrets, f.key);
     if (key == "ts" || key == "level" || key == "component" || key == "msg") key += '_';
     out += ',';
     append_json_string(out, key);
@@ -198,7 +198,7 @@ std::string json_line(const redactor& secrets, std::string_view component, std::
     if (f.json)
       append_json_safe(out, json_value_text(secrets, f));
     else
-      append_json_string(out, masked(secrets, f.value));
+      append_json_string(out, mask_secrets(secrets, f.value));
   }
   return out;
 }

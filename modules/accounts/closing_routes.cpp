@@ -6,16 +6,13 @@
 #include <ry/cpp/input.hpp>
 
 #include "body.hpp"
+#include "errors.hpp"
 #include "event_payload.hpp"
 
 namespace accounts {
 namespace {
 
 namespace json = boost::json;
-
-ry::error unknown_account() {
-  return ry::not_found("accounts.not_found", "Account not found");
-}
 
 }  // namespace
 

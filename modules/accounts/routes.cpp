@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "body.hpp"
+#include "errors.hpp"
 #include "login/network.hpp"
 #include "members.hpp"
 #include "throttle.hpp"
@@ -18,10 +19,6 @@ namespace json = boost::json;
 
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 200;
-
-ry::error unknown_account() {
-  return ry::not_found("accounts.not_found", "Account not found");
-}
 
 ry::uuid account_in_path(const ry::request& r) {
   return ry::require_uuid(r.param("id"));
@@ -48,7 +45,7 @@ std::optional<std::string> text_in_query(const ry::request& r, std::string_view 
 }
 
 // A stolen key must not be able to create a second key, which would outlive it.
-void refuse_api_key(const ry::request& r) {
+void require_token(const ry::request& r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not create or revoke API keys");
   }
@@ -189,7 +186,7 @@ ry::task<ry::response> routes::list_keys(ry::request r) {
 }
 
 ry::task<ry::response> routes::create_key(ry::request r) {
-  refuse_api_key(r);
+  require_token(r);
   const auto me = co_await people_.of(r.principal());
   const body b(r.body(), {"name", "expires_in_days"});
   const auto key = make_api_key();
@@ -227,7 +224,7 @@ ry::task<ry::response> routes::create_key(ry::request r) {
 }
 
 ry::task<ry::response> routes::revoke_key(ry::request r) {
-  refuse_api_key(r);
+  require_token(r);
   const auto me = co_await people_.of(r.principal());
   const std::string id(r.param("id"));
   bool was_there = false;

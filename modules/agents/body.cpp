@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 
 #include "common/unicode.hpp"
+#include "errors.hpp"
 #include "json/known_members.hpp"
 #include "mcp_list.hpp"
 
@@ -13,10 +14,6 @@ namespace json = boost::json;
 
 constexpr std::size_t max_name = 100;
 constexpr std::size_t max_prompt = 64 * 1024;
-
-ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", std::string(field) + " " + what);
-}
 
 enum class lines { one, many };
 

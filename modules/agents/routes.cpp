@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "body.hpp"
+#include "errors.hpp"
 #include "mcp_list.hpp"
 
 namespace agents {
@@ -18,10 +19,6 @@ constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
 // Retries of a change without an expected version after a concurrent change of the agent.
 constexpr int most_tries = 5;
-
-ry::error invalid(std::string_view field, const std::string& what) {
-  return ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", std::string(field) + " " + what);
-}
 
 ry::uuid agent_in_path(const ry::request& r) {
   return ry::require_uuid(r.param("id"));

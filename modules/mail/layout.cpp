@@ -45,13 +45,13 @@ palette derived(palette p, const brand& b, const ry::color& towards) {
   return p;
 }
 
-bool begins_with(std::string_view text, std::string_view what) {
+bool begins_after_blanks(std::string_view text, std::string_view what) {
   const auto at = text.find_first_not_of(" \t\r\n");
   return at != text.npos && text.size() - at >= what.size() && ry::iequals(text.substr(at, what.size()), what);
 }
 
 bool is_document(std::string_view html) {
-  return begins_with(html, "<!doctype") || begins_with(html, "<html");
+  return begins_after_blanks(html, "<!doctype") || begins_after_blanks(html, "<html");
 }
 
 // Removes the first element with this name from the fragment and returns its content.

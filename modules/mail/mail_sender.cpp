@@ -33,7 +33,7 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 }
 
 // Replaces the placeholder by the link; without a link, removes the lines with the placeholder.
-std::string with_link(std::string text, std::string_view link) {
+std::string append_link(std::string text, std::string_view link) {
   if (!link.empty()) return replaced(std::move(text), unsubscribe_mark, link);
   for (auto at = text.find(unsubscribe_mark); at != text.npos; at = text.find(unsubscribe_mark)) {
     const auto before = text.rfind('\n', at);
@@ -80,7 +80,7 @@ letter mail_sender::write(ry::uuid id, turn t) const {
   std::string link;
   if (!t.token.empty() && !links_.empty()) link = links_ + "/mail/unsubscribe/" + t.token;
   l.brand_name = brand_.name;
-  const auto text = with_link(std::move(t.text), link);
+  const auto text = append_link(std::move(t.text), link);
   const auto html = replaced(std::move(t.html), unsubscribe_mark, ry::escaped_html(link));
   auto both = lay_out(brand_, l.subject, text, html, link);
   l.text = std::move(both.text);

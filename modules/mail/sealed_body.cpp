@@ -15,7 +15,7 @@ constexpr std::string_view prefix = "ry-sealed:";
 constexpr std::string_view with_link = "u:", without_link = "-:";
 constexpr std::string_view place = "mail.body";
 
-std::string_view sv(const json::string& s) {
+std::string_view view_of(const json::string& s) {
   return {s.data(), s.size()};
 }
 
@@ -50,7 +50,7 @@ ry::result<bodies> open_bodies(const ry::context& ctx, std::string_view body_tex
   const auto* text = o ? o->if_contains("text") : nullptr;
   const auto* html = o ? o->if_contains("html") : nullptr;
   if (!text || !text->is_string() || !html || !html->is_string()) return damaged;
-  return bodies{std::string(sv(text->get_string())), std::string(sv(html->get_string()))};
+  return bodies{std::string(view_of(text->get_string())), std::string(view_of(html->get_string()))};
 }
 
 }  // namespace mail

@@ -15,7 +15,7 @@ constexpr std::string_view sender_limit_codes[] = {"5.4.5", "5.5.3", "5.1.90", "
 // A full mailbox, or a message that is too large.
 constexpr std::string_view size_codes[] = {"5.2.2", "5.2.3", "5.3.4"};
 
-// The following are beginnings of words, or phrases, in the form that words_of() returns. A space at the end: the whole
+// The following are beginnings of words, or phrases, in the form that normalized_words() returns. A space at the end: the whole
 // word.
 constexpr std::string_view later_wording[] = {"throttl",
                                               "rate limit",
@@ -102,7 +102,7 @@ bool is_upper(char c) noexcept {
 }
 
 // "mx.example.org", but neither "5.1.1" nor "STOREDRV.Submission.Exception".
-bool is_host_name(std::string_view s) noexcept {
+bool looks_like_host_name(std::string_view s) noexcept {
   while (!s.empty() && (s.back() == '.' || s.back() == ':')) s.remove_suffix(1);
   const auto dot = s.rfind('.');
   if (dot == s.npos || s.size() - dot < 3 || !is_lower(s.back())) return false;
@@ -111,7 +111,7 @@ bool is_host_name(std::string_view s) noexcept {
 
 // Whether it is a name: words in an address, a host name or a link are not reasons.
 bool is_name(std::string_view piece) noexcept {
-  return piece.find('@') != piece.npos || piece.find("://") != piece.npos || is_host_name(piece);
+  return piece.find('@') != piece.npos || piece.find("://") != piece.npos || looks_like_host_name(piece);
 }
 
 void append_words(std::string& to, std::string_view piece) {
@@ -132,7 +132,7 @@ void append_words(std::string& to, std::string_view piece) {
 }
 
 // The words of the reply in lower case, separated and surrounded by one space, without addresses, host names and links.
-std::string words_of(std::string_view reply) {
+std::string normalized_words(std::string_view reply) {
   constexpr std::string_view blanks = " \t\r\n", breaks = " \t\r\n()[]{}<>\"=,;";
   std::string out = " ";
   for (std::size_t at = 0; at < reply.size();) {
@@ -202,7 +202,7 @@ bool is_sender_limit(std::string_view reply, std::string_view code, std::string_
 
 refusal classify(std::string_view reply) {
   const auto code = enhanced_code(reply);
-  const auto words = words_of(reply);
+  const auto words = normalized_words(reply);
   if (is_sender_limit(reply, code, words)) return refusal::later;
   if (has_any(words, about_sender)) return refusal::other;
   const bool missing = says_missing(words);

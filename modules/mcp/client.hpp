@@ -56,7 +56,7 @@ struct client_parts {
   std::size_t max_message_bytes = 16u << 20;
   tool_limits limits;
   std::function<void(const server&)> tools_changed;  // the server sent notifications/tools/list_changed
-  const figures count{ctx};
+  const mcp_metrics count{ctx};
 };
 
 // Options and callbacks of a tool call; must live as long as the call.

@@ -8,7 +8,7 @@ namespace mcp {
 namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
-constexpr std::size_t most_depth = 32;
+constexpr std::size_t most_annotation_depth = 32;
 constexpr std::size_t most_headers = 64;  // per tool; a request carries all of them
 
 std::string base64(std::string_view in) {
@@ -46,7 +46,7 @@ class scanner {
 
   void scan(const json::value& v, std::size_t depth = 0) {
     if (!result.problem.empty()) return;
-    if (depth > most_depth) {
+    if (depth > most_annotation_depth) {
       if (names_it(v, 0)) refuse("a header annotation is nested too deeply");
       return;
     }

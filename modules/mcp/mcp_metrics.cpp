@@ -3,10 +3,8 @@
 namespace mcp {
 namespace {
 
-using operation = figures::operation;
-
-const char* word(operation what) {
-  return what == operation::call ? "call" : "list";
+const char* word(mcp_metrics::kind what) {
+  return what == mcp_metrics::kind::call ? "call" : "list";
 }
 
 // The label value: one of a fixed set of words.
@@ -22,13 +20,13 @@ std::string_view outcome_of(const ry::error& why) {
   return "error";
 }
 
-std::size_t number_of(operation what) {
+std::size_t number_of(mcp_metrics::kind what) {
   return static_cast<std::size_t>(what);
 }
 
 }  // namespace
 
-figures::figures(const ry::context& ctx) : ctx_(ctx) {
+mcp_metrics::mcp_metrics(const ry::context& ctx) : ctx_(ctx) {
   const auto retry = [&](const char* why) {
     return ctx.metrics().counter("retries_total", "Requests that were made once more", {{"why", why}});
   };
@@ -36,18 +34,18 @@ figures::figures(const ry::context& ctx) : ctx_(ctx) {
   revision = retry("revision_changed");
   credentials = retry("unauthorized");
   session = retry("session_expired");
-  for (const auto what : {operation::call, operation::list})
+  for (const auto what : {mcp_metrics::kind::call, mcp_metrics::kind::list})
     seconds_[number_of(what)] = ctx.metrics().histogram(
         "request_seconds", "From the beginning of a call or a listing to its end", {{"operation", word(what)}});
 }
 
-void figures::know(const std::string& transport) const {
+void mcp_metrics::know(const std::string& transport) const {
   (void)sessions(transport);
-  for (const auto what : {operation::call, operation::list})
+  for (const auto what : {mcp_metrics::kind::call, mcp_metrics::kind::list})
     for (const char* outcome : {"ok", "unreachable", "timeout", "error"}) (void)requests(what, transport, outcome);
 }
 
-ry::metric figures::sessions(const std::string& transport) const {
+ry::metric mcp_metrics::sessions(const std::string& transport) const {
   std::lock_guard lock(mutex_);
   auto& found = sessions_[transport];
   if (!found)
@@ -55,7 +53,7 @@ ry::metric figures::sessions(const std::string& transport) const {
   return found;
 }
 
-ry::metric figures::requests(operation what, const std::string& transport, std::string_view outcome) const {
+ry::metric mcp_metrics::requests(mcp_metrics::kind what, const std::string& transport, std::string_view outcome) const {
   std::lock_guard lock(mutex_);
   auto& found = requests_[number_of(what)][{transport, outcome}];
   if (!found)
@@ -65,7 +63,8 @@ ry::metric figures::requests(operation what, const std::string& transport, std::
   return found;
 }
 
-void figures::ended(operation what, const std::string& transport, const ry::error& why, std::int64_t us) const {
+void mcp_metrics::ended(mcp_metrics::kind what, const std::string& transport, const ry::error& why,
+                        std::int64_t us) const {
   requests(what, transport, outcome_of(why)).add();
   seconds_[number_of(what)].observe(static_cast<double>(us) / 1e6);
 }

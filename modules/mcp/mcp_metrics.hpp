@@ -12,17 +12,17 @@
 
 namespace mcp {
 
-class figures {
+class mcp_metrics {
  public:
-  explicit figures(const ry::context& ctx);
+  explicit mcp_metrics(const ry::context& ctx);
 
   // Registers the metrics of a loaded transport, so that its series start at 0.
   void know(const std::string& transport) const;
   // A gauge of the open sessions of this transport.
   ry::metric sessions(const std::string& transport) const;
   // Records the end of a call or a listing. `why`: RY_OK or the error. transport: "none" if it is not loaded.
-  enum class operation { call, list };
-  void ended(operation what, const std::string& transport, const ry::error& why, std::int64_t us) const;
+  enum class kind { call, list };
+  void ended(kind what, const std::string& transport, const ry::error& why, std::int64_t us) const;
 
   // Counters of retries, by reason:
   ry::metric unsent;  // a pooled connection had been closed
@@ -31,7 +31,7 @@ class figures {
   ry::metric session;  // the server no longer knows the session
 
  private:
-  ry::metric requests(operation what, const std::string& transport, std::string_view outcome) const;
+  ry::metric requests(kind what, const std::string& transport, std::string_view outcome) const;
 
   const ry::context& ctx_;
   std::array<ry::metric, 2> seconds_;  // by operation

@@ -19,7 +19,7 @@ constexpr int most_waits = 20;
 constexpr std::uint64_t wait_ms = 150;
 constexpr std::uint64_t cancel_ms = 10'000;
 
-std::string joined(const std::vector<std::string>& names) {
+std::string first_names(const std::vector<std::string>& names) {
   std::string out;
   for (const auto& n : names) {
     if (out.size() > 500) return out + ", ...";
@@ -169,11 +169,12 @@ tool_list_ptr mcp_service::keep(const server& s, tool_list got, std::uint64_t ag
   }
   const auto change = memory_.store(s.key, s.account_id, list, life, parts_.ctx.now_unix_us(), aged);
   if (change.none()) return list;
-  parts_.ctx.warn("an MCP server describes its tools otherwise than before", {{"server", s.name},
-                                                                              {"account", s.account_id},
-                                                                              {"changed", joined(change.changed)},
-                                                                              {"added", joined(change.added)},
-                                                                              {"removed", joined(change.removed)}});
+  parts_.ctx.warn("an MCP server describes its tools otherwise than before",
+                  {{"server", s.name},
+                   {"account", s.account_id},
+                   {"changed", first_names(change.changed)},
+                   {"added", first_names(change.added)},
+                   {"removed", first_names(change.removed)}});
   return list;
 }
 
@@ -190,12 +191,12 @@ ry::task<tool_list_ptr> mcp_service::discover(server_ptr s, freshness wanted) {
   } catch (const ry::error& e) {
     why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.discovery_ms) : e;
   }
-  note(figures::operation::list, *s, why, begun);
+  note(mcp_metrics::kind::list, *s, why, begun);
   if (why.status() != RY_OK) throw why;
   co_return list;
 }
 
-void mcp_service::note(figures::operation what, const server& s, const ry::error& why, std::int64_t begun_us) const {
+void mcp_service::note(mcp_metrics::kind what, const server& s, const ry::error& why, std::int64_t begun_us) const {
   const std::string by = parts_.transports.find(s.driver) ? s.driver : "none";
   parts_.count.ended(what, by, why, parts_.ctx.mono_us() - begun_us);
 }
@@ -495,7 +496,7 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
                                : " took longer than " + std::to_string((spoke ? most_ms : patience_ms) / 1000)) +
             " seconds");
   }
-  note(figures::operation::call, *s, why, begun);
+  note(mcp_metrics::kind::call, *s, why, begun);
   if (why.status() != RY_OK) throw why;
   co_return text;
 }

@@ -65,7 +65,7 @@ class mcp_service {
 
  private:
   // Records the outcome and duration of a call or a listing in the metrics.
-  void note(figures::operation what, const server& s, const ry::error& why, std::int64_t begun_us) const;
+  void note(mcp_metrics::kind what, const server& s, const ry::error& why, std::int64_t begun_us) const;
   struct attempts {
     int eras = 0, credentials = 0, unsent = 0, rooms = 0;
   };

@@ -16,7 +16,7 @@ namespace mcp {
 namespace {
 
 constexpr int most_tries = 5;
-constexpr std::size_t most_headers = 100;
+constexpr std::size_t most_server_headers = 100;
 
 ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.invalid", std::move(sentence));
@@ -75,7 +75,7 @@ const json::value* either(const json::object& o, const char* a, const char* b) {
 // `field`: the source of the headers, for the error message.
 json::object checked_headers(json::value v, const char* field) {
   const auto* o = v.if_object();
-  const bool good = o != nullptr && o->size() <= most_headers &&
+  const bool good = o != nullptr && o->size() <= most_server_headers &&
                     std::all_of(o->begin(), o->end(), [](const auto& each) { return each.value().is_string(); });
   if (!good) throw invalid(std::string(field) + " must be a JSON object whose values are strings");
   return std::move(v.get_object());

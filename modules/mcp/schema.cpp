@@ -11,7 +11,7 @@
 namespace mcp {
 namespace {
 
-constexpr int most_depth = 64;
+constexpr int most_schema_depth = 64;
 constexpr std::size_t most_report = 500;
 
 // Costs in nanoseconds on a slow machine.
@@ -106,7 +106,7 @@ class checker {
 
   // False: the value differs, or gave_up().
   bool check(const json::value& schema, const json::value& v, const place& at, int depth) {
-    if (depth > most_depth) gave_up_ = true;
+    if (depth > most_schema_depth) gave_up_ = true;
     if (!spend(a_visit)) return false;
     if (schema.is_bool()) return schema.get_bool() || differs(at, "is not allowed");
     const auto* s = schema.if_object();

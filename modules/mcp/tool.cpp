@@ -12,7 +12,7 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_name = 256;
+constexpr std::size_t most_tool_name = 256;
 constexpr std::size_t most_left_out = 100;
 
 // Hash of a value as text; empty if the text is longer than `most`.
@@ -102,11 +102,11 @@ void tool_collector::add(const json::value& v) {
   std::string name = o != nullptr ? text_of(*o, "name") : std::string();
   const auto leave_out = [&](const std::string& why) {
     if (list_.left_out.size() < most_left_out) {
-      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, most_name))) + ": " + why);
+      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, most_tool_name))) + ": " + why);
     }
   };
   if (o == nullptr || name.empty()) return leave_out("it has no name");
-  if (name.size() > most_name) return leave_out("its name is too long");
+  if (name.size() > most_tool_name) return leave_out("its name is too long");
   // A user who approves a tool must be able to identify it by its name.
   if (has_hidden(name)) return leave_out("its name has control or invisible characters");
   if (list_.tools.size() >= limits_.tools) {
@@ -164,7 +164,7 @@ tool_list tool_collector::finish() {
     list_.tools.erase(twice, list_.tools.end());
     list_.left_out.push_back("several tools: their names were used twice");
   }
-  for (const auto& why : list_.left_out) list_.bytes += sizeof why + why.size();
+  for (const auto& why : list_.left_out) list_.bytes += sizeof(std::string) + why.size();
   return std::move(list_);
 }
 

@@ -16,7 +16,7 @@ ry::uuid account_of(const std::string& account) {
   return *id;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+std::string comma_separated(const std::vector<std::string>& parts) {
   std::string out;
   for (const auto& each : parts) out += (out.empty() ? "" : ", ") + each;
   return out;
@@ -94,9 +94,11 @@ ry::task<void> tool_definitions::log_changes(configured c, server_ptr s, tool_li
   try {
     const auto all = co_await changes(c, s->account_id, list);
     for (const auto& each : all) {
-      ctx_.warn(
-          "the definition of a tool of an MCP server has changed since it was last used",
-          {{"server", s->name}, {"account", s->account_id}, {"tool", each.tool}, {"changed", joined(each.parts)}});
+      ctx_.warn("the definition of a tool of an MCP server has changed since it was last used",
+                {{"server", s->name},
+                 {"account", s->account_id},
+                 {"tool", each.tool},
+                 {"changed", comma_separated(each.parts)}});
       co_await accept(c, s->account_id, each.tool, list->find(each.tool)->fingerprint);
     }
   } catch (...) {

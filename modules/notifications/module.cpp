@@ -68,8 +68,8 @@ class module {
 
   ry::task<void> start() {
     context_.accounts = context_.ctx.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1);
-    const auto load = [this] { return texts::load(settings_.templates_dir); };
-    context_.texts = co_await context_.ctx.run_blocking(load);
+    const auto load = [this] { return templates::load(settings_.templates_dir); };
+    context_.templates = co_await context_.ctx.run_blocking(load);
     co_await repo_.configure(settings_);
     co_await vault_.load();
     context_.ctx.spawn(seal_at_start());
@@ -113,7 +113,7 @@ class module {
       const auto* m = static_cast<const module*>(self);
       ry::settings_faults all = m->faults_;
       try {
-        (void)texts::load(m->settings_.templates_dir);
+        (void)templates::load(m->settings_.templates_dir);
       } catch (const ry::error& e) {
         all.add("templates_dir", std::string(e.message()));
       }

@@ -19,7 +19,7 @@ struct module_context {
   const repository& repo;
   const orchestrators& drivers;
   ry::service<ry_accounts_v1> accounts;  // set when the module starts
-  notifications::texts texts;  // set when the module starts
+  notifications::templates templates;  // set when the module starts
   links where;
   site at;  // for texts
   // Counts refusals because of limits of accounts.

@@ -115,7 +115,7 @@ TEST(notifications_template, what_could_not_be_kept_is_known_before) {
 }
 
 TEST(notifications_texts, write_amounts_as_people_do) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   const std::string euro = "\xe2\x82\xac";
   for (const auto& [amount, text] :
        std::vector<std::pair<const char*, std::string>>{{"12.5", euro + "12.50"},
@@ -152,7 +152,7 @@ TEST(notifications_texts, durations_and_beginnings_are_short) {
 }
 
 TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_cost) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   const json::object payload{
       {"task_name", "Poem"},
       {"task_url", "https://x.test/1"},
@@ -175,7 +175,7 @@ TEST(notifications_texts, tell_the_beginning_of_the_result_its_duration_and_its_
 }
 
 TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   for (const auto id : known_workflows()) {
     const auto l = all.write(id, {{"task_name", "T"}, {"title", "T"}}, who("Ann", "a@b"), "https://app.test");
     EXPECT_FALSE(l.title.empty()) << id;
@@ -187,7 +187,7 @@ TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
 }
 
 TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   const json::object evil{
       {"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
   const auto l = all.write("promotional", evil, who("x"), "");
@@ -209,7 +209,7 @@ TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only
 }
 
 TEST(notifications_texts, a_line_of_text_that_introduces_an_address_goes_with_it) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   const json::object plain{{"title", "T"}, {"message", "M"}},
       labelled{{"title", "T"}, {"message", "M"}, {"action_label", "Read on"}, {"action_url", ""}};
   for (const auto& payload : {plain, labelled}) {
@@ -243,7 +243,7 @@ TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
 }
 
 TEST(notifications_texts, a_digest_tells_all_of_them) {
-  const auto all = texts::load("");
+  const auto all = templates::load("");
   const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},
                                       {{"task_name", "B"}, {"task_url", "https://x.test/2"}}};
   const auto l = all.write_digest("task-completed", two, who("Ann"), "https://app.test");
@@ -264,17 +264,17 @@ TEST(notifications_texts, come_from_an_operators_folder) {
   const auto write = [&](const char* name, const char* text) { std::ofstream(dir / name) << text; };
   write("task-completed.txt", "# ours\ntitle: Fertig: {{task_name}}\nmail:\nHallo {{first_name}}\n");
   write("notes.md", "anything");
-  const auto all = texts::load(dir.string());
+  const auto all = templates::load(dir.string());
   EXPECT_EQ(all.write("task-completed", {{"task_name", "T"}}, who("Ann"), "").title, "Fertig: T");
   EXPECT_EQ(all.write("task-failed", {{"task_name", "T"}}, who("Ann"), "").title, "Your task \"T\" didn't finish");
   write("task-failed.txt", "title: x\nsubject: y\n");
   try {
-    (void)texts::load(dir.string());
+    (void)templates::load(dir.string());
     FAIL();
   } catch (const ry::error& e) {
     EXPECT_NE(e.message().find("task-failed.txt: line 2 "), e.message().npos) << e.message();
   }
-  EXPECT_THROW((void)texts::load((dir / "nothing").string()), ry::error);
+  EXPECT_THROW((void)templates::load((dir / "nothing").string()), ry::error);
   EXPECT_THROW((void)parse_texts("body: x\n"), ry::error) << "no title";
   EXPECT_THROW((void)parse_texts("title: x\nmail:\na\nmail:\nb\n"), ry::error);
   std::filesystem::remove_all(dir);

@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 namespace {
 
-std::vector<std::string> texts(const json::value& list) {
+std::vector<std::string> strings_of(const json::value& list) {
   std::vector<std::string> out;
   for (const auto& v : list.as_array()) out.emplace_back(v.as_string());
   return out;
@@ -30,9 +30,9 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   const auto number = [&o](const char* key) { return o.at(key).as_int64(); };
   const auto string = [&o](const char* key) { return std::string(o.at(key).as_string()); };
   settings s;
-  s.allowed_modes = texts(o.at("allowed_modes"));
+  s.allowed_modes = strings_of(o.at("allowed_modes"));
   s.orchestrator = string("orchestrator");
-  const auto secrets = texts(o.at("webhook_secrets"));
+  const auto secrets = strings_of(o.at("webhook_secrets"));
   for (std::size_t i = 0; i < secrets.size(); ++i) {
     if (auto key = standard_webhooks::read_secret(secrets[i]))
       s.webhook_keys.push_back(*std::move(key));
@@ -45,8 +45,8 @@ settings read_settings(std::string_view text, ry::settings_faults& faults) {
   s.settings_url = string("settings_url");
   s.task_email_minutes = number("task_email_minutes");
   s.templates_dir = string("templates_dir");
-  s.urgent = texts(o.at("urgent"));
-  s.mandatory = texts(o.at("mandatory"));
+  s.urgent = strings_of(o.at("urgent"));
+  s.mandatory = strings_of(o.at("mandatory"));
   s.presence_seconds = number("presence_seconds");
   s.ttl_seconds = number("ttl_hours") * 3600;
   s.max_attempts = number("max_attempts");

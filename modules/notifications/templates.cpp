@@ -293,8 +293,8 @@ text_set parse_texts(std::string_view file) {
   return out;
 }
 
-texts texts::load(const std::string& dir) {
-  texts out;
+templates templates::load(const std::string& dir) {
+  templates out;
   for (const auto& [name, file] : builtin_texts) out.all_[std::string(name)] = parse_texts(file);
   if (dir.empty()) return out;
   std::error_code bad;
@@ -317,12 +317,13 @@ texts texts::load(const std::string& dir) {
   return out;
 }
 
-const text_set& texts::of(std::string_view workflow) const {
+const text_set& templates::of(std::string_view workflow) const {
   const auto found = all_.find(workflow);
   return found != all_.end() ? found->second : all_.find(otherwise)->second;
 }
 
-letter texts::write(std::string_view workflow, const json::object& payload, const person& who, const site& at) const {
+letter templates::write(std::string_view workflow, const json::object& payload, const person& who,
+                        const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(payload, who);
   add_site(values, at);
@@ -335,8 +336,8 @@ letter texts::write(std::string_view workflow, const json::object& payload, cons
   return finish(std::move(l));
 }
 
-letter texts::write_digest(std::string_view workflow, const std::vector<json::object>& payloads, const person& who,
-                           const site& at) const {
+letter templates::write_digest(std::string_view workflow, const std::vector<json::object>& payloads, const person& who,
+                               const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(who);
   add_site(values, at);

@@ -63,11 +63,11 @@ struct letter {
   std::string title, body, url, mail, html;
 };
 
-class texts {
+class templates {
  public:
   // dir: empty for the built-in templates; templates that it lacks are built-in. Reads the files; throws ry::error
   // naming the file.
-  static texts load(const std::string& dir);
+  static templates load(const std::string& dir);
 
   letter write(std::string_view workflow, const boost::json::object& payload, const person& who, const site& at) const;
   // Several notifications of one workflow in one e-mail, in order.

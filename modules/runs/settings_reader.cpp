@@ -51,9 +51,9 @@ std::optional<std::int64_t> duration_of(std::string_view text, std::int64_t most
 }
 
 // Reads the settings one by one. Reports invalid values as faults and continues without them.
-class reader {
+class settings_parser {
  public:
-  explicit reader(ry::settings_faults& faults) : faults_(faults) {}
+  explicit settings_parser(ry::settings_faults& faults) : faults_(faults) {}
 
   settings read(std::string_view text);
 
@@ -75,8 +75,8 @@ class reader {
   ry::settings_faults& faults_;
 };
 
-std::int64_t reader::whole(const json::object& o, std::string_view table, std::string_view key,
-                           std::int64_t otherwise) {
+std::int64_t settings_parser::whole(const json::object& o, std::string_view table, std::string_view key,
+                                    std::int64_t otherwise) {
   const json::value* v = o.if_contains(key);
   if (v == nullptr) return otherwise;
   if (v->is_int64()) return v->as_int64();
@@ -85,8 +85,8 @@ std::int64_t reader::whole(const json::object& o, std::string_view table, std::s
   return otherwise;
 }
 
-std::int64_t reader::seconds(const json::object& o, std::string_view key, std::int64_t otherwise, std::int64_t least,
-                             std::int64_t most) {
+std::int64_t settings_parser::seconds(const json::object& o, std::string_view key, std::int64_t otherwise,
+                                      std::int64_t least, std::int64_t most) {
   const json::value* v = o.if_contains(key);
   if (v == nullptr) return otherwise;
   std::optional<std::int64_t> given;
@@ -101,7 +101,7 @@ std::int64_t reader::seconds(const json::object& o, std::string_view key, std::i
   return otherwise;
 }
 
-void reader::read_provider(settings& out, std::string_view name, json::object config) {
+void settings_parser::read_provider(settings& out, std::string_view name, json::object config) {
   const std::string key = below("providers", name);
   if (name.find('/') != std::string_view::npos)
     return fault(key, "must have a name without '/': models are called <provider>/<model>");
@@ -121,7 +121,7 @@ void reader::read_provider(settings& out, std::string_view name, json::object co
   out.providers.push_back(std::move(p));
 }
 
-void reader::read_models(settings& out, const json::object& o) {
+void settings_parser::read_models(settings& out, const json::object& o) {
   const json::object models = object_at(o, "models");
   for (const auto& item : models)
     if (item.value().is_string()) out.models.emplace(std::string(item.key()), std::string(item.value().as_string()));
@@ -172,7 +172,7 @@ void reader::read_models(settings& out, const json::object& o) {
   }
 }
 
-void reader::check_model(const settings& s, std::string_view table, std::string_view name) {
+void settings_parser::check_model(const settings& s, std::string_view table, std::string_view name) {
   if (!s.target(name))
     fault(below(table, name),
           "is not a known model: neither an alias in runs.models nor \"<provider>/<model>\" with a "
@@ -180,7 +180,7 @@ void reader::check_model(const settings& s, std::string_view table, std::string_
               did_you_mean(s, name));
 }
 
-void reader::read_model_options(settings& out, const json::object& all) {
+void settings_parser::read_model_options(settings& out, const json::object& all) {
   for (const auto& item : all) {
     const std::string key = below("model_options", item.key());
     check_model(out, "model_options", item.key());
@@ -199,7 +199,7 @@ void reader::read_model_options(settings& out, const json::object& all) {
   }
 }
 
-void reader::read_prices(settings& out, const json::object& prices) {
+void settings_parser::read_prices(settings& out, const json::object& prices) {
   for (const auto& item : prices) {
     if (!item.value().is_object()) continue;
     const json::object& p = item.value().as_object();
@@ -215,7 +215,7 @@ void reader::read_prices(settings& out, const json::object& prices) {
   }
 }
 
-void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
+void settings_parser::read_fallbacks(settings& out, const json::object& fallbacks) {
   for (const auto& item : fallbacks) {
     const std::string key = below("fallbacks", item.key());
     check_model(out, "fallbacks", item.key());
@@ -236,7 +236,7 @@ void reader::read_fallbacks(settings& out, const json::object& fallbacks) {
   }
 }
 
-void reader::read_webhook(settings& out, std::string_view name, const json::object& o) {
+void settings_parser::read_webhook(settings& out, std::string_view name, const json::object& o) {
   const std::string at = below("webhooks", name);
   webhook_endpoint hook{std::string(name), module_json::text_of(o, "url"), {}, {}};
   if (!hook.url.starts_with("https://") && !hook.url.starts_with("http://"))
@@ -255,7 +255,7 @@ void reader::read_webhook(settings& out, std::string_view name, const json::obje
   out.webhooks.push_back(std::move(hook));
 }
 
-void reader::read_limits(settings& out, const json::object& o) {
+void settings_parser::read_limits(settings& out, const json::object& o) {
   out.sandbox_driver = module_json::text_of(o, "sandbox");
   out.system_prompt = module_json::text_of(o, "system_prompt");
   out.code_instructions = module_json::text_of(o, "code_instructions");
@@ -301,7 +301,7 @@ void reader::read_limits(settings& out, const json::object& o) {
     out.queue_percent[std::string(item.key())] = whole(percents, "queue_percent", item.key(), 100);
 }
 
-settings reader::read(std::string_view text) {
+settings settings_parser::read(std::string_view text) {
   settings out;
   const json::value root = text.empty() ? json::value(json::object()) : json::parse(text);
   if (!root.is_object()) throw std::invalid_argument("the settings of runs must be a table");
@@ -337,7 +337,7 @@ bool is_provider_key(std::string_view key) {
 }
 
 settings parse_settings(std::string_view text, ry::settings_faults& faults) {
-  return reader(faults).read(text);
+  return settings_parser(faults).read(text);
 }
 
 }  // namespace runs

@@ -70,7 +70,7 @@ void check_letter(const letter& l, const letter& plain) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const texts all = texts::load("");
+  static const templates all = templates::load("");
   static const std::string_view app = "https://app.example";
   std::string_view input = fuzz::view(data, size);
   const std::uint8_t choice = fuzz::take(input);

@@ -299,7 +299,7 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
   if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
   const auto entries = configured.modules();
   for (const auto& [module, on] : requested)
-    if (on || std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.name == module; }))
+    if (on || std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; }))
       with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
   auto fresh = load_config(with);
   if (!fresh.faults().empty()) return fail(409, fresh.faults().front().format());

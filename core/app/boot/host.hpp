@@ -34,6 +34,9 @@ namespace ry::app {
 // that do not exist answer RY_UNAVAILABLE.
 //
 // Threads: the main thread. The configuration must outlive it.
+// Event loops of commands that load modules but serve no clients.
+inline constexpr std::size_t loops_of_a_command = 1;
+
 class module_host {
  public:
   module_host(config::config& c, std::size_t loops);

@@ -81,7 +81,7 @@ void add_options(std::string& out, const CLI::App& command) {
 
 // ---- completions
 
-std::string joined(const std::vector<std::string>& all) {
+std::string space_separated(const std::vector<std::string>& all) {
   std::string out;
   for (const auto& one : all) out += (out.empty() ? "" : " ") + one;
   return out;
@@ -117,7 +117,7 @@ cases cases_of(const CLI::App& app, const std::string& before, const std::string
   walk(app, "", [&](const CLI::App& command, const std::string& path) {
     const std::string key = path.empty() ? "" : " " + path;
     if (!key.empty()) out.paths += (out.paths.empty() ? "\"" : "|\"") + key + "\"";
-    out.follow += "    \"" + key + "\") " + before + joined(words_of(command)) + after + " ;;\n";
+    out.follow += "    \"" + key + "\") " + before + space_separated(words_of(command)) + after + " ;;\n";
     for (const auto& o : options_of(command))
       for (const auto& n : o.all)
         if (!o.value.empty()) add(o.is_file ? out.files : out.values, n);

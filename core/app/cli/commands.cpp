@@ -28,7 +28,6 @@ namespace ry::app {
 namespace {
 
 // Creating modules needs no more than one loop.
-constexpr std::size_t one_loop = 1;
 constexpr long long longest_ttl_s = 10LL * 365 * 86'400;
 
 bool is_uuid(const std::string& text) {
@@ -111,7 +110,7 @@ exit_code check_configuration(const config_options& options, listing show, forma
   };
   if (!report_faults(c)) return refuse();
   observe::configure_log(log_settings(c));
-  module_host w(c, one_loop);
+  module_host w(c, loops_of_a_command);
   if (!w.prepare()) {
     for (const auto& m : w.modules.describe())
       if (m.state == module::module_state::refused) report.faults.push_back(m.reason);
@@ -234,7 +233,7 @@ exit_code list_modules(const config_options& options, modules_of which, client::
     whose = "no server answers at " + where.url + "; " + whose;
   }
   observe::configure_log(log_settings(c));
-  module_host w(c, one_loop);
+  module_host w(c, loops_of_a_command);
   const bool sound = w.prepare();
   print_modules(whose, boost::json::parse(module::to_json(w.modules.describe())).as_array(), as);
   return leave(w, sound ? exit_code::ok : exit_code::refused);
@@ -260,7 +259,7 @@ exit_code show_settings(const config_options& options, about what, format as) {
   auto c = load_config(options);
   if (!report_faults(c)) return exit_code::refused;
   observe::configure_log({observe::level::error, false});
-  module_host w(c, one_loop);
+  module_host w(c, loops_of_a_command);
   if (!w.prepare()) return leave(w, exit_code::refused);
   // The paths of an installation, so that the reference does not depend on where it is generated.
   const auto host = config::host_schema(default_places("/usr/bin"));

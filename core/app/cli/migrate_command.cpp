@@ -25,7 +25,6 @@ using state = db::migration_step::state;
 namespace {
 
 // Creating modules needs no more than one loop.
-constexpr std::size_t one_loop = 1;
 
 const char* to_string(const db::migration_step& s) {
   switch (s.is) {
@@ -141,7 +140,7 @@ exit_code migrate(const config_options& options, migrate_action action, format a
   const bool is_made = !is_private || db::embedded_postgres::exists(c.text("data_dir"));
   // The process that holds the data directory owns the private PostgreSQL. Any client may use an external one.
   if (is_private && (is_made || !looks_only)) place.emplace(c.text("data_dir"));
-  module_host w(c, one_loop);
+  module_host w(c, loops_of_a_command);
   if (!w.prepare()) return leave(w, exit_code::refused);
   const auto all = all_migrations(w.modules);
   if (looks_only && !is_made) {

@@ -1,12 +1,11 @@
 #include "core/app/client/api_call.hpp"
 
-#include <curl/curl.h>
-
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <memory>
 #include <new>
 
+#include "core/app/client/curl_handle.hpp"
 #include "core/app/client/run_view.hpp"
 
 namespace ry::app::client {
@@ -14,11 +13,6 @@ namespace ry::app::client {
 namespace json = boost::json;
 
 namespace {
-
-struct curl_deleter {
-  void operator()(CURL* c) const { curl_easy_cleanup(c); }
-  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
-};
 
 std::size_t take(char* data, std::size_t size, std::size_t n, void* to) {
   static_cast<std::string*>(to)->append(data, size * n);

@@ -13,8 +13,8 @@ namespace json = boost::json;
 namespace {
 
 // Longer than a server waits for its old generations with the longest reload.drain_seconds.
-constexpr std::chrono::seconds patience(3700);
-constexpr std::chrono::seconds short_patience(15);
+constexpr std::chrono::seconds longest_answer(3700);
+constexpr std::chrono::seconds longest_short_answer(15);
 constexpr const char* list_path = "/admin/modules";
 
 std::string number_of(const json::object& o, const char* key) {
@@ -61,7 +61,7 @@ bool is_served(const module_request& where) {
   api_call call;
   call.url = where.url;
   call.path = "/healthz";  // needs no token
-  call.patience = short_patience;
+  call.patience = longest_short_answer;
   call.trust = where.trust;
   return !get(call).nobody_listens;
 }
@@ -71,7 +71,7 @@ std::optional<json::array> loaded_modules(const module_request& request) {
   call.url = request.url;
   call.path = list_path;
   call.token = request.token;
-  call.patience = short_patience;
+  call.patience = longest_short_answer;
   call.trust = request.trust;
   const auto answer = get(call);
   auto v = answer.ok() ? parsed(answer.body) : json::value();
@@ -146,7 +146,7 @@ exit_code change_module(const module_request& request) {
   call.url = request.url;
   call.path = "/admin/modules/" + request.name + "/" + request.change;
   call.token = request.token;
-  call.patience = patience;
+  call.patience = longest_answer;
   call.trust = request.trust;
   const auto answer = post(call);
   if (!answer.ok()) {

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "core/app/client/api_call.hpp"
+#include "core/app/client/curl_handle.hpp"
 #include "core/app/client/run_view.hpp"
 #include "core/app/client/sse_reader.hpp"
 
@@ -28,7 +29,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 60s;  // without progress while the server is unreachable
+constexpr auto longest_outage = 60s;  // without progress while the server is unreachable
 constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
@@ -38,11 +39,6 @@ void on_interrupt(int) {
   g_interrupted = 1;
 }
 
-struct curl_deleter {
-  void operator()(CURL* c) const { curl_easy_cleanup(c); }
-  void operator()(curl_slist* l) const { curl_slist_free_all(l); }
-  void operator()(curl_mime* m) const { curl_mime_free(m); }
-};
 using handle = std::unique_ptr<CURL, curl_deleter>;
 using headers = std::unique_ptr<curl_slist, curl_deleter>;
 
@@ -207,7 +203,7 @@ class session {
       // A refused connection at the first attempt is final; a broken connection is retried.
       const bool broke = r.code == CURLE_RECV_ERROR || r.code == CURLE_SEND_ERROR || r.code == CURLE_GOT_NOTHING ||
                          r.code == CURLE_PARTIAL_FILE;
-      if ((busy || broke) && clock::now() - begun < patience) {
+      if ((busy || broke) && clock::now() - begun < longest_outage) {
         wait(pause);
         if (g_interrupted) return exit_code::interrupted;
         continue;
@@ -280,7 +276,7 @@ class session {
         say("runyard: the stream was refused (" + std::to_string(r.status) + "): " + detail_of(refusal));
         return exit_code::failed;
       }
-      if (clock::now() - progress > patience) {
+      if (clock::now() - progress > longest_outage) {
         say("runyard: the stream was lost and does not come back; the run " + run_id_ + " may go on" +
             (r.reason.empty() ? "" : " (" + r.reason + ")"));
         return exit_code::failed;

@@ -4,6 +4,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "core/app/config/schema_lookup.hpp"
+
 namespace ry::app::config {
 
 namespace json = boost::json;
@@ -15,15 +17,6 @@ bool is_table(const node& n) {
 }
 
 // The schema of one key; nullptr if the table has no such key or allows any value there.
-const json::value* schema_of(const json::value& table, std::string_view key) {
-  const auto* o = table.if_object();
-  const auto* properties = o ? o->if_contains("properties") : nullptr;
-  if (const auto* known = properties ? properties->if_object() : nullptr)
-    if (const auto* s = known->if_contains(key)) return s;
-  const auto* rest = o ? o->if_contains("additionalProperties") : nullptr;
-  return rest && rest->is_object() ? rest : nullptr;
-}
-
 // Whether the schema allows a node of this kind, a table or a single value.
 bool has_room_for(const node& n, const json::value& schema) {
   const auto* type = schema.as_object().if_contains("type");

@@ -4,17 +4,13 @@
 #include <vector>
 
 #include "core/app/config/nearest.hpp"
+#include "core/app/config/schema_lookup.hpp"
 
 namespace ry::app::config {
 
 namespace json = boost::json;
 
 namespace {
-
-const json::value* member(const json::value& v, std::string_view key) {
-  const auto* o = v.if_object();
-  return o ? o->if_contains(key) : nullptr;
-}
 
 std::vector<std::string> texts(const json::value& rule, std::string_view key) {
   std::vector<std::string> out;
@@ -23,13 +19,6 @@ std::vector<std::string> texts(const json::value& rule, std::string_view key) {
     for (const auto& one : *all)
       if (one.is_string()) out.emplace_back(one.get_string());
   return out;
-}
-
-const json::value* schema_of(const json::value& schema, std::string_view key) {
-  const auto* properties = member(schema, "properties");
-  if (const auto* own = properties ? member(*properties, key) : nullptr) return own;
-  const auto* others = member(schema, "additionalProperties");
-  return others && others->is_object() ? others : nullptr;
 }
 
 // "accounts.tier" -> "tier"

@@ -2,6 +2,7 @@
 
 #include "core/app/config/name_check.hpp"
 #include "core/app/config/nearest.hpp"
+#include "core/app/config/schema_lookup.hpp"
 
 #include <algorithm>
 #include <boost/json/array.hpp>
@@ -18,11 +19,6 @@ namespace {
 
 constexpr std::string_view mask = "********";
 constexpr std::size_t longest_for_pattern = 4096;  // std::regex recurses per character
-
-const json::value* member(const json::value& schema, std::string_view key) {
-  const auto* o = schema.if_object();
-  return o ? o->if_contains(key) : nullptr;
-}
 
 bool flag(const json::value& schema, std::string_view key) {
   const auto* v = member(schema, key);

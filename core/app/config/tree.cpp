@@ -6,8 +6,8 @@ namespace ry::app::config {
 
 namespace {
 
-bool is_bare(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return config::is_bare(c); });
+bool is_bare_key(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) { return is_bare(c); });
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string to_text(const key_path& path) {
       continue;
     }
     if (!out.empty()) out += '.';
-    if (is_bare(part)) {
+    if (is_bare_key(part)) {
       out += part;
     } else {
       out += '"' + part + '"';

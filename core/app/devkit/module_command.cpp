@@ -19,8 +19,7 @@ namespace ry::app {
 
 namespace {
 
-constexpr std::size_t one_loop = 1;
-constexpr auto short_stop = std::chrono::seconds(2);
+constexpr auto command_stop = std::chrono::seconds(2);
 
 // The outgoing services that a command needs in addition to a host that only creates modules. Ends before the
 // module_host.
@@ -30,7 +29,7 @@ struct outgoing {
     w.rt.http_client = &egress;
   }
   ~outgoing() {
-    shop.modules.stop(std::chrono::system_clock::now() + short_stop);
+    shop.modules.stop(std::chrono::system_clock::now() + command_stop);
     egress.stop();
     shop.loops.stop_and_join();
   }
@@ -92,7 +91,7 @@ exit_code run(module_host& w, std::string_view command, const std::string& argum
 exit_code carry_out(config::config& c, std::string_view command, const boost::json::object& arguments,
                     std::string* report = nullptr) {
   observe::configure_log({observe::level::error, false});
-  module_host w(c, one_loop);
+  module_host w(c, loops_of_a_command);
   exit_code code = exit_code::refused;
   {
     // Created before the modules: drivers register certificates with the client when they are opened.

@@ -89,7 +89,7 @@ void write_project(const fs::path& from, const fs::path& to, const std::string& 
   }
 }
 
-std::string joined(const std::vector<std::string>& all) {
+std::string comma_separated(const std::vector<std::string>& all) {
   std::string out;
   for (const auto& each : all) out += (out.empty() ? "" : ", ") + each;
   return out;
@@ -99,7 +99,7 @@ std::string fault_of(const new_module& what) {
   const auto has = [](const auto& all, const auto& one) { return std::find(all.begin(), all.end(), one) != all.end(); };
   if (!module::valid_module_name(what.name))
     return "the name must be a small letter, then small letters, digits and _ (at most 63): " + what.name;
-  if (!has(template_languages(), what.lang)) return "--lang must be one of " + joined(template_languages());
+  if (!has(template_languages(), what.lang)) return "--lang must be one of " + comma_separated(template_languages());
   const auto clash = [&](std::span<const std::string_view> words, const char* where) {
     return has(words, what.name) ? what.name + where + "; choose another name" : std::string();
   };
@@ -109,7 +109,7 @@ std::string fault_of(const new_module& what) {
   if (fault.empty()) fault = clash(targets_of_cmake, " is a target of every CMake project");
   if (!fault.empty()) return fault;
   if (const auto why = taken_by(what.name); !why.empty()) return "no module can be called " + what.name + ": " + why;
-  if (!has(template_kinds(), what.kind)) return "--kind must be one of " + joined(template_kinds());
+  if (!has(template_kinds(), what.kind)) return "--kind must be one of " + comma_separated(template_kinds());
   return {};
 }
 

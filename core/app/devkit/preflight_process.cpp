@@ -27,7 +27,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr auto quiet_time = std::chrono::seconds(1);
+constexpr auto quiesce_time = std::chrono::seconds(1);
 
 std::string all_of_standard_input() {
   std::string out;
@@ -56,7 +56,7 @@ void live(const std::string& path, const std::function<void(std::string_view)>& 
     shop.rt.facts[std::string(key)] = std::string(value.as_string());
   const auto why = one->create(std::string(given.at("settings").as_string()));
   tell(creating.done);
-  bool ended = one->quiesce(steady::now() + quiet_time);
+  bool ended = one->quiesce(steady::now() + quiesce_time);
   if (ended && why.empty()) ended = one->destroy();  // the server, too, keeps running if destroy() does not end
   tell(destroying.done);
   if ((seen.facts->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();

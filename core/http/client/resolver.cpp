@@ -29,6 +29,7 @@ struct resolver::state {
     done_fn done;
   };
   struct name {
+    explicit name(named_by b) : by(b) {}
     named_by by;  // the_operator if at least one waiter is the operator's
     bool in_progress = false;
     std::vector<waiting> waiters;

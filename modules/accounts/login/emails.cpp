@@ -61,6 +61,7 @@ letter written(std::string subject, const contents& c) {
 // The account chose only the name; all other text is ours.
 std::vector<std::string> lines_of(const std::vector<listed_key>& keys) {
   std::vector<std::string> out;
+  out.reserve(keys.size());
   for (const auto& k : keys) {
     out.push_back("\"" + k.name + "\" (ry_" + k.id + "), " +
                   (k.last_used.empty() ? "never used" : "last used " + k.last_used));

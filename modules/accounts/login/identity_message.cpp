@@ -27,7 +27,7 @@ bool is_moment(std::string_view text) {
   return true;
 }
 
-bool is_verified(const json::object& user) {
+bool has_verified_address(const json::object& user) {
   if (user.contains("email_verified")) return is_true(&user, "email_verified");
   return is_moment(clean_member(&user, "email_confirmed_at", 64));
 }
@@ -87,7 +87,7 @@ identity read_user(const json::object& user) {
   identity out;
   out.subject = subject_of(user);
   out.id = ry::uuid::parse(out.subject);
-  mailbox box{clean_member(&user, "email", 320), is_verified(user)};
+  mailbox box{clean_member(&user, "email", 320), has_verified_address(user)};
   if (box.email.empty()) box = primary_of(user);
   if (!box.email.empty()) {
     const auto a = parse_address(box.email);

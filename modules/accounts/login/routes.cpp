@@ -67,7 +67,7 @@ std::string token_in_cookie(const ry::request& r) {
   return {};
 }
 
-void refuse_api_key(const ry::request& r) {
+void require_login(const ry::request& r) {
   if (ry::view(r.principal()->auth_kind) == "api_key") {
     throw ry::forbidden("accounts.needs_token", "An API key may not change how its owner logs in");
   }
@@ -231,7 +231,7 @@ ry::task<ry::response> login_routes::finish_reset(ry::request r) {
 }
 
 ry::task<ry::response> login_routes::change_password(ry::request r) {
-  refuse_api_key(r);
+  require_login(r);
   need_json(r);
   const body b(r.body(), {"current_password", "new_password", "keep_api_keys"});
   auto present = password_in(b, "current_password");
@@ -251,7 +251,7 @@ ry::task<ry::response> login_routes::list_sessions(ry::request r) {
 }
 
 ry::task<ry::response> login_routes::end_session(ry::request r) {
-  refuse_api_key(r);
+  require_login(r);
   const auto id = ry::require_uuid(r.param("id"));
   const auto me = co_await people_.of(r.principal());
   co_await logins_.all_sessions().end(me->id, id, std::nullopt);
@@ -259,7 +259,7 @@ ry::task<ry::response> login_routes::end_session(ry::request r) {
 }
 
 ry::task<ry::response> login_routes::end_all_sessions(ry::request r) {
-  refuse_api_key(r);
+  require_login(r);
   const auto text = r.query("revoke_api_keys").value_or("false");
   const bool revokes = ry::iequals(text, "true");
   if (!revokes && !ry::iequals(text, "false")) throw body::invalid("revoke_api_keys", "must be true or false");

@@ -19,7 +19,7 @@ void number(const json::object& o, const char* name, auto& out) {
   }
 }
 
-bool is_web_address(std::string_view s) {
+bool is_http_url(std::string_view s) {
   return s.substr(0, 8) == "https://" || s.substr(0, 7) == "http://";
 }
 
@@ -121,7 +121,7 @@ login_settings read_login_settings(const json::object& settings, std::string_vie
   if (out.verify == verification::email && !out.setup_code.empty()) {
     faults.add("login.setup_code", "requires login.verify = \"none\"");
   }
-  if (out.verify == verification::email && !is_web_address(out.app_url)) {
+  if (out.verify == verification::email && !is_http_url(out.app_url)) {
     faults.add("local_login",
                "needs the address that links in mails begin with: set http.public_url or "
                "accounts.login.app_url (https://...)");

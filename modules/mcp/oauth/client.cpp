@@ -4,6 +4,7 @@
 
 #include "challenge.hpp"
 #include "crypto.hpp"
+#include "oauth_error.hpp"
 #include "url.hpp"
 
 namespace mcp::oauth {
@@ -22,10 +23,6 @@ bool printable(std::string_view s) {
 bool visible(std::string_view s) {
   return !s.empty() && s.size() <= most_text &&
          std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
-}
-
-ry::error trouble(std::string what) {
-  return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
 }
 
 std::string form_text(const parameters& p) {
@@ -237,7 +234,7 @@ json::object read_answer(std::uint32_t http_status, std::string_view body, const
                     what)
         .with_detail(json::serialize(detail));
   }
-  if (o == nullptr) throw trouble(where + " did not respond with a JSON object");
+  if (o == nullptr) throw protocol_error(where + " did not respond with a JSON object");
   return std::move(*o);
 }
 
@@ -253,7 +250,7 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
   t.scope = scope_text(scopes_of(text_of(o, "scope")));
   if (!visible(t.access) || !ry::iequals(text_of(o, "token_type"), "bearer") ||
       (!t.refresh.empty() && !visible(t.refresh))) {
-    throw trouble(where + " returned no usable bearer token");
+    throw protocol_error(where + " returned no usable bearer token");
   }
   if (const auto life = seconds_of(o.if_contains("expires_in")); life >= 0) {
     t.expires_us = now_us + std::min(life, most_life_s) * 1'000'000;
@@ -277,7 +274,7 @@ std::string read_assertion(std::uint32_t http_status, std::string_view body, std
   const auto o = read_answer(http_status, body, where);
   auto assertion = text_of(o, "access_token");
   if (!visible(assertion) || text_of(o, "issued_token_type") != assertion_type) {
-    throw trouble(where + " returned no identity assertion (" + assertion_type + ")");
+    throw protocol_error(where + " returned no identity assertion (" + assertion_type + ")");
   }
   return assertion;
 }
@@ -334,7 +331,7 @@ client read_registration(std::uint32_t http_status, std::string_view body, std::
   const bool secret = c.auth_method == "client_secret_basic" || c.auth_method == "client_secret_post";
   const bool known = c.auth_method.empty() || c.auth_method == "none" || (secret && !c.secret.empty());
   if (!visible(c.id) || (!c.secret.empty() && !printable(c.secret)) || !known) {
-    throw trouble(where + " returned no usable registration");
+    throw protocol_error(where + " returned no usable registration");
   }
   return c;
 }
@@ -367,8 +364,8 @@ authorization authorization_request(const server_metadata& as, const client& c, 
   const bool more = as.authorization_endpoint.find('?') != std::string::npos;
   a.url = as.authorization_endpoint + (more ? "&" : "?") + query;
   if (a.url.size() > most_user_url) {
-    throw trouble("users cannot be sent to the authorization server " + as.issuer +
-                  ": the address is too long with all the scopes that are wanted");
+    throw protocol_error("users cannot be sent to the authorization server " + as.issuer +
+                         ": the address is too long with all the scopes that are wanted");
   }
   return a;
 }

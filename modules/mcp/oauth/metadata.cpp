@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "challenge.hpp"
+#include "oauth_error.hpp"
 #include "url.hpp"
 
 namespace mcp::oauth {
@@ -13,10 +14,6 @@ using mcp_transport::url_parts;
 
 constexpr std::size_t most_url = 2048;
 constexpr std::size_t most_methods = 32;
-
-ry::error trouble(std::string what) {
-  return ry::error(RY_DATA_LOSS, "mcp.oauth", std::move(what));
-}
 
 std::optional<url_parts> parsed(std::string_view text) {
   return text.size() <= most_url ? parse_url(text) : std::nullopt;
@@ -33,9 +30,9 @@ json::object object_in(std::string_view body, std::string_view what) {
   try {
     v = parse(body);
   } catch (const ry::error&) {
-    throw trouble("its " + std::string(what) + " is not valid JSON");
+    throw protocol_error("its " + std::string(what) + " is not valid JSON");
   }
-  if (!v.is_object()) throw trouble("its " + std::string(what) + " is not a JSON object");
+  if (!v.is_object()) throw protocol_error("its " + std::string(what) + " is not a JSON object");
   return std::move(v.get_object());
 }
 
@@ -130,14 +127,14 @@ resource_metadata read_resource_metadata(std::string_view body, std::string_view
     return here == above || here.starts_with(above + "/");
   };
   if (!server || !resource || resource->has_fragment || !server->same_origin(*resource) || !inside()) {
-    throw trouble("its metadata names another resource: " + m.resource.substr(0, 200));
+    throw protocol_error("its metadata names another resource: " + m.resource.substr(0, 200));
   }
   const auto servers = texts_in(o, "authorization_servers", 1);
-  if (servers.empty()) throw trouble("its metadata names no authorization server");
+  if (servers.empty()) throw protocol_error("its metadata names no authorization server");
   m.authorization_server = servers.front();
   if (!usable(m.authorization_server, allowed)) {
-    throw trouble("its metadata names an authorization server that is not usable: " +
-                  m.authorization_server.substr(0, 200));
+    throw protocol_error("its metadata names an authorization server that is not usable: " +
+                         m.authorization_server.substr(0, 200));
   }
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
   return m;
@@ -149,13 +146,13 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   server_metadata m = server_metadata_from(o);
   const bool trusted = !pinned.empty() && (same_issuer(m.issuer, pinned) || same_issuer(issuer, pinned));
   if (!same_issuer(m.issuer, issuer) && !trusted) {
-    throw trouble("the metadata of the authorization server " + std::string(issuer) +
-                  " names another issuer: " + m.issuer.substr(0, 200) +
-                  "; if that issuer is correct, set it as `issuer` of the profile or the integration");
+    throw protocol_error("the metadata of the authorization server " + std::string(issuer) +
+                         " names another issuer: " + m.issuer.substr(0, 200) +
+                         "; if that issuer is correct, set it as `issuer` of the profile or the integration");
   }
   const auto need = [&](const std::string& url, const char* what) {
     if (!usable(url, allowed)) {
-      throw trouble("the authorization server " + std::string(issuer) + " names no usable " + what);
+      throw protocol_error("the authorization server " + std::string(issuer) + " names no usable " + what);
     }
   };
   need(m.token_endpoint, "token endpoint");
@@ -166,7 +163,7 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   need(m.authorization_endpoint, "authorization endpoint");
   const auto methods = texts_in(o, "code_challenge_methods_supported", most_methods);
   if (std::find(methods.begin(), methods.end(), "S256") == methods.end()) {
-    throw trouble("the authorization server " + std::string(issuer) + " does not offer PKCE with S256");
+    throw protocol_error("the authorization server " + std::string(issuer) + " does not offer PKCE with S256");
   }
   return m;
 }

@@ -38,7 +38,7 @@ bool is_instant(std::string_view text) {
                           std::all_of(rest.begin() + 1, rest.end(), [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-ry::error nothing_there() {
+ry::error notification_not_found() {
   return ry::not_found("notifications.not_found", "Notification not found");
 }
 
@@ -91,7 +91,7 @@ ry::task<ry::response> admin_routes::trigger(ry::request r) {
   if (account) who = co_await context_.repo.find_person(*account);
   if (!who) throw ry::not_found("notifications.subscriber", "Subscriber not found");
   auto what = notification_event_from_template(workflow, pattern, *who);
-  require_title(context_.texts.write(workflow, what.payload, *who, context_.at));
+  require_title(context_.templates.write(workflow, what.payload, *who, context_.at));
   co_return co_await notify_one(std::string(r.subject()), *account, std::move(what), *who);
 }
 
@@ -157,7 +157,7 @@ ry::task<ry::response> admin_routes::show(ry::request r) {
   require_open(context_);
   const auto id = ry::require_uuid(r.param("id"));
   const auto doc = co_await context_.repo.details(id);
-  if (!doc) throw nothing_there();
+  if (!doc) throw notification_not_found();
   co_return ry::response::json(*doc);
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t accounts_at_once = 200;
 constexpr std::uint64_t paused_ms = 15'000;
 
-ry::error nothing_there() {
+ry::error broadcast_not_found() {
   return ry::not_found("notifications.not_found", "Broadcast not found");
 }
 
@@ -57,13 +57,13 @@ void broadcasts::add_to(ry::registrar& reg) {
 void broadcasts::require_title_for(const std::string& workflow, const json::object& pattern,
                                    const person& sample) const {
   const auto what = notification_event_from_template(workflow, pattern, sample);
-  require_title(context_.texts.write(workflow, what.payload, sample, context_.at));
+  require_title(context_.templates.write(workflow, what.payload, sample, context_.at));
 }
 
 ry::task<ry::response> broadcasts::dry_run(std::string workflow, json::object pattern, person sample) const {
   const auto audience = co_await context_.repo.audience(workflow);
   const auto what = notification_event_from_template(workflow, pattern, sample);
-  const auto words = context_.texts.write(workflow, what.payload, sample, context_.at);
+  const auto words = context_.templates.write(workflow, what.payload, sample, context_.at);
   json::object shown{{"title", words.title},
                      {"body", words.body},
                      {"action_url", words.url},
@@ -97,7 +97,7 @@ ry::task<ry::response> broadcasts::show(ry::request r) {
   require_open(context_);
   const auto id = ry::require_uuid(r.param("id"));
   const auto doc = co_await context_.repo.broadcast_details(id);
-  if (!doc) throw nothing_there();
+  if (!doc) throw broadcast_not_found();
   co_return ry::response::json(*doc);
 }
 
@@ -105,7 +105,7 @@ ry::task<ry::response> broadcasts::steer(ry::request r, const char* action) {
   require_open(context_);
   const auto id = ry::require_uuid(r.param("id"));
   const auto state = co_await context_.repo.steer_broadcast(std::string(r.subject()), id, action);
-  if (!state) throw nothing_there();
+  if (!state) throw broadcast_not_found();
   if (state->empty()) {
     throw ry::conflict("notifications.broadcast_state",
                        "The broadcast has ended, or its state does not allow this action");

@@ -62,6 +62,7 @@ std::vector<Result> own(const ry_notify_result* first, std::size_t n, std::size_
 
 std::vector<ry_notify_token> views_of(const std::vector<ry::notify::token>& all) {
   std::vector<ry_notify_token> out;
+  out.reserve(all.size());
   for (const auto& t : all) out.push_back(t.view());
   return out;
 }
@@ -209,9 +210,9 @@ ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators
                                                                    ry::cancel_token off) const {
   letter words;
   if (t.gathered.empty()) {
-    words = context_.texts.write(t.workflow, t.payload, t.who, context_.at);
+    words = context_.templates.write(t.workflow, t.payload, t.who, context_.at);
   } else {
-    words = context_.texts.write_digest(t.workflow, t.gathered, t.who, context_.at);
+    words = context_.templates.write_digest(t.workflow, t.gathered, t.who, context_.at);
     for (auto& item : t.gathered) item.erase(details_member);
     json::array items(t.gathered.begin(), t.gathered.end());
     t.payload = {{"first_name", t.who.first_name()}, {"count", items.size()}, {"items", std::move(items)}};
@@ -371,6 +372,7 @@ ry::task<ry::job_outcome> delivery_worker::follow(ry::job) {
     const auto due = co_await context_.repo.due_to_follow(most_followed);
     if (due.empty()) co_return ry::job_outcome::done();
     std::vector<ry_notify_sent> views;
+    views.reserve(due.size());
     for (const auto& d : due) views.push_back(d.what.view());
     auto asked = co_await ry::call<ry::notify::results, const ry_notify_result*, std::size_t, std::size_t>(
         [&](ry_exec* exec, ry_notify_results_fn fn, void* p) {

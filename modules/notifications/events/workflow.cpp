@@ -56,7 +56,7 @@ notification_event task_end(std::string_view kind, const json::object& event, co
     if (const auto* v = event.if_contains(name); v != nullptr && v->is_int64() && v->get_int64() >= 0)
       out.details[name] = *v;
   }
-  if (auto result = module_json::text_of(event, "result"); !result.empty()) out.details["result"] = std::move(result);
+  if (auto result = module_json::text_of(event, "result"); !result.empty()) out.details["result"] = result;
   out.thread_id = module_json::text_of(event, "thread_id");
   const auto* viewed = event.if_contains("viewed");
   out.viewed = viewed != nullptr && viewed->is_bool() && viewed->get_bool();

@@ -18,7 +18,7 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::size_t most_at_once = 100;  // messages in one request to Expo
+constexpr std::size_t messages_per_request = 100;  // messages in one request to Expo
 constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
 constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
 constexpr std::uint64_t most_answer_bytes = 1024 * 1024;
@@ -133,8 +133,8 @@ ry::task<results> sender::send(notification n) const {
       out.push_back(std::move(r));
     }
   }
-  for (std::size_t i = 0; i < expo.size(); i += most_at_once) {
-    const auto end = expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + most_at_once));
+  for (std::size_t i = 0; i < expo.size(); i += messages_per_request) {
+    const auto end = expo.begin() + static_cast<std::ptrdiff_t>(std::min(expo.size(), i + messages_per_request));
     std::vector<std::string> some(expo.begin() + static_cast<std::ptrdiff_t>(i), end);
     add(some, to_expo(n, some));
   }

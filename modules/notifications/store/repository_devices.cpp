@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t most_at_once = 100;
+constexpr std::int64_t devices_per_query = 100;
 constexpr std::string_view mask = "***";
 
 }  // namespace
@@ -107,7 +107,7 @@ ry::task<void> repository::seal_devices() const {
                                        "select provider, name, token, sealed from notifications.device_token"
                                        " where fingerprint_key is distinct from $1 and (provider, name) > ($2, $3)"
                                        " order by provider, name limit $4",
-                                       vault_.fingerprint_key(), after_provider, after_name, most_at_once))
+                                       vault_.fingerprint_key(), after_provider, after_name, devices_per_query))
             .value();
     for (const auto r : rows) {
       after_provider = r.text("provider");
@@ -121,7 +121,7 @@ ry::task<void> repository::seal_devices() const {
       }
       co_await seal_device(after_provider, after_name, std::string(r.text("token")), std::move(plain));
     }
-    if (rows.size() < static_cast<std::size_t>(most_at_once)) break;
+    if (rows.size() < static_cast<std::size_t>(devices_per_query)) break;
   }
   co_await seal_deliveries();
 }
@@ -132,7 +132,7 @@ ry::task<void> repository::seal_deliveries() const {
                            {RY_DB_READ_ONLY},
                            "select array_agg(id)::text as ids, token from (select id, token from notifications.delivery"
                            "   where token <> '' and token not like 'fp:%' order by id limit $1) d group by token",
-                           most_at_once))
+                           devices_per_query))
                           .value();
     if (rows.empty()) co_return;
     for (const auto r : rows) {

@@ -16,7 +16,7 @@ constexpr int most_rounds = 3;
 constexpr std::int64_t summary_tokens = 2048;
 constexpr std::int64_t summary_tries = 2;
 
-struct summary {
+struct summary_result {
   bool interrupted = false;
   std::string text;  // empty: the model could not be asked, or returned no text
   token_usage usage;  // of all attempts
@@ -24,9 +24,9 @@ struct summary {
 };
 
 // Uses the model that will continue the run.
-ry::task<summary> summarise(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
-                            std::string text) {
-  summary out;
+ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
+                                   std::string text) {
+  summary_result out;
   const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
   const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
   for (std::int64_t tries = 1;; ++tries) {
@@ -94,7 +94,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
       continue;
     }
     const std::string text = transcript(messages, count, room);
-    const summary made = co_await summarise(p, run, by, text);
+    const summary_result made = co_await summarise(p, run, by, text);
     const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.charged);
     bill(*run, made.usage, charge);
     if (made.interrupted) {

@@ -43,7 +43,7 @@ scaled_ptr read_output(std::string_view output) {
   return out->data.empty() ? nullptr : out;
 }
 
-std::string_view problem_of(extractor_result::end how) {
+std::string_view scaling_problem(extractor_result::end how) {
   switch (how) {
     case extractor_result::end::no_sandbox:
     case extractor_result::end::unavailable:
@@ -108,7 +108,7 @@ ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std:
     if (out)
       context_.images.put(key, out);
     else
-      out = problem(problem_of(result.how));
+      out = problem(scaling_problem(result.how));
     if (out->problem.empty())
       context_.ctx.info("an image was scaled down", {{"run", run_->who.run.to_string()},
                                                      {"media_type", out->media_type},

@@ -13,7 +13,7 @@ namespace runs {
 namespace {
 
 // Limit for one answer: text, reasoning and arguments. Far above real answers; an answer is in memory several times.
-constexpr std::size_t most_bytes = 16 * 1024 * 1024;
+constexpr std::size_t most_answer_bytes = 16 * 1024 * 1024;
 // Each chunk becomes an event. Many times the tokens of the longest answers, but bounds the log.
 constexpr std::size_t most_pieces = 500'000;
 // Time for a driver to end a cancelled answer.
@@ -84,7 +84,7 @@ ry_status model_call::start(std::string_view request_json) {
       (void)ry::guard([&] {
         self->message_ = "The model's answer " + (self->pieces_ > most_pieces
                                                       ? "has more than " + std::to_string(most_pieces) + " pieces"
-                                                      : "is longer than " + size_text(most_bytes));
+                                                      : "is longer than " + size_text(most_answer_bytes));
       });
     }
     self->count(self->status_);
@@ -130,13 +130,13 @@ void model_call::count(ry_status st) const {
 
 bool model_call::fits(std::size_t bytes) {
   bytes_ += bytes;
-  if (bytes_ <= most_bytes && ++pieces_ <= most_pieces) return true;
+  if (bytes_ <= most_answer_bytes && ++pieces_ <= most_pieces) return true;
   return stop_too_long();
 }
 
 // Blocks repeat the reasoning text, so they are counted separately.
 bool model_call::keeps(std::size_t bytes) {
-  if (bytes <= most_bytes - std::min(most_bytes, reasoning_.size())) return true;
+  if (bytes <= most_answer_bytes - std::min(most_answer_bytes, reasoning_.size())) return true;
   return stop_too_long();
 }
 

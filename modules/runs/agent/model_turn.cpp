@@ -21,7 +21,7 @@ using run_ptr = std::shared_ptr<live_run>;
 
 constexpr int most_narrowings = 2;
 
-ry::task<std::string> system_prompt(module_context& p, run_ptr run) {
+ry::task<std::string> read_system_prompt(module_context& p, run_ptr run) {
   const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
   ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
@@ -109,7 +109,7 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
   if (target) by.provider = p.providers.find(target->provider);
   if (!by.provider) co_return;
   by.model = target->model;
-  std::string prompt = co_await system_prompt(p, run);
+  std::string prompt = co_await read_system_prompt(p, run);
   out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
   prompt += instructions_section(catalog->instructions, most_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);

@@ -87,7 +87,7 @@ run_filter read_run_filter(const query_parameters& given) {
   for (const auto& [name, value] : given) {
     if (name == "limit" || name == "cursor") continue;
     const auto known =
-        std::find_if(parameters.begin(), parameters.end(), [&](const parameter& p) { return name == p.name; });
+        std::find_if(parameters.begin(), parameters.end(), [&name = name](const parameter& p) { return name == p.name; });
     if (known == parameters.end()) refuse_unknown(name);
     std::optional<std::string>& to = out.*known->member;
     if (to) refuse(name + " is given twice");

@@ -76,11 +76,6 @@ enum class body_kind { none, some };
   throw e;
 }
 
-// The run exists, though it may have to wait.
-bool granted(const start_outcome& o) {
-  return o.outcome == "ok" || o.outcome == "queued";
-}
-
 class form_hash {
  public:
   form_hash() { crypto_generichash_init(&state_, nullptr, 0, size); }
@@ -232,7 +227,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.max_waiting = context_.config.max_waiting_runs;
   event_text(a.first_event, 1, "status").text("status", "running");
 
-  start_outcome run;
+  start_result run;
   std::optional<upload_parser> intake;
   for (int attempt = 1;; ++attempt) {
     try {
@@ -247,24 +242,24 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       if (e.status() != RY_ALREADY_EXISTS || attempt == 5) throw;
     }
   }
-  if (run.outcome == "thread_not_found") co_await name_the_missing(a, run);
-  const bool queued = run.outcome == "queued";
+  if (run.outcome == start_outcome::thread_not_found) co_await name_the_missing(a, run);
+  const bool queued = run.outcome == start_outcome::queued;
   note(run);
-  if (run.outcome == "ok" || queued)
+  if (is_granted(run.outcome))
     prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_, w.who),
                  context_.ctx.mono_us());
   std::string place;
-  if (run.outcome == "ok" && run.fence == 0)
+  if (run.outcome == start_outcome::ok && run.fence == 0)
     leave_to_queue();
-  else if (run.outcome == "ok")
+  else if (run.outcome == start_outcome::ok)
     begin(w, run, request.exec());
   else if (queued)
     place = run.detail;
-  else if (run.outcome == "replay")
+  else if (run.outcome == start_outcome::replay)
     place = (co_await context_.repo.first_place(run.run_id)).value();
   else
     refuse(w, run);
-  if (intake && granted(run)) co_await place_files(w, *intake, run);
+  if (intake && is_granted(run.outcome)) co_await place_files(w, *intake, run);
 
   const std::int64_t took = context_.ctx.mono_us() - begun;
   std::string body = "{\"thread_id\":\"" + run.thread_id + "\",\"agent_run_id\":\"" + run.run_id +
@@ -277,7 +272,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   body += "}";
   ry::response out = ry::response::json(200, std::move(body));
   out.header("Server-Timing", "setup;dur=" + milliseconds_text(took));
-  if (run.outcome == "replay") out.header("Idempotency-Replayed", "true");
+  if (run.outcome == start_outcome::replay) out.header("Idempotency-Replayed", "true");
   co_return out;
 }
 
@@ -298,10 +293,10 @@ ry::task<void> start_route::check_prompt_rate(work& w) {
 }
 
 // The caller's thread exists, but in another project than the start names.
-ry::task<void> start_route::name_the_missing(const start_arguments& a, start_outcome& run) const {
+ry::task<void> start_route::name_the_missing(const start_arguments& a, start_result& run) const {
   if (!a.form.thread_id || !a.form.project_id) co_return;
   ry::result<std::optional<std::string>> thread = co_await context_.repo.thread_json(a.account, *a.form.thread_id);
-  if (thread.value()) run.outcome = "project_not_found";
+  if (thread.value()) run.outcome = start_outcome::project_not_found;
 }
 
 ry::task<bool> start_route::repeats(work& w) {
@@ -318,9 +313,9 @@ ry::task<void> start_route::without_room(work& w) {
   if (!answered) context_.places.refuse();
 }
 
-ry::task<start_outcome> start_route::decide(work& w) {
+ry::task<start_result> start_route::decide(work& w) {
   if (!w.args.form.prompt.empty()) w.args.body = user_body(w.args.form.prompt);
-  start_outcome out;
+  start_result out;
   if (w.args.form.on_busy == busy_policy::interrupt) {
     ry::result<ry::tx> begun = co_await context_.repo.begin();
     ry::tx tx = std::move(begun).value();
@@ -328,7 +323,7 @@ ry::task<start_outcome> start_route::decide(work& w) {
     co_await note_interrupt(w, out, tx);
     ry::result<void> committed = co_await tx.commit();
     committed.value();
-    if (out.outcome == "queued") context_.ctx.jobs().wake("runs");
+    if (out.outcome == start_outcome::queued) context_.ctx.jobs().wake("runs");
   } else {
     out = co_await ask(w, nullptr);
   }
@@ -336,8 +331,8 @@ ry::task<start_outcome> start_route::decide(work& w) {
 }
 
 // Part of the start's commit, so that it is carried out even if this node crashes.
-ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& run, ry::tx& in) {
-  if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != "queued") co_return;
+ry::task<void> start_route::note_interrupt(const work& w, const start_result& run, ry::tx& in) {
+  if (w.args.form.on_busy != busy_policy::interrupt || run.outcome != start_outcome::queued) co_return;
   ry::job_request job("runs.interrupt", "{\"account_id\":\"" + w.args.account + "\",\"thread_id\":\"" + run.thread_id +
                                             "\",\"run_id\":\"" + run.run_id + "\"}");
   job.queue("runs");
@@ -346,7 +341,7 @@ ry::task<void> start_route::note_interrupt(const work& w, const start_outcome& r
 }
 
 // Repeats until the arguments match: the tier or the agent's model may differ from what this node knew.
-ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
+ry::task<start_result> start_route::ask(work& w, ry::tx* in) {
   start_arguments& a = w.args;
   const ry_tier_view* tier = w.who.tier;
   std::optional<std::string> requested = a.form.model_name;
@@ -364,14 +359,14 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
       a.model = choice.granted() ? choice.model : *requested;
       a.model_denied = !choice.granted();
     }
-    ry::result<start_outcome> out = co_await put(w, in);
+    ry::result<start_result> out = co_await put(w, in);
     if (!out) throw out.error();
-    if (out->outcome == "tier") {
+    if (out->outcome == start_outcome::tier) {
       tier = context_.accounts->tier(context_.accounts.self(), ry::str(out->detail));
       if (ry::view(tier->name) != out->detail)
         throw ry::internal("runs.tier", "the tier \"" + out->detail + "\" is not configured");
       w.who.tier = tier;
-    } else if (out->outcome == "model") {
+    } else if (out->outcome == start_outcome::model) {
       requested = out->detail;
     } else {
       co_return std::move(*out);
@@ -381,30 +376,30 @@ ry::task<start_outcome> start_route::ask(work& w, ry::tx* in) {
 }
 
 // Alone inside a transaction, otherwise batched with other starts.
-ry::task<ry::result<start_outcome>> start_route::put(const work& w, ry::tx* in) {
+ry::task<ry::result<start_result>> start_route::put(const work& w, ry::tx* in) {
   if (in == nullptr) {
-    ry::result<start_outcome> out = co_await context_.starts.start(w.args, w.exec);
+    ry::result<start_result> out = co_await context_.starts.start(w.args, w.exec);
     co_return out;
   }
   const start_arguments* one[] = {&w.args};
-  ry::result<std::vector<start_outcome>> out = co_await context_.repo.start(one, repository::on_lock::wait, in);
+  ry::result<std::vector<start_result>> out = co_await context_.repo.start(one, repository::on_lock::wait, in);
   if (!out) co_return out.error();
   co_return std::move(out->front());
 }
 
-ry::task<start_outcome> start_route::decide_with_files(work& w, upload_parser& intake) {
+ry::task<start_result> start_route::decide_with_files(work& w, upload_parser& intake) {
   w.args.sandbox = context_.ctx.new_uuid().to_string();
   std::optional<std::string> project;
   if (intake.is_large()) {
     // Decides the start and rolls back, so that a refused start stores no files in the database.
     ry::result<ry::tx> begun = co_await context_.repo.begin();
     ry::tx tx = std::move(begun).value();
-    start_outcome trial = co_await ask(w, &tx);
+    start_result trial = co_await ask(w, &tx);
     (void)co_await tx.rollback();
-    if (!granted(trial)) co_return trial;
+    if (!is_granted(trial.outcome)) co_return trial;
     project = trial.project_id;
   }
-  std::optional<start_outcome> out;
+  std::optional<start_result> out;
   std::exception_ptr failure;
   try {
     co_await intake.read(project);
@@ -412,16 +407,16 @@ ry::task<start_outcome> start_route::decide_with_files(work& w, upload_parser& i
   } catch (...) {
     failure = std::current_exception();
   }
-  if (project && (failure || !granted(*out))) co_await ry::shield(intake.discard(*project));
+  if (project && (failure || !is_granted(out->outcome))) co_await ry::shield(intake.discard(*project));
   if (failure) std::rethrow_exception(failure);
   co_return std::move(*out);
 }
 
-ry::task<start_outcome> start_route::keep_with_files(work& w, upload_parser& intake) {
+ry::task<start_result> start_route::keep_with_files(work& w, upload_parser& intake) {
   ry::result<ry::tx> begun = co_await context_.repo.begin();
   ry::tx tx = std::move(begun).value();
-  start_outcome out = co_await ask(w, &tx);
-  if (!granted(out)) {
+  start_result out = co_await ask(w, &tx);
+  if (!is_granted(out.outcome)) {
     (void)co_await tx.rollback();
     co_return out;
   }
@@ -435,13 +430,13 @@ ry::task<start_outcome> start_route::keep_with_files(work& w, upload_parser& int
   co_await note_interrupt(w, out, tx);
   ry::result<void> committed = co_await tx.commit();
   committed.value();
-  if (out.outcome == "queued") context_.ctx.jobs().wake("runs");
+  if (out.outcome == start_outcome::queued) context_.ctx.jobs().wake("runs");
   co_return out;
 }
 
 // The run has begun and waits for its workspace. If the files cannot be placed here, its worker fetches them from the
 // database.
-ry::task<void> start_route::place_files(const work& w, upload_parser& intake, const start_outcome& run) {
+ry::task<void> start_route::place_files(const work& w, upload_parser& intake, const start_result& run) {
   std::optional<ry::error> failure;
   try {
     co_await ry::shield(intake.place(run.project_id, w.exec));
@@ -454,14 +449,12 @@ ry::task<void> start_route::place_files(const work& w, upload_parser& intake, co
   }
 }
 
-void start_route::note(const start_outcome& run) const {
-  const std::string& o = run.outcome;
-  const bool begins = o == "ok";
-  context_.figures.starts.add(begins && run.fence == 0 ? std::string_view("queued")
-                              : begins                 ? "here"
-                              : o == "queued"          ? "waiting"
-                              : o == "replay"          ? "replayed"
-                                                       : std::string_view(o));
+void start_route::note(const start_result& run) const {
+  std::string_view label = name_of(run.outcome);
+  if (run.outcome == start_outcome::ok) label = run.fence == 0 ? "queued" : "here";
+  if (run.outcome == start_outcome::queued) label = "waiting";
+  if (run.outcome == start_outcome::replay) label = "replayed";
+  context_.figures.starts.add(label);
 }
 
 // Any node with a free permit takes the run, possibly this one.
@@ -470,7 +463,7 @@ void start_route::leave_to_queue() {
   context_.ctx.jobs().wake("runs");
 }
 
-void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) {
+void start_route::begin(const work& w, const start_result& run, ry_exec* exec) {
   run_identity who;
   who.run = w.args.run;
   who.account = w.who.uuid;
@@ -511,26 +504,22 @@ void start_route::begin(const work& w, const start_outcome& run, ry_exec* exec) 
   }
 }
 
-void start_route::refuse(const work& w, const start_outcome& run) const {
+void start_route::refuse(const work& w, const start_result& run) const {
+  const start_outcome o = run.outcome;
+  if (const start_refusal simple = refusal_of(o); simple.http_status != 0)
+    throw refusal(simple.http_status, std::string(simple.sentence));
   const std::string tier = ry::text(w.who.tier->name);
-  const std::string& o = run.outcome;
-  if (o == "no_account") throw refusal(401, "Not authenticated");
-  if (o == "prompt_required") throw refusal(400, "prompt required when creating new thread");
-  if (o == "key_reused") throw refusal(409, "Idempotency-Key was used before with another body");
-  if (o == "thread_not_found") throw refusal(404, "Thread not found");
-  if (o == "project_not_found") throw refusal(404, "Project not found");
-  if (o == "agent_not_found") throw refusal(404, "Worker not found");
-  if (o == "model_denied") {
+  if (o == start_outcome::model_denied) {
     const std::string sentence =
         "Your plan (" + tier + ") does not include the model " + w.args.model.value_or(context_.config.default_model);
     throw refusal(402, sentence,
                   "{\"message\":" + json_string(sentence) + ",\"tier_name\":" + json_string(tier) +
                       ",\"error_code\":\"MODEL_ACCESS_DENIED\"}");
   }
-  if (o == "no_credits")
+  if (o == start_outcome::no_credits)
     throw refusal(402, "Insufficient credits",
                   R"({"message":"Insufficient credits","error_code":"INSUFFICIENT_CREDITS"})");
-  if (o == "thread_limit") {
+  if (o == start_outcome::thread_limit) {
     ry::account_limit(context_.ctx, "threads").add();
     const std::string sentence =
         "You have reached the limit of " + std::to_string(w.args.max_threads) + " threads of your plan";
@@ -538,9 +527,9 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
                   "{\"message\":" + json_string(sentence) + ",\"current_count\":" + run.detail + ",\"limit\":" +
                       std::to_string(w.args.max_threads) + ",\"error_code\":\"THREAD_LIMIT_EXCEEDED\"}");
   }
-  if (o == "run_limit") {
+  if (o == start_outcome::run_limit) {
     ry::account_limit(context_.ctx, "agent_runs").add();
-    const auto count = run.detail == "[]" ? 0 : 1 + std::count(run.detail.begin(), run.detail.end(), ',');
+    const std::size_t count = boost::json::parse(run.detail).as_array().size();
     const std::string sentence =
         "You have reached the limit of " + std::to_string(w.args.max_runs) + " concurrent runs of your plan";
     throw refusal(402, sentence,
@@ -548,11 +537,11 @@ void start_route::refuse(const work& w, const start_outcome& run) const {
                       ",\"running_count\":" + std::to_string(count) + ",\"limit\":" + std::to_string(w.args.max_runs) +
                       ",\"error_code\":\"AGENT_RUN_LIMIT_EXCEEDED\"}");
   }
-  if (o == "thread_busy")
+  if (o == start_outcome::thread_busy)
     throw refusal(409, "The thread has a run in progress",
                   "{\"message\":\"The thread has a run in progress\",\"agent_run_id\":\"" + run.detail +
                       "\",\"error_code\":\"THREAD_BUSY\"}");
-  throw ry::internal("runs.start", "unexpected outcome " + o);
+  throw ry::internal("runs.start", "unexpected outcome " + std::string(name_of(o)));
 }
 
 }  // namespace runs

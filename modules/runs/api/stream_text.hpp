@@ -50,6 +50,7 @@ class snapshot {
 
  private:
   struct turn {
+    turn() {}  // an aggregate would be incomplete inside this class for clang 14
     std::string step = "null", attempt = "null";  // null: the turn began before `from`
     std::uint64_t from = 0;
     std::string content, reasoning;

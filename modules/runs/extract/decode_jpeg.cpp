@@ -15,7 +15,7 @@ constexpr int exif_marker = JPEG_APP0 + 1;
 constexpr int most_scans = 200;  // of a progressive file; each is a pass over all of it
 
 // Everything that has a destructor lives here: libjpeg leaves its functions by longjmp.
-struct jpeg_job {
+struct jpeg_decoding {
   jpeg_error_mgr errors{};
   jmp_buf away{};
   jpeg_progress_mgr progress{};
@@ -23,11 +23,11 @@ struct jpeg_job {
   std::vector<std::uint8_t> line, rgba;
   std::unique_ptr<shrinker> out;
 
-  ~jpeg_job() { jpeg_destroy_decompress(&jpeg); }
+  ~jpeg_decoding() { jpeg_destroy_decompress(&jpeg); }
 };
 
-jpeg_job& job_of(j_common_ptr c) {
-  return *static_cast<jpeg_job*>(c->client_data);
+jpeg_decoding& job_of(j_common_ptr c) {
+  return *static_cast<jpeg_decoding*>(c->client_data);
 }
 
 void fail(j_common_ptr c) {
@@ -52,7 +52,7 @@ void reduce(jpeg_decompress_struct& jpeg, std::uint32_t side) {
     }
 }
 
-void to_rgba(const jpeg_job& job, const std::uint8_t* from, std::uint8_t* to) {
+void to_rgba(const jpeg_decoding& job, const std::uint8_t* from, std::uint8_t* to) {
   const bool four = job.jpeg.out_color_space == JCS_CMYK;
   // Adobe's programs write the inverse.
   const bool inverse = job.jpeg.saw_Adobe_marker != 0;
@@ -69,7 +69,7 @@ void to_rgba(const jpeg_job& job, const std::uint8_t* from, std::uint8_t* to) {
   }
 }
 
-void prepare(jpeg_job& job, std::uint32_t side) {
+void prepare(jpeg_decoding& job, std::uint32_t side) {
   const extent from{job.jpeg.output_width, job.jpeg.output_height};
   job.out = std::make_unique<shrinker>(from, fit_within(from, side));
   job.line.resize(std::size_t{job.jpeg.output_width} * 4);
@@ -77,7 +77,7 @@ void prepare(jpeg_job& job, std::uint32_t side) {
 }
 
 // False: the file could not be read.
-bool run(jpeg_job& job, std::string_view file, std::uint32_t side) {
+bool run(jpeg_decoding& job, std::string_view file, std::uint32_t side) {
   jpeg_decompress_struct& jpeg = job.jpeg;
   if (setjmp(job.away) != 0) return false;
   jpeg_create_decompress(&jpeg);
@@ -147,7 +147,7 @@ int exif_orientation(std::string_view exif) {
 }
 
 decoded decode_jpeg(std::string_view file, std::uint32_t side) {
-  jpeg_job job;
+  jpeg_decoding job;
   job.jpeg.err = jpeg_std_error(&job.errors);
   job.errors.error_exit = &fail;
   job.errors.emit_message = &ignore;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascii.hpp"
 #include "code_pages.hpp"
 #include "plain_text.hpp"
 
@@ -78,13 +79,6 @@ unsigned code_page_of_charset(int charset, unsigned document) {
   for (const auto& [number, page] : pages)
     if (number == charset) return page;
   return document;  // of charset 0 (Western), which programs also write for the language of the document
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 class rtf_reader {

@@ -63,20 +63,20 @@ std::vector<std::uint8_t> on_white(const pixels& from) {
 }
 
 // Everything that has a destructor lives here: libjpeg leaves its functions by longjmp.
-struct jpeg_job {
+struct jpeg_encoding {
   jpeg_error_mgr errors{};
   jmp_buf away{};
   jpeg_compress_struct jpeg{};
   unsigned char* bytes = nullptr;
   unsigned long size = 0;
 
-  ~jpeg_job() {
+  ~jpeg_encoding() {
     jpeg_destroy_compress(&jpeg);
     std::free(bytes);
   }
 };
 
-bool compress(jpeg_job& job, const std::vector<std::uint8_t>& rgb, extent size, int quality) {
+bool compress(jpeg_encoding& job, const std::vector<std::uint8_t>& rgb, extent size, int quality) {
   jpeg_compress_struct& jpeg = job.jpeg;
   if (setjmp(job.away) != 0) return false;
   jpeg_create_compress(&jpeg);
@@ -100,9 +100,9 @@ bool compress(jpeg_job& job, const std::vector<std::uint8_t>& rgb, extent size, 
 }
 
 std::string as_jpeg(const std::vector<std::uint8_t>& rgb, extent size, int quality) {
-  jpeg_job job;
+  jpeg_encoding job;
   job.jpeg.err = jpeg_std_error(&job.errors);
-  job.errors.error_exit = [](j_common_ptr c) { std::longjmp(static_cast<jpeg_job*>(c->client_data)->away, 1); };
+  job.errors.error_exit = [](j_common_ptr c) { std::longjmp(static_cast<jpeg_encoding*>(c->client_data)->away, 1); };
   job.jpeg.client_data = &job;
   if (!compress(job, rgb, size, quality)) return {};
   return {reinterpret_cast<const char*>(job.bytes), job.size};

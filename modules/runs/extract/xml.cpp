@@ -28,7 +28,7 @@ void add_attribute(xml_handler::attributes& to, const char* name, const char* va
   other = prefixed ? value : std::exchange(at->second, value);
 }
 
-struct reading {
+struct parse_state {
   xml_handler& to;
   XML_Parser parser;
   std::size_t depth = 0;
@@ -37,7 +37,7 @@ struct reading {
 };
 
 void XMLCALL on_begin(void* p, const char* name, const char** with) {
-  auto& r = *static_cast<reading*>(p);
+  auto& r = *static_cast<parse_state*>(p);
   if (++r.depth > deepest) return r.stop();
   xml_handler::attributes attributes;
   for (; *with != nullptr; with += 2) add_attribute(attributes, with[0], with[1]);
@@ -48,15 +48,15 @@ void XMLCALL on_begin(void* p, const char* name, const char** with) {
   }
 }
 void XMLCALL on_end(void* p, const char* name) {
-  auto& r = *static_cast<reading*>(p);
+  auto& r = *static_cast<parse_state*>(p);
   --r.depth;
   r.to.end(local(name));
 }
 void XMLCALL on_text(void* p, const char* text, int n) {
-  static_cast<reading*>(p)->to.text({text, static_cast<std::size_t>(n)});
+  static_cast<parse_state*>(p)->to.text({text, static_cast<std::size_t>(n)});
 }
 void XMLCALL on_doctype(void* p, const char*, const char*, const char*, int has_declarations) {
-  if (has_declarations != 0) static_cast<reading*>(p)->stop();
+  if (has_declarations != 0) static_cast<parse_state*>(p)->stop();
 }
 
 using parser_handle = std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)>;
@@ -65,7 +65,7 @@ using parser_handle = std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)>;
 XML_Error parse(std::string_view document, xml_handler& to, const char* encoding) {
   const parser_handle parser(XML_ParserCreate(encoding), &XML_ParserFree);
   if (!parser) return XML_ERROR_NO_MEMORY;
-  reading r{to, parser.get()};
+  parse_state r{to, parser.get()};
   XML_SetUserData(parser.get(), &r);
   XML_SetElementHandler(parser.get(), &on_begin, &on_end);
   XML_SetCharacterDataHandler(parser.get(), &on_text);

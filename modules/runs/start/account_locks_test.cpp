@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "store/statement_pace.hpp"
+#include "store/batch_policy.hpp"
 
 using runs::account_locks;
-using runs::statement_pace;
+using runs::batch_policy;
 using side = account_locks::side;
 
 namespace {
@@ -107,12 +107,12 @@ TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
 }
 
-TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
+TEST(batch_policy_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
   struct entry {
     ry_exec* exec;
   };
   ry_exec* const somewhere = reinterpret_cast<ry_exec*>(8);
-  statement_pace pace(10);
+  batch_policy pace(10);
   bool can_take = true;
   // The result with this many waiting: B a statement begins, L another look is scheduled, - nothing.
   const auto begin = [&](std::size_t waiting, std::int64_t now) {
@@ -131,15 +131,15 @@ TEST(statement_pace_test, a_second_statement_begins_for_a_whole_batch_or_beside_
   EXPECT_EQ(begin(1, 0), 'B');
   EXPECT_EQ(begin(0, 1000), '-');
   EXPECT_EQ(begin(9, 1000), 'L');
-  EXPECT_EQ(begin(0, statement_pace::slow_us), '-');
-  EXPECT_EQ(begin(1, statement_pace::slow_us), 'B') << "the first is slow";
-  EXPECT_EQ(begin(100, 100 * statement_pace::slow_us), '-') << "two are enough";
+  EXPECT_EQ(begin(0, batch_policy::slow_us), '-');
+  EXPECT_EQ(begin(1, batch_policy::slow_us), 'B') << "the first is slow";
+  EXPECT_EQ(begin(100, 100 * batch_policy::slow_us), '-') << "two are enough";
   pace.ended();
-  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'L') << "the later one is not slow yet";
-  EXPECT_EQ(begin(10, statement_pace::slow_us + 1), 'B') << "a whole batch";
+  EXPECT_EQ(begin(1, batch_policy::slow_us + 1), 'L') << "the later one is not slow yet";
+  EXPECT_EQ(begin(10, batch_policy::slow_us + 1), 'B') << "a whole batch";
   pace.ended();
   pace.ended();
-  EXPECT_EQ(begin(1, statement_pace::slow_us + 1), 'B');
+  EXPECT_EQ(begin(1, batch_policy::slow_us + 1), 'B');
 }
 
 TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {

@@ -4,18 +4,13 @@
 #include <numeric>
 #include <vector>
 
+#include "text.hpp"
+
 namespace runs {
 
 namespace {
 
 constexpr std::size_t longest = 128;  // bounds the cost of a hostile name
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 // The Damerau-Levenshtein distance: insertions, deletions, replacements and transpositions.
 std::size_t typing_errors(std::string_view a, std::string_view b) {

@@ -7,8 +7,8 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t between_looks_ms = 1000;
-constexpr std::uint32_t retry_after_s = 5;
+constexpr std::uint64_t queue_check_interval_ms = 1000;
+constexpr std::uint32_t full_retry_after_s = 5;
 constexpr std::uint64_t between_tries_ms = 10;
 constexpr int tries = 30;  // then another node may have room
 
@@ -64,7 +64,7 @@ void placement::refuse() const {
   count_.starts.add("queue_full");
   throw refusal(503, "Too many runs are waiting; try again later",
                 R"({"message":"Too many runs are waiting; try again later","error_code":"QUEUE_FULL"})")
-      .with_retry_after(retry_after_s);
+      .with_retry_after(full_retry_after_s);
 }
 
 ry::task<void> placement::watch() {
@@ -75,7 +75,7 @@ ry::task<void> placement::watch() {
       count_.queued.set(static_cast<double>(seen->queued));
       draining_ = seen->draining;
     }
-    ry::result<void> slept = co_await ctx_.sleep(between_looks_ms);
+    ry::result<void> slept = co_await ctx_.sleep(queue_check_interval_ms);
     if (!slept) co_return;
   }
 }

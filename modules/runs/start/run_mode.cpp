@@ -8,20 +8,20 @@
 namespace runs {
 namespace {
 
-constexpr std::pair<std::string_view, run_mode> names[] = {
+constexpr std::pair<std::string_view, run_mode> mode_names[] = {
     {"agent", run_mode::agent}, {"chat", run_mode::chat}, {"code", run_mode::code}};
 
 }  // namespace
 
 std::optional<run_mode> run_mode_of(std::string_view name) {
   const std::string wanted = lower(name);
-  for (const auto& [known, mode] : names)
+  for (const auto& [known, mode] : mode_names)
     if (known == wanted) return mode;
   return std::nullopt;
 }
 
 std::string_view name_of(run_mode mode) {
-  for (const auto& [name, known] : names)
+  for (const auto& [name, known] : mode_names)
     if (known == mode) return name;
   return {};
 }

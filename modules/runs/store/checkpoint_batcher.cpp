@@ -3,94 +3,38 @@
 #include <algorithm>
 #include <cstring>
 
-#include "store/transient_error.hpp"
-
 namespace runs {
-namespace {
 
-ry::error stopping() {
-  return ry::unavailable("runs.stopping", "the server is stopping");
-}
-
-}  // namespace
-
-ry::task<ry::result<step_result>> checkpoint_batcher::write(checkpoint_step step, ry_exec* exec) {
-  auto mine = std::make_shared<entry>(ctx_);
-  mine->step = std::move(step);
-  mine->exec = exec;
-  {
-    std::lock_guard lock(mutex_);
-    waiting_.push_back(mine);
-  }
-  soon_.ask(exec);
-  while (!mine->out) {
-    ry::result<void> waited = co_await ry::signal::waiter(mine->written);
-    if (!waited) co_return waited.error();
-  }
-  mine->trace.enter();
-  co_return std::move(*mine->out);
-}
-
-void checkpoint_batcher::pump() {
-  for (;;) {
-    std::vector<entry_ptr> batch;
-    ry_exec* look_on = nullptr;
-    {
-      std::lock_guard lock(mutex_);
-      batch = pace_.begin(
-          waiting_, ctx_.mono_us(), [this] { return next_batch(); }, look_on);
-    }
-    if (look_on != nullptr) look_again_.ask(look_on);
-    if (batch.empty()) return;
-    std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
-      return std::memcmp(a->step.run.bytes, b->step.run.bytes, sizeof a->step.run.bytes) < 0;
-    });
-    const std::vector<entry_ptr> kept = batch;
-    {
-      // A batched statement belongs to no single run's trace.
-      const ry::trace none = ry::trace::none(ctx_);
-      const ry::trace_switch during(ctx_, kept.size() == 1 ? kept.front()->trace : none);
-      if (spawn(write_batch(std::move(batch)), kept.front()->exec)) continue;
-    }
-    {
-      std::lock_guard lock(mutex_);
-      pace_.ended();
-    }
-    for (const entry_ptr& e : kept) settle(e, stopping());
-    leave(kept);
-  }
-}
-
-std::vector<checkpoint_batcher::entry_ptr> checkpoint_batcher::next_batch() {
+// The entries that wait longest and whose accounts no other statement locks.
+std::vector<checkpoint_batcher::entry_ptr> checkpoint_batcher::next_batch(std::deque<entry_ptr>& waiting) {
   std::vector<entry_ptr> batch;
-  const account_locks::statement mine = gate_.next();
-  auto keep = waiting_.begin(), at = keep;
-  for (; at != waiting_.end() && batch.size() < batch_limit; ++at) {
+  const account_locks::statement mine = locks_.next();
+  auto keep = waiting.begin(), at = keep;
+  for (; at != waiting.end() && batch.size() < batch_limit; ++at) {
     entry_ptr& e = *at;
-    if (!e->step.locks_account() || gate_.enter(e->step.account, mine, account_locks::side::checkpoints))
+    const checkpoint_step& step = e->request;
+    if (!step.locks_account() || locks_.enter(step.account, mine, account_locks::side::checkpoints))
       batch.push_back(std::move(e));
     else
       *keep++ = std::move(e);
   }
-  waiting_.erase(keep, at);
+  waiting.erase(keep, at);
+  std::sort(batch.begin(), batch.end(), [](const entry_ptr& a, const entry_ptr& b) {
+    return std::memcmp(a->request.run.bytes, b->request.run.bytes, sizeof a->request.run.bytes) < 0;
+  });
   return batch;
 }
 
-void checkpoint_batcher::leave(std::span<const entry_ptr> entries) {
+void checkpoint_batcher::unlock_accounts(std::span<const entry_ptr> entries) {
   std::vector<ry::uuid> accounts;
+  accounts.reserve(entries.size());
   for (const entry_ptr& e : entries)
-    if (e->step.locks_account()) accounts.push_back(e->step.account);
-  gate_.leave(accounts);
+    if (e->request.locks_account()) accounts.push_back(e->request.account);
+  locks_.leave(accounts);
 }
 
-// Uses its own cancel token: a statement in progress completes even while the module stops.
-bool checkpoint_batcher::spawn(ry::task<void> t, ry_exec* exec) const {
-  return ctx_.spawn(std::move(t), exec, ry::cancel_source().token());
-}
-
-// Never throws: otherwise the waiting entries would never resume.
-ry::task<ry::result<std::vector<step_result>>> checkpoint_batcher::put(std::span<const checkpoint_step* const> steps,
-                                                                       repository::on_lock how) const {
+ry::task<ry::result<std::vector<step_result>>> checkpoint_batcher::persist(
+    std::span<const checkpoint_step* const> steps, repository::on_lock how) const {
   ry::result<std::vector<step_result>> out{ry::error(RY_UNKNOWN)};
   try {
     out = co_await repo_.persist(steps, how);
@@ -102,49 +46,40 @@ ry::task<ry::result<std::vector<step_result>>> checkpoint_batcher::put(std::span
 
 ry::task<void> checkpoint_batcher::write_batch(std::vector<entry_ptr> batch) {
   std::vector<const checkpoint_step*> steps;
-  for (const entry_ptr& e : batch) steps.push_back(&e->step);
-  ry::result<std::vector<step_result>> out = co_await put(steps, repository::on_lock::skip);
-  {
-    std::lock_guard lock(mutex_);
-    pace_.ended();
-  }
-  std::vector<entry_ptr> over;
-  std::vector<ry::result<step_result>> outcomes;  // of these
+  steps.reserve(batch.size());
+  for (const entry_ptr& e : batch) steps.push_back(&e->request);
+  ry::result<std::vector<step_result>> out = co_await persist(steps, repository::on_lock::skip);
+  statement_ended();
+  std::vector<entry_ptr> unlocked;
+  decisions decided;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    const entry_ptr& e = batch[i];
     // If one step fails, the statement fails: retry each step alone. Without a database, all wait.
     const bool alone =
         out ? (*out)[i].how == step_result::outcome::alone : batch.size() > 1 && !is_transient(out.error());
-    if (alone) {
-      const ry::trace_switch during(ctx_, batch[i]->trace);
-      if (spawn(write_alone(batch[i]), batch[i]->exec)) continue;
-      outcomes.emplace_back(stopping());
-    } else if (out) {
-      outcomes.emplace_back(std::move((*out)[i]));
-    } else {
-      outcomes.emplace_back(out.error());
-    }
-    over.push_back(batch[i]);
+    if (alone && spawn(write_one(e), {&e, 1})) continue;
+    unlocked.push_back(e);
+    if (alone)
+      decided.push_back({e, stopping()});
+    else if (out)
+      decided.push_back({e, (*out)[i]});
+    else
+      decided.push_back({e, out.error()});
   }
-  leave(over);
-  for (std::size_t i = 0; i < over.size(); ++i) settle(over[i], std::move(outcomes[i]));
+  unlock_accounts(unlocked);
+  settle(std::move(decided));
 }
 
-// Runs next to the batched statements: it may wait for the lock of the account.
-ry::task<void> checkpoint_batcher::write_alone(entry_ptr e) {
-  const checkpoint_step* one[] = {&e->step};
-  ry::result<std::vector<step_result>> out = co_await put(one, repository::on_lock::wait);
-  leave({&e, 1});
+ry::task<void> checkpoint_batcher::write_one(entry_ptr e) {
+  const checkpoint_step* one[] = {&e->request};
+  ry::result<std::vector<step_result>> out = co_await persist(one, repository::on_lock::wait);
+  unlock_accounts({&e, 1});
+  decisions decided;
   if (out)
-    settle(e, std::move(out->front()));
+    decided.push_back({e, out->front()});
   else
-    settle(e, out.error());
-}
-
-void checkpoint_batcher::settle(const entry_ptr& e, ry::result<step_result> out) const {
-  ctx_.post(e->exec, [e, out = std::move(out)]() mutable {
-    e->out = std::move(out);
-    e->written.set();
-  });
+    decided.push_back({e, out.error()});
+  settle(std::move(decided));
 }
 
 }  // namespace runs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/sql_call.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -20,14 +21,6 @@ std::string text_or_empty(const ry::row& row, std::string_view column) {
 }
 
 using texts = std::vector<std::optional<std::string_view>>;
-
-constexpr std::string_view persist_sql =
-    "select outcome, balance_micro, jobs_ready from runs.persist_steps($1::boolean, $2::text[]::uuid[], $3::text[]::uuid[], "
-    "$4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], "
-    "$11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], "
-    "$19::text[], $20::text[]::bigint[], $21::text[]::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], "
-    "$25::text[], $26::bigint[], $27::text[]::uuid[], $28::text[], $29::text[], $30::text[]::bigint[], $31::text[], "
-    "$32::bigint[], $33::text[], $34::bigint[])";
 
 std::optional<std::string> text_of(const std::optional<std::int64_t>& number) {
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
@@ -92,7 +85,7 @@ struct step_columns {
 
 }  // namespace
 
-ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message,
+ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_result& run, ry::uuid message,
                                                       std::string body, std::vector<upload_record> files) const {
   std::vector<std::string> names, types;
   std::vector<std::int64_t> sizes;
@@ -112,11 +105,22 @@ ry::task<ry::result<void>> repository::attach_uploads(ry::tx& in, const start_ou
 ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<const checkpoint_step* const> steps,
                                                                    on_lock how) const {
   const step_columns c(steps);
-  ry::result<ry::rows> rows = co_await db_.query(
-      persist_sql, how == on_lock::wait, c.accounts, c.runs, c.jobs, c.fences, c.checkpoints, c.reserved, c.steps,
-      c.inputs, c.outputs, c.cached, c.charges, c.refs, c.notes, c.statuses, c.reasons, c.errors, c.error_codes,
-      c.events, c.queue_waits, c.first_tokens, c.row_of, c.seqs, c.lasts, c.log_texts, c.message_of, c.ids, c.roles,
-      c.bodies, c.covers_to, c.reasonings, c.webhook_of, c.webhooks, c.cache_writes);
+  const bool wait = how == on_lock::wait;
+  constexpr std::string_view uuids = "text[]::uuid[]", numbers = "text[]::bigint[]";
+  const sql_call call("outcome, balance_micro, jobs_ready", "runs.persist_steps", arg("p_wait", wait),
+                      arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
+                      arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
+                      arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs),
+                      arg("p_cached", c.cached), arg("p_charges", c.charges), arg("p_refs", c.refs),
+                      arg("p_notes", c.notes), arg("p_statuses", c.statuses), arg("p_reasons", c.reasons),
+                      arg("p_errors", c.errors), arg("p_error_codes", c.error_codes), arg("p_events", c.events),
+                      arg("p_queue_waits", c.queue_waits, numbers), arg("p_first_tokens", c.first_tokens, numbers),
+                      arg("p_row_of", c.row_of), arg("p_seqs", c.seqs), arg("p_lasts", c.lasts),
+                      arg("p_wires", c.log_texts), arg("p_message_of", c.message_of), arg("p_ids", c.ids, uuids),
+                      arg("p_roles", c.roles), arg("p_bodies", c.bodies), arg("p_covers_to", c.covers_to, numbers),
+                      arg("p_reasonings", c.reasonings), arg("p_webhook_of", c.webhook_of),
+                      arg("p_webhooks", c.webhooks), arg("p_cache_writes", c.cache_writes));
+  ry::result<ry::rows> rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
   std::vector<step_result> out;
   for (const ry::row row : *rows) {

@@ -11,6 +11,7 @@
 #include "agent/budget.hpp"
 #include "api/start_form.hpp"
 #include "settings.hpp"
+#include "start/outcome.hpp"
 #include "stream/event_codec.hpp"
 #include "stream/event_text.hpp"
 #include "workspace/extraction_result.hpp"
@@ -49,8 +50,9 @@ struct queue_state {
   bool draining = false;  // this node must not begin further runs
 };
 
-struct start_outcome {
-  std::string outcome, detail;
+struct start_result {
+  start_outcome outcome = start_outcome::ok;
+  std::string detail;  // depends on the outcome: a tier, a model, a count, thread ids as JSON, a run
   std::string thread_id, project_id, sandbox_id, run_id, agent_id, model;
   std::int32_t agent_version = 0;
   std::int64_t job = 0, fence = 0;
@@ -160,13 +162,13 @@ class repository {
   // apply to all. One outcome each, in order. `starts` and the objects it points to outlive the task. wait: a single
   // start, which waits for the lock of its account.
   enum class on_lock { skip, wait };
-  ry::task<ry::result<std::vector<start_outcome>>> start(std::span<const start_arguments* const> starts, on_lock how,
-                                                         ry::tx* in = nullptr) const;
+  ry::task<ry::result<std::vector<start_result>>> start(std::span<const start_arguments* const> starts, on_lock how,
+                                                        ry::tx* in = nullptr) const;
   // Several plain starts, also of one account. Outcomes: ok; alone: another transaction locks the account; apart:
   // nothing was written, call start() for this one. wait: all starts are of one account.
-  ry::task<ry::result<std::vector<start_outcome>>> start_together(std::span<const start_arguments* const> starts,
-                                                                  on_lock how) const;
-  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_outcome& run, ry::uuid message, std::string body,
+  ry::task<ry::result<std::vector<start_result>>> start_together(std::span<const start_arguments* const> starts,
+                                                                 on_lock how) const;
+  ry::task<ry::result<void>> attach_uploads(ry::tx& in, const start_result& run, ry::uuid message, std::string body,
                                             std::vector<upload_record> files) const;
   // Files of a run that were not read yet, and the user's message that they belong to.
   ry::task<ry::result<waiting_uploads>> waiting(ry::uuid run) const;
@@ -258,7 +260,7 @@ class repository {
   ry::task<ry::result<void>> unwatch(ry::uuid stream) const;
 
  private:
-  ry::task<ry::result<std::optional<start_outcome>>> start_plain(const start_arguments& a) const;
+  ry::task<ry::result<std::optional<start_result>>> start_plain(const start_arguments& a) const;
 
   ry::database db_;
 };

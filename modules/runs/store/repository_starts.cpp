@@ -1,31 +1,14 @@
-// Starts: builds the arguments of the statements in 0002_functions.sql and reads their outcomes.
+// Starts: builds the arguments of runs.start_runs, start_plain and start_plain_all, and reads their results.
 #include "store/repository.hpp"
+#include "store/sql_call.hpp"
 
 namespace runs {
 namespace {
 
-constexpr std::string_view start_sql =
-    "select outcome, detail, thread_id, project_id, sandbox_id, run_id, agent_id, agent_version, model, "
-    "job_id, fence, fresh_thread, n from runs.start_runs($1::text[]::uuid[], $2::text[], $3::bigint[], "
-    "$4::bigint[], $5::text[]::uuid[], $6::text[]::uuid[], $7::text[]::boolean[], $8::text[]::uuid[], "
-    "$9::text[]::uuid[], $10::text[]::uuid[], $11::text[]::uuid[], $12::text[]::uuid[], $13::text[], "
-    "$14::text[], $15::text[]::boolean[], $16::text[], $17::text[], $18::text[], $19::text[]::boolean[], "
-    "$20::text[]::uuid[], $21::text[], $22::text[], $23::text[]::boolean[], $24::text[]::bigint[], "
-    "$25::text[], $26::text[]::boolean[], $27::text[]::boolean[], $28::bigint, $29::boolean, $30::boolean, "
-    "$31::uuid, $32::int, $33::text, $34::bigint, $35::text[])";
-
-// The server infers the type of each parameter.
-constexpr std::string_view start_plain_sql =
-    "select agent_id, agent_version, model, job_id from runs.start_plain($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
-    "$12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
-
-constexpr std::string_view start_together_sql =
-    "select n, agent_id, agent_version, model, job_id from runs.start_plain_all($1::text[]::uuid[], $2::text[], "
-    "$3::bigint[], $4::bigint[], $5::text[]::uuid[], $6::text[]::uuid[], $7::text[]::uuid[], $8::text[]::uuid[], "
-    "$9::text[]::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]::boolean[], "
-    "$16::text[]::bigint[], $17::text[], $18, $19, $20, $21, $22)";
-
 using texts = std::vector<std::optional<std::string_view>>;
+
+// Casts of columns, which are arrays of text.
+constexpr std::string_view uuids = "text[]::uuid[]", booleans = "text[]::boolean[]", numbers = "text[]::bigint[]";
 
 std::string_view boolean_text(bool value) {
   return value ? "t" : "f";
@@ -90,13 +73,15 @@ struct start_columns {
   }
 };
 
-// In the order of the starts. Empty if an outcome is missing.
-std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
+// In the order of the starts. Empty if an outcome is missing or unknown.
+std::vector<start_result> read_starts(const ry::rows& rows, std::size_t n) {
   if (rows.size() != n) return {};
-  std::vector<start_outcome> all(n);
+  std::vector<start_result> all(n);
   for (const ry::row r : rows) {
-    start_outcome& out = all.at(static_cast<std::size_t>(r.int64(12)) - 1);
-    out.outcome = r.text(0);
+    start_result& out = all.at(static_cast<std::size_t>(r.int64(12)) - 1);
+    const std::optional<start_outcome> outcome = start_outcome_of(r.text(0));
+    if (!outcome) return {};
+    out.outcome = *outcome;
     out.detail = r.opt_text(1).value_or("");
     out.thread_id = r.opt_text(2).value_or("");
     out.project_id = r.opt_text(3).value_or("");
@@ -112,14 +97,10 @@ std::vector<start_outcome> read_starts(const ry::rows& rows, std::size_t n) {
   return all;
 }
 
-}  // namespace
-
-namespace {
-
-// The outcome of a start of a new thread on this node; job, agent and model are in the row from `first` on.
-start_outcome made_plain(const start_arguments& a, const ry::row& r, std::size_t first) {
-  start_outcome out;
-  out.outcome = "ok";
+// The result of a start of a new thread on this node; job, agent and model are in the row from `first` on.
+start_result made_plain(const start_arguments& a, const ry::row& r, std::size_t first) {
+  start_result out;
+  out.outcome = start_outcome::ok;
   out.thread_id = a.new_thread.to_string();
   out.project_id = a.new_project.to_string();
   out.run_id = a.run.to_string();
@@ -135,7 +116,7 @@ start_outcome made_plain(const start_arguments& a, const ry::row& r, std::size_t
 }  // namespace
 
 // Empty: nothing was written; call start_runs() instead.
-ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const start_arguments& a) const {
+ry::task<ry::result<std::optional<start_result>>> repository::start_plain(const start_arguments& a) const {
   const start_request& f = a.form;
   std::optional<std::int64_t> budget;
   std::optional<std::string_view> policy;
@@ -143,65 +124,87 @@ ry::task<ry::result<std::optional<start_outcome>>> repository::start_plain(const
     budget = f.budget.micro;
     policy = name_of(f.budget.policy);
   }
-  ry::result<ry::rows> rows =
-      co_await db_.query(start_plain_sql, a.account, a.tier, a.max_runs, a.max_threads, a.new_thread, a.new_project,
-                         a.run, a.message, f.agent_id, a.model, a.default_model, *a.body, a.title, mode_text(f.mode),
-                         f.memory_enabled, budget, policy, *a.node, a.timeout_seconds, a.first_event, a.reserve);
+  const std::optional<std::string_view> mode = mode_text(f.mode);
+  const sql_call call("agent_id, agent_version, model, job_id", "runs.start_plain", arg("p_account", a.account),
+                      arg("p_tier", a.tier), arg("p_max_runs", a.max_runs), arg("p_max_threads", a.max_threads),
+                      arg("p_thread", a.new_thread), arg("p_project", a.new_project), arg("p_run", a.run),
+                      arg("p_message", a.message), arg("p_agent", f.agent_id), arg("p_model", a.model),
+                      arg("p_default_model", a.default_model), arg("p_body", *a.body), arg("p_title", a.title),
+                      arg("p_mode", mode), arg("p_memory", f.memory_enabled), arg("p_budget", budget),
+                      arg("p_policy", policy), arg("p_node", *a.node), arg("p_timeout", a.timeout_seconds),
+                      arg("p_first_event", a.first_event), arg("p_reserve", a.reserve));
+  ry::result<ry::rows> rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
-  if (r.is_null(3)) co_return std::optional<start_outcome>();
-  co_return std::optional<start_outcome>(made_plain(a, r, 0));
+  if (r.is_null(3)) co_return std::optional<start_result>();
+  co_return std::optional<start_result>(made_plain(a, r, 0));
 }
 
-ry::task<ry::result<std::vector<start_outcome>>> repository::start_together(
+ry::task<ry::result<std::vector<start_result>>> repository::start_together(
     std::span<const start_arguments* const> starts, on_lock how) const {
   const start_columns c(starts);
   const start_arguments& any = *starts.front();
-  ry::result<ry::rows> rows = co_await db_.query(
-      start_together_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.new_threads, c.new_projects, c.runs,
-      c.messages, c.agents, c.models, c.default_models, c.bodies, c.titles, c.modes, c.memory, c.budgets, c.policies,
-      how == on_lock::wait, *any.node, any.timeout_seconds, any.first_event, any.reserve);
+  const bool wait = how == on_lock::wait;
+  const sql_call call(
+      "n, agent_id, agent_version, model, job_id", "runs.start_plain_all", arg("p_accounts", c.accounts, uuids),
+      arg("p_tiers", c.tiers), arg("p_max_runs", c.max_runs), arg("p_max_threads", c.max_threads),
+      arg("p_threads", c.new_threads, uuids), arg("p_projects", c.new_projects, uuids), arg("p_runs", c.runs, uuids),
+      arg("p_messages", c.messages, uuids), arg("p_agents", c.agents, uuids), arg("p_models", c.models),
+      arg("p_default_models", c.default_models), arg("p_bodies", c.bodies), arg("p_titles", c.titles),
+      arg("p_modes", c.modes), arg("p_memory", c.memory, booleans), arg("p_budgets", c.budgets, numbers),
+      arg("p_policies", c.policies), arg("p_wait", wait), arg("p_node", *any.node),
+      arg("p_timeout", any.timeout_seconds), arg("p_first_event", any.first_event), arg("p_reserve", any.reserve));
+  ry::result<ry::rows> rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
-  start_outcome apart;
-  apart.outcome = "apart";
-  std::vector<start_outcome> all(starts.size(), apart);
+  start_result apart;
+  apart.outcome = start_outcome::apart;
+  std::vector<start_result> all(starts.size(), apart);
   for (const ry::row r : *rows) {
     const auto n = static_cast<std::size_t>(r.int64(0)) - 1;
     if (r.is_null(4))
-      all.at(n).outcome = "alone";
+      all.at(n).outcome = start_outcome::alone;
     else
       all.at(n) = made_plain(*starts[n], r, 1);
   }
   co_return all;
 }
 
-ry::task<ry::result<std::vector<start_outcome>>> repository::start(std::span<const start_arguments* const> starts,
-                                                                   on_lock how, ry::tx* in) const {
+ry::task<ry::result<std::vector<start_result>>> repository::start(std::span<const start_arguments* const> starts,
+                                                                  on_lock how, ry::tx* in) const {
   if (starts.size() == 1 && how == on_lock::skip && in == nullptr && starts.front()->is_plain()) {
-    ry::result<std::optional<start_outcome>> made = co_await start_plain(*starts.front());
+    ry::result<std::optional<start_result>> made = co_await start_plain(*starts.front());
     if (!made) co_return made.error();
     if (*made) {
-      std::vector<start_outcome> one;
+      std::vector<start_result> one;
       one.push_back(std::move(**made));
       co_return one;
     }
   }
   const start_columns c(starts);
   const start_arguments& any = *starts.front();
-  const auto run = [&](auto& target) {
-    return target.query(start_sql, c.accounts, c.tiers, c.max_runs, c.max_threads, c.threads, c.projects, c.optimistic,
-                        c.new_threads, c.new_projects, c.runs, c.messages, c.agents, c.models, c.default_models,
-                        c.denied, c.bodies, c.titles, c.modes, c.memory, c.sandboxes, c.keys, c.hashes, c.prompted,
-                        c.budgets, c.policies, c.queue, c.behind, any.max_waiting, c.plain, how == on_lock::wait,
-                        any.node, any.timeout_seconds, any.first_event, any.reserve, c.parameters);
-  };
+  const bool wait = how == on_lock::wait;
+  const sql_call call(
+      "outcome, detail, thread_id, project_id, sandbox_id, run_id, agent_id, agent_version, model, job_id, fence, "
+      "fresh_thread, n",
+      "runs.start_runs", arg("p_accounts", c.accounts, uuids), arg("p_tiers", c.tiers), arg("p_max_runs", c.max_runs),
+      arg("p_max_threads", c.max_threads), arg("p_threads", c.threads, uuids), arg("p_projects", c.projects, uuids),
+      arg("p_optimistic", c.optimistic, booleans), arg("p_new_threads", c.new_threads, uuids),
+      arg("p_new_projects", c.new_projects, uuids), arg("p_runs", c.runs, uuids), arg("p_messages", c.messages, uuids),
+      arg("p_agents", c.agents, uuids), arg("p_models", c.models), arg("p_default_models", c.default_models),
+      arg("p_denied", c.denied, booleans), arg("p_bodies", c.bodies), arg("p_titles", c.titles),
+      arg("p_modes", c.modes), arg("p_memory", c.memory, booleans), arg("p_sandboxes", c.sandboxes, uuids),
+      arg("p_keys", c.keys), arg("p_hashes", c.hashes), arg("p_prompted", c.prompted, booleans),
+      arg("p_budgets", c.budgets, numbers), arg("p_policies", c.policies), arg("p_queue", c.queue, booleans),
+      arg("p_behind", c.behind, booleans), arg("p_max_waiting", any.max_waiting), arg("p_plain", c.plain),
+      arg("p_wait", wait), arg("p_node", any.node, "uuid"), arg("p_timeout", any.timeout_seconds, "int"),
+      arg("p_first_event", any.first_event), arg("p_reserve", any.reserve), arg("p_parameters", c.parameters));
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   if (in != nullptr)
-    rows = co_await run(*in);
+    rows = co_await call.run_on(*in);
   else
-    rows = co_await run(db_);
+    rows = co_await call.run_on(db_);
   if (!rows) co_return rows.error();
-  std::vector<start_outcome> all = read_starts(*rows, starts.size());
+  std::vector<start_result> all = read_starts(*rows, starts.size());
   if (all.empty()) co_return ry::error(RY_UNKNOWN, "runs.start", "an outcome is missing");
   co_return all;
 }

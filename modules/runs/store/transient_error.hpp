@@ -1,10 +1,15 @@
-// Errors of the database after which a retry can succeed. Pure.
+// Errors of batched statements. Pure.
 #pragma once
 #include <ry/ry.hpp>
 
 namespace runs {
 
-// The database is unavailable or busy.
+// The module stops before the statement begins.
+inline ry::error stopping() {
+  return ry::unavailable("runs.stopping", "the server is stopping");
+}
+
+// A retry can succeed: the database is unavailable or busy.
 inline bool is_transient(const ry::error& e) {
   return e.status() == RY_UNAVAILABLE || e.status() == RY_DEADLINE_EXCEEDED ||
          (e.status() == RY_ABORTED && !e.is("jobs.fence_lost"));

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "text.hpp"
+#include "workspace/file_errors.hpp"
 #include "workspace/file_names.hpp"
 
 namespace runs {
@@ -11,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_named = 5;  // in a message
+constexpr std::size_t most_paths_named = 5;  // in a message
 // Limits of one search, because it compares names on an event loop.
 constexpr std::size_t most_directories = 32, most_names = 5000;
 
@@ -46,14 +47,10 @@ std::string with_escapes(std::string_view name) {
 
 ry::error ambiguous(std::string_view typed, const std::vector<std::string>& found) {
   std::string message = "several files have names that look like \"" + std::string(typed) + "\":";
-  for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
+  for (std::size_t i = 0; i < std::min(found.size(), most_paths_named); ++i)
     message += (i == 0 ? " " : ", ") + with_escapes(found[i]);
-  if (found.size() > most_named) message += " and others";
+  if (found.size() > most_paths_named) message += " and others";
   return ry::error(RY_FAILED_PRECONDITION, "runs.file", message + "; give the exact name");
-}
-
-ry::error none(std::string_view path) {
-  return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\"");
 }
 
 }  // namespace
@@ -80,8 +77,8 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     const std::string part(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (part.empty() || part == ".") continue;
-    if (part == ".." || !is_utf8(part)) co_return none(path);
-    if (++directories > most_directories) co_return none(path);
+    if (part == ".." || !is_utf8(part)) co_return no_such_file(path);
+    if (++directories > most_directories) co_return no_such_file(path);
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();
     std::vector<std::string> all = entries ? names_in(*entries) : std::vector<std::string>();
@@ -91,7 +88,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     if (!exact) names += all.size();
     const std::vector<std::string> found = names_like(part, all);
     if (found.size() > 1) co_return ambiguous(part, found);
-    if (found.empty() && use == path_use::existing) co_return none(path);
+    if (found.empty() && use == path_use::existing) co_return no_such_file(path);
     if (!out.empty()) out += '/';
     out += found.empty() ? part : found.front();
     if (found.empty()) {

@@ -4,6 +4,7 @@
 
 #include "ry/ext/sandbox_driver.h"
 #include "text.hpp"
+#include "workspace/file_errors.hpp"
 
 namespace runs {
 namespace {
@@ -23,20 +24,16 @@ std::string plain_path(std::string_view path, bool& bad) {
   return out;
 }
 
-ry::error none(std::string_view path) {
-  return ry::error(RY_NOT_FOUND, "runs.file", "there is no file \"" + std::string(path) + "\"");
-}
-
 }  // namespace
 
 ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, std::string project, std::string path) {
   bool bad = false;
   path = plain_path(path, bad);
-  if (bad) co_return none(path);
+  if (bad) co_return no_such_file(path);
   if (!path.empty()) {
     ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
     if (!is) co_return is.error();
-    if (!*is) co_return none(path);
+    if (!*is) co_return no_such_file(path);
     if ((*is)->kind != RY_SANDBOX_DIR)
       co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a directory");
   }
@@ -57,10 +54,10 @@ ry::task<ry::result<std::string>> list_kept(const workspace_repository& rows, st
 ry::task<ry::result<kept_file>> open_kept(const workspace_repository& rows, std::string project, std::string path) {
   bool bad = false;
   path = plain_path(path, bad);
-  if (bad) co_return none(path);
+  if (bad) co_return no_such_file(path);
   ry::result<std::optional<workspace_entry>> is = co_await rows.entry(project, path);
   if (!is) co_return is.error();
-  if (!*is) co_return none(path);
+  if (!*is) co_return no_such_file(path);
   if ((*is)->kind != RY_SANDBOX_FILE)
     co_return ry::error(RY_FAILED_PRECONDITION, "runs.file", "\"" + path + "\" is not a file");
   co_return kept_file{(*is)->size, split_chunks((*is)->chunks)};

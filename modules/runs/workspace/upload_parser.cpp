@@ -13,7 +13,7 @@
 namespace runs {
 namespace {
 
-constexpr std::size_t batch_bytes = chunk_bytes;
+constexpr std::size_t upload_batch_bytes = chunk_bytes;
 
 // Reads a file chunk by chunk; empty at its end. The destructor closes the file.
 class file_reader {
@@ -82,7 +82,7 @@ upload_parser::upload_parser(module_context& p, std::string account, workspace_l
 }
 
 bool upload_parser::is_large() const {
-  return total_ > batch_bytes;
+  return total_ > upload_batch_bytes;
 }
 
 // Before the bytes are stored: most refused starts then store none.
@@ -119,7 +119,7 @@ ry::task<void> upload_parser::read(std::optional<std::string> project) {
       if (!s.good) throw ry::internal("runs.upload", "an uploaded file could not be read");
       at += s.piece.size();
       f.chunks += (f.chunks.empty() ? "" : ",") + s.digest;
-      if (project && batch_.bytes.size() + s.piece.size() > batch_bytes) {
+      if (project && batch_.bytes.size() + s.piece.size() > upload_batch_bytes) {
         co_await put(*project);
       }
       batch_.add(std::move(s.digest), s.piece);

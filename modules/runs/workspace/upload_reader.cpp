@@ -18,7 +18,7 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t first_line_bytes = 1024;
+constexpr std::uint64_t result_line_bytes = 1024;
 constexpr std::size_t most_note_bytes = 200;
 
 std::string_view word(std::string_view& line) {
@@ -34,7 +34,7 @@ std::uint32_t number(std::string_view text) {
   return n;
 }
 
-std::string_view problem_of(extractor_result::end how) {
+std::string_view reading_problem(extractor_result::end how) {
   switch (how) {
     case extractor_result::end::no_sandbox:
       return "this server has no sandbox to read it in";
@@ -54,12 +54,12 @@ ry::task<extraction_result> extract(module_context& p, std::shared_ptr<live_run>
   extractor_job job;
   job.arguments = {std::to_string(p.config.upload_text_bytes), "uploads/" + name};
   job.wall_ms = wall_ms;
-  job.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + first_line_bytes;
+  job.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + result_line_bytes;
   extractor_result result = co_await run_extractor(p, run, std::move(job));
   extraction_result out;
   if (result.how != extractor_result::end::finished) {
     out.found = "none";
-    out.detail = problem_of(result.how);
+    out.detail = reading_problem(result.how);
     co_return out;
   }
   const std::size_t end = std::min(result.output.find('\n'), result.output.size());

@@ -9,7 +9,7 @@
 namespace runs {
 namespace {
 
-constexpr std::string_view heading = "runyard-workspace 1 ";
+constexpr std::string_view format_line = "runyard-workspace 1 ";
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -107,7 +107,7 @@ std::string decode_path(std::string_view text) {
 }
 
 std::string state_text(const workspace_state& state) {
-  std::string out(heading);
+  std::string out(format_line);
   const auto add = [&out](auto number) { out += std::to_string(number) + ' '; };
   add(state.version);
   add(state.root_inode);
@@ -128,8 +128,8 @@ std::string state_text(const workspace_state& state) {
 }
 
 std::optional<workspace_state> parse_state(std::string_view text) {
-  if (!text.starts_with(heading) || text.back() != '\n') return std::nullopt;
-  text.remove_prefix(heading.size());
+  if (!text.starts_with(format_line) || text.back() != '\n') return std::nullopt;
+  text.remove_prefix(format_line.size());
   const auto line = [&text] {
     const std::size_t end = text.find('\n');
     const std::string_view out = text.substr(0, end);
@@ -164,8 +164,8 @@ std::optional<workspace_state> parse_state(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_state_version(std::string_view text) {
-  if (!text.starts_with(heading)) return std::nullopt;
-  words first(text.substr(heading.size(), text.find('\n') - heading.size()));
+  if (!text.starts_with(format_line)) return std::nullopt;
+  words first(text.substr(format_line.size(), text.find('\n') - format_line.size()));
   const auto version = first.number<std::int64_t>();
   return first.good() ? std::optional(version) : std::nullopt;
 }

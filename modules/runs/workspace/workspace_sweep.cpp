@@ -8,7 +8,7 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t first_sweep_ms = 1000;  // drivers are loaded after this module
-constexpr std::uint64_t between_looks_ms = 30 * 1000;
+constexpr std::uint64_t sweep_interval_ms = 30 * 1000;
 constexpr int looks_per_sweep = 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ void workspace_sweep::start() {
 ry::task<void> workspace_sweep::watch() {
   std::uint64_t pause = first_sweep_ms;
   for (int look = 0;; ++look) {
-    const ry::result<void> slept = co_await context_.ctx.sleep(std::exchange(pause, between_looks_ms));
+    const ry::result<void> slept = co_await context_.ctx.sleep(std::exchange(pause, sweep_interval_ms));
     if (!slept) co_return;
     try {
       if (look % looks_per_sweep == 0) co_await sweep();

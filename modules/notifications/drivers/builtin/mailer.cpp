@@ -68,6 +68,7 @@ ry::task<ry::notify::result> mailer::send(ry::notify::notification n) const {
 ry::task<ry::notify::results> mailer::follow(std::vector<ry::notify::sent> sent) const {
   ry::notify::results out;
   std::vector<ry_uuid> ids;
+  ids.reserve(sent.size());
   for (const auto& s : sent) ids.push_back(ry::uuid::parse(s.provider_id).value_or(ry::uuid()));
   if (!mail_ || ids.empty()) {
     for (std::size_t i = 0; i < sent.size(); ++i) out.push_back(said(RY_NOTIFY_ACCEPTED));

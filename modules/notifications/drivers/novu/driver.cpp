@@ -12,7 +12,7 @@ using ry::notify::results;
 namespace {
 
 constexpr std::uint64_t most_answer_bytes = 4 * 1024 * 1024;
-constexpr std::uint32_t pause_s = 60;
+constexpr std::uint32_t unanswered_pause_s = 60;
 
 std::optional<std::int64_t> number_of(std::string_view text) {
   std::int64_t out = 0;
@@ -29,7 +29,7 @@ result unanswered(const ry::error& e, std::uint32_t channels) {
   // The address is wrong.
   if (e.status() == RY_INVALID_ARGUMENT || e.status() == RY_FAILED_PRECONDITION) {
     r.outcome = RY_NOTIFY_PAUSED;
-    r.retry_after_s = pause_s;
+    r.retry_after_s = unanswered_pause_s;
   }
   return r;
 }

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "ascii.hpp"
+
 namespace extract {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr gsf_off_t most_stream_bytes = 64 << 20;
 struct unref_object {
   void operator()(void* object) const { g_object_unref(object); }
 };
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
 
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });

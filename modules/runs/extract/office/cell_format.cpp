@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ascii.hpp"
+
 namespace extract {
 namespace {
 
@@ -19,10 +21,6 @@ struct shown {
   bool minute = false;  // an "m" next to hours or seconds
   char elapsed = 0;
 };
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
 
 // Where the quotation, escape or bracket at `at` ends, or `at`. Brackets with a unit of elapsed time are noted.
 std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
@@ -231,7 +229,7 @@ std::string show_iso_date(std::string_view stored) {
   if (t == stored.npos) return date;
   std::string_view time = stored.substr(t + 1);
   if (time.ends_with('Z')) time.remove_suffix(1);
-  if (const std::size_t dot = time.find('.'); dot != time.npos && time.find_first_not_of("0", dot + 1) == time.npos)
+  if (const std::size_t dot = time.find('.'); dot != time.npos && time.find_first_not_of('0', dot + 1) == time.npos)
     time = time.substr(0, dot);
   if (time == "00:00:00" || time == "00:00") return date;
   return date + (date.empty() ? "" : " ") + std::string(time);

@@ -13,7 +13,7 @@ namespace extract {
 namespace {
 
 constexpr std::string_view media_type = "application/vnd.oasis.opendocument.";
-constexpr std::size_t most_columns = 1024;  // that one cell repeats or that stand empty between two
+constexpr std::size_t most_repeated_cells = 1024;  // that one cell repeats or that stand empty between two
 constexpr std::size_t most_equal_rows = 10000;  // of one row that is repeated
 
 std::size_t count(const std::string& text) {
@@ -144,7 +144,7 @@ void open_document_text::end_table_cell() {
   if (text.size() == cell.begins && (cell.is_date || !cell.has_text) && shown()) add(cell.value);
   const std::string content = text.substr(cell.begins);
   end_cell();
-  for (std::size_t n = std::min(cell.repeated, most_columns); n > 1 && !full(); --n) {
+  for (std::size_t n = std::min(cell.repeated, most_repeated_cells); n > 1 && !full(); --n) {
     add(content);
     add("\t");
   }

@@ -4,17 +4,11 @@
 #include <utility>
 
 #include "archive.hpp"
+#include "ascii.hpp"
 #include "xml.hpp"
 
 namespace extract {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::string unescaped(std::string_view name) {
   std::string out;

@@ -21,7 +21,7 @@ bool is_number(std::string_view text, std::size_t& out) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
-std::size_t number(const std::string& text, std::size_t otherwise) {
+std::size_t number_or(const std::string& text, std::size_t otherwise) {
   std::size_t n = 0;
   return is_number(text, n) ? n : otherwise;
 }
@@ -31,7 +31,7 @@ bool is_true(const std::string& text) {
 }
 
 // Characters that XML does not have are written "_xHHHH_" (ECMA-376 part 1, 22.9.2.19).
-std::string unescaped(std::string_view text) {
+std::string without_escapes(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     unsigned code = 0;
@@ -79,9 +79,9 @@ class style_formats final : public xml_handler {
   void begin(std::string_view name, const attributes& with) override {
     if (name == "cellXfs") ++in_styles_;
     if (name == "numFmt" && of_style.empty())
-      codes_[number(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
+      codes_[number_or(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
     if (name == "xf" && in_styles_ > 0 && of_style.size() < most_formats) {
-      const std::size_t id = number(attribute(with, "numFmtId"), 0);
+      const std::size_t id = number_or(attribute(with, "numFmtId"), 0);
       const auto own = codes_.find(id);
       of_style.push_back(own != codes_.end() ? own->second : builtin_number_format(static_cast<unsigned>(id)));
     }
@@ -131,7 +131,7 @@ class sheet_cells final : public xml_handler {
     }
     if (name == "c") {
       type_ = attribute(with, "t");
-      style_ = number(attribute(with, "s"), 0);
+      style_ = number_or(attribute(with, "s"), 0);
       value_.clear();
       formula_.clear();
       has_formula_ = false;
@@ -160,13 +160,13 @@ class sheet_cells final : public xml_handler {
  private:
   std::string shown() const {
     if (type_ == "s") {
-      const std::size_t n = number(value_, book_.strings.all.size());
-      return n < book_.strings.all.size() ? unescaped(book_.strings.all[n]) : std::string();
+      const std::size_t n = number_or(value_, book_.strings.all.size());
+      return n < book_.strings.all.size() ? without_escapes(book_.strings.all[n]) : std::string();
     }
     // An empty result of type "str" is one; another cell without a value was saved by a program that does not compute.
     if (value_.empty() && has_formula_ && type_ != "str") return formula_text();
     if (type_ == "b") return is_true(value_) ? "TRUE" : "FALSE";
-    if (type_ == "str" || type_ == "inlineStr") return unescaped(value_);
+    if (type_ == "str" || type_ == "inlineStr") return without_escapes(value_);
     if (type_ == "d") return show_iso_date(value_);
     if (type_ == "e" || value_.empty()) return value_;
     const number_format plain;
@@ -224,7 +224,7 @@ class cell_comments final : public xml_handler {
   }
   void end(std::string_view name) override {
     if (name == "t") --in_text_;
-    if (name == "comment" && !text_.empty()) out_ += cell_ + ": " + one_line(unescaped(text_)) + "\n";
+    if (name == "comment" && !text_.empty()) out_ += cell_ + ": " + one_line(without_escapes(text_)) + "\n";
   }
 
  private:

@@ -172,7 +172,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
       if (++padding > 2) return std::nullopt;
       continue;
     }
-    const int v = values[static_cast<std::uint8_t>(c)];
+    const auto v = values[static_cast<std::uint8_t>(c)];
     if (v < 0 || padding > 0) return std::nullopt;
     bits = bits << 6 | static_cast<std::uint32_t>(v);
     if (++digits % 4 == 0) {

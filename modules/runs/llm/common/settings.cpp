@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view secret_words[] = {"auth",   "key",      "token",     "secret",
                                              "cookie", "password", "signature", "sig"};
 
-std::string known(std::initializer_list<std::string_view> keys) {
+std::string known_keys(std::initializer_list<std::string_view> keys) {
   std::string out;
   for (const auto key : keys) out.append(out.empty() ? "; its options are " : ", ").append(key);
   return out;
@@ -125,7 +125,7 @@ json::object parse_config(std::string_view text, std::initializer_list<std::stri
     const std::string_view name(key.data(), key.size());
     if (std::find(std::begin(common), std::end(common), name) == std::end(common) &&
         std::find(own_keys.begin(), own_keys.end(), name) == own_keys.end())
-      throw ry::bad_request("llm.config", std::string(name) + " is not known to the driver" + known(own_keys));
+      throw ry::bad_request("llm.config", std::string(name) + " is not known to the driver" + known_keys(own_keys));
   }
   return config;
 }

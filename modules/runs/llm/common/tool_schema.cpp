@@ -31,7 +31,7 @@ constexpr std::size_t most_name = 64;  // of a property; limit of Anthropic
 enum class keyword { other, drop, schema, schemas, named_schemas, string, boolean, count, number, list };
 
 // The required form of a keyword's value. Unknown keywords are passed on.
-keyword kind_of(std::string_view key) {
+keyword keyword_of(std::string_view key) {
   static constexpr std::pair<std::string_view, keyword> known[] = {{"$ref", keyword::drop},
                                                                    {"$schema", keyword::drop},
                                                                    {"$id", keyword::drop},
@@ -282,7 +282,7 @@ json::object normaliser::keywords_of(const json::object& o, int depth) {
   add_type(out, o);
   for (const auto& [key_text, value] : o) {
     const std::string_view key(key_text.data(), key_text.size());
-    switch (kind_of(key)) {
+    switch (keyword_of(key)) {
       case keyword::drop:
         break;
       case keyword::other:

@@ -6,22 +6,21 @@
 #include <cstddef>
 #include <utility>
 
+#include "placeholder_texts.hpp"
+
 namespace openai {
 
 namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view no_answer = "(No answer.)";
-constexpr std::string_view images_follow = "(The images of these results follow.)";
-constexpr std::string_view images_of_results = "Images of the tool results:";
 // Google documents this value for calls that Gemini did not make.
 constexpr std::string_view no_signature = "skip_thought_signature_validator";
 
-json::object image_part(const llm::shown_image& image) {
+json::object image_url_part(const llm::shown_image& image) {
   std::string url = "data:";
   url.append(image.media_type).append(";base64,").append(image.data);
-  return {{"type", "image_url"}, {"image_url", {{"url", std::move(url)}}}};
+  return {{"type", "image_url"}, {"image_url", {{"url", url}}}};
 }
 
 class message_list {
@@ -64,7 +63,7 @@ class message_list {
     }
     if (!parts.empty()) parts.insert(parts.begin(), json::object{{"type", "text"}, {"text", images_of_results}});
     if (!t.text.empty()) parts.push_back({{"type", "text"}, {"text", t.text}});
-    for (const auto& image : t.images) parts.push_back(image_part(image));
+    for (const auto& image : t.images) parts.push_back(image_url_part(image));
     out_.push_back({{"role", "user"}, {"content", std::move(parts)}});
   }
 
@@ -92,8 +91,8 @@ class message_list {
       if (text.empty()) text = "(image)";
       // The protocol cannot mark a failed call.
       if (c.result.failed && !text.starts_with("Error")) text.insert(0, "Error: ");
-      out_.push_back({{"role", "tool"}, {"tool_call_id", c.id}, {"content", std::move(text)}});
-      for (const auto& image : c.result.images) images_.push_back(image_part(image));
+      out_.push_back({{"role", "tool"}, {"tool_call_id", c.id}, {"content", text}});
+      for (const auto& image : c.result.images) images_.push_back(image_url_part(image));
     }
   }
 
@@ -147,7 +146,7 @@ bool has_signed_calls(const std::vector<llm::turn>& turns, std::string_view mode
   });
 }
 
-json::array tools_of(const llm::tool_set& tools) {
+json::array function_list(const llm::tool_set& tools) {
   json::array list;
   for (const auto& t : tools.offered()) {
     json::object f{{"name", t.name}};
@@ -239,7 +238,7 @@ built_request build_request(const json::object& request, const request_options& 
   out["messages"] = message_list(model, options, sign_calls).of(llm::text_at(request, "system"), turns);
   out["stream"] = true;
   if (options.stream_usage) out["stream_options"] = {{"include_usage", true}};
-  if (auto list = tools_of(tools); !list.empty()) out["tools"] = std::move(list);
+  if (auto list = function_list(tools); !list.empty()) out["tools"] = std::move(list);
   if (const auto choice = llm::read_tool_choice(request, tools, built.notices); choice.mode == "tool")
     out["tool_choice"] = {{"type", "function"}, {"function", {{"name", choice.name}}}};
   else if (!choice.mode.empty())

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "placeholder_texts.hpp"
 #include "request.hpp"
 
 namespace openai {
@@ -18,16 +19,13 @@ using llm::text_at;
 
 namespace {
 
-constexpr std::string_view no_answer = "(No answer.)";
-constexpr std::string_view images_follow = "(The images of these results follow.)";
-constexpr std::string_view images_of_results = "Images of the tool results:";
 constexpr std::string_view encrypted_content = "reasoning.encrypted_content";
 
 json::object text_part(std::string_view text) {
   return {{"type", "input_text"}, {"text", text}};
 }
 
-json::object image_part(const llm::shown_image& image) {
+json::object input_image(const llm::shown_image& image) {
   std::string url = "data:";
   url.append(image.media_type).append(";base64,").append(image.data);
   return {{"type", "input_image"}, {"image_url", std::move(url)}, {"detail", "auto"}};
@@ -98,7 +96,7 @@ class input_list {
     if (!of_results && t.images.empty()) return message("user", t.text);
     if (of_results) parts.insert(parts.begin(), text_part(images_of_results));
     if (!t.text.empty()) parts.push_back(text_part(t.text));
-    for (const auto& image : t.images) parts.push_back(image_part(image));
+    for (const auto& image : t.images) parts.push_back(input_image(image));
     out_.push_back({{"type", "message"}, {"role", "user"}, {"content", std::move(parts)}});
   }
 
@@ -214,10 +212,10 @@ class input_list {
     if (options_.images_in_results && !c.result.images.empty()) {
       json::array parts;
       if (!text.empty()) parts.push_back(text_part(text));
-      for (const auto& image : c.result.images) parts.push_back(image_part(image));
+      for (const auto& image : c.result.images) parts.push_back(input_image(image));
       item["output"] = std::move(parts);
     } else {
-      for (const auto& image : c.result.images) images_.push_back(image_part(image));
+      for (const auto& image : c.result.images) images_.push_back(input_image(image));
       item["output"] = text.empty() ? std::string("(image)") : std::move(text);
     }
     out_.push_back(std::move(item));
@@ -233,7 +231,7 @@ class input_list {
   last last_ = last::nothing;
 };
 
-json::array tools_of(const llm::tool_set& tools) {
+json::array function_tools(const llm::tool_set& tools) {
   json::array list;
   for (const auto& t : tools.offered()) {
     json::object o{{"type", "function"}, {"name", t.name}};
@@ -328,7 +326,7 @@ built_responses_request build_responses_request(const json::object& request, con
   if (!out.contains("store")) out["store"] = false;
   if (options.encrypted_reasoning && !is_without_reasoning(model) && !refusals.refuses_encryption(model))
     include_encrypted_reasoning(out);
-  if (auto list = tools_of(tools); !list.empty()) out["tools"] = std::move(list);
+  if (auto list = function_tools(tools); !list.empty()) out["tools"] = std::move(list);
   set_tool_choice(out, llm::read_tool_choice(request, tools, built.notices));
   set_parameters(out, request, options, built.notices);
   built.names = tools.names();

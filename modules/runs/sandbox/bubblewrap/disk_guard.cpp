@@ -9,7 +9,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr auto longest_removal = std::chrono::seconds(10);
+constexpr auto longest_guard_removal = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -60,7 +60,7 @@ file_error disk_guard::before_write(const std::string& project, std::uint64_t by
 
 file_error disk_guard::destroy(const std::string& project, const std::string& path) {
   watch_.forget(project);
-  const disk::removal done = cleaner_->remove(path, project, longest_removal);
+  const disk::removal done = cleaner_->remove(path, project, longest_guard_removal);
   if (done.complete()) return {};
   if (done.error == 0) return fail(RY_UNAVAILABLE, "the workspace is large; it is deleted in the background");
   return fail(RY_UNAVAILABLE, "the workspace could not be deleted yet: " + std::string(std::strerror(done.error)));

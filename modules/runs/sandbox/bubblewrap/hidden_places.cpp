@@ -55,7 +55,7 @@ std::optional<fs::path> resolved(const fs::path& path) {
 }
 
 // The rest of `path` below `base`; nullopt: `path` is not below it.
-std::optional<fs::path> below(const fs::path& base, const fs::path& path) {
+std::optional<fs::path> path_below(const fs::path& base, const fs::path& path) {
   auto at = path.begin();
   for (const auto& part : base) {
     if (part.empty()) continue;  // a slash at the end
@@ -105,7 +105,7 @@ std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const
     for (const auto& place : places) {
       const auto shown = resolved(fs::path(place.path));
       if (!shown) continue;
-      const auto rest = below(*shown, *target);
+      const auto rest = path_below(*shown, *target);
       if (rest && !rest->empty())
         out.push_back({(fs::path(place.path) / *rest).lexically_normal().string(), directory});
     }
@@ -115,7 +115,7 @@ std::vector<hidden_place> hidden_in(const std::vector<host_place>& places, const
   std::vector<hidden_place> outermost;
   for (auto& each : out) {
     const bool covered = std::any_of(outermost.begin(), outermost.end(),
-                                     [&](const auto& over) { return below(over.path, each.path).has_value(); });
+                                     [&](const auto& over) { return path_below(over.path, each.path).has_value(); });
     if (!covered) outermost.push_back(std::move(each));
   }
   return outermost;
@@ -125,7 +125,7 @@ bool lies_in(std::string_view place, const std::vector<std::string>& hidden) {
   const auto shown = resolved(fs::path(place));
   if (!shown) return false;
   for (const auto& secret : hidden)
-    if (const auto target = resolved(secret); target && below(*target, *shown)) return true;
+    if (const auto target = resolved(secret); target && path_below(*target, *shown)) return true;
   return false;
 }
 

@@ -17,9 +17,9 @@
 namespace bubblewrap {
 namespace {
 
-constexpr std::size_t max_path = 4000;
-constexpr auto longest_removal = std::chrono::seconds(60);
+constexpr auto longest_tree_removal = std::chrono::seconds(60);
 
+constexpr std::size_t max_path = 4000;
 std::int64_t nanoseconds(const timespec& t) {
   return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
@@ -96,7 +96,7 @@ file_error walk(int workspace, const std::string& top, std::uint64_t max_entries
 
 // Removes the entry with this name, of any kind.
 file_error clear(int parent, const std::string& path, const std::string& name) {
-  const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(longest_removal));
+  const disk::removal done = disk::remove_tree(parent, name, disk::stop_after(longest_tree_removal));
   if (done.complete()) return {};
   return from_errno(done.stopped ? ENOTEMPTY : done.error, path);
 }

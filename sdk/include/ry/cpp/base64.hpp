@@ -72,7 +72,7 @@ inline std::optional<std::string> base64_decode(std::string_view text, base64_al
   std::uint32_t acc = 0;
   int bits = 0;
   for (const char c : text) {
-    const int v = values[static_cast<unsigned char>(c)];
+    const auto v = values[static_cast<unsigned char>(c)];
     if (v < 0) return std::nullopt;
     acc = (acc << 6) | static_cast<std::uint32_t>(v);
     bits += 6;

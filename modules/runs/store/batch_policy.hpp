@@ -12,11 +12,11 @@
 
 namespace runs {
 
-class statement_pace {
+class batch_policy {
  public:
   static constexpr std::int64_t slow_us = 50'000;
 
-  explicit statement_pace(std::size_t whole_batch) : whole_batch_(whole_batch) {}
+  explicit batch_policy(std::size_t whole_batch) : whole_batch_(whole_batch) {}
 
   // The batch of the statement that begins now, taken with next_batch(); empty: none begins. look_on: set to the
   // executor that must call again after slow_us if nothing else may trigger it earlier; otherwise unchanged.
