@@ -237,12 +237,12 @@ void connection::cancel_if(const void* tag) noexcept {
   try {
     // PQcancel waits without a time limit until the server closes the cancel connection, so call it on a detached
     // thread.
-    std::promise<void> told;
-    auto done = told.get_future();
-    std::thread([cancel = cancel_, told = std::move(told)]() mutable {
+    std::promise<void> finished;
+    auto done = finished.get_future();
+    std::thread([cancel = cancel_, finished = std::move(finished)]() mutable {
       char text[256];
       PQcancel(cancel.get(), text, sizeof text);
-      told.set_value();
+      finished.set_value();
     }).detach();
     if (done.wait_for(cancel_limit) == std::future_status::ready) return;
   } catch (const std::exception& e) {

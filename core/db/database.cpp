@@ -60,10 +60,10 @@ database::~database() {
   stop();
 }
 
-void database::submit(std::function<void(connection&)> work, lane l, repeat r) {
+void database::submit(std::function<void(connection&)> work, priority l, repeat r) {
   auto t = std::make_shared<work_task>(std::move(work), r);
   auto& p = impl_->workers;
-  const auto k = l == lane::priority ? pool::kind::priority : pool::kind::normal;
+  const auto k = l == priority::high ? pool::kind::priority : pool::kind::normal;
   if (p.push(t, k)) return;
   // The pool rejected the task: run it here with a closed connection, as if the database were unavailable.
   connection closed(p.config().connect);

@@ -27,7 +27,7 @@ class database {
   // Runs work on a worker thread, exactly once (repeat::after_loss: at most twice). It also runs while the database
   // is unavailable; its statements then throw RY_UNAVAILABLE. Exceptions of work are logged. The connection starts
   // with schema core. After stop(), work runs within this call, with a closed connection. [any]
-  void submit(std::function<void(connection&)> work, lane l = lane::normal, repeat r = repeat::never);
+  void submit(std::function<void(connection&)> work, priority l = priority::normal, repeat r = repeat::never);
 
   // At least one worker is connected. [any]
   bool healthy() const noexcept;

@@ -321,7 +321,7 @@ TEST_F(database_test, housekeeping_is_not_stuck_behind_queries) {
         c.exec("select 1");
         p.set_value();
       },
-      lane::priority);
+      priority::high);
   p.get_future().get();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 250ms);
   for (auto& f : busy) EXPECT_EQ(f.get().status, RY_OK);

@@ -209,7 +209,7 @@ class embedded_postgres::impl {
       std::this_thread::sleep_for(10ms);
     }
     std::error_code ec;
-    if (pid > 1 && facts_of(pid) && fs::remove(lock_file, ec))
+    if (pid > 1 && process_info_of(pid) && fs::remove(lock_file, ec))
       observe::log(observe::level::warn, "db", "a leftover lock file of PostgreSQL is removed",
                    {{"file", lock_file.string()}, {"process", std::to_string(pid)}});
   }
@@ -308,8 +308,8 @@ class embedded_postgres::impl {
 
   bool is_stopped() const noexcept {
     try {
-      const auto facts = facts_of(pid_);
-      return facts && facts->state == 'T';
+      const auto info = process_info_of(pid_);
+      return info && info->state == 'T';
     } catch (const std::exception&) {
       return false;
     }

@@ -174,7 +174,7 @@ TEST(embedded, a_lock_file_of_a_process_that_nobody_reaped_does_not_stop_it) {
   }
   siginfo_t ended{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(zombie), &ended, WEXITED | WNOWAIT), 0);
-  ASSERT_EQ(ry::db::facts_of(zombie)->state, 'Z');
+  ASSERT_EQ(ry::db::process_info_of(zombie)->state, 'Z');
   starts_over_a_lock_file_of(zombie);
   ::waitpid(zombie, nullptr, 0);
 }

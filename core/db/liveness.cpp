@@ -60,8 +60,8 @@ std::shared_ptr<liveness::question> liveness::current() {
   constexpr std::array lanes{pool::kind::priority, pool::kind::normal};
   asked_ = std::make_shared<question>();
   asked_->open = lanes.size();
-  for (const auto lane : lanes)
-    if (!workers_.push(std::make_shared<ask_task<question>>(asked_), lane)) asked_->settle(false);
+  for (const auto priority : lanes)
+    if (!workers_.push(std::make_shared<ask_task<question>>(asked_), priority)) asked_->settle(false);
   return asked_;
 }
 

@@ -186,6 +186,35 @@ void migrator::apply(const std::string& module, const module::migration& step) {
   tx.commit();
 }
 
+namespace {
+
+// "0014_start" -> "start"
+std::string_view name_in(std::string_view id) {
+  return id.substr(std::min(id.find('_'), id.size()));
+}
+
+std::int64_t number_in(std::string_view id) {
+  return std::stoll("0" + std::string(id.substr(0, id.find('_'))));
+}
+
+}  // namespace
+
+// Whether a repeatable migration of this version has replaced an applied one.
+bool migrator::is_replaced(const module::module_migrations& m, const applied_row& d) {
+  return std::any_of(m.list.begin(), m.list.end(), [&](const auto& s) {
+    return (s.flags & RY_MIGRATION_REPEATABLE) != 0 && name_in(s.id) == name_in(d.id) &&
+           number_in(s.id) > number_in(d.id);
+  });
+}
+
+// Whether a newer version has applied a later form of a repeatable migration.
+bool migrator::is_outdated(const module::module_migrations& m, const module::migration& step,
+                           const std::vector<applied_row>& done) {
+  return (step.flags & RY_MIGRATION_REPEATABLE) != 0 && std::any_of(done.begin(), done.end(), [&](const auto& d) {
+           return d.module == m.module && name_in(d.id) == name_in(step.id) && number_in(d.id) > number_in(step.id);
+         });
+}
+
 bool migrator::tolerates(const module::module_migrations& m, const applied_row& d) {
   return d.compatible || !d.confirmed || m.allow_newer_schema;
 }
@@ -220,20 +249,26 @@ void migrator::up_one(const module::module_migrations& m, const std::vector<appl
     if (d.module != m.module) continue;
     const auto known = std::find_if(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; });
     if (known == m.list.end()) {
-      check_unknown(m, d);
+      if (is_replaced(m, d))
+        last = std::max(last, d.id);
+      else
+        check_unknown(m, d);
       continue;
     }
     last = std::max(last, d.id);
     report.unconfirmed |= !d.confirmed;
     if (sha256_hex(known->up_sql) != d.checksum)
       reject_migration("Migration " + d.id + " of module " + m.module + " was changed after it was applied at " + d.at +
-                       "; put the old text back and add a new migration instead.");
+                       ((known->flags & RY_MIGRATION_REPEATABLE) != 0
+                            ? "; raise the number in its first line."
+                            : "; put the old text back and add a new migration instead."));
   }
   conn_.use_schema("core");
   conn_.exec_script("create schema if not exists " + quote_name(m.module));
   for (const auto& step : m.list) {
     if (std::any_of(done.begin(), done.end(), [&](auto& d) { return d.module == m.module && d.id == step.id; }))
       continue;
+    if (is_outdated(m, step, done)) continue;
     if (step.id < last)
       reject_migration("Migration " + step.id + " of module " + m.module + " is new but sorts before " + last +
                        ", which was applied already; give it a later number.");
@@ -273,7 +308,7 @@ std::vector<migrator::applied_row> migrator::applied_and_decided(std::span<const
   const auto undecided = std::find_if(done.begin(), done.end(), [&](const applied_row& d) {
     if (d.confirmed || d.compatible) return false;
     return std::any_of(modules.begin(), modules.end(), [&](const auto& m) {
-      return m.module == d.module && !m.allow_newer_schema &&
+      return m.module == d.module && !m.allow_newer_schema && !is_replaced(m, d) &&
              std::none_of(m.list.begin(), m.list.end(), [&](const auto& s) { return s.id == d.id; });
     });
   });
@@ -368,10 +403,12 @@ std::vector<migration_step> migrator::status(std::span<const module::module_migr
         s.is = sha256_hex(step.up_sql) == d.checksum ? state::applied : state::changed;
         s.applied_at = d.at;
       }
+      if (s.is == state::pending && is_outdated(m, step, done)) continue;
       out.push_back(std::move(s));
     }
     for (const auto& d : done)
-      if (d.module == m.module && std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
+      if (d.module == m.module && !is_replaced(m, d) &&
+          std::none_of(m.list.begin(), m.list.end(), [&](auto& s) { return s.id == d.id; }))
         out.push_back({m.module, d.id, state::unknown, d.at, tolerates(m, d)});
   }
   return out;

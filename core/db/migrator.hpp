@@ -66,6 +66,9 @@ class migrator {
  private:
   struct applied_row;
   static bool tolerates(const module::module_migrations& m, const applied_row& d);
+  static bool is_replaced(const module::module_migrations& m, const applied_row& d);
+  static bool is_outdated(const module::module_migrations& m, const module::migration& step,
+                          const std::vector<applied_row>& done);
   static void check_unknown(const module::module_migrations& m, const applied_row& d);
   std::vector<applied_row> applied();
   void open();

@@ -173,6 +173,47 @@ TEST_F(migrations, an_older_version_works_with_compatible_migrations) {
   EXPECT_TRUE(steps.back().tolerated);
 }
 
+// A function whose text changes with its number; the second version is compatible with the first.
+std::vector<module_migrations> with_function(const char* number, const char* answer) {
+  return {core_only(),
+          shop({{"0001_a", "create table a (n int)", 0},
+                {std::string(number) + "_f",
+                 std::string("create or replace function f() returns int language sql as 'select ") + answer + "'",
+                 RY_MIGRATION_REPEATABLE | RY_MIGRATION_COMPATIBLE}})};
+}
+
+TEST_F(migrations, a_repeatable_migration_with_a_higher_number_replaces_the_earlier_one) {
+  ASSERT_TRUE(migrator(settings(*d)).up(with_function("0002", "1")).ok());
+  EXPECT_EQ(ask(*d, "select shop.f()"), "1");
+  const auto report = migrator(settings(*d)).up(with_function("0003", "2"));
+  ASSERT_TRUE(report.ok()) << report.problems[0].message;
+  ASSERT_EQ(report.applied.size(), 1u);
+  EXPECT_EQ(report.applied[0].id, "0003_f");
+  EXPECT_EQ(ask(*d, "select shop.f()"), "2");
+  EXPECT_TRUE(migrator(settings(*d)).up(with_function("0003", "2")).applied.empty());
+  const auto steps = migrator(settings(*d)).status(with_function("0003", "2"));
+  EXPECT_EQ(std::count_if(steps.begin(), steps.end(), [](const auto& s) { return s.module == "shop"; }), 2)
+      << "the replaced one is not listed";
+}
+
+TEST_F(migrations, an_older_version_keeps_the_repeatable_migration_of_a_newer_one) {
+  ASSERT_TRUE(migrator(settings(*d)).up(with_function("0003", "2")).ok());
+  migrator(settings(*d)).confirm(with_function("0003", "2"));
+  const auto report = migrator(settings(*d)).up(with_function("0002", "1"));
+  ASSERT_TRUE(report.ok()) << report.problems[0].message;
+  EXPECT_TRUE(report.applied.empty());
+  EXPECT_EQ(ask(*d, "select shop.f()"), "2");
+}
+
+TEST_F(migrations, a_repeatable_migration_that_changes_under_its_number_is_refused) {
+  ASSERT_TRUE(migrator(settings(*d)).up(with_function("0002", "1")).ok());
+  const auto report = migrator(settings(*d)).up(with_function("0002", "2"));
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_NE(report.problems[0].message.find("raise the number in its first line"), std::string::npos)
+      << report.problems[0].message;
+  EXPECT_EQ(ask(*d, "select shop.f()"), "1");
+}
+
 TEST_F(migrations, a_renamed_migration_is_named) {
   ASSERT_TRUE(migrator(settings(*d)).up(version_1()).ok());
   const auto report =

@@ -26,9 +26,9 @@ struct settings {
   connect_settings session() const;
 };
 
-enum class lane {
+enum class priority {
   normal,
-  priority,  // housekeeping: has its own connection, never waits behind users' queries
+  high,  // housekeeping: has its own connection, never waits behind users' queries
 };
 
 // Whether work is repeated after its connection was lost.

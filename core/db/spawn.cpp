@@ -157,11 +157,11 @@ std::vector<pid_t> processes(F&& wanted) {
 
 }  // namespace
 
-std::optional<process_facts> facts_of(pid_t pid) {
+std::optional<process_info> process_info_of(pid_t pid) {
   // "4711 (any (name)) S 1 ..."
   const auto text = contents(fs::path("/proc") / std::to_string(pid) / "stat");
   const auto name = text.find('('), name_end = text.rfind(')');
-  process_facts out;
+  process_info out;
   if (name == std::string::npos || name_end == std::string::npos ||
       std::sscanf(text.c_str() + name_end + 1, " %c %d", &out.state, &out.parent) != 2)
     return std::nullopt;
@@ -171,8 +171,8 @@ std::optional<process_facts> facts_of(pid_t pid) {
 
 std::vector<pid_t> children_of(pid_t pid) {
   return processes([pid](pid_t each) {
-    const auto facts = facts_of(each);
-    return facts && facts->parent == pid;
+    const auto info = process_info_of(each);
+    return info && info->parent == pid;
   });
 }
 
@@ -180,8 +180,8 @@ std::vector<pid_t> servers_of(const fs::path& cluster, pid_t suspect) {
   struct stat ours {};
   if (::stat(cluster.c_str(), &ours) != 0) return {};
   return processes([&](pid_t each) {
-    const auto facts = facts_of(each);
-    if (!facts || facts->program != "postgres" || facts->state == 'Z') return false;
+    const auto info = process_info_of(each);
+    if (!info || info->program != "postgres" || info->state == 'Z') return false;
     const auto proc = fs::path("/proc") / std::to_string(each);
     // Compare the directory itself: the same path may denote another directory in the process's mount namespace.
     struct stat its {};

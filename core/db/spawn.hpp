@@ -35,12 +35,12 @@ struct finished {
 finished run_program(std::vector<std::string> argv, const std::optional<run_as>& user = {});
 
 // A process as described in /proc.
-struct process_facts {
+struct process_info {
   std::string program;  // at most 15 characters
   char state = 'R';  // 'T' stopped, 'Z' zombie
   pid_t parent = 0;
 };
-std::optional<process_facts> facts_of(pid_t pid);
+std::optional<process_info> process_info_of(pid_t pid);
 std::vector<pid_t> children_of(pid_t pid);
 // The PostgreSQL processes that use this cluster (the server and its children), as far as we may inspect them.
 // `suspect`: the process id in the cluster's lock file; its arguments suffice as evidence, because its working

@@ -66,7 +66,7 @@ class a_hung_server : public ::testing::Test {
     return name_end == std::string::npos || text.compare(name_end, 3, ") T") == 0;  // ended or stopped
   }
   // Returns the statement's outcome; "" = success.
-  std::future<std::string> ask(const char* sql = "select 1", lane l = lane::normal) {
+  std::future<std::string> ask(const char* sql = "select 1", priority l = priority::normal) {
     auto said = std::make_shared<std::promise<std::string>>();
     auto out = said->get_future();
     db->submit(
@@ -93,7 +93,7 @@ TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goe
   // More than there are connections, so that some calls queue.
   std::vector<std::future<std::string>> asked;
   for (int i = 0; i < 8; ++i) asked.push_back(ask("insert into pg_temp.nowhere values (1)"));
-  asked.push_back(ask("select 1", lane::priority));
+  asked.push_back(ask("select 1", priority::high));
   const auto end = std::chrono::steady_clock::now() + 40s;
   for (auto& a : asked) {
     ASSERT_EQ(std::future_status::ready, a.wait_until(end));

@@ -51,7 +51,7 @@ xmin_horizon_monitor::xmin_horizon_monitor(database& db, std::chrono::millisecon
               }
               s->asking = false;
             },
-            lane::priority);
+            priority::high);
       },
       every);
 }

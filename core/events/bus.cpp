@@ -150,7 +150,7 @@ ry_status bus_line::publish(std::string_view topic, std::uint64_t cursor, std::s
 // ---- which nodes receive it ----------------------------------------------------------------------
 
 void bus_line::start() {
-  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { told(payload); });
+  listen_ = rt_.db->on_message(channel, [this](std::string_view payload) { on_message(payload); });
   running_.store(true);
   arm();
 }
@@ -202,7 +202,7 @@ void bus_line::say(const std::string& what) {
   rt_.db->broadcast(channel, rt_.jobs->node_id() + " " + what);
 }
 
-void bus_line::told(std::string_view payload) {
+void bus_line::on_message(std::string_view payload) {
   const std::string me = rt_.jobs->node_id();
   const std::string node(payload.substr(0, payload.find(' ')));
   if (node.empty() || node == me) return;

@@ -74,7 +74,7 @@ class bus_line {
   void use_first();
   void tick();
   void arm();
-  void told(std::string_view payload);
+  void on_message(std::string_view payload);
   void sign_of(std::string_view node);
   void give_sign();
   void say(const std::string& what);

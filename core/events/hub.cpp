@@ -69,7 +69,7 @@ hub::hub(module::runtime& rt, std::chrono::seconds keep)
                 },
                 [this] { wake_all(); },
                 [this](std::string_view topic, std::uint64_t cursor) { hint_others(topic, cursor); }}) {
-  for (std::size_t i = 0; i < rt.loops->size(); ++i) lanes_.push_back(std::make_unique<lane>());
+  for (std::size_t i = 0; i < rt.loops->size(); ++i) per_loops_.push_back(std::make_unique<per_loop>());
 }
 
 hub::~hub() = default;
@@ -93,7 +93,7 @@ std::string hub::add_consumers(const std::vector<module::consumer>& consumers) {
         }
         registered.set_value(std::move(error));
       },
-      db::lane::priority);
+      db::priority::high);
   auto error = registered.get_future().get();
   if (!error.empty()) return error;
   {
@@ -158,7 +158,7 @@ void hub::housekeeping(const char* kind, const char* cron, std::function<void(db
             job->q.finish(job, RY_JOB_RETRY, 0, &v);
           }
         },
-        db::lane::priority);
+        db::priority::high);
     return RY_OK;
   });
 }
@@ -214,12 +214,12 @@ ry_subscription* hub::subscribe(const ry_host* host, std::string_view topic, ry_
     auto& sh = shard_of(topic);
     std::lock_guard lock(sh.mutex);
     auto& loops = sh.loops[s->topic];
-    if (loops.empty()) loops.resize(lanes_.size());
+    if (loops.empty()) loops.resize(per_loops_.size());
     ++loops[exec->index];
   }
   // Posted, so that it runs before the drain() of any message published after subscribe().
   exec->post([this, s] {
-    if (!s->closed.load(std::memory_order_relaxed)) lanes_[s->exec->index]->topics[s->topic].push_back(s);
+    if (!s->closed.load(std::memory_order_relaxed)) per_loops_[s->exec->index]->topics[s->topic].push_back(s);
   });
   return s.get();
 }
@@ -247,7 +247,7 @@ void hub::unsubscribe(ry_subscription* raw) {
 }
 
 void hub::forget(const std::shared_ptr<ry_subscription>& s) {
-  auto& topics = lanes_[s->exec->index]->topics;
+  auto& topics = per_loops_[s->exec->index]->topics;
   auto it = topics.find(s->topic);
   if (it == topics.end()) return;
   std::erase(it->second, s);
@@ -277,7 +277,7 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
   const auto buffer = bytes.empty() ? exec::buffer_ref() : exec::buffer_ref(bytes);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (loops[i] == 0) continue;
-    auto& l = *lanes_[i];
+    auto& l = *per_loops_[i];
     bool wake;
     {
       std::lock_guard lock(l.mutex);
@@ -298,7 +298,7 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
 }
 
 void hub::drain(std::size_t loop) {
-  auto& l = *lanes_[loop];
+  auto& l = *per_loops_[loop];
   std::vector<message> batch;
   std::unordered_map<std::string, std::uint64_t> lagging;
   {
@@ -326,9 +326,9 @@ void hub::call(const std::shared_ptr<ry_subscription>& s, std::string_view topic
 }
 
 void hub::wake_all() {
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
+  for (std::size_t i = 0; i < per_loops_.size(); ++i)
     rt_.loops->at(i).post([this, i] {
-      for (const auto& [topic, all] : lanes_[i]->topics)
+      for (const auto& [topic, all] : per_loops_[i]->topics)
         for (const auto& s : all) call(s, topic, 0, {});
     });
 }

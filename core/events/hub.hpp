@@ -80,7 +80,7 @@ class hub {
     exec::buffer_ref buffer;  // empty: a hint
   };
   // Inbox and subscribers of one loop; only that loop accesses `topics`.
-  struct lane {
+  struct per_loop {
     std::mutex mutex;  // guards the next four
     std::vector<message> inbox;
     std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, from other nodes
@@ -111,7 +111,7 @@ class hub {
 
   module::runtime& rt_;
   const std::chrono::seconds keep_;
-  std::vector<std::unique_ptr<lane>> lanes_;
+  std::vector<std::unique_ptr<per_loop>> per_loops_;
   std::array<shard, 64> shards_;
 
   std::mutex owned_mutex_;  // guards owned_ and consumers_

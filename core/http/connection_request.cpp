@@ -325,7 +325,7 @@ void connection::authenticated(const verdict& v) {
   if (gate && d.has_principal && !route.host) {
     const auto subject = core::sv(d.principal.subject);
     if (!within(gate->by_account(subject))) return;
-    if (route.has(RY_ROUTE_LONG) && !(ex_->seat = gate->seat(subject)))
+    if (route.has(RY_ROUTE_LONG) && !(ex_->stream_permit = gate->stream_permit(subject)))
       return fail(429, "Too many streams are open", "Retry-After: 5\r\n");
   }
   admitted();

@@ -156,7 +156,7 @@ struct exchange {
   module::hold hold;
   observe::trace_ref trace;  // the trace context of calls to the module
   observe::open_span span;
-  std::shared_ptr<const void> seat;  // stream permit of a long request, see request_gate::seat()
+  std::shared_ptr<const void> stream_permit;  // stream permit of a long request, see request_gate::stream_permit()
   std::shared_ptr<const void> caller;  // credential owner of a long request, see authenticator::revoked()
   bool in_handler = false;
   bool over = false;  // release the slot when the handler returns

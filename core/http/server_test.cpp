@@ -247,7 +247,7 @@ TEST_F(basic, RespondingTwiceIsRecognised) {
   EXPECT_EQ(RY_INVALID_ARGUMENT, bad_header);
   EXPECT_EQ("one", c.get("/twice").body);
   EXPECT_EQ(RY_FAILED_PRECONDITION, stale) << "the slot is in use again, the old handle is not";
-  EXPECT_GE(w->host.strikes.load(), 2u);
+  EXPECT_GE(w->host.violations.load(), 2u);
 }
 
 TEST_F(basic, BrokenArgumentsAreRefusedOrMended) {

@@ -66,7 +66,7 @@ class request_gate {
   virtual std::optional<gate_verdict> by_address(std::string_view address) = 0;
   virtual std::optional<gate_verdict> by_account(std::string_view subject) = 0;
   // A permit for a stream or another long request, released with its last copy; null: none is available.
-  virtual std::shared_ptr<const void> seat(std::string_view subject) = 0;
+  virtual std::shared_ptr<const void> stream_permit(std::string_view subject) = 0;
 };
 
 // The response of a host route.

@@ -96,7 +96,7 @@ TEST_F(streams, WrongArgumentsAreRefusedAndCounted) {
   w->start();
   client c(*w);
   EXPECT_EQ(200, c.get("/wrong").status);
-  EXPECT_EQ(3u, w->host.strikes.load());
+  EXPECT_EQ(3u, w->host.violations.load());
 }
 
 TEST_F(streams, FromManyThreads) {

@@ -198,7 +198,7 @@ void worker::release(exchange& ex) {
   ex.hold = module::hold();
   ex.span.end();  // for a client that disconnected before the answer
   if (ex.trace) std::exchange(ex.trace, {})->end();
-  ex.seat.reset();
+  ex.stream_permit.reset();
   ex.caller.reset();
   free_.push_back(&ex);
 }
@@ -321,19 +321,19 @@ void worker::tell_form(exchange& ex, form_end end) {
   // Never call it inside the call that started it, or inside another callback of the request.
   module::post(owner, &loop, [this, keep = keep(), form, owner, end, slot = &ex, trace = ex.trace] {
     const observe::trace_scope scope(trace);
-    const auto tell = [&](ry_status st, const ry_form* f, const ry_error_view* e) {
+    const auto complete = [&](ry_status st, const ry_form* f, const ry_error_view* e) {
       module::invoke(owner, "read_form", form->fn, form->ctx, st, f, e);
     };
     if (end == form_end::complete && !form->left) {
       form->form = form->reader.view();
-      tell(RY_OK, &form->form, nullptr);
+      complete(RY_OK, &form->form, nullptr);
     } else if (end == form_end::failed) {
       const auto v = form->reader.failed()->view();
-      tell(v.status, nullptr, &v);
+      complete(v.status, nullptr, &v);
     } else {
       const core::error gone{RY_CANCELLED, "http.request_over", "The request is over", {}, 0, 0};
       const auto v = gone.view();
-      tell(RY_CANCELLED, nullptr, &v);
+      complete(RY_CANCELLED, nullptr, &v);
     }
     if (slot->conn) schedule(*slot->conn);
   });

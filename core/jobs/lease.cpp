@@ -12,24 +12,25 @@ namespace ry::jobs {
 
 using clock = std::chrono::steady_clock;
 
-void queue::beat() {
+void queue::heartbeat() {
   {
     std::lock_guard lock(mutex_);
     if (beating_ || leaving_) return;
     beating_ = true;
     ++in_flight_;  // count it from here on, not only from submit() on
   }
-  last_beat_ = clock::now();
-  submit([this](db::connection& c) { beat_on(c); }, "lease renewal",
+  last_heartbeat_ = clock::now();
+  submit([this](db::connection& c) { heartbeat_on(c); }, "lease renewal",
          [this] {
            bool lost = false;
            {
              std::lock_guard lock(mutex_);
              beating_ = false;
              --in_flight_;
-             const auto silent = clock::now() - last_beat_ok_;
+             const auto silent = clock::now() - last_heartbeat_ok_;
              stats_.connected = silent < settings_.lease;
-             lost = silent >= settings_.lease + settings_.hold && last_beat_ok_ != clock::time_point{} && !gave_up_;
+             lost =
+                 silent >= settings_.lease + settings_.hold && last_heartbeat_ok_ != clock::time_point{} && !gave_up_;
              if (lost) gave_up_ = true, stats_.leases_lost += running_.size();
            }
            // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
@@ -60,7 +61,7 @@ void queue::note_draining(bool wanted) {
   if (!wanted) wake();
 }
 
-void queue::beat_on(db::connection& c) {
+void queue::heartbeat_on(db::connection& c) {
   const auto lease_ms = static_cast<std::int64_t>(settings_.lease.count());
   const auto sent = clock::now();
   auto mine = c.exec(
@@ -79,17 +80,17 @@ void queue::beat_on(db::connection& c) {
   bool first, may_rescue;
   {
     std::lock_guard lock(mutex_);
-    first = last_beat_ok_ == clock::time_point{};
+    first = last_heartbeat_ok_ == clock::time_point{};
     // If this node nearly lost its own lease, other nodes probably did too, because the database was unavailable or
     // slow. Give them time to renew their leases: as long as the outage lasted, within limits, because the backlog
     // slows everything down. A node that has just started does not know of outages, so it waits for one lease.
-    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(heard - last_beat_ok_);
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(heard - last_heartbeat_ok_);
     if (first)
       patient_until_ = heard + settings_.lease;
     else if (away >= settings_.lease * 3 / 4)
       patient_until_ = heard + std::clamp<std::chrono::milliseconds>(away, settings_.lease, 3 * settings_.lease);
     may_rescue = heard >= patient_until_;
-    last_beat_ok_ = sent;
+    last_heartbeat_ok_ = sent;
     gave_up_ = false;
   }
   if (fresh && !first) {
@@ -166,7 +167,7 @@ void queue::look_for_lost(db::connection& c) {
     observe::log(
         observe::level::warn, "jobs", "a job that runs here was ended or taken over elsewhere",
         {{"kind", job->kind}, {"job", std::to_string(job->view.id)}, {"fence", std::to_string(job->view.fence)}});
-    tell(job, RY_REASON_LEASE_LOST);
+    notify_cancelled(job, RY_REASON_LEASE_LOST);
   }
 }
 
@@ -201,7 +202,7 @@ void queue::look_for_cancels(db::connection& c) {
       std::lock_guard lock(mutex_);
       if (auto it = running_.find(calls.int64(i, 0)); it != running_.end()) job = it->second;
     }
-    if (job) tell(job, RY_REASON_USER);
+    if (job) notify_cancelled(job, RY_REASON_USER);
   }
 }
 

@@ -19,7 +19,7 @@ constexpr auto between_pokes = milliseconds(20);
 // Grace period after a cancellation at the deadline: the job's own time limit, within these bounds.
 constexpr auto least_grace = milliseconds(5'000), most_grace = milliseconds(30'000);
 constexpr std::ptrdiff_t most_abandoned = 16;  // per kind
-constexpr auto first_beat_patience = std::chrono::seconds(5);
+constexpr auto first_heartbeat_patience = std::chrono::seconds(5);
 // A job that is leased to this node but unknown to it was created leased by a commit whose answer was lost.
 constexpr auto reconcile_every = std::chrono::seconds(15);
 
@@ -87,7 +87,7 @@ bool queue::part_with(const std::vector<ry_host*>& owners, clock::time_point ask
     if (left.empty()) return true;
     if (time_is_up()) return false;
     if (clock::now() >= ask_at)
-      for (const auto& job : left) tell(job, RY_REASON_SHUTDOWN);
+      for (const auto& job : left) notify_cancelled(job, RY_REASON_SHUTDOWN);
     std::this_thread::sleep_for(milliseconds(10));
   }
 }
@@ -130,7 +130,7 @@ void queue::submit(std::function<void(db::connection&)> work, const char* what, 
         }
         end();
       },
-      db::lane::priority);
+      db::priority::high);
 }
 
 void queue::start() {
@@ -151,7 +151,7 @@ void queue::start() {
   // Wait for the first heartbeat: a job created already leased to a node without a node lease would be reclaimed at
   // once.
   std::unique_lock lock(mutex_);
-  idle_.wait_for(lock, first_beat_patience, [this] { return last_beat_ok_ != clock::time_point{}; });
+  idle_.wait_for(lock, first_heartbeat_patience, [this] { return last_heartbeat_ok_ != clock::time_point{}; });
 }
 
 void queue::arm(milliseconds delay) {
@@ -168,7 +168,7 @@ void queue::tick() {
     if (stopping_) return;
   }
   const auto now = clock::now();
-  if (now - last_beat_ >= settings_.beat) beat();
+  if (now - last_heartbeat_ >= settings_.heartbeat) heartbeat();
   if (now - last_reconcile_ >= reconcile_every) {
     last_reconcile_ = now;
     reconcile();
@@ -177,7 +177,7 @@ void queue::tick() {
   check_deadlines();
   run_crons();
   fetch();
-  arm(std::min(settings_.poll, settings_.beat));
+  arm(std::min(settings_.poll, settings_.heartbeat));
 }
 
 void queue::wake() {
@@ -350,7 +350,7 @@ void queue::launch(claimed c) {
     before = std::exchange(running_[c.id], job);
     if (before) outlived_.insert(before);
   }
-  if (before) tell(before, RY_REASON_LEASE_LOST);
+  if (before) notify_cancelled(before, RY_REASON_LEASE_LOST);
   job->view.exec->post([job, run = std::move(run)] {
     const observe::trace_scope scope(job->trace);
     const auto st = run(&job->view, job.get());
@@ -372,16 +372,16 @@ ry_status queue::on_cancel(ry_job* raw, ry_cancel_fn fn, void* ctx) {
     job->on_cancel = fn;
     job->on_cancel_ctx = ctx;
     why = job->why;
-    job->told = false;
+    job->cancel_notified = false;
   }
-  if (why) tell(job, why);
+  if (why) notify_cancelled(job, why);
   return RY_OK;
 }
 
-void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
+void queue::notify_cancelled(const std::shared_ptr<ry_job>& job, std::int32_t why) {
   {
     std::lock_guard lock(job->mutex);
-    if (job->finished || job->told) return;
+    if (job->finished || job->cancel_notified) return;
     // A lost lease overrides every other reason, because the job must not write anything any more.
     if (!job->why || why == RY_REASON_LEASE_LOST) job->why = why;
   }
@@ -391,8 +391,8 @@ void queue::tell(const std::shared_ptr<ry_job>& job, std::int32_t why) {
     std::int32_t why;
     {
       std::lock_guard lock(job->mutex);
-      if (job->finished || job->told || !job->on_cancel) return;
-      job->told = true;
+      if (job->finished || job->cancel_notified || !job->on_cancel) return;
+      job->cancel_notified = true;
       fn = job->on_cancel;
       ctx = job->on_cancel_ctx;
       why = job->why;
@@ -409,7 +409,7 @@ void queue::tell_all(std::int32_t why) {
     all.reserve(running_.size());
     for (auto& [id, job] : running_) all.push_back(job);
   }
-  for (auto& job : all) tell(job, why);
+  for (auto& job : all) notify_cancelled(job, why);
 }
 
 void queue::check_deadlines() {
@@ -426,7 +426,7 @@ void queue::check_deadlines() {
       abandon(job);
     } else {
       job->deadline = now + std::clamp<milliseconds>(job->timeout, least_grace, most_grace);
-      tell(job, RY_REASON_DEADLINE);
+      notify_cancelled(job, RY_REASON_DEADLINE);
     }
   }
 }
@@ -459,7 +459,7 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
     if (auto it = running_.find(id); it != running_.end()) job = it->second;
   }
   if (job) {
-    tell(job, RY_REASON_USER);
+    notify_cancelled(job, RY_REASON_USER);
     loop_.post([done = std::move(done)] { done(RY_OK); });
     return;
   }
@@ -532,10 +532,10 @@ void queue::stop(clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     const auto count = [this] { return running_.size() + outlived_.size(); };
     while (count() > 0 && clock::now() < deadline) {
-      idle_.wait_until(lock, std::min(deadline, clock::now() + settings_.beat));
+      idle_.wait_until(lock, std::min(deadline, clock::now() + settings_.heartbeat));
       lock.unlock();
       loop_.post([this] {
-        if (clock::now() - last_beat_ >= settings_.beat) beat();
+        if (clock::now() - last_heartbeat_ >= settings_.heartbeat) heartbeat();
       });
       lock.lock();
     }

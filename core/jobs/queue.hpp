@@ -42,7 +42,7 @@ struct queue_settings {
   std::string previous_node_id;  // of the previous process in this data directory, certainly dead; may be empty
   std::chrono::milliseconds lease{6'000};  // without a heartbeat for this long, other nodes take the node's jobs
   std::chrono::milliseconds hold{60'000};  // a node without the database cancels its jobs this long after its lease
-  std::chrono::milliseconds beat{1'500};
+  std::chrono::milliseconds heartbeat{1'500};
   std::chrono::milliseconds poll{1'000};
   int batch = 100;  // maximum per claim
   std::chrono::milliseconds sample{10'000};  // interval of the depth queries, which cover all nodes
@@ -102,7 +102,7 @@ struct ry_job : std::enable_shared_from_this<ry_job> {
   ry_cancel_fn on_cancel = nullptr;
   void* on_cancel_ctx = nullptr;
   std::int32_t why = 0;  // RY_REASON_* once it is cancelled, else 0
-  bool told = false, finished = false;
+  bool cancel_notified = false, finished = false;
 };
 
 namespace ry::jobs {
@@ -194,7 +194,7 @@ class queue {
   // Called on loop 0.
   void tick();
   void arm(std::chrono::milliseconds delay);
-  void beat();
+  void heartbeat();
   void fetch();
   void flush();
   void run_crons();
@@ -204,7 +204,7 @@ class queue {
   // Ends a job in the queue although its module still runs it after the deadline and the grace period.
   void abandon(const std::shared_ptr<ry_job>& job);
 
-  void beat_on(db::connection& c);
+  void heartbeat_on(db::connection& c);
   struct held {
     std::vector<std::int64_t> ids, fences;
   };
@@ -217,7 +217,7 @@ class queue {
   void flush_on(db::connection& c, const std::vector<ended>& batch);
   void launch(claimed job);
   void begin_trace(ry_job& job, const std::string& text);
-  void tell(const std::shared_ptr<ry_job>& job, std::int32_t why);
+  void notify_cancelled(const std::shared_ptr<ry_job>& job, std::int32_t why);
   void tell_all(std::int32_t why);
   void submit(std::function<void(db::connection&)> work, const char* what, std::function<void()> after = {});
 
@@ -245,7 +245,7 @@ class queue {
   bool beating_ = false, reconciling_ = false, sampling_ = false;
   bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that uses this object
-  std::chrono::steady_clock::time_point last_beat_{}, last_beat_ok_{}, last_reconcile_{}, last_sample_{},
+  std::chrono::steady_clock::time_point last_heartbeat_{}, last_heartbeat_ok_{}, last_reconcile_{}, last_sample_{},
       patient_until_{};  // nodes with an expired lease keep their jobs until then
   std::atomic<int> other_nodes_{0};
   std::vector<std::string> peers_;  // guarded by mutex_

@@ -133,9 +133,9 @@ struct ends_when_told {
     job = j;
     j->q.on_cancel(
         j,
-        [](void* ctx, std::int32_t told) noexcept {
+        [](void* ctx, std::int32_t reason) noexcept {
           auto& self = *static_cast<ends_when_told*>(ctx);
-          self.why = told;
+          self.why = reason;
           self.job.load()->q.finish(self.job, RY_JOB_DONE, 0, nullptr);
         },
         this);

@@ -36,9 +36,9 @@ TEST(bucket_table, lets_the_burst_through_and_then_the_rate) {
 TEST(bucket_table, what_other_nodes_let_through_counts_and_is_owed) {
   bucket_table here;
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);
-  const auto told = here.collect(0);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].us, second);
+  const auto usage = here.collect(0);
+  ASSERT_EQ(usage.size(), 1u);
+  EXPECT_EQ(usage[0].us, second);
   EXPECT_TRUE(here.collect(0).empty()) << "told once";
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
   here.learn("a", 5 * second, 0);  // the other nodes allowed four at once
@@ -52,13 +52,13 @@ TEST(bucket_table, what_could_not_be_told_is_told_later) {
   t.take("a", one_a_second, 0);
   t.give_back(t.collect(0));
   t.take("a", one_a_second, 0);
-  const auto told = t.collect(0);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].us, 2 * second);
+  const auto usage = t.collect(0);
+  ASSERT_EQ(usage.size(), 1u);
+  EXPECT_EQ(usage[0].us, 2 * second);
 }
 
 // Does what core.rates_spend does in the database, for the time until which the key is busy.
-void tell(bucket_table& t, std::int64_t& busy_until, std::int64_t now) {
+void exchange_usage(bucket_table& t, std::int64_t& busy_until, std::int64_t now) {
   for (const auto& s : t.collect(now)) {
     busy_until = std::max(busy_until, now + s.from_us) + s.us;
     t.learn(s.key, busy_until - now, now);
@@ -69,11 +69,11 @@ TEST(bucket_table, who_kept_to_the_rate_while_nothing_could_be_told_owes_nothing
   bucket_table t;
   std::int64_t all = 0, now = 0;
   for (; now < 600 * second; now += 2 * second) ASSERT_TRUE(t.take("a", one_a_second, now).allowed);
-  tell(t, all, now);
+  exchange_usage(t, all, now);
   EXPECT_LE(all, now);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(t.take("a", one_a_second, now).allowed) << "the whole burst is there";
   EXPECT_FALSE(t.take("a", one_a_second, now).allowed);
-  tell(t, all, now);
+  exchange_usage(t, all, now);
   EXPECT_EQ(all, now + 3 * second);
 }
 
@@ -85,8 +85,8 @@ TEST(bucket_table, what_two_nodes_let_through_too_much_meanwhile_is_owed_but_not
       ASSERT_TRUE(a.take("a", one_a_second, now).allowed);
       ASSERT_TRUE(b.take("a", one_a_second, now).allowed);
     }
-    tell(a, all, now);
-    tell(b, all, now);
+    exchange_usage(a, all, now);
+    exchange_usage(b, all, now);
     EXPECT_GE(all, now + 2 * second) << outage;
     EXPECT_LE(all, now + 13 * second) << outage;
   }
@@ -99,7 +99,7 @@ TEST(bucket_table, nodes_that_tell_often_keep_to_the_rate_together) {
   for (std::int64_t now = 0; now < 60 * second; now += second / 100) {
     for (auto& n : nodes) let_through += n.take("a", ten_a_second, now).allowed;
     if (now % (second / 4) == 0)
-      for (auto& n : nodes) tell(n, all, now);
+      for (auto& n : nodes) exchange_usage(n, all, now);
   }
   EXPECT_NEAR(let_through, 600, 10);
 }
@@ -158,14 +158,14 @@ TEST(seats, are_counted_by_account_and_free_again) {
   settings s;
   s.streams_per_account = 2;
   rate_limiter limiter(s);
-  auto a = limiter.seat("ann"), b = limiter.seat("ann");
+  auto a = limiter.stream_permit("ann"), b = limiter.stream_permit("ann");
   EXPECT_TRUE(a && b);
-  EXPECT_FALSE(limiter.seat("ann"));
-  EXPECT_TRUE(limiter.seat("bob"));
+  EXPECT_FALSE(limiter.stream_permit("ann"));
+  EXPECT_TRUE(limiter.stream_permit("bob"));
   a.reset();
-  EXPECT_TRUE(limiter.seat("ann"));
+  EXPECT_TRUE(limiter.stream_permit("ann"));
   rate_limiter unlimited{settings{}};
-  EXPECT_TRUE(unlimited.seat("ann"));
+  EXPECT_TRUE(unlimited.stream_permit("ann"));
 }
 
 }  // namespace

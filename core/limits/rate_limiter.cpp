@@ -58,14 +58,14 @@ void rate_limiter::attach(db::database& db) {
         db.submit(
             [s](db::connection& c) {
               try {
-                if (c.is_open()) s->tell(c);
+                if (c.is_open()) s->report_usage(c);
               } catch (...) {
                 s->telling = false;
                 throw;
               }
               s->telling = false;
             },
-            db::lane::priority);
+            db::priority::high);
       },
       tell_every);
 }
@@ -76,7 +76,7 @@ void rate_limiter::detach() {
   db_ = nullptr;
 }
 
-void rate_limiter::shared_state::tell(db::connection& c, bucket_table& buckets) {
+void rate_limiter::shared_state::report_usage(db::connection& c, bucket_table& buckets) {
   const auto all = buckets.collect(now_us());
   for (std::size_t from = 0; from < all.size(); from += keys_at_once) {
     const std::vector<spending> part(
@@ -101,8 +101,8 @@ void rate_limiter::shared_state::tell(db::connection& c, bucket_table& buckets) 
   }
 }
 
-void rate_limiter::shared_state::tell(db::connection& c) {
-  for (auto* buckets : {&accounts, &addresses, &networks}) tell(c, *buckets);
+void rate_limiter::shared_state::report_usage(db::connection& c) {
+  for (auto* buckets : {&accounts, &addresses, &networks}) report_usage(c, *buckets);
   if (now_us() - swept_us < sweep_every_us) return;
   swept_us = now_us();
   c.exec("delete from core.rate where busy_until < now()");
@@ -123,7 +123,7 @@ std::optional<http::gate_verdict> rate_limiter::by_account(std::string_view subj
   return answer_of(state_->accounts.take(key_of("account", subject), r, now_us()), r);
 }
 
-std::shared_ptr<const void> rate_limiter::seat(std::string_view subject) {
+std::shared_ptr<const void> rate_limiter::stream_permit(std::string_view subject) {
   static const int unlimited = 0;
   if (settings_.streams_per_account == 0) return {std::shared_ptr<void>(), &unlimited};
   std::string key(subject);

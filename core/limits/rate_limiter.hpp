@@ -43,7 +43,7 @@ class rate_limiter final : public http::request_gate {
 
   std::optional<http::gate_verdict> by_address(std::string_view address) override;
   std::optional<http::gate_verdict> by_account(std::string_view subject) override;
-  std::shared_ptr<const void> seat(std::string_view subject) override;
+  std::shared_ptr<const void> stream_permit(std::string_view subject) override;
 
  private:
   struct shared_state {
@@ -52,8 +52,8 @@ class rate_limiter final : public http::request_gate {
     bucket_table networks;  // used while `addresses` is full
     std::atomic<bool> telling{false};
     std::atomic<std::int64_t> swept_us{0};
-    void tell(db::connection& c);
-    static void tell(db::connection& c, bucket_table& buckets);
+    void report_usage(db::connection& c);
+    static void report_usage(db::connection& c, bucket_table& buckets);
   };
   struct seats {
     std::mutex mutex;

@@ -38,7 +38,7 @@ TEST(rate_limiter, nodes_share_what_they_count) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   member a(d), b(d);
-  const auto told = [&](int n) {
+  const auto reported = [&](int n) {
     return wait_for([&] {
       return d.number(
                  "select coalesce(max(ceil(extract(epoch from busy_until - now()) / 60)), 0)::int "
@@ -46,12 +46,12 @@ TEST(rate_limiter, nodes_share_what_they_count) {
     });
   };
   EXPECT_EQ(a.let_through("ann", 4), 4);
-  ASSERT_TRUE(told(4));
+  ASSERT_TRUE(reported(4));
   // The first report tells the other node where ann stands; the second shows that the node has read it.
   EXPECT_EQ(b.let_through("ann", 1), 1);
-  ASSERT_TRUE(told(5));
+  ASSERT_TRUE(reported(5));
   EXPECT_EQ(b.let_through("ann", 1), 1);
-  ASSERT_TRUE(told(6));
+  ASSERT_TRUE(reported(6));
   EXPECT_EQ(b.let_through("ann", 20), 4);
   EXPECT_EQ(b.let_through("bob", 20), 10);
 }

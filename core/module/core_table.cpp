@@ -33,8 +33,8 @@ int64_t mono_us(const ry_host*) noexcept {
 }
 
 ry_str own_data_dir(ry_host* host) {
-  const auto root = host->rt.facts.find("data_dir");
-  if (root == host->rt.facts.end() || root->second.empty()) return {};
+  const auto root = host->rt.host_values.find("data_dir");
+  if (root == host->rt.host_values.end() || root->second.empty()) return {};
   std::lock_guard lock(host->mutex);
   if (host->data_dir.empty()) {
     namespace fs = std::filesystem;
@@ -55,8 +55,8 @@ ry_str info(const ry_host* host, ry_str key) noexcept {
   try {
     const std::string name = core::str(key);
     if (name == "data_dir") return own_data_dir(const_cast<ry_host*>(host));
-    const auto it = host->rt.facts.find(name);
-    return it == host->rt.facts.end() ? ry_str{} : core::view(it->second);
+    const auto it = host->rt.host_values.find(name);
+    return it == host->rt.host_values.end() ? ry_str{} : core::view(it->second);
   } catch (...) {
     return {};
   }
@@ -90,7 +90,7 @@ ry_status exec_post(const ry_host* host, ry_exec* exec, ry_call_fn fn, void* ctx
 ry_status sleep_ms(const ry_host* host, ry_exec* exec, uint64_t ms, ry_done done, ry_op_id* op) noexcept {
   if (!exec || !done.fn) return RY_INVALID_ARGUMENT;
   try {
-    return host->rt.modules->sleeps.start(host, exec, ms, done, op);
+    return host->rt.modules->timers.start(host, exec, ms, done, op);
   } catch (...) {
     return RY_RESOURCE_EXHAUSTED;
   }

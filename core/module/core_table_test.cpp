@@ -66,10 +66,10 @@ TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_o
   host.modules.admit(&self, {"ry.metrics/1"});
   EXPECT_NE(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
   host.modules.dismiss(&self);
-  EXPECT_EQ(self.strikes, 2u);
+  EXPECT_EQ(self.violations, 2u);
   EXPECT_EQ(get_interface(&self, view("ry.metrics/1"), 0), nullptr);
-  EXPECT_EQ(self.strikes, 3u);
-  EXPECT_EQ(self.last_strike, "an interface that is not among its needs in get_interface: ry.metrics/1");
+  EXPECT_EQ(self.violations, 3u);
+  EXPECT_EQ(self.last_violation, "an interface that is not among its needs in get_interface: ry.metrics/1");
 }
 
 TEST_F(core_table_test, what_is_started_goes_on_with_the_trace_of_its_start) {
@@ -164,7 +164,7 @@ TEST_F(core_table_test, facts_and_a_directory_of_its_own) {
   const auto root = std::filesystem::temp_directory_path() / "ry_core_table_test";
   std::filesystem::remove_all(root);
   EXPECT_EQ(sv(core.info(&self, view("data_dir"))), "");
-  host.rt.facts = {{"version", "0.1.0"}, {"data_dir", root.string()}};
+  host.rt.host_values = {{"version", "0.1.0"}, {"data_dir", root.string()}};
   EXPECT_EQ(sv(core.info(&self, view("version"))), "0.1.0");
   EXPECT_EQ(sv(core.info(&self, view("nothing"))), "");
   const auto dir = core.info(&self, view("data_dir"));
@@ -227,7 +227,7 @@ TEST_F(core_table_test, sleeps_end_by_time_or_by_cancel_and_late_cancels_do_noth
   completion all;
   ASSERT_EQ(core.sleep_ms(&self, exec, 3'600'000, all.done(), nullptr), RY_OK);
   EXPECT_EQ(self.outstanding, 1);
-  host.modules.sleeps.cancel_all(&self);
+  host.modules.timers.cancel_all(&self);
   EXPECT_EQ(all.wait(), RY_CANCELLED);
   EXPECT_EQ(core.sleep_ms(&self, exec, 1, {nullptr, nullptr}, nullptr), RY_INVALID_ARGUMENT);
   settle();

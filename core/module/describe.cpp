@@ -49,7 +49,7 @@ json::object to_json(const module_manifest& f) {
 std::string to_json(const std::vector<module_description>& modules) {
   json::array all;
   for (const auto& m : modules) {
-    json::object o = to_json(m.facts);
+    json::object o = to_json(m.manifest);
     o["state"] = to_string(m.state);
     o["required"] = m.required;
     o["file"] = m.file;
@@ -67,11 +67,11 @@ std::string to_json(const std::vector<module_description>& modules) {
     json::error_code ec;
     auto schema = json::parse(m.settings_schema, ec);
     o["settings_schema"] = ec ? json::value(nullptr) : std::move(schema);
-    o["generation"] = m.generation;
+    o["generation"] = m.instance;
     o["slow_callbacks"] = m.slow_callbacks;
-    o["strikes"] = m.strikes;
+    o["strikes"] = m.violations;
     o["outstanding"] = m.outstanding;
-    if (!m.last_strike.empty()) o["last_strike"] = m.last_strike;
+    if (!m.last_violation.empty()) o["last_strike"] = m.last_violation;
     all.push_back(std::move(o));
   }
   return json::serialize(all);

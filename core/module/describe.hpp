@@ -30,7 +30,7 @@ struct module_description {
   module_state state = module_state::refused;
   std::string file, sha256;
   std::string reason;  // why it is refused or retired
-  module_manifest facts;  // if the file is not a module, only `name`, taken from the file
+  module_manifest manifest;  // if the file is not a module, only `name`, taken from the file
   bool required = true;
   std::vector<std::string> routes;  // "GET /a/{id}"
   std::vector<std::string> jobs;  // kinds
@@ -39,14 +39,14 @@ struct module_description {
   std::vector<described_driver> drivers;
   std::vector<std::string> migrations;  // ids
   std::string settings_schema;  // JSON text; empty: none, or the module is not loaded
-  std::uint64_t generation = 0;  // number of the instance; 0: none
+  std::uint64_t instance = 0;  // number of the instance; 0: none
   std::uint64_t slow_callbacks = 0;
-  std::uint32_t strikes = 0;
+  std::uint32_t violations = 0;
   std::int64_t outstanding = 0;
-  std::string last_strike;  // description of the latest violation
+  std::string last_violation;  // description of the latest violation
 };
 
-boost::json::object to_json(const module_manifest& facts);
+boost::json::object to_json(const module_manifest& manifest);
 // A JSON array of objects.
 std::string to_json(const std::vector<module_description>& modules);
 

@@ -34,8 +34,8 @@ class reader {
  public:
   explicit reader(std::string_view image) : image_(image) { read_headers(); }
 
-  elf_facts facts() const {
-    elf_facts out;
+  elf_contents contents() const {
+    elf_contents out;
     for (const auto& s : sections_) {
       const std::string_view name = text_at(names_, s.sh_name);
       if (name == ".ry.module" && !out.ry_section) out.ry_section = ry_section(s);
@@ -105,7 +105,7 @@ class reader {
     return std::string(text);
   }
 
-  void read_symbols(const Elf64_Shdr& s, elf_facts& out) const {
+  void read_symbols(const Elf64_Shdr& s, elf_contents& out) const {
     const auto strings = linked_strings(s);
     const auto table = contents(s);
     for (std::uint64_t i = 0; i < table.size() / sizeof(Elf64_Sym); ++i) {
@@ -122,7 +122,7 @@ class reader {
     }
   }
 
-  void read_dynamic(const Elf64_Shdr& s, elf_facts& out) const {
+  void read_dynamic(const Elf64_Shdr& s, elf_contents& out) const {
     const auto strings = linked_strings(s);
     const auto table = contents(s);
     for (std::uint64_t i = 0; i < table.size() / sizeof(Elf64_Dyn); ++i) {
@@ -158,7 +158,7 @@ class reader {
     return text;
   }
 
-  void read_needed_versions(const Elf64_Shdr& s, elf_facts& out) const {
+  void read_needed_versions(const Elf64_Shdr& s, elf_contents& out) const {
     const auto strings = linked_strings(s);
     const auto table = contents(s);
     std::size_t left = max_versions;
@@ -188,8 +188,8 @@ class reader {
 
 }  // namespace
 
-elf_facts read_elf(std::string_view image) {
-  return reader(image).facts();
+elf_contents read_elf(std::string_view image) {
+  return reader(image).contents();
 }
 
 }  // namespace ry::module

@@ -16,7 +16,7 @@ struct library_versions {
   std::vector<std::string> versions;
 };
 
-struct elf_facts {
+struct elf_contents {
   std::optional<std::string> ry_section;  // contents of .ry.module, without trailing NULs
   std::vector<std::string> exported;  // dynamic symbols it exports
   std::vector<std::string> unique;  // the exported symbols that are STB_GNU_UNIQUE
@@ -25,6 +25,6 @@ struct elf_facts {
   std::vector<library_versions> needed_versions;
 };
 
-elf_facts read_elf(std::string_view image);
+elf_contents read_elf(std::string_view image);
 
 }  // namespace ry::module

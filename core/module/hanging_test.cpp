@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/module/module_set.hpp"
+#include "core/module/module_swap.hpp"
 #include "core/module/test_host.hpp"
 
 namespace ry::module {
@@ -32,14 +33,14 @@ struct hanging_test : testing::Test {
   void stop() { set.stop(std::chrono::system_clock::now() + 1s); }
   module_description described(const std::string& name) {
     for (auto& d : set.describe())
-      if (d.facts.name == name) return d;
+      if (d.manifest.name == name) return d;
     ADD_FAILURE() << name << " is not described";
     return {};
   }
   void expect_left_behind(const std::string& name, const std::string& call) {
     EXPECT_EQ(described(name).state, module_state::retired);
     EXPECT_THAT(described(name).reason, HasSubstr("did not come back from its " + call));
-    EXPECT_THAT(described(name).last_strike, HasSubstr("does not come back in " + call));
+    EXPECT_THAT(described(name).last_violation, HasSubstr("does not come back in " + call));
     EXPECT_EQ(host.modules.lifecycle.not_back(), 1u);
   }
 
@@ -99,21 +100,22 @@ TEST_F(hanging_test, an_owner_that_is_told_of_a_driver_takes_only_its_drivers_wi
 
 TEST_F(hanging_test, the_generation_that_leaves_is_left_behind_and_modules_change_on) {
   running("other", "plain");
-  const auto swap = [&](const std::string& name) {
-    EXPECT_EQ(set.stage({{{name, spec(name)}}, {}}).text(), "");
-    EXPECT_EQ(set.start_staged().text(), "");
-    set.commit(std::chrono::steady_clock::now() + 1s);
-    return set.end_leaving(std::chrono::steady_clock::now() + 1s);
+  const auto changed = [&](const std::string& name) {
+    const auto swap = set.begin_swap();
+    EXPECT_EQ(swap->stage({{{name, spec(name)}}, {}}).text(), "");
+    EXPECT_EQ(swap->start().text(), "");
+    swap->commit(std::chrono::steady_clock::now() + 1s);
+    return swap->end_leaving(std::chrono::steady_clock::now() + 1s);
   };
   trace_log::get().hold("plain stop");
-  const auto ends = swap("plain");
+  const auto ends = changed("plain");
   ASSERT_THAT(ends, SizeIs(1));
   EXPECT_EQ(ends[0].how, module_end::outcome::retired);
   EXPECT_EQ(ends[0].why, "it did not come back from its stop");
   EXPECT_EQ(described("plain").state, module_state::started);
-  EXPECT_THAT(swap("other"), SizeIs(1));
+  EXPECT_THAT(changed("other"), SizeIs(1));
   trace_log::get().hold("");
-  EXPECT_NE(swap("plain").at(0).how, module_end::outcome::retired);
+  EXPECT_NE(changed("plain").at(0).how, module_end::outcome::retired);
 }
 
 }  // namespace

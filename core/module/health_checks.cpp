@@ -14,7 +14,7 @@ using clock = std::chrono::steady_clock;
 struct health_checks::asked {
   explicit asked(const question& q) : gen(q.gen), living(q.gen->host()) {}
 
-  std::shared_ptr<generation> gen;
+  std::shared_ptr<module_instance> gen;
   hold living;  // released before `gen`
   const clock::time_point begun = clock::now();
   ry_status status = RY_OK;
@@ -24,7 +24,7 @@ struct health_checks::asked {
 };
 
 std::shared_ptr<health_checks::asked> health_checks::begin(const question& q) {
-  const auto number = q.gen->host()->generation;
+  const auto number = q.gen->host()->instance;
   if (const auto it = running_.find(number); it != running_.end()) {
     if (!it->second->back.is_open()) return it->second;
     running_.erase(it);

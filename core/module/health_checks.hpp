@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/module/describe.hpp"
-#include "core/module/generation.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/module_instance.hpp"
 #include "core/module/set_types.hpp"
 
 namespace ry::module {
@@ -23,7 +23,7 @@ class health_checks {
  public:
   struct question {
     std::string module;
-    std::shared_ptr<generation> gen;
+    std::shared_ptr<module_instance> gen;
     hold living;  // released before `gen`
   };
 

@@ -64,10 +64,10 @@ void report_violation(ry_host* host, std::string_view rule, std::string_view whe
       if (!from.lives) log_misbehaviour(from.name[0] != '\0' ? from.name.data() : "host", rule, where, how);
       return;
     }
-    host->strikes.fetch_add(1, std::memory_order_relaxed);
+    host->violations.fetch_add(1, std::memory_order_relaxed);
     {
       std::lock_guard lock(host->mutex);
-      host->last_strike.assign(rule).append(" in ").append(where).append(": ").append(how);
+      host->last_violation.assign(rule).append(" in ").append(where).append(": ").append(how);
     }
     log_misbehaviour(host->name, rule, where, how);
   } catch (const std::bad_alloc&) {

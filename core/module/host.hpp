@@ -71,30 +71,30 @@ struct runtime {
   registry* modules = nullptr;  // services and extension points of the loaded modules
   start_guard* starts = nullptr;  // nullptr: starts are not recorded
   // Values for info() of ry.core/1: "version", "node_id", "deployment.mode", "http.base_path", ...
-  std::unordered_map<std::string, std::string> facts;
+  std::unordered_map<std::string, std::string> host_values;
 };
 
 }  // namespace ry::module
 
 struct ry_host {
-  ry_host(ry::module::runtime& rt, std::string name, std::uint64_t generation)
-      : rt(rt), name(std::move(name)), generation(generation) {}
+  ry_host(ry::module::runtime& rt, std::string name, std::uint64_t instance)
+      : rt(rt), name(std::move(name)), instance(instance) {}
   ry_host(const ry_host&) = delete;
   ry_host& operator=(const ry_host&) = delete;
 
   ry::module::runtime& rt;
   const std::string name;
-  const std::uint64_t generation;  // unique within the process
+  const std::uint64_t instance;  // unique within the process
   std::string version;  // of the module; constant after loading
 
   std::mutex mutex;  // guards the two members below
   std::string data_dir;  // created on the first request, see ry.core/1 info; constant once set
-  std::string last_strike;  // description of the latest violation
+  std::string last_violation;  // description of the latest violation
 
   // Undelivered completions and open handles. destroy() waits for zero.
   std::atomic<std::int64_t> outstanding{0};
   // Number of exceptions and contract violations; see invoke().
-  std::atomic<std::uint32_t> strikes{0};
+  std::atomic<std::uint32_t> violations{0};
   std::atomic<std::uint64_t> slow_callbacks{0};
   // The module's statements that failed because the schema lacks an object that they name.
   std::atomic<std::uint64_t> schema_misses{0};

@@ -75,7 +75,7 @@ void judge_needed_versions(inspection& out) {
 void examine(std::string_view image, inspection& out) {
   out.size = image.size();
   try {
-    elf_facts elf = read_elf(image);
+    elf_contents elf = read_elf(image);
     out.exported = std::move(elf.exported);
     out.unique_symbols = std::move(elf.unique);
     out.libraries = std::move(elf.libraries);
@@ -85,7 +85,7 @@ void examine(std::string_view image, inspection& out) {
     judge_libraries(out);
     judge_needed_versions(out);
     if (elf.ry_section)
-      out.facts = facts_of_json(*elf.ry_section);
+      out.manifest = manifest_of_json(*elf.ry_section);
     else
       out.problems.push_back("it has no .ry.module section; build it with RY_MODULE or ry_add_module().");
   } catch (const std::invalid_argument& e) {
@@ -96,7 +96,7 @@ void examine(std::string_view image, inspection& out) {
 }  // namespace
 
 std::string inspection::label() const {
-  return facts ? facts->name : file.filename().string();
+  return manifest ? manifest->name : file.filename().string();
 }
 
 inspection inspect(const std::filesystem::path& file) {
@@ -130,7 +130,7 @@ std::string to_json(const inspection& what) {
   o["file"] = what.file.string();
   o["size"] = what.size;
   o["sha256"] = what.sha256;
-  if (what.facts) o["module"] = to_json(*what.facts);
+  if (what.manifest) o["module"] = to_json(*what.manifest);
   o["exported"] = json_array(what.exported);
   o["unique_symbols"] = json_array(what.unique_symbols);
   o["libraries"] = json_array(what.libraries);

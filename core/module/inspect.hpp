@@ -18,7 +18,7 @@ struct inspection {
   std::filesystem::path file;
   std::uint64_t size = 0;
   std::string sha256;  // hex, of the whole file; empty if unreadable
-  std::optional<module_manifest> facts;  // empty: see problems
+  std::optional<module_manifest> manifest;  // empty: see problems
   std::vector<std::string> exported;  // dynamic symbols it defines
   std::vector<std::string> unique_symbols;  // symbols that all libraries of the process share
   std::vector<std::string> libraries;  // DT_NEEDED

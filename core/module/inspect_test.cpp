@@ -29,9 +29,9 @@ TEST(inspect, reads_a_good_module_without_running_it) {
   const auto i = inspect(fixture("provider"));
   EXPECT_THAT(i.problems, IsEmpty());
   EXPECT_THAT(i.warnings, IsEmpty());
-  ASSERT_TRUE(i.facts);
-  EXPECT_EQ(i.facts->name, "provider");
-  EXPECT_THAT(i.facts->provides, ElementsAre("svc/1"));
+  ASSERT_TRUE(i.manifest);
+  EXPECT_EQ(i.manifest->name, "provider");
+  EXPECT_THAT(i.manifest->provides, ElementsAre("svc/1"));
   EXPECT_THAT(i.exported, ElementsAre("ry_module_entry"));
   EXPECT_THAT(i.libraries, Contains("libc.so.6"));
   EXPECT_EQ(i.sha256.size(), 64u);
@@ -51,7 +51,7 @@ TEST(inspect, tells_what_a_builder_should_mend) {
 
 TEST(inspect, judges_the_libraries_that_a_module_needs) {
   const auto foreign = inspect(fixture("needs_libcxx"));
-  ASSERT_TRUE(foreign.facts);
+  ASSERT_TRUE(foreign.manifest);
   EXPECT_THAT(foreign.libraries, Contains("libc++.so.1"));
   EXPECT_THAT(foreign.problems, ElementsAre(HasSubstr("needs libc++.so.1")));
   const auto shared = inspect(fixture("needs_boost"));
@@ -65,7 +65,7 @@ TEST(inspect, names_the_versions_of_libraries_that_this_system_lacks) {
   EXPECT_THAT(to_json(good), HasSubstr(R"("requires":{"libc.so.6":["GLIBC_2)"));
 
   const auto c = inspect(fixture("newer_c"));
-  ASSERT_TRUE(c.facts);
+  ASSERT_TRUE(c.manifest);
   EXPECT_THAT(c.problems, ElementsAre(StartsWith("it needs GLIBC_2.99 (the C library of a newer system), "
                                                  "and this system has glibc 2.")));
   EXPECT_THAT(to_json(c), HasSubstr(R"("libm.so.6":["GLIBC_2.99"])"));
@@ -86,7 +86,7 @@ TEST(inspect, one_library_in_two_entries_keeps_the_versions_of_both) {
 void survives(std::string_view image) {
   try {
     const auto e = read_elf(image);
-    if (e.ry_section) facts_of_json(*e.ry_section);
+    if (e.ry_section) manifest_of_json(*e.ry_section);
   } catch (const std::invalid_argument&) {
   }
 }

@@ -54,10 +54,10 @@ TEST(lifecycle_completion_test, counts_a_violation_while_the_module_exists_and_l
   EXPECT_EQ(violations([&] { done.fn(done.ctx, RY_OK, nullptr); }), "");
   EXPECT_TRUE(completion.is_complete());
   EXPECT_NE(violations([&] { done.fn(done.ctx, RY_OK, nullptr); }), "");
-  EXPECT_EQ(module.strikes.load(), 1u);
+  EXPECT_EQ(module.violations.load(), 1u);
   completion.forget_module();
   EXPECT_THAT(violations([&] { done.fn(done.ctx, RY_OK, nullptr); }), HasSubstr("called twice"));
-  EXPECT_EQ(module.strikes.load(), 1u);
+  EXPECT_EQ(module.violations.load(), 1u);
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ struct lifecycle_thread::worker {
       changed.wait(lock, [this] { return ended || call; });
       if (!call) return;
       auto now = std::exchange(call, {});
-      const auto told = std::exchange(back, {});
+      const auto waiter = std::exchange(back, {});
       lock.unlock();
       now();
       now = {};
-      told->open();
+      waiter->open();
       lock.lock();
     }
   }

@@ -101,7 +101,7 @@ bool valid_interface_id(std::string_view id) noexcept {
          std::all_of(major.begin(), major.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-module_manifest facts_of_json(std::string_view text) {
+module_manifest manifest_of_json(std::string_view text) {
   boost::system::error_code ec;
   const json::value v = json::parse(text, ec);
   if (ec || !v.is_object()) reject_manifest("its .ry.module section is not a JSON object");
@@ -138,7 +138,7 @@ module_manifest facts_of_json(std::string_view text) {
   return f;
 }
 
-module_manifest facts_of_descriptor(const ry_module_v1& d) {
+module_manifest manifest_of_descriptor(const ry_module_v1& d) {
   module_manifest f;
   f.name = core::str(d.name);
   f.version = core::str(d.version);
@@ -196,7 +196,7 @@ std::string refuse_descriptor(const ry_module_v1* d, std::string_view origin) {
   return {};
 }
 
-std::string refuse_facts(const module_manifest& f, std::uint32_t host_minor) {
+std::string refuse_manifest(const module_manifest& f, std::uint32_t host_minor) {
   const std::string host = abi(RY_ABI_MAJOR, host_minor);
   if (f.abi_major != RY_ABI_MAJOR)
     return named(f) + " is built for host ABI " + abi(f.abi_major, f.abi_minor) + "; this host provides " + host +

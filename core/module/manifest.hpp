@@ -31,14 +31,14 @@ bool valid_module_name(std::string_view name) noexcept;
 bool valid_interface_id(std::string_view id) noexcept;
 
 // Throws std::invalid_argument with a sentence that names the invalid member.
-module_manifest facts_of_json(std::string_view json);
+module_manifest manifest_of_json(std::string_view json);
 // Reads a descriptor whose `magic` and `struct_size` are valid.
-module_manifest facts_of_descriptor(const ry_module_v1& descriptor);
+module_manifest manifest_of_descriptor(const ry_module_v1& descriptor);
 
 // The checks below return one sentence that names both sides and the remedy; empty = valid. `origin` is the file, for
 // a module whose name is unknown.
 std::string refuse_descriptor(const ry_module_v1* descriptor, std::string_view origin);
-std::string refuse_facts(const module_manifest& facts, std::uint32_t host_minor);
+std::string refuse_manifest(const module_manifest& manifest, std::uint32_t host_minor);
 std::string refuse_mismatch(const module_manifest& section, const module_manifest& descriptor);
 
 }  // namespace ry::module

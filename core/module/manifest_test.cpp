@@ -21,15 +21,15 @@ constexpr const char* good =
 
 std::string refusal(std::string_view json) {
   try {
-    facts_of_json(json);
+    manifest_of_json(json);
   } catch (const std::invalid_argument& e) {
     return e.what();
   }
   return "accepted";
 }
 
-TEST(facts, reads_the_section) {
-  const auto f = facts_of_json(good);
+TEST(manifest, reads_the_section) {
+  const auto f = manifest_of_json(good);
   EXPECT_EQ(f.name, "runs");
   EXPECT_EQ(f.version, "2.3");
   ASSERT_EQ(f.needs.size(), 2u);
@@ -38,7 +38,7 @@ TEST(facts, reads_the_section) {
   EXPECT_THAT(f.provides, testing::ElementsAre("llm.provider/1"));
 }
 
-TEST(facts, refuses_a_bad_section_naming_the_member) {
+TEST(manifest, refuses_a_bad_section_naming_the_member) {
   EXPECT_THAT(refusal(""), HasSubstr("not a JSON object"));
   EXPECT_THAT(refusal("[1]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(refusal(std::string(10000, '[')), HasSubstr("not a JSON object"));
@@ -53,7 +53,7 @@ TEST(facts, refuses_a_bad_section_naming_the_member) {
               HasSubstr("\"provides\""));
 }
 
-TEST(facts, names_and_ids) {
+TEST(manifest, names_and_ids) {
   EXPECT_TRUE(valid_module_name("a_1"));
   for (const char* bad : {"", "A", "1a", "a-b", "a.b", "a/b", "_a"}) EXPECT_FALSE(valid_module_name(bad)) << bad;
   EXPECT_FALSE(valid_module_name(std::string(64, 'a')));
@@ -63,31 +63,31 @@ TEST(facts, names_and_ids) {
     EXPECT_FALSE(valid_interface_id(bad)) << bad;
 }
 
-TEST(facts, accept_rule_names_both_sides_and_the_remedy) {
-  auto f = facts_of_json(good);
-  EXPECT_EQ(refuse_facts(f, 0), "");
+TEST(manifest, accept_rule_names_both_sides_and_the_remedy) {
+  auto f = manifest_of_json(good);
+  EXPECT_EQ(refuse_manifest(f, 0), "");
   f.abi_minor = 7;  // built with newer headers, but compatible with older hosts
-  EXPECT_EQ(refuse_facts(f, 0), "");
+  EXPECT_EQ(refuse_manifest(f, 0), "");
   f.min_host_minor = 4;
-  EXPECT_EQ(refuse_facts(f, 2),
+  EXPECT_EQ(refuse_manifest(f, 2),
             "module \"runs\" 2.3 needs host ABI >= 1.4; this host provides 1.2. Upgrade the host or "
             "rebuild with -DRY_ABI_MINOR=2.");
-  f = facts_of_json(good);
+  f = manifest_of_json(good);
   f.abi_major = 2;
-  EXPECT_EQ(refuse_facts(f, 0),
+  EXPECT_EQ(refuse_manifest(f, 0),
             "module \"runs\" 2.3 is built for host ABI 2.0; this host provides 1.0. Upgrade the host.");
   f.abi_major = 0;
-  EXPECT_THAT(refuse_facts(f, 0), HasSubstr("Rebuild it with a newer SDK"));
-  f = facts_of_json(good);
+  EXPECT_THAT(refuse_manifest(f, 0), HasSubstr("Rebuild it with a newer SDK"));
+  f = manifest_of_json(good);
   f.flags = 0x40;
-  EXPECT_THAT(refuse_facts(f, 0), HasSubstr("does not know (64)"));
+  EXPECT_THAT(refuse_manifest(f, 0), HasSubstr("does not know (64)"));
   f.flags = RY_MODULE_USES_DRAFT;
-  EXPECT_EQ(refuse_facts(f, 0), "");
-  EXPECT_THAT(refuse_facts(f, 1), HasSubstr("draft interfaces of host ABI 1.0"));
+  EXPECT_EQ(refuse_manifest(f, 0), "");
+  EXPECT_THAT(refuse_manifest(f, 1), HasSubstr("draft interfaces of host ABI 1.0"));
 }
 
-TEST(facts, mismatch_of_section_and_descriptor_is_named) {
-  const auto s = facts_of_json(good);
+TEST(manifest, mismatch_of_section_and_descriptor_is_named) {
+  const auto s = manifest_of_json(good);
   auto d = s;
   std::swap(d.needs[0], d.needs[1]);
   EXPECT_EQ(refuse_mismatch(s, d), "");
@@ -125,7 +125,7 @@ ry_module_v1 descriptor() {
   return d;
 }
 
-TEST(facts, descriptor_of_any_shape_is_judged_without_a_crash) {
+TEST(manifest, descriptor_of_any_shape_is_judged_without_a_crash) {
   auto d = descriptor();
   EXPECT_EQ(refuse_descriptor(&d, "x.so"), "");
   EXPECT_THAT(refuse_descriptor(nullptr, "x.so"), HasSubstr("no descriptor"));
@@ -158,7 +158,7 @@ TEST(facts, descriptor_of_any_shape_is_judged_without_a_crash) {
   EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("needs"));
   d.need_stride = sizeof need;
   EXPECT_EQ(refuse_descriptor(&d, "x.so"), "");
-  EXPECT_EQ(facts_of_descriptor(d).needs.at(0), (need_fact{"a/1", true, 8}));
+  EXPECT_EQ(manifest_of_descriptor(d).needs.at(0), (need_fact{"a/1", true, 8}));
   need.id = core::view("what");
   EXPECT_THAT(refuse_descriptor(&d, "x.so"), HasSubstr("need 1"));
 }

@@ -65,7 +65,7 @@ void module_graph::set_state(std::size_t i, module_state s, std::string reason) 
 
 void module_graph::add_problem(std::size_t i, const std::string& message, report& out, bool follows) {
   const bool fatal = entries[i].spec.failure == module_spec::on_failure::abort;
-  out.problems.push_back({entries[i].facts.name, message, fatal, follows});
+  out.problems.push_back({entries[i].manifest.name, message, fatal, follows});
   if (entries[i].state != module_state::retired) set_state(i, module_state::refused, message);
 }
 
@@ -88,11 +88,11 @@ std::vector<std::size_t> module_graph::dependents(const std::set<std::size_t>& f
 std::string module_graph::needed_of(std::size_t user, const std::set<std::size_t>& failed) const {
   for (const std::size_t to : required.at(user))
     if (failed.contains(to))
-      for (const auto& n : entries[user].facts.needs)
-        if (!n.optional && std::count(entries[to].facts.provides.begin(), entries[to].facts.provides.end(), n.id))
-          return quoted_module(entries[user].facts.name) + " needs " + n.id + " of " +
-                 quoted_module(entries[to].facts.name) + ", which failed.";
-  return quoted_module(entries[user].facts.name) + " needs a module that failed.";
+      for (const auto& n : entries[user].manifest.needs)
+        if (!n.optional && std::count(entries[to].manifest.provides.begin(), entries[to].manifest.provides.end(), n.id))
+          return quoted_module(entries[user].manifest.name) + " needs " + n.id + " of " +
+                 quoted_module(entries[to].manifest.name) + ", which failed.";
+  return quoted_module(entries[user].manifest.name) + " needs a module that failed.";
 }
 
 void module_graph::drop(std::size_t i, const std::string& message, report& out) {
@@ -127,10 +127,10 @@ void module_graph::look(const module_spec& spec, report& out) {
       e.seen.problems.push_back(std::string(why.what()) + ".");
     }
   }
-  if (e.seen.facts)
-    e.facts = *e.seen.facts;
+  if (e.seen.manifest)
+    e.manifest = *e.seen.manifest;
   else
-    e.facts.name = spec.file.filename().string();
+    e.manifest.name = spec.file.filename().string();
   const std::size_t i = entries.size();
   entries.push_back(std::move(e));
   if (spec.used == module_spec::use::disabled) return set_state(i, module_state::disabled);
@@ -151,19 +151,21 @@ std::string module_graph::refuse_file(const module_entry& e) const {
     return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower(e.spec.sha256) +
            "; install the pinned file or change the pin.";
   if (rt.starts) {
-    if (const auto why = rt.starts->objection(e.facts.name, e.seen.sha256); !why.empty()) {
+    if (const auto why = rt.starts->objection(e.manifest.name, e.seen.sha256); !why.empty()) {
       if (e.spec.failure == module_spec::on_failure::skip)
-        return quoted_module(e.facts.name) + " is not started: " + why +
-               ". Replace the file, or start it again with `runyard modules enable " + e.facts.name + "`.";
-      observe::log(
-          level::error, "module", "a required module is started again although it may end the server",
-          {{"module", e.facts.name}, {"version", e.facts.version}, {"file", e.spec.file.string()}, {"reason", why}});
+        return quoted_module(e.manifest.name) + " is not started: " + why +
+               ". Replace the file, or start it again with `runyard modules enable " + e.manifest.name + "`.";
+      observe::log(level::error, "module", "a required module is started again although it may end the server",
+                   {{"module", e.manifest.name},
+                    {"version", e.manifest.version},
+                    {"file", e.spec.file.string()},
+                    {"reason", why}});
     }
   }
   if (options.taken_by)
-    if (const auto why = options.taken_by(e.facts.name); !why.empty())
-      return file + "no module can be called \"" + e.facts.name + "\": " + why + ".";
-  return refuse_facts(e.facts, options.host_minor);
+    if (const auto why = options.taken_by(e.manifest.name); !why.empty())
+      return file + "no module can be called \"" + e.manifest.name + "\": " + why + ".";
+  return refuse_manifest(e.manifest, options.host_minor);
 }
 
 void module_graph::arrange(report& out) {
@@ -175,11 +177,11 @@ void module_graph::arrange(report& out) {
   std::vector<graph_node> nodes;
   for (const auto& e : entries) {
     using presence = graph_node::presence;
-    nodes.push_back({e.facts.name, e.spec.file.filename().string(),
+    nodes.push_back({e.manifest.name, e.spec.file.filename().string(),
                      e.state == module_state::disabled  ? presence::disabled
                      : e.state == module_state::refused ? presence::refused
                                                         : presence::enabled,
-                     e.facts.needs, e.facts.provides});
+                     e.manifest.needs, e.manifest.provides});
   }
   graph_result r = resolve(nodes, offer);
   for (const auto& note : r.notes) observe::log(level::info, "module", note);
@@ -214,12 +216,12 @@ void module_graph::load_all(report& out, load_phase when) {
       if (e.tried)
         if (const auto why = e.tried->load(); !why.empty()) throw std::runtime_error(why);
       if (when == load_phase::change) refuse_shared_symbols(e);
-      const module_step step(e.facts.name, "its constructors", patience_at(when));
-      e.gen = std::make_shared<generation>(rt, image, e.facts, options.host_minor);
+      const module_step step(e.manifest.name, "its constructors", patience_at(when));
+      e.gen = std::make_shared<module_instance>(rt, image, e.manifest, options.host_minor);
       reg.unique_symbols.insert(e.seen.unique_symbols.begin(), e.seen.unique_symbols.end());
     } catch (const std::runtime_error& ex) {
       std::string why = ex.what();
-      if (!why.starts_with("module ")) why = quoted_module(e.facts.name) + ": " + why + ".";
+      if (!why.starts_with("module ")) why = quoted_module(e.manifest.name) + ": " + why + ".";
       drop(i, why, out);
     }
   }
@@ -232,7 +234,7 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
   std::map<std::size_t, settings_result> all;
   for (const std::size_t i : order)
     if (settings_of && entries[i].state == module_state::created)
-      all[i] = settings_of(entries[i].facts, entries[i].gen->config_schema());
+      all[i] = settings_of(entries[i].manifest, entries[i].gen->config_schema());
   // Also create modules that need a failed one: create() does not use other modules yet, and errors in their settings
   // are reported together with the rest.
   reasons failed;
@@ -242,14 +244,14 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
     const settings_result settings = all[i];
     if (!settings.error.empty()) {
       unload(i, unmapping::unmap);
-      failed.emplace_back(i, quoted_module(e.facts.name) + " has settings that are not valid: " + settings.error);
+      failed.emplace_back(i, quoted_module(e.manifest.name) + " has settings that are not valid: " + settings.error);
       continue;
     }
     if (const auto tried = std::move(e.tried)) {
-      if (const auto why = tried->create(settings.json, rt.facts); !why.empty()) {
+      if (const auto why = tried->create(settings.json, rt.host_values); !why.empty()) {
         // It is unknown whether the module can be unloaded safely.
         unload(i, unmapping::keep_mapped);
-        failed.emplace_back(i, quoted_module(e.facts.name) + ": " + why + ".");
+        failed.emplace_back(i, quoted_module(e.manifest.name) + ": " + why + ".");
         continue;
       }
     }
@@ -261,9 +263,9 @@ void module_graph::create_all(report& out, const settings_fn& settings_of, const
       else
         retire(i, e.gen->hung() ? "it did not come back from its " + std::string(e.gen->hung())
                                 : "it failed in create and left work behind");
-      const auto place = faults.place ? faults.place(e.facts, no) : std::string();
-      failed.emplace_back(
-          i, place.empty() ? quoted_module(e.facts.name) + " failed in create: " + no + "." : place + ": " + no + ".");
+      const auto place = faults.place ? faults.place(e.manifest, no) : std::string();
+      failed.emplace_back(i, place.empty() ? quoted_module(e.manifest.name) + " failed in create: " + no + "."
+                                           : place + ": " + no + ".");
       continue;
     }
     describe_registered(e.gen->registered(), e.registered);
@@ -285,13 +287,13 @@ std::vector<graph_refusal> module_graph::validation_errors() const {
   host.points[RY_COMMAND_1] = sizeof(ry_command_v1);
   host.routes = options.host_routes;
   host.components = options.host_components;
-  if (const auto it = rt.facts.find("http.base_path"); it != rt.facts.end()) host.base_path = it->second;
+  if (const auto it = rt.host_values.find("http.base_path"); it != rt.host_values.end()) host.base_path = it->second;
   while (host.base_path.ends_with('/')) host.base_path.pop_back();
   std::vector<staged_module> staged;
   std::vector<std::size_t> which;
   for (const std::size_t i : order)
     if (entries[i].present()) {
-      staged.push_back({&entries[i].gen->facts(), &entries[i].gen->registered()});
+      staged.push_back({&entries[i].gen->manifest(), &entries[i].gen->registered()});
       which.push_back(i);
     }
   auto refused = validate(staged, host);
@@ -315,18 +317,19 @@ void module_graph::check_settings(const std::vector<std::size_t>& asked, report&
   // Check all modules before dropping any, so that an error in one does not hide errors in those that need it.
   reasons refused;
   for (const std::size_t i : asked) {
-    const auto& facts = entries[i].facts;
+    const auto& manifest = entries[i].manifest;
     if (const char* call = entries[i].gen->hung()) {
-      refused.emplace_back(i, quoted_module(facts.name) + " did not come back from its " + call + ".");
+      refused.emplace_back(i, quoted_module(manifest.name) + " did not come back from its " + call + ".");
       continue;
     }
     std::string why;
     for (const auto& f : entries[i].gen->check_settings()) {
-      const std::string key = facts.name + (f.key.empty() ? "" : "." + f.key);
+      const std::string key = manifest.name + (f.key.empty() ? "" : "." + f.key);
       why += why.empty() ? "" : "; ";
-      why += faults.refuse ? faults.refuse(facts, key, f.message) : key + " " + f.message;
+      why += faults.refuse ? faults.refuse(manifest, key, f.message) : key + " " + f.message;
     }
-    if (!why.empty()) refused.emplace_back(i, quoted_module(facts.name) + " has settings that are not valid: " + why);
+    if (!why.empty())
+      refused.emplace_back(i, quoted_module(manifest.name) + " has settings that are not valid: " + why);
   }
   drop(std::move(refused), out);
 }
@@ -344,9 +347,9 @@ void module_graph::announce_to_host(std::size_t i) {
 void module_graph::start_one(std::size_t i, report& out) {
   module_entry& e = entries[i];
   const auto begin = clock::now();
-  if (rt.starts) rt.starts->starting(e.facts.name, e.seen.sha256);
+  if (rt.starts) rt.starts->starting(e.manifest.name, e.seen.sha256);
   const std::string no = e.gen->start();
-  if (rt.starts) rt.starts->started(e.facts.name);
+  if (rt.starts) rt.starts->started(e.manifest.name);
   if (!no.empty()) {
     // The module may still use its drivers' objects, so it must end before they do. It is not stopped, so it gets no
     // `removed` calls.
@@ -357,7 +360,7 @@ void module_graph::start_one(std::size_t i, report& out) {
   set_state(i, module_state::started);
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begin);
   observe::log(level::info, "module", "started",
-               {{"module", e.facts.name}, {"version", e.facts.version}, {"ms", std::to_string(ms.count())}});
+               {{"module", e.manifest.name}, {"version", e.manifest.version}, {"ms", std::to_string(ms.count())}});
 }
 
 void module_graph::drop_failed_start(std::size_t i, const std::string& message, report& out) {
@@ -385,7 +388,7 @@ bool module_graph::withdraw_drivers(std::size_t i, clock::time_point deadline) {
     }
     if (!done)
       observe::log(level::error, "module", "a driver is still in use at the deadline",
-                   {{"module", entries[i].facts.name}, {"point", a.what.point}, {"driver", a.what.name}});
+                   {{"module", entries[i].manifest.name}, {"point", a.what.point}, {"driver", a.what.name}});
     all = all && done;
   }
   return all;
@@ -419,8 +422,8 @@ bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unma
   return unmapped;
 }
 
-const char* why_mapped(const module_manifest& facts) noexcept {
-  return facts.flags & RY_MODULE_NO_UNLOAD
+const char* why_mapped(const module_manifest& manifest) noexcept {
+  return manifest.flags & RY_MODULE_NO_UNLOAD
              ? "the module asks for it (RY_MODULE_NO_UNLOAD)"
              : "the dynamic loader keeps it: thread-local variables with destructors (as in Rust's standard library), a unique "
                "symbol, or a sanitizer";
@@ -431,13 +434,13 @@ bool module_graph::unload(std::size_t i, unmapping unmap) {
   std::unique_lock lock(mutex);
   remember(e);
   bool unmapped = false;
-  if (unmap == unmapping::keep_mapped || (e.facts.flags & RY_MODULE_NO_UNLOAD))
+  if (unmap == unmapping::keep_mapped || (e.manifest.flags & RY_MODULE_NO_UNLOAD))
     e.gen->code().pin();
   else
     unmapped = e.gen->code().close();
   if (unmap == unmapping::unmap && !unmapped)
     observe::log(level::info, "module", "ended, but its code stays mapped",
-                 {{"module", e.facts.name}, {"reason", why_mapped(e.facts)}});
+                 {{"module", e.manifest.name}, {"reason", why_mapped(e.manifest)}});
   e.gen.reset();
   return unmapped;
 }
@@ -445,17 +448,17 @@ bool module_graph::unload(std::size_t i, unmapping unmap) {
 void module_graph::remember(module_entry& e) {
   ry_host& h = *e.gen->host();
   e.registered.slow_callbacks = h.slow_callbacks;
-  e.registered.strikes = h.strikes;
+  e.registered.violations = h.violations;
   e.schema_misses = h.schema_misses;
   e.registered.outstanding = h.outstanding;
   std::lock_guard lock(h.mutex);
-  e.registered.last_strike = h.last_strike;
+  e.registered.last_violation = h.last_violation;
 }
 
 void module_graph::retire(std::size_t i, const std::string& why) {
   module_entry& e = entries[i];
   observe::log(level::error, "module", "left in memory because it did not end",
-               {{"module", e.facts.name}, {"why", why}});
+               {{"module", e.manifest.name}, {"why", why}});
   e.gen->code().pin();
   reg.withdraw(e.gen->host());
   set_state(i, module_state::retired, why);

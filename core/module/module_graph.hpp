@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/module/describe.hpp"
-#include "core/module/generation.hpp"
 #include "core/module/graph.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/module_instance.hpp"
 #include "core/module/registry.hpp"
 #include "core/module/set_types.hpp"
 
@@ -29,10 +29,10 @@ struct module_entry {
   std::shared_ptr<const sealed_image> image;  // until the module is loaded
   std::shared_ptr<preflight> tried;  // the preflight; until the module is created
   inspection seen;
-  module_manifest facts;
+  module_manifest manifest;
   module_state state = module_state::refused;
   std::string reason;
-  std::shared_ptr<generation> gen;
+  std::shared_ptr<module_instance> gen;
   module_description registered;  // only lists what it registered
   std::uint64_t schema_misses = 0;  // of the latest instance that ended
 
@@ -40,7 +40,7 @@ struct module_entry {
 };
 
 // Why the code of an ended module may stay mapped until the process ends.
-const char* why_mapped(const module_manifest& facts) noexcept;
+const char* why_mapped(const module_manifest& manifest) noexcept;
 
 class module_graph {
  public:
@@ -56,7 +56,7 @@ class module_graph {
     point where;  // of a module
     const host_point* host;  // of the host
     lifecycle_completion* handed_over = nullptr;  // if replaced: complete once the owner no longer uses this driver
-    std::shared_ptr<generation> holder;  // owns handed_over
+    std::shared_ptr<module_instance> holder;  // owns handed_over
   };
   static constexpr std::size_t no_module = static_cast<std::size_t>(-1);
 

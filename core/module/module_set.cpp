@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/module/change.hpp"
 #include "core/module/crash_reporter.hpp"
-#include "core/module/generation.hpp"
 #include "core/module/health_checks.hpp"
 #include "core/module/module_graph.hpp"
+#include "core/module/module_instance.hpp"
+#include "core/module/module_swap.hpp"
 #include "core/module/registry.hpp"
 
 namespace ry::module {
@@ -24,7 +24,6 @@ struct module_set::impl {
   const set_options options;
   mutable std::shared_mutex mutex;  // guards states and reasons, and what `gen` points to
   module_graph now;
-  std::optional<change> under_way;
   mutable health_checks checks;
   bool ended = false;
 
@@ -60,16 +59,16 @@ struct module_set::impl {
     d.reason = e.reason;
     d.file = e.spec.file.string();
     d.sha256 = e.seen.sha256;
-    d.facts = e.facts;
+    d.manifest = e.manifest;
     d.required = e.spec.failure == module_spec::on_failure::abort;
     if (e.gen) {
       const ry_host& h = *e.gen->host();
-      d.generation = h.generation;
+      d.instance = h.instance;
       d.slow_callbacks = h.slow_callbacks;
-      d.strikes = h.strikes;
+      d.violations = h.violations;
       d.outstanding = h.outstanding;
       std::lock_guard lock(e.gen->host()->mutex);
-      d.last_strike = h.last_strike;
+      d.last_violation = h.last_violation;
     }
     return d;
   }
@@ -102,7 +101,8 @@ report module_set::prepare(const std::vector<module_spec>& specs) {
 report module_set::fail(std::string_view module, std::string message) {
   report out;
   for (const std::size_t i : impl_->now.order)
-    if (impl_->now.entries[i].facts.name == module && impl_->now.entries[i].present()) impl_->now.drop(i, message, out);
+    if (impl_->now.entries[i].manifest.name == module && impl_->now.entries[i].present())
+      impl_->now.drop(i, message, out);
   return out;
 }
 
@@ -124,51 +124,8 @@ void module_set::stop(std::chrono::system_clock::time_point deadline, unmapping 
   impl_->end_all(clock::now() + (deadline - std::chrono::system_clock::now()), unmap);
 }
 
-report module_set::stage(const swap_request& request) {
-  auto& change = impl_->under_way.emplace(impl_->now);
-  report out = change.prepare(request);
-  if (!out.problems.empty()) impl_->under_way.reset();
-  return out;
-}
-
-std::vector<module_migrations> module_set::staged_migrations() const {
-  return impl_->under_way->migrations();
-}
-
-std::vector<job_kind> module_set::staged_jobs() const {
-  return impl_->under_way->jobs();
-}
-
-report module_set::start_staged() {
-  report out = impl_->under_way->start();
-  if (!out.problems.empty()) impl_->under_way.reset();
-  return out;
-}
-
-module_set::trial_start module_set::try_staged() {
-  trial_start out;
-  out.problems = impl_->under_way->start();
-  out.missed_schema = impl_->under_way->missed_schema();
-  impl_->under_way.reset();
-  return out;
-}
-
-void module_set::abandon() {
-  impl_->under_way.reset();
-}
-
-void module_set::commit(std::chrono::steady_clock::time_point deadline) {
-  impl_->under_way->commit(deadline);
-}
-
-std::vector<ry_host*> module_set::leaving() const {
-  return impl_->under_way->leaving();
-}
-
-std::vector<module_end> module_set::end_leaving(std::chrono::steady_clock::time_point deadline) {
-  auto out = impl_->under_way->end_leaving(deadline);
-  impl_->under_way.reset();
-  return out;
+std::unique_ptr<module_swap> module_set::begin_swap() {
+  return std::make_unique<module_swap>(impl_->now);
 }
 
 std::vector<module_migrations> module_set::migrations() const {
@@ -176,7 +133,7 @@ std::vector<module_migrations> module_set::migrations() const {
   for (const std::size_t i : impl_->now.order) {
     const auto& e = impl_->now.entries[i];
     if (e.present() && !e.gen->registered().migrations.empty())
-      out.push_back({e.facts.name, e.gen->registered().migrations, e.spec.allow_newer_schema});
+      out.push_back({e.manifest.name, e.gen->registered().migrations, e.spec.allow_newer_schema});
   }
   return out;
 }
@@ -206,7 +163,7 @@ std::vector<module_text> module_set::descriptions() const {
   for (const std::size_t i : impl_->now.order) {
     const auto& e = impl_->now.entries[i];
     if (!e.present()) continue;
-    out.push_back({e.facts.name, e.facts.version, e.gen->registered().descriptions});
+    out.push_back({e.manifest.name, e.manifest.version, e.gen->registered().descriptions});
   }
   return out;
 }
@@ -219,7 +176,7 @@ std::vector<module_health> module_set::health(std::chrono::milliseconds patience
     for (const std::size_t i : impl_->now.order) {
       const auto& e = impl_->now.entries[i];
       if (e.state != module_state::started || !e.gen) continue;
-      questions.push_back({e.facts.name, e.gen, hold(e.gen->host())});
+      questions.push_back({e.manifest.name, e.gen, hold(e.gen->host())});
       required.push_back(e.spec.failure == module_spec::on_failure::abort);
     }
   }
@@ -233,6 +190,7 @@ std::vector<module_description> module_set::describe() const {
   std::shared_lock lock(impl_->mutex);
   const auto& order = impl_->now.order;
   const auto& entries = impl_->now.entries;
+  out.reserve(entries.size());
   for (const std::size_t i : order) out.push_back(impl_->description(entries[i]));
   for (std::size_t i = 0; i < entries.size(); ++i)
     if (std::find(order.begin(), order.end(), i) == order.end()) out.push_back(impl_->description(entries[i]));

@@ -5,12 +5,7 @@
 //   start()    every module starts, dependencies first
 //   [the caller serves routes(), jobs(), consumers()]
 //   stop()     in reverse: withdraw drivers, stop, wait for outstanding work, destroy
-// A hot swap while the host serves:
-//   stage()    new instances beside the old ones: load, settings, create, validate
-//   [the caller runs staged_migrations()]
-//   start_staged()
-//   commit()   [the caller serves routes(), jobs(), consumers(), and drains the work of leaving()]
-//   end_leaving()
+// A hot swap while the host serves: begin_swap(), see module_swap.hpp.
 // `runyard check` ends after prepare(), `runyard modules` after prepare() or start() with
 // describe().
 //
@@ -41,6 +36,8 @@
 
 namespace ry::module {
 
+class module_swap;
+
 class module_set {
  public:
   module_set(runtime& rt, set_options options);
@@ -59,26 +56,8 @@ class module_set {
   // and alive, with a line in the log.
   void stop(std::chrono::system_clock::time_point deadline, unmapping unmap = unmapping::keep_mapped);
 
-  // --- hot swaps, one at a time, between start() and stop(). Modules that use what a swapped module provides get new
-  // instances too. If a report has a problem, nothing has changed and the new instances are destroyed.
-  report stage(const swap_request& request);
-  std::vector<module_migrations> staged_migrations() const;  // after stage()
-  std::vector<job_kind> staged_jobs() const;  // after stage()
-  report start_staged();  // after stage()
-  // Starts and ends the staged modules, to test whether they start before anything permanent is done for them.
-  // Afterwards nothing is staged.
-  struct trial_start {
-    report problems;
-    bool missed_schema = false;  // a statement named a missing table, column or function
-  };
-  trial_start try_staged();
-  void abandon();  // instead of start_staged() or commit()
-  // Switches to the new instances, their services and drivers. Waits until the deadline for owners of extension
-  // points that cannot use a driver and its successor at the same time.
-  void commit(std::chrono::steady_clock::time_point deadline);
-  // After commit(): the old instances that still live, and their end. Stop routing requests to them first.
-  std::vector<ry_host*> leaving() const;
-  std::vector<module_end> end_leaving(std::chrono::steady_clock::time_point deadline);
+  // A hot swap while the host serves, one at a time, between start() and stop(). Must not outlive the set.
+  std::unique_ptr<module_swap> begin_swap();
 
   // Registrations of the present modules, dependencies first.
   std::vector<module_migrations> migrations() const;

@@ -138,7 +138,7 @@ TEST_F(module_set_test, a_description_belongs_to_routes_that_exist) {
 }
 
 TEST_F(module_set_test, base_path_keeps_routes_of_modules_and_host_apart) {
-  host.rt.facts["http.base_path"] = "/api/";
+  host.rt.host_values["http.base_path"] = "/api/";
   EXPECT_EQ(prepared(specs({"plain", "host_route"})), "");
 }
 
@@ -226,8 +226,8 @@ TEST_F(module_set_test, an_exception_in_start_is_a_sentence_too) {
   EXPECT_EQ(set.start().text(),
             "left out: module \"throws_start\" failed in start: exception in start: an exception of "
             "unknown type.\n");
-  EXPECT_EQ(described("throws_start").strikes, 1u);
-  EXPECT_THAT(described("throws_start").last_strike, HasSubstr("exception in start"));
+  EXPECT_EQ(described("throws_start").violations, 1u);
+  EXPECT_THAT(described("throws_start").last_violation, HasSubstr("exception in start"));
 }
 
 TEST_F(module_set_test, cycles_disabled_providers_and_twins_are_explained) {
@@ -292,22 +292,22 @@ TEST_F(module_set_test, a_module_that_fails_does_not_hide_what_is_wrong_with_tho
 }
 
 TEST_F(module_set_test, whoever_knows_where_settings_stand_is_told_of_their_faults) {
-  std::vector<std::string> told;
+  std::vector<std::string> reports;
   module_set placed{host.rt,
                     {.faults = {.refuse =
                                     [&](const module_manifest& f, std::string_view key, std::string message) {
-                                      told.push_back(f.name + "|" + std::string(key) + "|" + message);
+                                      reports.push_back(f.name + "|" + std::string(key) + "|" + message);
                                       return std::string("see there");
                                     },
                                 .place =
                                     [&](const module_manifest&, std::string_view sentence) {
-                                      told.emplace_back(sentence);
+                                      reports.emplace_back(sentence);
                                       return std::string("a.toml:3:1");
                                     }}}};
   EXPECT_EQ(placed.prepare(specs({"faulty", "fails_create"}, on_failure::skip)).text(),
             "left out: a.toml:3:1: no luck.\n"
             "left out: module \"faulty\" has settings that are not valid: see there; see there\n");
-  EXPECT_THAT(told, ElementsAre("no luck", "faulty|faulty.colour|is no colour", "faulty|faulty.size[1]|is odd"));
+  EXPECT_THAT(reports, ElementsAre("no luck", "faulty|faulty.colour|is no colour", "faulty|faulty.size[1]|is odd"));
 }
 
 TEST_F(module_set_test, sleepers_are_woken_when_their_module_stops) {
@@ -343,7 +343,7 @@ TEST_F(module_set_test, a_forgotten_lease_is_ended_and_counted_as_a_strike) {
   EXPECT_EQ(set.start().text(), "");
   stop();
   EXPECT_EQ(described("keeper").state, module_state::stopped);
-  EXPECT_EQ(described("keeper").strikes, 1u);
+  EXPECT_EQ(described("keeper").violations, 1u);
   EXPECT_EQ(described("provider").state, module_state::stopped);
 }
 

@@ -120,7 +120,7 @@ void stage_migration(ry_registrar& r, const ry_migration* in) {
     reject_registration("the migration id " + in_quotes(out.id) + " does not look like \"0001_init\"");
   const std::string what = "migration " + out.id;
   out.flags = v.flags;
-  check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE, what);
+  check_flags(v.flags, RY_MIGRATION_NO_TX | RY_MIGRATION_COMPATIBLE | RY_MIGRATION_REPEATABLE, what);
   out.up_sql = text(v.up_sql, max_sql, "the SQL of " + what);
   if (out.up_sql.find_first_not_of(" \t\r\n") == std::string::npos) reject_registration(what + " has no SQL");
   if (out.up_sql.find('\0') != std::string::npos) reject_registration("the SQL of " + what + " holds a NUL byte");
@@ -138,9 +138,9 @@ void stage_job(ry_registrar& r, const ry_job_kind* in) {
   job_kind out;
   out.owner = r.host;
   out.kind = text(v.kind, 100, "the name of a job kind");
-  if (!out.kind.starts_with(r.facts.name + ".") ||
-      !is_word(std::string_view(out.kind).substr(r.facts.name.size() + 1), "."))
-    reject_registration("the job kind " + in_quotes(out.kind) + " is not \"" + r.facts.name + ".\" and a word");
+  if (!out.kind.starts_with(r.manifest.name + ".") ||
+      !is_word(std::string_view(out.kind).substr(r.manifest.name.size() + 1), "."))
+    reject_registration("the job kind " + in_quotes(out.kind) + " is not \"" + r.manifest.name + ".\" and a word");
   const std::string what = "job kind " + out.kind;
   check_flags(v.flags, 0, what);
   out.queue = text(v.queue, 100, "the queue of " + what);
@@ -200,7 +200,7 @@ void stage_consumer(ry_registrar& r, const ry_event_consumer* in) {
 
 // Rejects ids that the descriptor does not promise, and duplicates.
 void check_promised(const ry_registrar& r, const std::string& id) {
-  if (std::find(r.facts.provides.begin(), r.facts.provides.end(), id) == r.facts.provides.end())
+  if (std::find(r.manifest.provides.begin(), r.manifest.provides.end(), id) == r.manifest.provides.end())
     reject_registration(in_quotes(id) + " does not stand among what the module's descriptor provides");
   const auto same = [&](const auto& s) { return s.id == id; };
   if (std::any_of(r.staged.services.begin(), r.staged.services.end(), same) ||
@@ -233,7 +233,7 @@ void stage_driver(ry_registrar& r, ry_str point_id, ry_str name, const void* tab
   driver out{text(point_id, 100, "the point of a driver"), text(name, 63, "the name of a driver"), table, self};
   if (!is_word(out.name, "-.")) reject_registration("the driver name " + in_quotes(out.name) + " is no word");
   const std::string what = "driver " + out.name + " for " + out.point;
-  if (std::none_of(r.facts.needs.begin(), r.facts.needs.end(), [&](const auto& n) { return n.id == out.point; }))
+  if (std::none_of(r.manifest.needs.begin(), r.manifest.needs.end(), [&](const auto& n) { return n.id == out.point; }))
     reject_registration(what + ": that point does not stand among what the module's descriptor needs");
   check_table(table, what);
   for (const auto& before : r.staged.drivers)

@@ -30,9 +30,9 @@ ry_status on_event(void*, const ry_event_view*, ry_event*) noexcept {
 
 struct registrar_test : testing::Test {
   registrar_test() {
-    facts.name = "runs";
-    facts.provides = {"runs/1", "llm.provider/1"};
-    facts.needs = {{"agent.tools/1", false, 0}};
+    manifest.name = "runs";
+    manifest.provides = {"runs/1", "llm.provider/1"};
+    manifest.needs = {{"agent.tools/1", false, 0}};
   }
   // Checks the sentence of the refusal and that nothing was staged.
   void expect_refused(ry_status st, const std::string& sentence, ry_status expected = RY_INVALID_ARGUMENT) {
@@ -51,8 +51,8 @@ struct registrar_test : testing::Test {
 
   runtime rt;
   ry_host host{rt, "runs", 1};
-  module_manifest facts;
-  ry_registrar r{&host, facts};
+  module_manifest manifest;
+  ry_registrar r{&host, manifest};
   const ry_registrar_v1& to = registrar_table();
 };
 
@@ -148,7 +148,8 @@ TEST_F(registrar_test, migrations_increase) {
   expect_refused(add("0004_x", " \n"), "has no SQL");
   expect_refused(add("0004_x", std::string_view("a\0b", 3)), "NUL");
   expect_refused(add("0004_x", "select 1", 8), "flags");
-  EXPECT_THAT(r.staged.migrations, SizeIs(2));
+  EXPECT_EQ(add("0005_start", "select 1", RY_MIGRATION_REPEATABLE | RY_MIGRATION_COMPATIBLE), RY_OK);
+  EXPECT_THAT(r.staged.migrations, SizeIs(3));
 }
 
 TEST_F(registrar_test, jobs_get_their_defaults) {

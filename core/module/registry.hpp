@@ -66,10 +66,10 @@ class registry {
   std::vector<host_point> host_points;  // filled before the first module is created
 
   // A number that is unique among the module instances of this process. [any]
-  std::uint64_t next_generation() noexcept { return ++generations_; }
+  std::uint64_t next_instance() noexcept { return ++instances_; }
 
   uuid7_source uuids;
-  timer_registry sleeps;
+  timer_registry timers;
   lifecycle_limits limits;  // set before the first module is created
   lifecycle_thread lifecycle;
 
@@ -134,7 +134,7 @@ class registry {
   };
   std::vector<known_driver> drivers_;  // if a name occurs several times, the latest is last
   std::vector<std::shared_ptr<void>> retired_;
-  std::atomic<std::uint64_t> generations_{0};
+  std::atomic<std::uint64_t> instances_{0};
 };
 
 // The `get_interface` function that create() passes to modules.

@@ -46,15 +46,15 @@ struct settings_result {
   std::string json = "{}";
   std::string error;
 };
-using settings_fn = std::function<settings_result(const module_manifest& facts, std::string_view schema_json)>;
+using settings_fn = std::function<settings_result(const module_manifest& manifest, std::string_view schema_json)>;
 
 // Relate modules' own messages about settings to the place where a setting was set. Both may be empty.
 struct setting_faults {
   // Returns the report's text for one fault of ry.settings_check/1; `key` is the full name of the setting.
-  std::function<std::string(const module_manifest& facts, std::string_view key, std::string message)> refuse;
+  std::function<std::string(const module_manifest& manifest, std::string_view key, std::string message)> refuse;
   // Returns where a setting was set, if the sentence begins with its full name ("mail.smtp.url must ..."); empty:
   // unknown.
-  std::function<std::string(const module_manifest& facts, std::string_view sentence)> place;
+  std::function<std::string(const module_manifest& manifest, std::string_view sentence)> place;
 };
 
 // A preflight: loads and creates a module in a sandboxed process, where a crash or a hang does no harm. Each step
@@ -66,7 +66,7 @@ class preflight {
   virtual std::string load() = 0;
   // After load(): runs create(), destroy() and unloading.
   virtual std::string create(const std::string& settings_json,
-                             const std::unordered_map<std::string, std::string>& host_facts) = 0;
+                             const std::unordered_map<std::string, std::string>& host_values) = 0;
 };
 // Starts a preflight of the library at a path that other processes of this user can read. Does not wait.
 using preflight_fn = std::function<std::unique_ptr<preflight>(const std::string& path)>;
@@ -122,7 +122,7 @@ struct module_end {
     retired,  // it did not end and stays in memory
   };
   std::string module, version;
-  std::uint64_t generation = 0;
+  std::uint64_t instance = 0;
   outcome how = outcome::unloaded;
   std::string why;  // if still_mapped or retired
 };

@@ -11,11 +11,11 @@
 
 // Belongs to one create() call and to the thread that makes it.
 struct ry_registrar {
-  ry_registrar(ry_host* host, const ry::module::module_manifest& facts)
-      : host(host), facts(facts), thread(std::this_thread::get_id()) {}
+  ry_registrar(ry_host* host, const ry::module::module_manifest& manifest)
+      : host(host), manifest(manifest), thread(std::this_thread::get_id()) {}
 
   ry_host* const host;
-  const ry::module::module_manifest& facts;
+  const ry::module::module_manifest& manifest;
   const std::thread::id thread;
   ry::module::registration staged;
   std::string problem;  // the first refusal, as a sentence

@@ -32,7 +32,7 @@ struct module_set_test : testing::Test {
   std::string prepared(const std::vector<module_spec>& list) { return set.prepare(list).text(); }
   module_description described(const std::string& name) {
     for (auto& d : set.describe())
-      if (d.facts.name == name) return d;
+      if (d.manifest.name == name) return d;
     ADD_FAILURE() << name << " is not described";
     return {};
   }

@@ -41,7 +41,7 @@ class validator {
     std::size_t owner;
   };
 
-  const std::string& name(std::size_t i) const { return modules_[i].facts->name; }
+  const std::string& name(std::size_t i) const { return modules_[i].manifest->name; }
   std::string owner(std::size_t i) const { return i == no_module ? "the host" : quoted_module(name(i)); }
   void refuse(std::size_t i, std::string message) { out_.push_back({i, std::move(message)}); }
 
@@ -95,7 +95,7 @@ class validator {
 
   void check_promises(std::size_t i) {
     const auto& reg = *modules_[i].registered;
-    for (const auto& id : modules_[i].facts->provides) {
+    for (const auto& id : modules_[i].manifest->provides) {
       const auto same = [&](const auto& s) { return s.id == id; };
       if (std::none_of(reg.services.begin(), reg.services.end(), same) &&
           std::none_of(reg.points.begin(), reg.points.end(), same))
@@ -105,7 +105,7 @@ class validator {
   }
 
   bool is_optional(std::size_t i, const std::string& id) const {
-    for (const auto& n : modules_[i].facts->needs)
+    for (const auto& n : modules_[i].manifest->needs)
       if (n.id == id) return n.optional;
     return false;
   }
@@ -125,7 +125,7 @@ class validator {
             if (p.id == d.point) {
               found = true;
               least = p.min_size;
-              point_owner = quoted_module(m.facts->name);
+              point_owner = quoted_module(m.manifest->name);
             }
         if (!found) {
           if (!is_optional(i, d.point)) refuse(i, what + "but no module defines that extension point.");
@@ -143,13 +143,13 @@ class validator {
   }
 
   void check_services(std::size_t i) {
-    for (const auto& need : modules_[i].facts->needs)
+    for (const auto& need : modules_[i].manifest->needs)
       for (const auto& m : modules_)
         for (const auto& s : m.registered->services)
           if (s.id == need.id && table_size(s.table) < need.min_size)
             refuse(i, quoted_module(name(i)) + " needs " + need.id + " of at least " + std::to_string(need.min_size) +
-                          " bytes; that of " + quoted_module(m.facts->name) + " has " +
-                          std::to_string(table_size(s.table)) + ". Upgrade " + quoted_module(m.facts->name) + ".");
+                          " bytes; that of " + quoted_module(m.manifest->name) + " has " +
+                          std::to_string(table_size(s.table)) + ". Upgrade " + quoted_module(m.manifest->name) + ".");
   }
 
   const std::vector<staged_module>& modules_;

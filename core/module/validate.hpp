@@ -13,7 +13,7 @@
 namespace ry::module {
 
 struct staged_module {
-  const module_manifest* facts;
+  const module_manifest* manifest;
   const registration* registered;
 };
 

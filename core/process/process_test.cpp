@@ -416,7 +416,7 @@ TEST(process, stop_ends_all_children) {
 // A host in its own process: act(pipe) sends the test what it needs to know, then the host keeps running.
 struct host {
   pid_t pid = -1;
-  int told = -1;
+  int report_pipe = -1;
 };
 template <class F>
 host start_host(F act) {
@@ -434,7 +434,7 @@ host start_host(F act) {
 
 // When a host is killed, its children and their children die with it.
 TEST(process, children_and_grandchildren_die_with_the_host) {
-  const auto [host, told] = start_host([](int pipe) {
+  const auto [host, report_pipe] = start_host([](int pipe) {
     auto* w = new world;
     auto r = w->shell("sleep 300 & echo $! ready; wait");
     r->wait_out("ready");
@@ -443,8 +443,8 @@ TEST(process, children_and_grandchildren_die_with_the_host) {
   });
   ASSERT_GT(host, 0);
   char text[128];
-  const auto n = ::read(told, text, sizeof text - 1);
-  ::close(told);
+  const auto n = ::read(report_pipe, text, sizeof text - 1);
+  ::close(report_pipe);
   ASSERT_GT(n, 0);
   text[n] = 0;
   pid_t leader = 0, grandchild = 0;
@@ -476,7 +476,7 @@ pid_t first_child() {
 }
 
 TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
-  const auto [host, told] = start_host([](int pipe) {
+  const auto [host, report_pipe] = start_host([](int pipe) {
     auto& g = *new ry::process::reaper;
     // More groups than the file holds initially; no process has such a pid.
     for (pid_t none = 9'000'000; none < 9'000'600; ++none) g.watch(none);
@@ -495,8 +495,8 @@ TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
   });
   ASSERT_GT(host, 0);
   pid_t groups[3] = {};
-  const auto n = ::read(told, groups, sizeof groups);
-  ::close(told);
+  const auto n = ::read(report_pipe, groups, sizeof groups);
+  ::close(report_pipe);
   ASSERT_EQ(n, static_cast<ssize_t>(sizeof groups));
   ::kill(host, SIGKILL);
   ::waitpid(host, nullptr, 0);

@@ -125,7 +125,7 @@ class service {
     login_routes_.add_to(reg);
     closing_routes_.add_to(reg);
     reg.subscribe("audit", "admin.act", this, &service::note_act);
-    reg.job("accounts.letter", &logins_, &logins::write_letter, {.concurrency = 4});
+    reg.job("accounts.letter", &logins_, &logins::write_email, {.concurrency = 4});
     reg.job("accounts.tidy", this, &service::tidy, {.cron = "17 * * * *"});
     reg.provide(RY_SVC_ACCOUNTS_1, account_cache::table(), &people_);
     reg.contribute(RY_SETTINGS_CHECK_1, "accounts", &ry::settings_faults::table, &faults_);

@@ -110,7 +110,7 @@ ry_status driver::publish(std::string_view topic, std::uint64_t cursor, std::str
 void driver::work() {
   std::mt19937 chance(std::random_device{}());
   auto pause = shortest_pause;
-  std::string told;
+  std::string reported;
   while (!stopping_.load()) {
     std::string why;
     bool served = false;
@@ -123,8 +123,8 @@ void driver::work() {
     if (stopping_.load()) break;
     // A connection that keeps failing, for example because the stream refuses messages, must not reset the backoff.
     if (std::chrono::steady_clock::now() - begun > long_enough) pause = shortest_pause;
-    if (served || why != told) tell(0, why);
-    told = why;
+    if (served || why != reported) report_state(0, why);
+    reported = why;
     // Jitter, so that not all nodes reconnect at once. The failed connection has also called ring(), so loop until the
     // time is over; only close() ends the wait early.
     const auto next =
@@ -146,7 +146,7 @@ bool driver::serve(std::string& why) {
   if (!why.empty()) return false;
   connects_.add();
   outbox_.open();
-  tell(1, "connected to " + c.server());
+  report_state(1, "connected to " + c.server());
   if (forgot) sink_->missed(sink_ctx_);
   auto next_look = std::chrono::steady_clock::now() + look_time;
   while (why.empty() && !stopping_.load()) {
@@ -164,7 +164,7 @@ bool driver::serve(std::string& why) {
   }
   // From now on the host sends hints through PostgreSQL. Report the hints that were not sent.
   const auto left = outbox_.close();
-  if (!stopping_.load()) tell(0, why);
+  if (!stopping_.load()) report_state(0, why);
   lose(left);
   lose(c.unacknowledged());
   return true;
@@ -183,7 +183,7 @@ void driver::lose(const std::vector<piece>& pieces) {
     if (p.bytes.empty()) sink_->lost(sink_ctx_, ry::str(p.topic), p.cursor);
 }
 
-void driver::tell(std::uint32_t up, const std::string& detail) {
+void driver::report_state(std::uint32_t up, const std::string& detail) {
   sink_->state(sink_ctx_, up, ry::str(detail));
 }
 
@@ -199,7 +199,7 @@ void driver::received(std::string_view subject, std::string_view data) {
     refused_subject_.add();
     return refuse("its subject is no topic's", subject);
   }
-  letter l;
+  message l;
   switch (unpack(key_, *topic, data, l)) {
     case flaw::malformed:
       refused_malformed_.add();

@@ -43,7 +43,7 @@ class driver {
   void received(std::string_view subject, std::string_view data);
   void refuse(const char* reason, std::string_view subject);
   void lose(const std::vector<piece>& pieces);
-  void tell(std::uint32_t up, const std::string& detail);
+  void report_state(std::uint32_t up, const std::string& detail);
 
   const ry::context& ctx_;
   const settings settings_;

@@ -131,7 +131,7 @@ std::string pack(const seal_key& key, const node_id& node, std::string_view topi
   return out;
 }
 
-flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed, letter& out) {
+flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed, message& out) {
   if (packed.size() < bytes_at || !packed.starts_with(magic)) return flaw::malformed;
   std::memcpy(out.node.data(), packed.data() + node_at, out.node.size());
   out.cursor = 0;

@@ -29,7 +29,7 @@ std::optional<std::string> topic_of(std::string_view prefix, std::string_view su
 // without a cursor: no two of those are duplicates.
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor, std::string_view bytes);
 
-struct letter {
+struct message {
   node_id node{};
   std::uint64_t cursor = 0;
   std::string_view bytes;  // a view into the packed text
@@ -37,6 +37,6 @@ struct letter {
 std::string pack(const seal_key& key, const node_id& node, std::string_view topic, std::uint64_t cursor,
                  std::string_view bytes);
 enum class flaw { none, malformed, forged };
-flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed, letter& out);
+flaw unpack(const seal_key& key, std::string_view topic, std::string_view packed, message& out);
 
 }  // namespace bus_nats

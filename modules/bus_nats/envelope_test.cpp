@@ -29,7 +29,7 @@ TEST(envelope, subjects_that_no_topic_has_are_told) {
 
 TEST(envelope, what_is_packed_comes_out) {
   const std::string packed = pack(key, node, "runs.1", 0x0102030405060708, "bytes");
-  letter l;
+  message l;
   ASSERT_EQ(unpack(key, "runs.1", packed, l), flaw::none);
   EXPECT_EQ(l.node, node);
   EXPECT_EQ(l.cursor, 0x0102030405060708u);
@@ -40,7 +40,7 @@ TEST(envelope, what_is_packed_comes_out) {
 
 TEST(envelope, any_changed_bit_is_seen) {
   const std::string packed = pack(key, node, "runs.1", 3, "bytes");
-  letter l;
+  message l;
   for (std::size_t i = 0; i < packed.size() * 8; ++i) {
     std::string bad = packed;
     bad[i / 8] = static_cast<char>(bad[i / 8] ^ (1 << (i % 8)));

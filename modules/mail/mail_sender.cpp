@@ -71,8 +71,8 @@ std::uint64_t mail_sender::pause(std::uint64_t longest_ms) noexcept {
   return ms;
 }
 
-letter mail_sender::write(ry::uuid id, turn t) const {
-  letter l;
+email mail_sender::write(ry::uuid id, turn t) const {
+  email l;
   l.id = id.to_string();
   l.address = std::move(t.address);
   l.subject = std::move(t.subject);

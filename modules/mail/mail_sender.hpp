@@ -22,7 +22,7 @@ class mail_sender {
 
  private:
   ry::task<ry::job_outcome> settle(ry::uuid id, const ry::job& job, attempt a);
-  letter write(ry::uuid id, turn t) const;
+  email write(ry::uuid id, turn t) const;
   // Milliseconds until the next attempt to reach the relay.
   std::uint64_t paused_ms() const noexcept;
   std::uint64_t pause(std::uint64_t longest_ms) noexcept;

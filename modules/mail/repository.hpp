@@ -96,7 +96,7 @@ class repository {
                                           std::int64_t limit) const;
   // Returns their number.
   ry::task<std::int64_t> lift_many(std::string actor, bulk_lift what) const;
-  // Dead-letters messages that no worker handles any more, and removes messages that ended long ago.
+  // Moves messages that no worker handles any more to the dead letters, and removes messages that ended long ago.
   ry::task<void> tidy(std::int64_t keep_days) const;
 
  private:

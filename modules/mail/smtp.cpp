@@ -121,7 +121,7 @@ struct smtp::watcher {
 
 namespace {
 
-list headers_of(const settings& s, const letter& l, const std::string& address) {
+list headers_of(const settings& s, const email& l, const std::string& address) {
   list out;
   append(out, "Date: " + header_date(l.date_unix_s));
   append(out, "From: " + mailbox(s.from_name.empty() ? l.brand_name : s.from_name, s.from));
@@ -230,7 +230,7 @@ attempt smtp::probe() {
   return w.out;
 }
 
-attempt smtp::send(const letter& l) {
+attempt smtp::send(const email& l) {
   // The outbox contains only valid addresses; an invalid one could inject commands.
   const auto address = on_the_wire(l.address);
   if (!address) {

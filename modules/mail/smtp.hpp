@@ -14,7 +14,7 @@
 namespace mail {
 
 // One message.
-struct letter {
+struct email {
   std::string id;  // left part of Message-ID; the same in every attempt
   std::string address;  // checked again here
   std::string subject;
@@ -66,7 +66,7 @@ class smtp {
   smtp(const smtp&) = delete;
   smtp& operator=(const smtp&) = delete;
 
-  attempt send(const letter& l);
+  attempt send(const email& l);
   // Connects and logs in without sending anything.
   attempt probe();
   // Ends attempts that have not begun to send a message; others continue.

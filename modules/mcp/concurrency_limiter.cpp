@@ -10,7 +10,7 @@ constexpr std::uint64_t sleep_ms = 3'600'000;
 
 }  // namespace
 
-bool places::enter(const std::string& account, waiter& w) {
+bool concurrency_limiter::enter(const std::string& account, waiter& w) {
   if (account.empty()) return true;
   std::lock_guard lock(mutex_);
   auto& s = of_[account];
@@ -22,7 +22,7 @@ bool places::enter(const std::string& account, waiter& w) {
   return false;
 }
 
-ry_status places::sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op) {
+ry_status concurrency_limiter::sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op) {
   std::lock_guard lock(mutex_);
   if (w.granted) return RY_CANCELLED;
   const auto st = ctx_.core().sleep_ms(ctx_.host(), exec, sleep_ms, done, op);
@@ -30,19 +30,19 @@ ry_status places::sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op) {
   return st;
 }
 
-bool places::granted(const waiter& w) {
+bool concurrency_limiter::granted(const waiter& w) {
   std::lock_guard lock(mutex_);
   return w.granted;
 }
 
-bool places::give_up(const std::string& account, waiter& w) noexcept {
+bool concurrency_limiter::give_up(const std::string& account, waiter& w) noexcept {
   std::lock_guard lock(mutex_);
   if (w.granted) return true;
   std::erase(of_.at(account).waiting, &w);
   return false;
 }
 
-void places::leave(const std::string& account) noexcept {
+void concurrency_limiter::leave(const std::string& account) noexcept {
   if (account.empty()) return;
   ry_op_id next = 0;
   {
@@ -60,7 +60,7 @@ void places::leave(const std::string& account) noexcept {
   if (next != 0) ctx_.core().op_cancel(ctx_.host(), next);
 }
 
-ry::task<places::one> places::take(std::string account) {
+ry::task<concurrency_limiter::one> concurrency_limiter::take(std::string account) {
   waiter w;
   for (bool mine = enter(account, w); !mine;) {
     ry::result<void> woken = co_await ry::call_done(

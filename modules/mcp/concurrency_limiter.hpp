@@ -11,16 +11,16 @@
 
 namespace mcp {
 
-class places {
+class concurrency_limiter {
  public:
-  places(const ry::context& ctx, std::size_t of_one_account) : ctx_(ctx), most_(of_one_account) {}
-  places(const places&) = delete;
-  places& operator=(const places&) = delete;
+  concurrency_limiter(const ry::context& ctx, std::size_t of_one_account) : ctx_(ctx), most_(of_one_account) {}
+  concurrency_limiter(const concurrency_limiter&) = delete;
+  concurrency_limiter& operator=(const concurrency_limiter&) = delete;
 
   // A permit; the destructor returns it.
   class one {
    public:
-    one(places& of, std::string account) noexcept : of_(&of), account_(std::move(account)) {}
+    one(concurrency_limiter& of, std::string account) noexcept : of_(&of), account_(std::move(account)) {}
     one(one&& other) noexcept : of_(std::exchange(other.of_, nullptr)), account_(std::move(other.account_)) {}
     one& operator=(one&&) = delete;
     ~one() {
@@ -28,7 +28,7 @@ class places {
     }
 
    private:
-    places* of_;
+    concurrency_limiter* of_;
     std::string account_;
   };
 

@@ -6,7 +6,7 @@
 namespace mcp {
 namespace {
 
-ry::task<void> hold(const ry::context& ctx, places& of, std::uint64_t ms, int& now, int& done) {
+ry::task<void> hold(const ry::context& ctx, concurrency_limiter& of, std::uint64_t ms, int& now, int& done) {
   const auto place = co_await of.take("account");
   ++now;
   (co_await ctx.sleep(ms)).value();
@@ -16,7 +16,7 @@ ry::task<void> hold(const ry::context& ctx, places& of, std::uint64_t ms, int& n
 
 TEST(Places, AreTakenInTurnHoweverLongThatTakes) {
   ry::testing::fake_host host;
-  places of(host.ctx(), 1);
+  concurrency_limiter of(host.ctx(), 1);
   int now = 0, done = 0;
   constexpr std::uint64_t hour_ms = 3'600'000;
   for (int i = 0; i < 3; ++i)
@@ -32,7 +32,7 @@ TEST(Places, AreTakenInTurnHoweverLongThatTakes) {
 
 TEST(Places, OneThatIsGivenUpHoldsNobodyBack) {
   ry::testing::fake_host host;
-  places of(host.ctx(), 1);
+  concurrency_limiter of(host.ctx(), 1);
   int now = 0, done = 0;
   ry::cancel_source gone;
   ASSERT_TRUE(host.ctx().spawn(hold(host.ctx(), of, 1000, now, done), host.ctx().pick_exec()));

@@ -140,7 +140,8 @@ ry::task<reply> connection::request(std::string method, json::object params, req
   if (called_off) {
     if (!closed_) driver_->table->finish(driver_->self, session_, token, RY_REASON_USER);
     if (options.cancel == request_options::on_cancel::notify) {
-      tell("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}}, options.fields);
+      send_notification("notifications/cancelled", {{"requestId", token}, {"reason", "The caller has gone"}},
+                        options.fields);
     }
     throw ry::error(RY_CANCELLED, "mcp.cancelled", "The call was cancelled");
   }
@@ -164,7 +165,7 @@ ry::task<std::uint32_t> connection::notify(std::string method, json::object para
   co_return w.out.outcome_flags;
 }
 
-void connection::tell(std::string_view method, json::object params, const ry::headers& fields) {
+void connection::send_notification(std::string_view method, json::object params, const ry::headers& fields) {
   (void)send(RY_MCP_NOTIFICATION, next_++, notification_text(method, std::move(params)), fields);
 }
 

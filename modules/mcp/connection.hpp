@@ -103,7 +103,7 @@ class connection {
   // Waits until the message is sent; failures surface in the next request. Returns flags such as RY_MCP_IN_SESSION.
   ry::task<std::uint32_t> notify(std::string method, json::object params, ry::headers fields);
   // Sends without waiting, on transports that deliver messages in order.
-  void tell(std::string_view method, json::object params, const ry::headers& fields);
+  void send_notification(std::string_view method, json::object params, const ry::headers& fields);
 
   std::uint32_t capabilities() const noexcept { return driver_->table->capabilities; }
   bool closed() const noexcept { return closed_; }

@@ -89,7 +89,7 @@ ry::task<tool_list> mcp_service::fetch(server_ptr s) {
   // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
   // servers send them in every session.
   const auto now = parts_.ctx.now_unix_us();
-  if (parts_.eras.look_up(s->key, now) == era::modern && !memory_.look_up(s->key, now).tools)
+  if (parts_.eras.look_up(s->key, now) == protocol_generation::modern && !memory_.look_up(s->key, now).tools)
     parts_.eras.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
@@ -208,7 +208,7 @@ ry::task<tool_list_ptr> mcp_service::ask(server_ptr s, freshness wanted, bool& w
     if (known.fresh) co_return known.tools;
   }
   waits = true;
-  const auto place = co_await places_.take(s->account_id);
+  const auto place = co_await limiter_.take(s->account_id);
   waits = false;
   const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
   bool called_off = false;
@@ -328,7 +328,7 @@ void mcp_service::give_up_task(server_ptr s, const call_id& of, std::string task
 
 ry::task<void> mcp_service::cancel_task(server_ptr s, std::string task) {
   try {
-    std::optional<places::one> turn;
+    std::optional<concurrency_limiter::one> turn;
     const auto key = waiting_key(*s);
     if (!s->session.empty()) turn.emplace(co_await turns_.take(key));
     // The session of the task is on the event loop that opened it.
@@ -399,7 +399,7 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
   const auto keeps_none = [&] {
     return s->scope == server::session_scope::automatic && !parts_.sessions.look_up(s->key).value_or(true);
   };
-  std::optional<places::one> turn;
+  std::optional<concurrency_limiter::one> turn;
   if (!keeps_none()) turn.emplace(co_await turns_.take(key));
   if (keeps_none()) {
     turn.reset();
@@ -506,7 +506,7 @@ ry::task<std::string> mcp_service::result_of(server_ptr s, call_request request,
   const bool calls = request.what == operation::call_tool;
   if (s->session.empty()) s = co_await maker_.resolve(s);
   waits = true;
-  const auto place = co_await places_.take(s->account_id);
+  const auto place = co_await limiter_.take(s->account_id);
   waits = false;
   const auto result = co_await invoke(s, std::move(request), std::move(hooks));
   const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());

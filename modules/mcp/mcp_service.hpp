@@ -29,7 +29,7 @@ class mcp_service {
         maker_(parts),
         memory_(s.cache_bytes),
         kept_(parts.ctx, s.kept),
-        places_(parts.ctx, s.max_at_once),
+        limiter_(parts.ctx, s.max_at_once),
         turns_(parts.ctx, 1),
         tasks_(parts.ctx) {
     parts_.tools_changed = [this](const server& from) {
@@ -105,8 +105,8 @@ class mcp_service {
   const server_maker maker_;
   tool_memory memory_;
   client_pool kept_;
-  places places_;
-  places turns_;  // serialises the calls in one session, by its key
+  concurrency_limiter limiter_;
+  concurrency_limiter turns_;  // serialises the calls in one session, by its key
   std::mutex mutex_;
   // Sessions that calls were made in, by run or thread and by key; true: reopened since the last call.
   std::unordered_map<std::string, std::unordered_map<std::string, bool>> sessions_;

@@ -117,7 +117,7 @@ class module {
       } catch (const ry::error& e) {
         all.add("templates_dir", std::string(e.message()));
       }
-      all.tell(*sink);
+      all.report(*sink);
     });
   }
 

@@ -54,10 +54,10 @@ ry::task<std::int64_t> module_context::inbox_entries_of(ry::uuid account) const 
 
 ry::task<noted> module_context::notify(std::string key, ry::uuid account, notification_event what, person who,
                                        std::optional<act> by) const {
-  auto letter = templates.write(what.workflow, what.payload, who, at);
+  auto rendered_texts = templates.write(what.workflow, what.payload, who, at);
   const auto most = co_await inbox_entries_of(account);
-  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(letter), config.ttl_seconds, most,
-                                  std::move(by));
+  auto out = co_await repo.notify(std::move(key), account, std::move(what), std::move(rendered_texts),
+                                  config.ttl_seconds, most, std::move(by));
   if (out.inbox_evicted != 0) inbox_reached.add(static_cast<double>(out.inbox_evicted));
   if (out.inbox_version) inbox_changed(account, *out.inbox_version);
   if (out.outcome == "queued") ctx.jobs().wake("notifications");

@@ -388,12 +388,12 @@ TEST_F(notifications_sql, the_orchestrator_is_told_the_latest_by_one_job) {
   sql("select notifications.tell(" + ann_ + "), notifications.tell(" + ann_ + ")");
   EXPECT_EQ(sql("select count(*) from core.job"), "1");
   sql("update core.job set state = 1, fence = 1");
-  const auto told = [&](const std::string& version) {
+  const auto update = [&](const std::string& version) {
     return sql("select notifications.told(" + ann_ + ", " + version + ", '[\"expo\"]', j.id, j.fence) from core.job j");
   };
-  EXPECT_EQ(told("1"), "f") << "there is a newer version";
+  EXPECT_EQ(update("1"), "f") << "there is a newer version";
   EXPECT_EQ(sql("select count(*) from core.job"), "1");
-  EXPECT_EQ(told("2"), "t");
+  EXPECT_EQ(update("2"), "t");
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
   sql("select notifications.tell(" + ann_ + ")");
   EXPECT_EQ(sql("select count(*) from core.job"), "1");

@@ -216,7 +216,7 @@ void add_site(fields& values, const site& at) {
   values["product_name"] = at.product_name;
 }
 
-letter finish(letter l) {
+rendered_texts finish(rendered_texts l) {
   l.title = one_line(std::move(l.title), longest_title);
   l.body = one_line(std::move(l.body), longest_body);
   l.url = web_address(std::move(l.url));
@@ -322,12 +322,12 @@ const text_set& templates::of(std::string_view workflow) const {
   return found != all_.end() ? found->second : all_.find(otherwise)->second;
 }
 
-letter templates::write(std::string_view workflow, const json::object& payload, const person& who,
-                        const site& at) const {
+rendered_texts templates::write(std::string_view workflow, const json::object& payload, const person& who,
+                                const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(payload, who);
   add_site(values, at);
-  letter l;
+  rendered_texts l;
   l.title = fill(t.title, values);
   l.body = fill(t.body, values);
   l.url = fill(t.url, values);
@@ -336,8 +336,8 @@ letter templates::write(std::string_view workflow, const json::object& payload, 
   return finish(std::move(l));
 }
 
-letter templates::write_digest(std::string_view workflow, const std::vector<json::object>& payloads, const person& who,
-                               const site& at) const {
+rendered_texts templates::write_digest(std::string_view workflow, const std::vector<json::object>& payloads,
+                                       const person& who, const site& at) const {
   const auto& t = of(workflow);
   auto values = fields_of(who);
   add_site(values, at);
@@ -357,7 +357,7 @@ letter templates::write_digest(std::string_view workflow, const std::vector<json
     plain += rest + "\n";
     list += "<li>" + rest + "</li>";
   }
-  letter l;
+  rendered_texts l;
   l.title = fill(t.digest_title.empty() ? std::string_view("{{count}} notifications") : t.digest_title, values);
   l.url = at.app_url;
   values["items"] = plain;

@@ -59,7 +59,7 @@ struct site {
 text_set parse_texts(std::string_view file);
 
 // The filled texts of a notification.
-struct letter {
+struct rendered_texts {
   std::string title, body, url, mail, html;
 };
 
@@ -69,10 +69,11 @@ class templates {
   // naming the file.
   static templates load(const std::string& dir);
 
-  letter write(std::string_view workflow, const boost::json::object& payload, const person& who, const site& at) const;
+  rendered_texts write(std::string_view workflow, const boost::json::object& payload, const person& who,
+                       const site& at) const;
   // Several notifications of one workflow in one e-mail, in order.
-  letter write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads, const person& who,
-                      const site& at) const;
+  rendered_texts write_digest(std::string_view workflow, const std::vector<boost::json::object>& payloads,
+                              const person& who, const site& at) const;
 
  private:
   const text_set& of(std::string_view workflow) const;

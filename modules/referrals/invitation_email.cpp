@@ -29,15 +29,15 @@ std::string harmless(std::string_view name) {
 
 }  // namespace
 
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both,
-                        std::string_view product) {
+email write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both,
+                       std::string_view product) {
   const std::string name = harmless(inviter);
   const std::string first = name + " invited you to " + std::string(product) + ", where AI agents work on your tasks.";
   const std::string offer = bonus > 0 ? std::string(both ? "Join and you both get " : "Join and you get ") +
                                             std::to_string(bonus) + " credits."
                                       : "Sign up to try it.";
   const std::string reason = "You received this e-mail because " + name + " entered your address.";
-  letter l;
+  email l;
   l.subject = name + " invites you to " + std::string(product);
   l.text = first + " " + offer + "\n\n" + std::string(link) + "\n\n" + reason + "\n" +
            "No more invitations: {{unsubscribe_url}}\n";

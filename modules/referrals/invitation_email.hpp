@@ -7,13 +7,13 @@
 
 namespace referrals {
 
-struct letter {
+struct email {
   std::string subject, text, html;
 };
 
 // `inviter`: a name that its owner chose; may be empty. `bonus`: credits for the invited; 0: the e-mail promises none.
 // `both`: the inviter receives the same. html: a fragment.
-letter write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both = true,
-                        std::string_view product = "Runyard");
+email write_invitation(std::string_view inviter, std::string_view link, std::int64_t bonus, bool both = true,
+                       std::string_view product = "Runyard");
 
 }  // namespace referrals

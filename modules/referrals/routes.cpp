@@ -290,11 +290,11 @@ ry::task<std::vector<routes::verdict>> routes::invite(ry::uuid account, std::vec
   const auto mine = co_await repo_.code_of(account);
   const auto next = co_await repo_.offer_of(account);
   const auto product = ctx_.fact("brand.name");
-  const auto letter =
+  const auto email =
       write_invitation(inviter->name, app_url_ + "/auth?ref=" + mine, next.referee, next.referrer >= next.referee,
                        product.empty() ? std::string_view("Runyard") : product);
-  auto written = co_await repo_.invite(account, std::move(addresses), letter.subject,
-                                       ry::seal_mail_bodies(mail, letter.text, letter.html));
+  auto written = co_await repo_.invite(account, std::move(addresses), email.subject,
+                                       ry::seal_mail_bodies(mail, email.text, email.html));
   mail->wake(mail.self());
   co_await learn(std::move(written), &out);
   if (next.referee == 0) {

@@ -152,7 +152,7 @@ class module {
       auto* m = static_cast<module*>(self);
       ry::settings_faults all = m->faults_;
       m->context_.providers.find_faults(all);
-      all.tell(*sink);
+      all.report(*sink);
     });
   }
   ry::task<ry::job_outcome> prune(ry::job) {

@@ -35,12 +35,12 @@ TEST(json_string_test, every_pair_of_bytes_gives_valid_json) {
 TEST(json_string_test, each_byte_is_told_at_each_place) {
   for (int b = 0; b < 256; ++b) {
     const std::string byte(1, static_cast<char>(b));
-    const std::string alone = json_string(byte), told = alone.substr(1, alone.size() - 2);
+    const std::string alone = json_string(byte), escaped = alone.substr(1, alone.size() - 2);
     for (std::size_t place = 0; place < 25; ++place) {
       std::string text(25, 'a');
       text[place] = byte[0];
       std::string expected = "\"" + std::string(25, 'a') + "\"";
-      expected.replace(place + 1, 1, told);
+      expected.replace(place + 1, 1, escaped);
       ASSERT_EQ(json_string(text), expected) << b << " at " << place;
     }
   }

@@ -3,7 +3,8 @@
 #   [LIBS lib ...]           libraries for its own trade; linked privately, their symbols stay hidden
 #   [NEEDS libx.so ...]      beginnings of names of shared libraries that it may need at load time beside
 #                            the C and C++ run time
-#   [MIGRATIONS dir]         dir/*.sql in order of their names become the header "migrations.hpp"
+#   [MIGRATIONS dir]         dir/*.sql and dir/functions/*.sql in order of their ids become the header "migrations.hpp", see
+#                            embed_migrations.cmake
 #   [OPENAPI dir]            dir/NAME.json, OpenAPI objects for ry_registrar_v1::describe, become the header
 #                            "openapi.hpp" with ry_openapi::NAME
 #   [OUTPUT name]            file name without ".so"; default NAME
@@ -81,7 +82,8 @@ function(ry_add_module name)
 
   if(M_MIGRATIONS)
     set(generated ${CMAKE_CURRENT_BINARY_DIR}/${name}_generated)
-    file(GLOB sql CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${M_MIGRATIONS}/*.sql)
+    file(GLOB sql CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${M_MIGRATIONS}/*.sql
+                                    ${CMAKE_CURRENT_SOURCE_DIR}/${M_MIGRATIONS}/functions/*.sql)
     if(NOT sql)
       message(FATAL_ERROR "ry_add_module(${name}): no *.sql in ${M_MIGRATIONS}")
     endif()

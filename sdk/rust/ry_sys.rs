@@ -54,7 +54,7 @@ impl ry_str {
         ry_str { ptr: b.as_ptr(), len: b.len() }
     }
     /// # Safety
-    /// Valid only as long as what was borrowed.
+    /// Valid as long as the borrowed data.
     pub unsafe fn bytes<'a>(self) -> &'a [u8] {
         if self.len == 0 {
             &[]
@@ -62,7 +62,7 @@ impl ry_str {
             std::slice::from_raw_parts(self.ptr, self.len)
         }
     }
-    /// A copy; what is no UTF-8 is replaced.
+    /// A copy; invalid UTF-8 is replaced.
     /// # Safety
     /// As bytes().
     pub unsafe fn to_text(self) -> String {
@@ -76,7 +76,7 @@ pub struct ry_errbuf {
     pub cap: usize,
     pub len: usize,
 }
-/// Writes a sentence for whoever reads the status; cut when it is too long.
+/// Writes a sentence about the error; truncated if it is too long.
 pub fn say(err: *mut ry_errbuf, text: &str) {
     if err.is_null() {
         return;

@@ -69,9 +69,9 @@ void check_secrets(const json::value& value) {
       if (const auto* list = v->if_array())
         for (const auto& item : *list) fuzz::promise(item.is_null() || hidden(item), "secrets in lists are masked");
     }
-  const auto told = secrets(value, schema());
+  const auto masked = secrets(value, schema());
   if (const auto* key = value.get_object().if_contains("key"); key && key->is_string() && !key->get_string().empty())
-    fuzz::promise(std::find(told.begin(), told.end(), std::string(key->get_string())) != told.end(),
+    fuzz::promise(std::find(masked.begin(), masked.end(), std::string(key->get_string())) != masked.end(),
                   "secrets are redacted in logs");
 }
 

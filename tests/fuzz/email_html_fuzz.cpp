@@ -52,7 +52,7 @@ std::vector<std::string> tags_of(std::string_view html) {
   return out;
 }
 
-void check_letter(const letter& l, const letter& plain) {
+void check_texts(const rendered_texts& l, const rendered_texts& plain) {
   fuzz::promise(l.title.size() <= 200 && l.body.size() <= 1000, "title and text obey their limits");
   for (const auto* text : {&l.title, &l.body})
     for (const char c : *text) fuzz::promise(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f, "they are one line");
@@ -105,10 +105,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                            "remaining_credits", "threshold_percentage"})
     filled[name] = "1";
   if (choice % 4 == 1) {
-    check_letter(all.write(workflow, payload.get_object(), who, app), all.write(workflow, filled, other, app));
+    check_texts(all.write(workflow, payload.get_object(), who, app), all.write(workflow, filled, other, app));
   } else if (choice % 4 == 2) {
     const std::vector<json::object> two{payload.get_object(), payload.get_object()}, same{filled, filled};
-    check_letter(all.write_digest(workflow, two, who, app), all.write_digest(workflow, same, other, app));
+    check_texts(all.write_digest(workflow, two, who, app), all.write_digest(workflow, same, other, app));
   } else {  // an operator's template that puts a field everywhere
     auto values = fields_of(payload.get_object(), who);
     const std::string_view pattern =

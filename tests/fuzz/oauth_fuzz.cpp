@@ -21,7 +21,7 @@ bool visible(std::string_view s) {
 
 // Every refusal has an error message.
 template <class F>
-void told(F&& f) {
+void throws_only_errors(F&& f) {
   try {
     f();
   } catch (const ry::error& e) {
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto c = read_challenge(input);
     if (c) fuzz::promise(united(c->scope, "") == c->scope, "scopes are a set");
   } else if (kind == 1) {
-    told([&] {
+    throws_only_errors([&] {
       const auto m = read_resource_metadata(input, "https://h/mcp", schemes::https_only);
       fuzz::promise(usable(m.authorization_server, schemes::https_only), "the authorization server is usable");
       fuzz::promise(origin_of(m.resource) == "https://h" || origin_of(m.resource) == "https://H" ||
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                     "the resource is the server's");
     });
   } else if (kind == 2) {
-    told([&] {
+    throws_only_errors([&] {
       const auto m = read_server_metadata(input, "https://as", schemes::https_only, consent::of_user);
       fuzz::promise(usable(m.token_endpoint, schemes::https_only), "tokens are fetched by https");
       const auto a = authorization_request(m, {"id", "", "", "", "", "https://cb"}, "https://h", m.scopes);
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuzz::promise(to_json(server_metadata_from(to_json(m))) == to_json(m), "metadata are kept as they are");
     });
   } else if (kind == 3) {
-    told([&] {
+    throws_only_errors([&] {
       const auto t = read_tokens(200, input, "https://as/token", 0);
       fuzz::promise(!t.access.empty() && visible(t.access) && visible(t.refresh), "tokens may stand in a header");
     });
@@ -64,9 +64,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::promise(to.empty() || origin_of(to) == "https://h" || ry::iequals(to.substr(0, 9), "https://h"),
                   "messages stay with their server");
   } else if (kind == 4) {
-    told([&] { (void)read_tokens(400, input, "https://as/token", 0); });
+    throws_only_errors([&] { (void)read_tokens(400, input, "https://as/token", 0); });
   } else {
-    told([&] {
+    throws_only_errors([&] {
       const auto c = read_registration(201, input, "https://as/register", "https://cb");
       fuzz::promise(!c.id.empty() && visible(c.id), "a client has a name");
     });

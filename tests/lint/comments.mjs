@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 const slashes = '//[/!]?', hash = '#+', dashes = '--';
 const markers = { cpp: slashes, hpp: slashes, c: slashes, h: slashes, mjs: slashes, ts: slashes, sh: hash, cmake: hash, toml: hash, service: hash, yaml: hash, sql: dashes };
 const scripts = new Set(['quickstart', 'test', 'run', 'CMakeLists.txt']);
-const frozen = /(^|\/)(migrations|released|node_modules|dist|build[^/]*)(\/|$)/;
+const frozen = /(^|\/)(migrations(?!\/functions)|released|node_modules|dist|build[^/]*)(\/|$)/;
 const opening = '(?:Whoever|Who|Nobody|What (?:was|is|came|could))\\b';
 
 export function markerOf(file) {

@@ -16,7 +16,9 @@ export const retired = {
   workshop: 'module_host', rehearsal: 'preflight', rehearse: 'run_preflight', module_changes: 'module_swaps', change_request: 'swap_request', change_record: 'swap_record',
   arrangement: 'module_graph', sleep_book: 'timer_registry', module_facts: 'module_manifest', misfits: 'validation_errors', misbehaved: 'report_violation',
   module_call: 'async_statement', contributors: 'authenticator_drivers', guardian: 'reaper', last_words: 'crash_reporter or session_terminator',
-  complain: 'log_error', poke: 'wake', wish: 'request or options',
+  complain: 'log_error', poke: 'wake', wish: 'request or options', told: 'notified, or the name of what is reported',
+  seat: 'stream_permit', lane: 'priority', strikes: 'violations', last_strike: 'last_violation', course: 'step_state', elf_facts: 'elf_contents',
+  facts_of_json: 'manifest_of_json', statement_pace: 'batch_policy',
 };
 const prefixes = { RY_WHY_: 'RY_REASON_' };
 

@@ -212,19 +212,19 @@ std::string render(const std::vector<module::module_description>& modules) {
   const auto each = [&](const char* name, const char* kind, const char* help, auto number) {
     p.head(name, kind, help);
     for (const auto& m : modules)
-      if (m.state != module::module_state::disabled) p.value(number(m), "module=" + quoted(m.facts.name));
+      if (m.state != module::module_state::disabled) p.value(number(m), "module=" + quoted(m.manifest.name));
   };
   p.head("runyard_module_running", "gauge", "1: the module is started");
   for (const auto& m : modules)
     if (m.state != module::module_state::disabled)
       p.value(m.state == module::module_state::started ? 1 : 0,
-              "module=" + quoted(m.facts.name) + ",version=" + quoted(m.facts.version));
+              "module=" + quoted(m.manifest.name) + ",version=" + quoted(m.manifest.version));
   each("runyard_module_generation", "gauge", "Generation that runs; it grows with every swap",
-       [](const auto& m) { return m.generation; });
+       [](const auto& m) { return m.instance; });
   each("runyard_module_slow_callbacks_total", "counter", "Callbacks that held an event loop too long",
        [](const auto& m) { return m.slow_callbacks; });
   each("runyard_module_strikes_total", "counter", "Misbehaviour that the host stopped",
-       [](const auto& m) { return m.strikes; });
+       [](const auto& m) { return m.violations; });
   each("runyard_module_outstanding", "gauge", "Requests, jobs and calls that the module has not ended",
        [](const auto& m) { return m.outstanding; });
   return p.take();

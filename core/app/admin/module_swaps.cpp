@@ -27,8 +27,8 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// How long a new generation may wait for owners of extension points that cannot hold it beside the old one, and how
-// long an old generation may take to end once it is unused.
+// How long a new instance may wait for owners of extension points that cannot hold it beside the old one, and how
+// long an old instance may take to end once it is unused.
 constexpr auto short_patience = std::chrono::seconds(5);
 
 // The actor in the audit log when no account requested the swap.
@@ -70,7 +70,7 @@ std::string text_of(const module::report& r, const config::config& c) {
 
 json::object described(const module::module_end& e) {
   using outcome = module::module_end::outcome;
-  json::object o{{"module", e.module}, {"version", e.version}, {"generation", e.generation}};
+  json::object o{{"module", e.module}, {"version", e.version}, {"generation", e.instance}};
   o["outcome"] = e.how == outcome::unloaded       ? "unloaded"
                  : e.how == outcome::still_mapped ? "ended (still mapped)"
                                                   : "retired (still mapped)";
@@ -124,10 +124,10 @@ module_swaps::~module_swaps() = default;
 void module_swaps::note_started(const config::config& c) {
   const auto before = newest_;
   for (const auto& m : host_.modules.describe()) {
-    newest_ = std::max(newest_, m.generation);
+    newest_ = std::max(newest_, m.instance);
     // Settings contain secrets, so only their digest is stored.
-    if (m.generation > before) applied_[m.facts.name] = db::sha256_hex(c.accepted_settings(m.facts.name));
-    if (m.state != module::module_state::disabled) record_.know(m.facts.name);
+    if (m.instance > before) applied_[m.manifest.name] = db::sha256_hex(c.accepted_settings(m.manifest.name));
+    if (m.state != module::module_state::disabled) record_.know(m.manifest.name);
   }
 }
 
@@ -180,8 +180,8 @@ http::host_answer module_swaps::run_for(const std::string& actor, action what, c
 
 bool module_swaps::compare(const module::module_description& m, const std::string& actor) {
   if (m.state != module::module_state::started || module::inspect(m.file).sha256 == m.sha256) return false;
-  observe::log(level::info, "module", "its file has changed", {{"module", m.facts.name}});
-  run_for(actor, action::reload, m.facts.name);
+  observe::log(level::info, "module", "its file has changed", {{"module", m.manifest.name}});
+  run_for(actor, action::reload, m.manifest.name);
   return true;
 }
 
@@ -200,11 +200,11 @@ std::size_t module_swaps::reload_changed() {
 std::vector<std::string> module_swaps::unapplied_settings(config::config& fresh) const {
   std::vector<std::string> out;
   for (const auto& m : host_.modules.describe()) {
-    const auto applied = applied_.find(m.facts.name);
+    const auto applied = applied_.find(m.manifest.name);
     if (m.state != module::module_state::started || applied == applied_.end()) continue;
     // Invalid settings also count as different: a reload then reports the fault.
-    const auto now = fresh.module_settings(m.facts.name, m.settings_schema);
-    if (!now || db::sha256_hex(*now) != applied->second) out.push_back(m.facts.name);
+    const auto now = fresh.module_settings(m.manifest.name, m.settings_schema);
+    if (!now || db::sha256_hex(*now) != applied->second) out.push_back(m.manifest.name);
   }
   return out;
 }
@@ -233,18 +233,21 @@ module::swap_request module_swaps::request_for(action what, const std::string& n
   return request;
 }
 
-std::string module_swaps::try_start(const module::swap_request& request, const config::config& fresh) {
-  auto& modules = host_.modules;
-  const auto steps = modules.staged_migrations();
+std::string module_swaps::try_start(std::unique_ptr<module::module_swap>& swap, const module::swap_request& request,
+                                    const config::config& fresh) {
+  const auto steps = swap->migrations();
   if (steps.empty()) return {};
   auto pending = db::migrator(database_.session()).status(steps);
   std::erase_if(pending, [](const auto& s) { return s.is != db::migration_step::state::pending; });
   if (pending.empty()) return {};
   observe::log(level::info, "module", "trial start before migrations are applied", {{"pending", names_of(pending)}});
-  const auto tried = modules.try_staged();
-  if (!tried.problems.problems.empty() && !tried.missed_schema) return text_of(tried.problems, fresh);
+  const auto tried = swap->start();
   // Without the module's tables a start would prove nothing.
-  const auto again = modules.stage(request);
+  const bool missed_schema = swap->missed_schema();
+  swap.reset();
+  if (!tried.problems.empty() && !missed_schema) return text_of(tried, fresh);
+  swap = host_.modules.begin_swap();
+  const auto again = swap->stage(request);
   return again.problems.empty() ? std::string() : text_of(again, fresh);
 }
 
@@ -282,8 +285,9 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
   };
   const auto present = [&] {
     const auto all = modules.describe();
-    return std::any_of(all.begin(), all.end(),
-                       [&](const auto& m) { return m.facts.name == name && m.state == module::module_state::started; });
+    return std::any_of(all.begin(), all.end(), [&](const auto& m) {
+      return m.manifest.name == name && m.state == module::module_state::started;
+    });
   }();
   if (what == action::enable && present) return fail(409, "Module \"" + name + "\" is running");
   if (what != action::enable && !present) return fail(404, "Module \"" + name + "\" is not running");
@@ -299,7 +303,8 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
   if (!configured.faults().empty()) return fail(409, configured.faults().front().format());
   const auto entries = configured.modules();
   for (const auto& [module, on] : requested)
-    if (on || std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; }))
+    if (on ||
+        std::any_of(entries.begin(), entries.end(), [&module = module](const auto& e) { return e.name == module; }))
       with.overrides.push_back("modules." + module + ".enabled=" + (on ? "true" : "false"));
   auto fresh = load_config(with);
   if (!fresh.faults().empty()) return fail(409, fresh.faults().front().format());
@@ -307,16 +312,20 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
   const auto request = request_for(what, name, fresh, error);
   if (!error.empty()) return fail(409, error);
 
-  auto report = modules.stage(request);
-  if (!report.problems.empty()) return fail(409, text_of(report, fresh));
+  auto swap = modules.begin_swap();
+  auto report = swap->stage(request);
+  if (!report.problems.empty()) {
+    swap.reset();
+    return fail(409, text_of(report, fresh));
+  }
   for (const auto& secret : fresh.secret_texts()) observe::redact(secret);
-  for (const auto& kind : modules.staged_jobs())
+  for (const auto& kind : swap->jobs())
     if (error = jobs::queue::check(kind); !error.empty()) break;
   db::migration_report schema;
-  const auto steps = modules.staged_migrations();
+  const auto steps = swap->migrations();
   db::migrator migrator(database_.session());
   try {
-    if (error.empty()) error = try_start(request, fresh);
+    if (error.empty()) error = try_start(swap, request, fresh);
     if (error.empty()) schema = migrate(migrator, steps);
     if (!schema.ok()) error = schema.problems.front().module + ": " + schema.problems.front().message;
   } catch (const std::exception& e) {
@@ -329,16 +338,19 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
                                         names_of(schema.applied);
   };
   if (!error.empty()) {
-    modules.abandon();
+    swap.reset();  // ends the new instances before the failure is reported
     return fail(409, with_applied(error));
   }
-  report = modules.start_staged();
-  if (!report.problems.empty()) return fail(409, with_applied(text_of(report, fresh)));
+  report = swap->start();
+  if (!report.problems.empty()) {
+    swap.reset();
+    return fail(409, with_applied(text_of(report, fresh)));
+  }
   if (schema.unconfirmed) confirm_schema(migrator, steps);
 
   const auto old_jobs = modules.jobs();
   const auto old_consumers = modules.consumers();
-  modules.commit(steady::now() + short_patience);
+  swap->commit(steady::now() + short_patience);
   publish(old_jobs, old_consumers);
   requested_ = std::move(requested);
   const auto swapped = steady::now();
@@ -348,13 +360,13 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
   record_.count(name, outcome_of(what));
 
   // Requests and streams drain while jobs get time to finish.
-  const auto old = modules.leaving();
+  const auto old = swap->leaving();
   const auto time_is_up = [&] { return main_.requested() || steady::now() >= swapped + drain_; };
   std::thread jobs([&] { services_.jobs.part_with(old, swapped + drain_ / 2, time_is_up); });
   const auto cut = services_.server.part_with(old, time_is_up);
   jobs.join();
   // A driver stays in use as long as another module holds it.
-  const auto ends = modules.end_leaving(std::max(swapped + drain_, steady::now() + short_patience));
+  const auto ends = swap->end_leaving(std::max(swapped + drain_, steady::now() + short_patience));
 
   const auto ms = [](auto d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
   json::array left, running, unapplied;
@@ -368,13 +380,13 @@ http::host_answer module_swaps::run(action what, const std::string& name) {
     record_.left(e, left.back().as_object());
     observe::log(level::info, "module", "left",
                  {{"module", e.module},
-                  {"generation", std::to_string(e.generation)},
+                  {"generation", std::to_string(e.instance)},
                   {"outcome", std::string(left.back().at("outcome").as_string())}});
   }
   for (const auto& m : modules.describe())
-    if (m.generation > before)
+    if (m.instance > before)
       running.push_back(
-          json::object{{"module", m.facts.name}, {"version", m.facts.version}, {"generation", m.generation}});
+          json::object{{"module", m.manifest.name}, {"version", m.manifest.version}, {"generation", m.instance}});
   return {200, "application/json",
           json::serialize(json::object{{"module", name},
                                        {"change", word(what)},

@@ -21,6 +21,7 @@
 #include "core/app/cli/commands.hpp"
 #include "core/db/database.hpp"
 #include "core/db/migrator.hpp"
+#include "core/module/module_swap.hpp"
 
 namespace ry::app {
 
@@ -46,7 +47,7 @@ class module_swaps {
   // Stops watching files.
   void stop();
 
-  // Blocks until the old generations have ended or are left in memory. Main thread only. Answers 200 with the
+  // Blocks until the old instances have ended or are left in memory. Main thread only. Answers 200 with the
   // result, or 404 or 409 with the reason; then nothing has changed.
   http::host_answer run(action what, const std::string& name);
 
@@ -59,7 +60,8 @@ class module_swaps {
                                    std::string& error) const;
   // Preflight: if migrations would be applied for the staged modules, starts them once and stages them again.
   // Returns why they must not be swapped in; empty: continue.
-  std::string try_start(const module::swap_request& request, const config::config& fresh);
+  std::string try_start(std::unique_ptr<module::module_swap>& swap, const module::swap_request& request,
+                        const config::config& fresh);
   void publish(const std::vector<module::job_kind>& old_jobs, const std::vector<module::consumer>& old_consumers);
   // Like run(), and records `actor` in the audit log.
   http::host_answer run_for(const std::string& actor, action what, const std::string& name);
@@ -76,7 +78,7 @@ class module_swaps {
   const db::settings database_;
   const std::chrono::milliseconds drain_;
   std::map<std::string, bool> requested_;  // requested since the start: enabled or disabled
-  std::uint64_t newest_ = 0;  // the latest generation
+  std::uint64_t newest_ = 0;  // the latest instance
   std::map<std::string, std::string> applied_;  // digests of the running modules' settings, by name
   swap_record record_;
   std::atomic<bool> busy_{false};

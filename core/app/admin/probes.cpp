@@ -57,7 +57,7 @@ http::host_answer probes::readyz() const {
   }
   for (const auto& m : host_.modules.describe())
     if (m.state == module::module_state::refused || m.state == module::module_state::retired)
-      add_degraded(m.facts.name, m.reason);
+      add_degraded(m.manifest.name, m.reason);
   const bool ready = reasons.empty();
   json::object body{{"status", ready ? "ready" : "not_ready"}, {"reasons", std::move(reasons)}};
   if (!degraded.empty()) body["degraded"] = std::move(degraded);

@@ -1,4 +1,4 @@
-// The record of module swaps: their metrics for /metrics, and the generations (module instances) that stay in
+// The record of module swaps: their metrics for /metrics, and the instances (module instances) that stay in
 // memory.
 //
 // Threads: all members [any]. Lifetime: must not outlive the metrics.
@@ -25,9 +25,9 @@ class swap_record {
   void know(const std::string& module);
   // outcome: swapped, enabled, disabled or refused.
   void count(const std::string& module, const char* outcome);
-  // Records that a generation has ended; `report` is what operators see.
+  // Records that an instance has ended; `report` is what operators see.
   void left(const module::module_end& e, const boost::json::object& report);
-  // Adds "left" to the entries of modules that have generations in memory: the most recent of them.
+  // Adds "left" to the entries of modules that have instances in memory: the most recent of them.
   void add_to(boost::json::array& modules) const;
 
  private:

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <thread>
+#include <utility>
 
 #include "core/app/boot/loading.hpp"
 #include "core/app/boot/private_paths.hpp"
@@ -29,6 +32,9 @@ namespace {
 
 // How long modules may take to end without an orderly stop, as in `check`.
 constexpr auto short_stop = std::chrono::seconds(2);
+// For the final state of modules if the drain has used all of its time.
+constexpr auto least_module_stop = std::chrono::seconds(5);
+constexpr auto trace_export = std::chrono::seconds(3);
 
 template <class Table>
 void offer(module::registry& r, const char* id, const Table* table) {
@@ -117,15 +123,15 @@ module_host::module_host(config::config& c, std::size_t loops)
   rt.ops = &ops;
   rt.metrics = &metrics;
   rt.tracer = &tracer;
-  rt.facts = {{"version", RY_VERSION},
-              {"deployment.mode", c.text("deployment.mode")},
-              {"brand.name", c.text("brand.name")},
-              {"brand.color", c.text("brand.color")},
-              {"brand.logo_url", c.text("brand.logo_url")},
-              {"http.listen", c.text("http.listen")},
-              {"http.base_path", c.text("http.base_path")},
-              {"http.public_url", c.text("http.public_url")},
-              {"private_paths", private_paths(c)}};
+  rt.host_values = {{"version", RY_VERSION},
+                    {"deployment.mode", c.text("deployment.mode")},
+                    {"brand.name", c.text("brand.name")},
+                    {"brand.color", c.text("brand.color")},
+                    {"brand.logo_url", c.text("brand.logo_url")},
+                    {"http.listen", c.text("http.listen")},
+                    {"http.base_path", c.text("http.base_path")},
+                    {"http.public_url", c.text("http.public_url")},
+                    {"private_paths", private_paths(c)}};
   offer(registry, RY_HTTP_1, &http::http_interface());
   offer(registry, RY_HTTP_CLIENT_1, &http::http_client_interface());
   offer(registry, RY_DB_1, db::table());
@@ -207,16 +213,38 @@ host_services::host_services(module_host& w, config::config& c, const data_dir_l
   rt.processes = &processes;
   rt.jobs = &jobs;
   rt.events = &events;
-  rt.facts["node_id"] = place.node_id();
-  rt.facts["data_dir"] = place.data_dir().string();
+  rt.host_values["node_id"] = place.node_id();
+  rt.host_values["data_dir"] = place.data_dir().string();
   w.registry.host_points = {authenticators(&auth), event_buses(&events)};
 }
 
 host_services::~host_services() {
-  host_.modules.stop(std::chrono::system_clock::now() + short_stop);
+  shutdown(std::chrono::steady_clock::now() + short_stop);
+  host_.loops.stop_and_join();
+}
+
+void host_services::drain(std::chrono::steady_clock::time_point deadline) {
+  std::atomic<bool> released{false};
+  std::thread release([&] {
+    jobs.stop(deadline);
+    released = true;
+  });
+  server.drain(deadline, [&] { return released.load(); });
+  release.join();
+}
+
+void host_services::shutdown(std::chrono::steady_clock::time_point deadline) {
+  if (std::exchange(is_shut_down_, true)) return;
+  drain(deadline);
+  const auto now = std::chrono::steady_clock::now();
+  const auto modules_by = std::max(deadline, now + least_module_stop);
+  host_.modules.stop(std::chrono::system_clock::now() +
+                     std::chrono::duration_cast<std::chrono::system_clock::duration>(modules_by - now));
+  events.stop();
+  traces.stop(std::chrono::steady_clock::now() + trace_export);
   egress.stop();
   processes.stop();
-  host_.loops.stop_and_join();
+  if (host_.rt.db != nullptr) host_.rt.db->stop();
 }
 
 }  // namespace ry::app

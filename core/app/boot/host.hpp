@@ -30,13 +30,13 @@
 
 namespace ry::app {
 
+// Event loops of commands that load modules but serve no clients.
+inline constexpr std::size_t loops_of_a_command = 1;
+
 // The loops, interfaces and modules: enough to create and validate modules without any external resource. Services
 // that do not exist answer RY_UNAVAILABLE.
 //
 // Threads: the main thread. The configuration must outlive it.
-// Event loops of commands that load modules but serve no clients.
-inline constexpr std::size_t loops_of_a_command = 1;
-
 class module_host {
  public:
   module_host(config::config& c, std::size_t loops);
@@ -69,7 +69,13 @@ exit_code leave(const module_host& w, exit_code code);
 struct host_services {
   // Throws std::runtime_error with a sentence. Faults are added to the configuration.
   host_services(module_host& w, config::config& c, const data_dir_lock& place);
+  // Shuts down if shutdown() was not called.
   ~host_services();
+
+  // Ends everything in the reverse order of the start, whatever has started: requests, streams and jobs, which have until
+  // `deadline`; the modules, which have at least five seconds more to write their final state; events, traces, outgoing
+  // requests, processes and the database connections. Blocks. Main thread; a second call has no effect.
+  void shutdown(std::chrono::steady_clock::time_point deadline);
 
   exec::blocking_pool blocking;
   http::client egress;
@@ -84,7 +90,12 @@ struct host_services {
   span_exporter traces;
 
  private:
+  // Streams and requests end while jobs are released, both within one deadline. While draining, new requests get a 503
+  // instead of a refused connection.
+  void drain(std::chrono::steady_clock::time_point deadline);
+
   module_host& host_;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace ry::app

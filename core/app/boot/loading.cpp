@@ -65,17 +65,17 @@ module::set_options module_options(config::config& c) {
   options.taken_by = taken_by;
   options.run_preflight = run_preflight;
   options.host_components = host_components();
-  options.settings = [&c](const module::module_manifest& facts, std::string_view schema) {
+  options.settings = [&c](const module::module_manifest& manifest, std::string_view schema) {
     module::settings_result result;
     const auto entries = c.modules();
-    const bool named =
-        std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.enabled && e.name == facts.name; });
+    const bool named = std::any_of(entries.begin(), entries.end(),
+                                   [&](const auto& e) { return e.enabled && e.name == manifest.name; });
     if (!named) {
       result.error =
-          "its file must be called " + facts.name + ".so, as its settings are those of modules." + facts.name;
+          "its file must be called " + manifest.name + ".so, as its settings are those of modules." + manifest.name;
       return result;
     }
-    if (auto json = c.module_settings(facts.name, schema)) {
+    if (auto json = c.module_settings(manifest.name, schema)) {
       result.json = std::move(*json);
     } else {
       result.error = listed_as_fault;
@@ -86,8 +86,8 @@ module::set_options module_options(config::config& c) {
     c.refuse(key, std::move(message));
     return std::string(listed_as_fault);
   };
-  options.faults.place = [&c](const module::module_manifest& facts, std::string_view sentence) {
-    return sentence.starts_with(facts.name + ".") ? c.place(sentence) : std::string();
+  options.faults.place = [&c](const module::module_manifest& manifest, std::string_view sentence) {
+    return sentence.starts_with(manifest.name + ".") ? c.place(sentence) : std::string();
   };
   return options;
 }

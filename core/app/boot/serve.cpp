@@ -1,11 +1,8 @@
 #include <malloc.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "core/app/admin/api_document.hpp"
 #include "core/app/admin/job_routes.hpp"
@@ -59,18 +56,6 @@ module::report migrate_all(module_host& w, db::migrator& migrator, const config:
     for (auto& each : w.modules.fail(p.module, p.message).problems) out.problems.push_back(std::move(each));
   }
   return out;
-}
-
-// Streams and requests end while jobs are released, both within one deadline. While draining, new requests get a 503
-// instead of a refused connection.
-void drain(host_services& r, steady::time_point deadline) {
-  std::atomic<bool> handed_over{false};
-  std::thread jobs([&] {
-    r.jobs.stop(deadline);
-    handed_over = true;
-  });
-  r.server.drain(deadline, [&] { return handed_over.load(); });
-  jobs.join();
 }
 
 // The listening socket: inherited from the service manager, or opened as configured.
@@ -181,14 +166,8 @@ exit_code serve(const config_options& options) {
     probe.serving();
     r.server.start(std::move(door));
   } catch (...) {
-    // Work is already in progress; it must end before the services it uses are destroyed.
-    constexpr auto patience = std::chrono::seconds(5);
-    r.jobs.stop(steady::now() + patience);
-    w.modules.stop(std::chrono::system_clock::now() + patience);
-    r.events.stop();
-    r.egress.stop();
-    r.processes.stop();
-    database->stop();
+    // Jobs are already running.
+    r.shutdown(steady::now() + std::chrono::seconds(5));
     throw;
   }
   const auto url = base_url(where, r.server.port(), !web.tls_cert_file.empty());
@@ -217,18 +196,7 @@ exit_code serve(const config_options& options) {
   manager.stopping();
   changes->stop();
 
-  // stop in reverse
-  const auto patience = c.duration("shutdown.drain_seconds");
-  const auto drained_by = std::chrono::system_clock::now() + patience;
-  drain(r, steady::now() + patience);
-  // Reserved for writing final state if the drain used all of its time.
-  constexpr auto least = std::chrono::seconds(5);
-  w.modules.stop(std::max(drained_by, std::chrono::system_clock::now() + least));
-  r.events.stop();
-  r.traces.stop(steady::now() + std::chrono::seconds(3));
-  r.egress.stop();
-  r.processes.stop();
-  database->stop();
+  r.shutdown(steady::now() + c.duration("shutdown.drain_seconds"));
   postgres.stop();
   observe::log(level::info, "host", "stopped");
   return leave(w, exit_code::ok);

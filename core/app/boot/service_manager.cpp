@@ -74,29 +74,29 @@ std::optional<http::listener> service_manager::take_listener() {
 }
 
 void service_manager::starting(std::string_view what) const {
-  tell("STATUS=" + one_line(what));
+  notify("STATUS=" + one_line(what));
 }
 
 void service_manager::still_starting(std::string_view what) const {
-  tell("EXTEND_TIMEOUT_USEC=" + std::to_string(more_time.count()) + "\nSTATUS=" + one_line(what));
+  notify("EXTEND_TIMEOUT_USEC=" + std::to_string(more_time.count()) + "\nSTATUS=" + one_line(what));
 }
 
 void service_manager::ready(std::string_view url) const {
-  tell("READY=1\nSTATUS=serving " + one_line(url));
+  notify("READY=1\nSTATUS=serving " + one_line(url));
 }
 
 void service_manager::reloading() const {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const auto us = static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
-  tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(us) + "\nSTATUS=reloading modules");
+  notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(us) + "\nSTATUS=reloading modules");
 }
 
 void service_manager::stopping() const {
-  tell("STOPPING=1\nSTATUS=handing over requests and jobs");
+  notify("STOPPING=1\nSTATUS=handing over requests and jobs");
 }
 
-void service_manager::tell(const std::string& state) const {
+void service_manager::notify(const std::string& state) const {
   if (address_.empty()) return;
   const auto log_error = [this](const std::string& why) {
     std::call_once(complained_, [&] {
@@ -122,7 +122,7 @@ void service_manager::tell(const std::string& state) const {
 
 signs_of_life::signs_of_life(const service_manager& manager, exec::loop_pool& loops)
     : manager_(manager), loops_(loops), interval_(manager.watchdog() / beats_within_patience) {
-  if (interval_.count() > 0) thread_ = std::thread([this] { beat(); });
+  if (interval_.count() > 0) thread_ = std::thread([this] { heartbeat(); });
 }
 
 signs_of_life::~signs_of_life() {
@@ -153,12 +153,12 @@ bool signs_of_life::loops_answer() {
   return call->changed.wait_for(lock, interval_, [&] { return call->missing == 0; });
 }
 
-void signs_of_life::beat() {
+void signs_of_life::heartbeat() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
     lock.unlock();
     if (loops_answer())
-      manager_.tell("WATCHDOG=1");
+      manager_.notify("WATCHDOG=1");
     else
       observe::log(level::error, "host", "an event loop does not answer",
                    {{"ms", std::to_string(interval_.count() / 1000)}});

@@ -36,7 +36,7 @@ class service_manager {
   void reloading() const;
   void stopping() const;
   // Sends state lines, e.g. "STATUS=...". A failure to send is logged once.
-  void tell(const std::string& state) const;
+  void notify(const std::string& state) const;
   // The watchdog timeout after which the manager restarts the server; 0: no watchdog.
   std::chrono::microseconds watchdog() const noexcept { return watchdog_; }
 
@@ -57,7 +57,7 @@ class signs_of_life {
   signs_of_life& operator=(const signs_of_life&) = delete;
 
  private:
-  void beat();
+  void heartbeat();
   bool loops_answer();
 
   const service_manager& manager_;

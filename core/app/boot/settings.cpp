@@ -334,7 +334,7 @@ jobs::queue_settings queue_settings(const config::config& c) {
   jobs::queue_settings s;
   s.lease = c.duration("jobs.lease_seconds");
   s.hold = c.duration("jobs.hold_seconds");
-  s.beat = s.lease / 4;  // three heartbeats may be lost before the lease expires
+  s.heartbeat = s.lease / 4;  // three heartbeats may be lost before the lease expires
   s.poll = c.duration("jobs.poll_seconds");
   s.batch = static_cast<int>(c.integer("jobs.batch"));
   s.weight = static_cast<int>(c.integer("jobs.weight"));

@@ -247,7 +247,7 @@ boost::json::object config_schema(boost::json::value host, const std::vector<mod
   auto& properties = all["properties"].as_object();
   for (const auto& m : modules)
     if (m.state == module::module_state::created && !m.settings_schema.empty())
-      properties[m.facts.name] = boost::json::parse(m.settings_schema);
+      properties[m.manifest.name] = boost::json::parse(m.settings_schema);
   all["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   all["type"] = "object";
   return all;
@@ -264,7 +264,8 @@ exit_code show_settings(const config_options& options, about what, format as) {
   // The paths of an installation, so that the reference does not depend on where it is generated.
   const auto host = config::host_schema(default_places("/usr/bin"));
   auto modules = w.modules.describe();
-  std::sort(modules.begin(), modules.end(), [](const auto& a, const auto& b) { return a.facts.name < b.facts.name; });
+  std::sort(modules.begin(), modules.end(),
+            [](const auto& a, const auto& b) { return a.manifest.name < b.manifest.name; });
   if (as == format::json) {
     std::printf("%s\n", boost::json::serialize(config_schema(host, modules)).c_str());
     return leave(w, exit_code::ok);
@@ -273,16 +274,17 @@ exit_code show_settings(const config_options& options, about what, format as) {
     std::string rows = limit_rows(host, "");
     for (const auto& m : modules)
       if (m.state == module::module_state::created && !m.settings_schema.empty())
-        rows += limit_rows(boost::json::parse(m.settings_schema), m.facts.name);
+        rows += limit_rows(boost::json::parse(m.settings_schema), m.manifest.name);
     std::printf("%s%s", std::string(limits_heading).c_str(), rows.c_str());
     return leave(w, exit_code::ok);
   }
   std::printf("## The host\n\n%s", settings_table(host, "").c_str());
   for (const auto& m : modules) {
     if (m.state != module::module_state::created) continue;
-    std::printf("\n## %s\n\n", m.facts.name.c_str());
-    const auto table =
-        m.settings_schema.empty() ? std::string() : settings_table(boost::json::parse(m.settings_schema), m.facts.name);
+    std::printf("\n## %s\n\n", m.manifest.name.c_str());
+    const auto table = m.settings_schema.empty()
+                           ? std::string()
+                           : settings_table(boost::json::parse(m.settings_schema), m.manifest.name);
     std::fputs(table.empty() ? "No settings.\n" : table.c_str(), stdout);
   }
   return leave(w, exit_code::ok);
@@ -295,8 +297,8 @@ exit_code inspect_file(const std::string& file, format as, inspection how) {
   } else {
     std::printf("%-10s %s\n", "file", seen.file.c_str());
     if (!seen.sha256.empty()) std::printf("%-10s %s\n", "sha256", seen.sha256.c_str());
-    if (seen.facts) {
-      const auto& f = *seen.facts;
+    if (seen.manifest) {
+      const auto& f = *seen.manifest;
       std::printf("%-10s %s %s\n", "module", f.name.c_str(), f.version.c_str());
       std::printf("%-10s %u.%u, needs a host of %u.%u or later\n", "abi", f.abi_major, f.abi_minor, f.abi_major,
                   f.min_host_minor);

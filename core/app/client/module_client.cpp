@@ -12,7 +12,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Longer than a server waits for its old generations with the longest reload.drain_seconds.
+// Longer than a server waits for its old instances with the longest reload.drain_seconds.
 constexpr std::chrono::seconds longest_answer(3700);
 constexpr std::chrono::seconds longest_short_answer(15);
 constexpr const char* list_path = "/admin/modules";
@@ -87,7 +87,7 @@ std::string module_list_text(const json::array& modules) {
     const auto* m = one.if_object();
     if (!m) continue;
     out += printable(text_of(*m, "name") + " " + text_of(*m, "version") + "  " + text_of(*m, "state"));
-    // In other states the number refers to no started generation.
+    // In other states the number refers to no started instance.
     if (text_of(*m, "state") == "started") out += ", generation " + number_of(*m, "generation");
     out += is_true(*m, "required") ? "\n" : " (not required)\n";
     add_line(out, "file", text_of(*m, "file"));

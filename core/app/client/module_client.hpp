@@ -20,7 +20,7 @@ struct module_request {
   std::string token_source;  // where the token comes from, for the message when it is refused
 };
 
-// Blocks until the old generations have ended or are left in memory. exit_code::failed: nothing has changed, and the
+// Blocks until the old instances have ended or are left in memory. exit_code::failed: nothing has changed, and the
 // reason is on standard error.
 exit_code change_module(const module_request& request);
 

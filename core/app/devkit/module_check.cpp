@@ -111,8 +111,8 @@ class examination {
  public:
   explicit examination(const module_check& what) : what_(what) {
     const auto seen = module::inspect(what.file);
-    if (!seen.facts) throw mend{seen.problems.empty() ? "is no module" : seen.problems.front()};
-    facts_ = *seen.facts;
+    if (!seen.manifest) throw mend{seen.problems.empty() ? "is no module" : seen.problems.front()};
+    manifest_ = *seen.manifest;
   }
 
   void file() const {
@@ -152,7 +152,7 @@ class examination {
     const module::library code(std::make_shared<const module::sealed_image>(what_.file));
     const auto* descriptor = code.descriptor();
     std::vector<std::string> ids = {RY_CORE_1, RY_REGISTRAR_1};
-    for (const auto& n : facts_.needs)
+    for (const auto& n : manifest_.needs)
       if (n.id.rfind("ry.", 0) == 0 && n.id != RY_CORE_1) ids.push_back(n.id);
     for (const auto& id : ids) refuse_without(*descriptor, id);
   }
@@ -214,17 +214,18 @@ class examination {
   enum class step { created, started };
 
   bool needs_transport() const {
-    return std::any_of(facts_.needs.begin(), facts_.needs.end(), [](const auto& n) { return n.id == transport_point; });
+    return std::any_of(manifest_.needs.begin(), manifest_.needs.end(),
+                       [](const auto& n) { return n.id == transport_point; });
   }
 
   std::vector<tried_module> cast() const {
-    std::vector<tried_module> all{{facts_.name, what_.file, {}}};
+    std::vector<tried_module> all{{manifest_.name, what_.file, {}}};
     bool has_owner = false;
     for (const auto& each : what_.beside) {
       const auto seen = module::inspect(each);
-      if (!seen.facts) throw mend{each + " is no module"};
-      for (const auto& p : seen.facts->provides) has_owner = has_owner || p == transport_point;
-      all.push_back({seen.facts->name, each, {}});
+      if (!seen.manifest) throw mend{each + " is no module"};
+      for (const auto& p : seen.manifest->provides) has_owner = has_owner || p == transport_point;
+      all.push_back({seen.manifest->name, each, {}});
     }
     if (needs_transport() && !has_owner) {
       const auto suite = suite_file();
@@ -236,7 +237,7 @@ class examination {
 
   module::module_description own(const sandboxed_host& t) const {
     for (auto& m : t.modules().describe())
-      if (m.facts.name == facts_.name) return m;
+      if (m.manifest.name == manifest_.name) return m;
     throw mend{"the host does not list it"};
   }
 
@@ -261,7 +262,7 @@ class examination {
     if (until == step::started) {
       if (const auto why = t.start(); !why.empty()) throw mend{why};
       for (const auto& h : t.modules().health())
-        if (h.module == facts_.name && h.status != RY_OK && h.message.empty())
+        if (h.module == manifest_.name && h.status != RY_OK && h.message.empty())
           throw mend{"health() is not RY_OK and says nothing"};
     }
     std::string first;
@@ -273,7 +274,7 @@ class examination {
     t.stop();
     const auto m = own(t);
     const auto add = [&](const std::string& s) { first += (first.empty() ? "" : "\n") + s; };
-    if (m.strikes != 0) add("broke the rules " + std::to_string(m.strikes) + " times: " + m.last_strike);
+    if (m.violations != 0) add("broke the rules " + std::to_string(m.violations) + " times: " + m.last_violation);
     if (m.state == module::module_state::retired) {
       add("did not end: " + m.reason);
       // The module's code may still run, so the objects it uses must not be destroyed.
@@ -304,20 +305,20 @@ class examination {
   void refuse_without(const ry_module_v1& descriptor, const std::string& id) const {
     const scratch place;
     sandboxed_host t(cast(), place.path());
-    const auto settings = t.settings_of(facts_.name, core::sv(descriptor.config_schema_json));
+    const auto settings = t.settings_of(manifest_.name, core::sv(descriptor.config_schema_json));
     auto& rt = t.runtime();
-    ry_host host(rt, facts_.name, rt.modules->next_generation());
+    ry_host host(rt, manifest_.name, rt.modules->next_instance());
     std::vector<std::string> needs;
-    for (const auto& n : facts_.needs) needs.push_back(n.id);
+    for (const auto& n : manifest_.needs) needs.push_back(n.id);
     rt.modules->admit(&host, std::move(needs));
-    ry_registrar registrar(&host, facts_);
+    ry_registrar registrar(&host, manifest_);
     std::array<char, 512> text{};
     ry_errbuf err{text.data(), text.size(), 0};
     void* self = nullptr;
     missing() = id;
     const auto st = module::invoke(&host, "create", descriptor.create, &host, &without, &registrar,
                                    core::view(settings), &self, &err);
-    if (host.strikes != 0) throw mend{"create() throws when the host lacks " + id + ": " + host.last_strike};
+    if (host.violations != 0) throw mend{"create() throws when the host lacks " + id + ": " + host.last_violation};
     if (st == RY_OK) return module::invoke(&host, "destroy", descriptor.destroy, self);
     if (err.len == 0 && registrar.problem.empty())
       throw mend{"create() fails without a sentence in err when the host lacks " + id};
@@ -347,7 +348,7 @@ class examination {
   }
 
   const module_check& what_;
-  module::module_manifest facts_;
+  module::module_manifest manifest_;
   std::vector<std::string> suite_settings_;
 };
 
@@ -411,6 +412,7 @@ verdict run_child(const module_check& what, const std::string& test) {
   if (!what.server.empty()) args.insert(args.end(), {"--server", what.server});
   for (const auto& each : what.beside) args.insert(args.end(), {"--with", each});
   std::vector<char*> argv;
+  argv.reserve(args.size() + 1);
   for (auto& a : args) argv.push_back(a.data());
   argv.push_back(nullptr);
   const scratch place;  // for files of processes that a module left running

@@ -88,11 +88,11 @@ class other_process final : public module::preflight {
   }
 
   std::string create(const std::string& settings_json,
-                     const std::unordered_map<std::string, std::string>& host_facts) override {
-    json::object facts;
-    for (const auto& [key, value] : host_facts)
-      if (key != "data_dir") facts[key] = value;  // the data directory belongs to the running module
-    input_ = json::serialize(json::object{{"settings", settings_json}, {"facts", std::move(facts)}});
+                     const std::unordered_map<std::string, std::string>& host_values) override {
+    json::object manifest;
+    for (const auto& [key, value] : host_values)
+      if (key != "data_dir") manifest[key] = value;  // the data directory belongs to the running module
+    input_ = json::serialize(json::object{{"settings", settings_json}, {"facts", std::move(manifest)}});
     return objection(unloading);
   }
 

@@ -16,8 +16,8 @@
 #include "core/app/boot/host.hpp"
 #include "core/app/boot/paths.hpp"
 #include "core/app/devkit/preflight_steps.hpp"
-#include "core/module/generation.hpp"
 #include "core/module/inspect.hpp"
+#include "core/module/module_instance.hpp"
 
 namespace ry::app {
 
@@ -41,31 +41,31 @@ std::string all_of_standard_input() {
 }
 
 // As in `runyard check`: the host has loops and its interfaces, but no services behind them.
-void live(const std::string& path, const std::function<void(std::string_view)>& tell) {
+void live(const std::string& path, const std::function<void(std::string_view)>& report) {
   config::config defaults({}, {}, default_places(executable_dir()));
   module_host shop(defaults, 1);
   const auto image = std::make_shared<const module::sealed_image>(path);
   const auto seen = module::inspect(*image);
-  if (!seen.facts) return tell(refused);
-  auto one = std::make_unique<module::generation>(shop.rt, image, *seen.facts, RY_ABI_MINOR);
-  tell(loading.done);
+  if (!seen.manifest) return report(refused);
+  auto one = std::make_unique<module::module_instance>(shop.rt, image, *seen.manifest, RY_ABI_MINOR);
+  report(loading.done);
   const auto input = all_of_standard_input();
-  if (input.empty()) return tell(refused);
+  if (input.empty()) return report(refused);
   const auto given = json::parse(input).as_object();
   for (const auto& [key, value] : given.at("facts").as_object())
-    shop.rt.facts[std::string(key)] = std::string(value.as_string());
+    shop.rt.host_values[std::string(key)] = std::string(value.as_string());
   const auto why = one->create(std::string(given.at("settings").as_string()));
-  tell(creating.done);
+  report(creating.done);
   bool ended = one->quiesce(steady::now() + quiesce_time);
   if (ended && why.empty()) ended = one->destroy();  // the server, too, keeps running if destroy() does not end
-  tell(destroying.done);
-  if ((seen.facts->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();
+  report(destroying.done);
+  if ((seen.manifest->flags & RY_MODULE_NO_UNLOAD) != 0) one->code().pin();
   // Unfinished work of the module still needs the library.
   if (ended)
     one.reset();
   else
     (void)one.release();
-  tell(unloading.done);
+  report(unloading.done);
 }
 
 }  // namespace
@@ -74,14 +74,14 @@ exit_code serve_preflight(const std::string& path) {
   // Keeps the module's own output off the descriptor for the answers.
   const int answers = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  const auto tell = [&](std::string_view line) {
+  const auto report = [&](std::string_view line) {
     [[maybe_unused]] const auto n = ::write(answers, line.data(), line.size());
   };
   try {
-    live(path, tell);
+    live(path, report);
   } catch (const std::exception&) {
     // The server reports the reason when it loads the module itself.
-    tell(refused);
+    report(refused);
   }
   ::_exit(static_cast<int>(exit_code::ok));  // skips exit handlers that the module may have registered
 }

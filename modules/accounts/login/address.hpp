@@ -14,7 +14,7 @@ struct address {
 };
 
 // Ignores surrounding white space. nullopt: mail cannot be sent to this address. Before the '@': a dot-atom of ASCII,
-// at most 64 bytes (quoted names and other letters are refused, so that no two accounts look alike). After it: a host
+// at most 64 bytes (quoted names and other characters are refused, so that no two accounts look alike). After it: a host
 // name by IDNA 2008 with the mappings of UTS 46. At most 254 bytes in all.
 std::optional<address> parse_address(std::string_view typed);
 

@@ -27,8 +27,8 @@ std::string paragraph(std::string_view text) {
 }
 
 // The module mail adds the frame around this fragment.
-letter written(std::string subject, const contents& c) {
-  letter out;
+email written(std::string subject, const contents& c) {
+  email out;
   out.text = std::string(c.first) + "\n\n";
   out.html = "<h1>" + ry::escaped_html(subject) + "</h1>" + paragraph(c.first);
   if (!c.button.link.empty()) {
@@ -80,7 +80,7 @@ std::string count(std::int64_t n, std::string_view unit) {
 
 }  // namespace
 
-letter confirm_letter(std::string_view link, std::int64_t hours) {
+email confirm_email(std::string_view link, std::int64_t hours) {
   const auto last = "The link is valid for " + count(hours, "hour") +
                     " and can be used once. If you did not sign up, ignore this e-mail: no account is created.";
   return written("Confirm your e-mail address",
@@ -92,7 +92,7 @@ letter confirm_letter(std::string_view link, std::int64_t hours) {
                   .reason = "You received this e-mail because someone signed up with your address."});
 }
 
-letter known_letter(std::string_view log_in_link) {
+email known_email(std::string_view log_in_link) {
   return written(
       "You already have an account",
       {.first =
@@ -105,7 +105,7 @@ letter known_letter(std::string_view log_in_link) {
        .reason = for_safety});
 }
 
-letter reset_letter(std::string_view link, std::int64_t minutes) {
+email reset_email(std::string_view link, std::int64_t minutes) {
   const auto last =
       "The link is valid for " + count(minutes, "minute") +
       " and can be used once. If you did not request it, ignore this e-mail: your password stays the same.";
@@ -117,7 +117,7 @@ letter reset_letter(std::string_view link, std::int64_t minutes) {
                                            .reason = for_safety});
 }
 
-letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
+email changed_email(std::string_view log_in_link, const listed_keys& keys) {
   return written(
       "Your password was changed",
       {.first = "Your password was changed, and all your sessions were ended. If this was not you, request a new "
@@ -129,7 +129,7 @@ letter changed_letter(std::string_view log_in_link, const listed_keys& keys) {
        .reason = for_safety});
 }
 
-letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
+email ended_email(std::string_view log_in_link, const listed_keys& keys) {
   return written(
       "You were logged out everywhere",
       {.first = "All sessions of your account were ended. If this was not you, request a new password immediately:",
@@ -140,7 +140,7 @@ letter ended_letter(std::string_view log_in_link, const listed_keys& keys) {
        .reason = for_safety});
 }
 
-letter new_key_letter(std::string_view link, const listed_key& made) {
+email new_key_email(std::string_view link, const listed_key& made) {
   const auto first =
       "The API key \"" + made.name + "\" (ry_" + made.id +
       ") was created for your account. If this was not you, revoke the key and change your password immediately.";
@@ -152,7 +152,7 @@ letter new_key_letter(std::string_view link, const listed_key& made) {
                                                .reason = for_safety});
 }
 
-letter provider_letter(std::string_view action_name, std::string_view link, std::string_view code) {
+email provider_email(std::string_view action_name, std::string_view link, std::string_view code) {
   struct wording {
     std::string_view action, subject, first, label;
   };

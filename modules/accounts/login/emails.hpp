@@ -9,19 +9,19 @@
 namespace accounts {
 
 // html: a fragment that the module mail puts into its layout.
-struct letter {
+struct email {
   std::string subject, text, html;
 };
 // An e-mail with bodies that are encrypted for the outbox.
-struct sealed_letter {
+struct sealed_email {
   std::string subject, bodies;
 };
 
 // `link` has the token after '#', so that no server on the way logs it.
-letter confirm_letter(std::string_view link, std::int64_t hours);
+email confirm_email(std::string_view link, std::int64_t hours);
 // For the owner of an account whose address was entered into the sign-up form.
-letter known_letter(std::string_view log_in_link);
-letter reset_letter(std::string_view link, std::int64_t minutes);
+email known_email(std::string_view log_in_link);
+email reset_email(std::string_view link, std::int64_t minutes);
 struct listed_key {
   std::string id, name;
   std::string last_used;  // empty: never
@@ -30,12 +30,12 @@ struct listed_keys {
   std::vector<listed_key> keys;
   bool kept = false;  // the keys that were not revoked
 };
-letter changed_letter(std::string_view log_in_link, const listed_keys& keys);
+email changed_email(std::string_view log_in_link, const listed_keys& keys);
 // All sessions of the account were ended.
-letter ended_letter(std::string_view log_in_link, const listed_keys& keys);
+email ended_email(std::string_view log_in_link, const listed_keys& keys);
 // For an identity provider without a mailer. `action`: as provider_mail::action. `link` may be empty.
-letter provider_letter(std::string_view action, std::string_view link, std::string_view code);
+email provider_email(std::string_view action, std::string_view link, std::string_view code);
 // `link`: the page on which the owner can revoke it; empty: the server has no such page.
-letter new_key_letter(std::string_view link, const listed_key& made);
+email new_key_email(std::string_view link, const listed_key& made);
 
 }  // namespace accounts

@@ -219,14 +219,14 @@ TEST(address_test, mailbox_text_folds_case_and_domains) {
 
 TEST(letters_test, keys_are_listed_and_are_no_markup) {
   const auto revoked =
-      changed_letter("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
+      changed_email("https://x.org/auth", {{{"0123", "<b>ci", ""}, {"4567", "old", "2026-01-01"}}, false});
   EXPECT_THAT(revoked.text,
               HasSubstr("- \"<b>ci\" (ry_0123), never used\n- \"old\" (ry_4567), last used 2026-01-01\n"));
   EXPECT_THAT(revoked.text, HasSubstr("were revoked"));
   EXPECT_THAT(revoked.html, HasSubstr("<li>&quot;&lt;b&gt;ci&quot;"));
-  EXPECT_THAT(changed_letter("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
-  EXPECT_THAT(changed_letter("https://x.org/auth", {}).text, testing::Not(HasSubstr("API key")));
-  EXPECT_THAT(new_key_letter("", {"0123", "ci", ""}).html, testing::Not(HasSubstr("<a "))) << "no link without a page";
+  EXPECT_THAT(changed_email("https://x.org/auth", {{{"0123", "ci", ""}}, true}).text, HasSubstr("still work"));
+  EXPECT_THAT(changed_email("https://x.org/auth", {}).text, testing::Not(HasSubstr("API key")));
+  EXPECT_THAT(new_key_email("", {"0123", "ci", ""}).html, testing::Not(HasSubstr("<a "))) << "no link without a page";
 }
 
 TEST(identity_message_test, the_shapes_of_providers) {
@@ -366,47 +366,47 @@ TEST(login_settings_test, senders_of_the_identity_webhook) {
 }
 
 TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
-  std::string told;  // of what was read last
-  const auto read = [&told](const char* text, const char* url, const char* mode) {
+  std::string reported;  // of what was read last
+  const auto read = [&reported](const char* text, const char* url, const char* mode) {
     ry::settings_faults faults;
     auto out = read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode, faults);
-    told.clear();
-    for (const auto& f : faults.all()) told += f.key + ";";
+    reported.clear();
+    for (const auto& f : faults.all()) reported += f.key + ";";
     return out;
   };
   EXPECT_FALSE(read("{}", "", "production").enabled);
   const auto on = read(R"({"local_login":true})", "https://x.org/", "production");
   EXPECT_TRUE(on.enabled);
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(reported, "");
   EXPECT_EQ(on.app_url, "https://x.org/p");
   EXPECT_EQ(read(R"({"local_login":true,"login":{"app_url":"https://app.org"}})", "https://x.org", "local").app_url,
             "https://app.org");
   read(R"({"local_login":true})", "", "local");
-  EXPECT_EQ(told, "local_login;") << "no address for links";
+  EXPECT_EQ(reported, "local_login;") << "no address for links";
   read(R"({"local_login":true})", "javascript:x", "local");
-  EXPECT_EQ(told, "local_login;");
+  EXPECT_EQ(reported, "local_login;");
   const char* none = R"({"local_login":true,"login":{"verify":"none"}})";
   EXPECT_EQ(read(none, "", "local").verify, verification::none);
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(reported, "");
   for (const char* mode : {"staging", "production"}) {
     read(none, "https://x.org", mode);
-    EXPECT_EQ(told, "login.verify;") << mode;
+    EXPECT_EQ(reported, "login.verify;") << mode;
   }
   read(R"({"local_login":true,"identity_webhook":{"secrets":["secret"]}})", "", "local");
-  EXPECT_EQ(told, "identity_webhook.secrets[0];local_login;") << "all at once";
+  EXPECT_EQ(reported, "identity_webhook.secrets[0];local_login;") << "all at once";
 }
 
 TEST(letters_test, links_stand_in_both_forms) {
   const std::string link = "https://x.org/auth#verify=a_b-c";
-  for (const auto& l : {confirm_letter(link, 24), known_letter(link), reset_letter(link, 1), changed_letter(link, {}),
-                        ended_letter(link, {}), new_key_letter(link, {})}) {
+  for (const auto& l : {confirm_email(link, 24), known_email(link), reset_email(link, 1), changed_email(link, {}),
+                        ended_email(link, {}), new_key_email(link, {})}) {
     EXPECT_FALSE(l.subject.empty());
     EXPECT_THAT(l.text, HasSubstr("\n" + link + "\n"));
     EXPECT_THAT(l.html, HasSubstr("href=\"" + link + "\""));
   }
-  EXPECT_THAT(confirm_letter(link, 24).text, HasSubstr("24 hours"));
-  EXPECT_THAT(reset_letter(link, 1).text, HasSubstr("1 minute "));
-  EXPECT_THAT(reset_letter("https://x/?a=1&b=\"<", 1).html, HasSubstr("a=1&amp;b=&quot;&lt;\""));
+  EXPECT_THAT(confirm_email(link, 24).text, HasSubstr("24 hours"));
+  EXPECT_THAT(reset_email(link, 1).text, HasSubstr("1 minute "));
+  EXPECT_THAT(reset_email("https://x/?a=1&b=\"<", 1).html, HasSubstr("a=1&amp;b=&quot;&lt;\""));
 }
 
 TEST(sessions_test, ended_sessions_are_refused_here_and_looked_for_no_further_back_than_needed) {

@@ -94,7 +94,7 @@ std::string logins::link(std::string_view name, std::string_view token) const {
   return settings_.app_url + "/auth#" + std::string(name) + "=" + std::string(token);
 }
 
-sealed_letter logins::sealed(const letter& l) const {
+sealed_email logins::sealed(const email& l) const {
   return {l.subject, ry::seal_mail_bodies(mail_, l.text, l.html)};
 }
 
@@ -263,7 +263,7 @@ ry::task<void> logins::change_password(ry::uuid account, std::string present, st
   co_await sessions_.ended();
 }
 
-ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
+ry::task<ry::job_outcome> logins::write_email(ry::job job) {
   if (!mail_) co_return ry::job_outcome::done();
   const auto text = job.args();
   json::error_code ec;
@@ -289,7 +289,7 @@ ry::task<ry::job_outcome> logins::write_letter(ry::job job) {
     const listed_key made{member("key"), member("name"), {}};
     if (id) co_await write_new_key(*id, made, key);
   } else {
-    co_return ry::job_outcome::dead(ry::bad_request("accounts.letter", "the job names no letter"));
+    co_return ry::job_outcome::dead(ry::bad_request("accounts.letter", "the job names no e-mail"));
   }
   mail_->wake(mail_.self());
   co_return ry::job_outcome::done();
@@ -312,14 +312,14 @@ ry::task<void> logins::write_confirm(ry::uuid sign_up) {
   if (known) {
     const auto to = co_await repo_.mail_address(known->account);
     const auto key = "accounts.known:" + sign_up.to_string();
-    auto l = sealed(known_letter(settings_.app_url + "/auth"));
+    auto l = sealed(known_email(settings_.app_url + "/auth"));
     const auto outcome = co_await repo_.mail(to, std::move(l), key);
     report_dropped("known", outcome, known->account.to_string());
     co_await repo_.drop_sign_up(sign_up);
     co_return;
   }
   const auto token = make_token();
-  auto l = sealed(confirm_letter(link("verify", token), settings_.verify_hours));
+  auto l = sealed(confirm_email(link("verify", token), settings_.verify_hours));
   const auto outcome = co_await repo_.mail_sign_up(*std::move(waiting), std::move(l), hash_secret(token));
   report_dropped("confirm", outcome, sign_up.to_string());
 }
@@ -329,7 +329,7 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
   if (!known) co_return;
   const auto to = co_await repo_.mail_address(known->account);
   const auto token = make_token();
-  auto l = sealed(reset_letter(link("reset", token), settings_.reset_minutes));
+  auto l = sealed(reset_email(link("reset", token), settings_.reset_minutes));
   const auto outcome = co_await repo_.mail_reset(known->account, to, std::move(l), std::move(key), hash_secret(token),
                                                  settings_.reset_minutes);
   report_dropped("reset", outcome, known->account.to_string());
@@ -338,7 +338,7 @@ ry::task<void> logins::write_reset(std::string email_key, std::string key) {
 ry::task<void> logins::write_changed(ry::uuid account, bool password, listed_keys keys, std::string key) {
   const auto to = co_await repo_.mail_address(account);
   const auto page = settings_.app_url + "/auth";
-  auto l = sealed(password ? changed_letter(page, keys) : ended_letter(page, keys));
+  auto l = sealed(password ? changed_email(page, keys) : ended_email(page, keys));
   if (to.empty()) co_return;
   const auto outcome = co_await repo_.mail(to, std::move(l), key);
   report_dropped(password ? "changed" : "ended", outcome, account.to_string());
@@ -350,7 +350,7 @@ ry::task<void> logins::write_new_key(ry::uuid account, listed_key made, std::str
   // Keys that are created in quick succession are announced together.
   std::vector<bucket> few{{"key-mail/" + account.to_string(), 5, hour}};
   const auto wait = co_await take(ctx_, std::move(few));
-  auto l = sealed(new_key_letter(settings_.app_url, made));
+  auto l = sealed(new_key_email(settings_.app_url, made));
   if (wait != 0) co_return;
   const auto outcome = co_await repo_.mail(to, std::move(l), key);
   report_dropped("key", outcome, account.to_string());
@@ -372,7 +372,7 @@ ry::task<void> logins::mail_for_provider(std::string message, std::vector<provid
     if (!to) throw body::invalid("email", "must be an e-mail address");
     need_reachable(*to);
     auto key = "accounts.provider:" + message + ":" + std::to_string(i);
-    auto l = sealed(provider_letter(m.action, m.link, m.code));
+    auto l = sealed(provider_email(m.action, m.link, m.code));
     const auto outcome = co_await repo_.mail(to->text, std::move(l), std::move(key));
     report_dropped("provider", outcome, message);
     if (outcome == "throttled") {

@@ -47,7 +47,7 @@ class logins {
   ry::task<void> close_identity(std::string message, std::string subject);
   ry::task<void> mail_for_provider(std::string message, std::vector<provider_mail> mails);
   // Sends an e-mail: the job "accounts.letter".
-  ry::task<ry::job_outcome> write_letter(ry::job job);
+  ry::task<ry::job_outcome> write_email(ry::job job);
 
   sessions& all_sessions() { return sessions_; }
   const login_repository& repo() const { return repo_; }
@@ -59,7 +59,7 @@ class logins {
   ry::task<void> write_reset(std::string email_key, std::string key);
   ry::task<void> write_changed(ry::uuid account, bool password, listed_keys keys, std::string key);
   ry::task<void> write_new_key(ry::uuid account, listed_key made, std::string key);
-  sealed_letter sealed(const letter& l) const;
+  sealed_email sealed(const email& l) const;
   address need_address(const std::string& typed) const;
   void need_reachable(const address& to) const;
   void need_good_password(std::string_view field, const std::string& password, std::string_view email) const;

@@ -260,14 +260,14 @@ ry::task<bool> login_repository::has_reset(std::string token_hash) const {
   co_return !rows.empty();
 }
 
-ry::task<std::string> login_repository::mail(std::string to, sealed_letter l, std::string key) const {
+ry::task<std::string> login_repository::mail(std::string to, sealed_email l, std::string key) const {
   const auto rows = (co_await ctx_.db().query("select outcome from mail.enqueue('account', $1, $2, $3, key => $4)", to,
                                               l.subject, l.bodies, key))
                         .value();
   co_return std::string(rows.front().text(0));
 }
 
-ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const {
+ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_email l, std::string token_hash) const {
   const auto key = "accounts.confirm:" + s.id.to_string();
   // The link, and therefore the e-mail, is useless after the sign-up has expired.
   const auto rows =
@@ -281,7 +281,7 @@ ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_lett
   co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
 }
 
-ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
+ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_email l, std::string key,
                                                    std::string token_hash, std::int64_t minutes) const {
   const auto rows =
       (co_await ctx_.db().query(

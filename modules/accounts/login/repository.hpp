@@ -93,10 +93,10 @@ class login_repository {
 
   // Puts an e-mail into the outbox, once per `key`; a link's token becomes valid in the same transaction. Returns the
   // outcome of mail.enqueue(); empty: there was nothing to write.
-  ry::task<std::string> mail(std::string to, sealed_letter l, std::string key) const;
-  ry::task<std::string> mail_sign_up(open_sign_up s, sealed_letter l, std::string token_hash) const;
+  ry::task<std::string> mail(std::string to, sealed_email l, std::string key) const;
+  ry::task<std::string> mail_sign_up(open_sign_up s, sealed_email l, std::string token_hash) const;
   // Not if the account already has enough links.
-  ry::task<std::string> mail_reset(ry::uuid account, std::string to, sealed_letter l, std::string key,
+  ry::task<std::string> mail_reset(ry::uuid account, std::string to, sealed_email l, std::string key,
                                    std::string token_hash, std::int64_t minutes) const;
 
   // False: this message was handled before.

@@ -45,10 +45,10 @@ ry::task<std::optional<std::string>> authority::read(std::string url) const {
 // Returns the first document found at `places`; nullopt and the reason if there is none. A place that fails does not
 // prevent the use of others, but without any document its failure is thrown, because the server may be down only
 // temporarily.
-ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> places, document wanted,
-                                                               std::string& why) const {
+ry::task<std::optional<std::string>> authority::first_document(std::vector<std::string> concurrency_limiter,
+                                                               document wanted, std::string& why) const {
   ry::error failure(RY_OK);
-  for (const auto& url : places) {
+  for (const auto& url : concurrency_limiter) {
     std::optional<std::string> body;
     try {
       body = co_await read(url);
@@ -67,18 +67,18 @@ ry::task<std::optional<std::string>> authority::first_document(std::vector<std::
 
 ry::task<discovered> authority::discover(std::string server_url, challenge said, consent wanted,
                                          std::string pinned) const {
-  auto places = resource_metadata_urls(server_url);
+  auto concurrency_limiter = resource_metadata_urls(server_url);
   const auto& named = said.resource_metadata;
   if (!named.empty()) {
     if (!usable(named, allowed_)) {
       throw ry::error(RY_DATA_LOSS, "mcp.oauth", "it names an address of its metadata that is not usable");
     }
-    std::erase(places, named);
-    places.insert(places.begin(), named);
+    std::erase(concurrency_limiter, named);
+    concurrency_limiter.insert(concurrency_limiter.begin(), named);
   }
   discovered d;
   std::string why;
-  const std::optional<std::string> of_resource = co_await first_document(places, document::resource, why);
+  const std::optional<std::string> of_resource = co_await first_document(concurrency_limiter, document::resource, why);
   if (of_resource) {
     d.resource = read_resource_metadata(*of_resource, server_url, allowed_);
   } else if (!named.empty()) {

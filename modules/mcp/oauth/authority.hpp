@@ -44,7 +44,7 @@ class authority {
   ry::client_request form_post(const std::string& url, const server_metadata& as, const client& c, parameters p) const;
   ry::task<ry::client_response> send(ry::client_request r, std::string what) const;
   ry::task<std::optional<std::string>> read(std::string url) const;
-  ry::task<std::optional<std::string>> first_document(std::vector<std::string> places, document wanted,
+  ry::task<std::optional<std::string>> first_document(std::vector<std::string> concurrency_limiter, document wanted,
                                                       std::string& why) const;
 
   const ry::context& ctx_;

@@ -92,7 +92,7 @@ TEST(Metadata, AuthorizationServersAreHttpsUnlessAllIsLocal) {
   EXPECT_THROW(read_resource_metadata("{", "https://h", schemes::https_only), ry::error);
 }
 
-json::object as_facts() {
+json::object metadata_json() {
   return {{"issuer", "https://as"},
           {"authorization_endpoint", "https://as/authorize?tenant=a"},
           {"token_endpoint", "https://as/token"},
@@ -105,27 +105,27 @@ TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
   const auto read = [](const json::object& o, const char* issuer, consent c = consent::of_user) {
     return read_server_metadata(json::serialize(o), issuer, schemes::https_only, c);
   };
-  EXPECT_EQ(read(as_facts(), "https://as").token_endpoint, "https://as/token");
-  EXPECT_NO_THROW(read(as_facts(), "https://as/"));  // RFC 3986: equal
+  EXPECT_EQ(read(metadata_json(), "https://as").token_endpoint, "https://as/token");
+  EXPECT_NO_THROW(read(metadata_json(), "https://as/"));  // RFC 3986: equal
   for (const char* other : {"https://other", "https://as/t", "https://AS.evil"}) {
-    EXPECT_THROW(read(as_facts(), other), ry::error) << other;
+    EXPECT_THROW(read(metadata_json(), other), ry::error) << other;
   }
-  auto o = as_facts();
+  auto o = metadata_json();
   o["token_endpoint"] = "http://as/token";
   EXPECT_THROW(read(o, "https://as"), ry::error);
-  o = as_facts();
+  o = metadata_json();
   o.erase("code_challenge_methods_supported");
   EXPECT_THROW(read(o, "https://as"), ry::error);
   EXPECT_NO_THROW(read(o, "https://as", consent::none));
   o["revocation_endpoint"] = "file:///x";
   EXPECT_EQ(read(o, "https://as", consent::none).revocation_endpoint, "");
-  o = as_facts();
+  o = metadata_json();
   o["authorization_endpoint"] = "javascript:alert(1)";
   EXPECT_THROW(read(o, "https://as"), ry::error);
 }
 
 TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
-  const auto text = json::serialize(as_facts());  // issuer https://as
+  const auto text = json::serialize(metadata_json());  // issuer https://as
   const auto read = [&](const char* asked, const char* pinned) {
     return read_server_metadata(text, asked, schemes::https_only, consent::of_user, pinned).issuer;
   };
@@ -176,7 +176,7 @@ TEST(Metadata, WithoutAnyTheEndpointsAreThoseOfRevision20250326) {
 }
 
 TEST(Metadata, ComesBackAsItWasKept) {
-  auto o = as_facts();
+  auto o = metadata_json();
   o["client_id_metadata_document_supported"] = true;
   const auto m = server_metadata_from(server_metadata_from(o).issuer.empty() ? json::object() : o);
   const auto again = server_metadata_from(to_json(m));

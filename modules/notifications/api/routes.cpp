@@ -34,7 +34,7 @@ void require_open(const module_context& o) {
   }
 }
 
-void require_title(const letter& words) {
+void require_title(const rendered_texts& words) {
   if (!unicode::is_blank(words.title)) return;
   throw invalid("payload_template",
                 "produces an empty title: check that the field title is present and spelled correctly");

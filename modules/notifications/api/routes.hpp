@@ -29,6 +29,6 @@ class routes {
 // 403 in modes without notifications.
 void require_open(const module_context& o);
 // 422 naming payload_template if the filled title has no visible text.
-void require_title(const letter& words);
+void require_title(const rendered_texts& words);
 
 }  // namespace notifications

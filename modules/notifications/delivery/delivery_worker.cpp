@@ -112,8 +112,8 @@ void delivery_worker::add_to(ry::registrar& reg) {
   o.backoff_ms = 5'000;
   reg.job("notifications.deliver", this, &delivery_worker::deliver, o);
   o.concurrency = 4;
-  reg.job("notifications.subscriber", this, &delivery_worker::tell, o);
-  reg.job("notifications.tell", this, &delivery_worker::tell, o);  // enqueued by the previous release
+  reg.job("notifications.subscriber", this, &delivery_worker::update_subscriber, o);
+  reg.job("notifications.tell", this, &delivery_worker::update_subscriber, o);  // enqueued by the previous release
   o.concurrency = 1;
   o.timeout_ms = 10 * 60'000;
   o.cron = "* * * * *";
@@ -208,7 +208,7 @@ ry::task<ry::result<ry::notify::results>> delivery_worker::trigger_part(orchestr
 
 ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators::entry driver, turn t,
                                                                    ry::cancel_token off) const {
-  letter words;
+  rendered_texts words;
   if (t.gathered.empty()) {
     words = context_.templates.write(t.workflow, t.payload, t.who, context_.at);
   } else {
@@ -278,7 +278,7 @@ ry::task<ry::result<ry::notify::results>> delivery_worker::trigger(orchestrators
 
 ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account, lease by, verdict v) {
   const auto state = co_await context_.repo.end_attempt(id, by, v);
-  if (v.unknown_subscriber) co_await context_.repo.tell(account);
+  if (v.unknown_subscriber) co_await context_.repo.queue_subscriber_update(account);
   if (state == "sent") sent_.add();
   if (state == "failed") failed_.add();
   if (state == "suppressed") suppressed_.add();
@@ -302,7 +302,7 @@ ry::task<ry::job_outcome> delivery_worker::settle(ry::uuid id, ry::uuid account,
   co_return ry::job_outcome::snooze(std::max(v.wait_ms, v.pause_ms));
 }
 
-ry::task<ry::job_outcome> delivery_worker::tell(ry::job job) {
+ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
   const auto account = uuid_of(arguments(job), "account_id");
   if (!account) co_return malformed();
   const auto driver = context_.driver();
@@ -360,7 +360,7 @@ ry::task<ry::job_outcome> delivery_worker::tell(ry::job job) {
   for (const auto& t : s.devices.readable) now.insert(t.provider);
   for (const auto& t : s.devices.unreadable) now.insert(t.provider);
   const lease mine{job.id(), job.fence()};
-  const bool last = co_await context_.repo.told(*account, s.version, {now.begin(), now.end()}, mine);
+  const bool last = co_await context_.repo.subscriber_updated(*account, s.version, {now.begin(), now.end()}, mine);
   if (last) co_return ry::job_outcome::done_in_tx();
   co_return ry::job_outcome::release();
 }

@@ -17,7 +17,7 @@ class delivery_worker {
  private:
   ry::task<ry::job_outcome> deliver(ry::job job);
   ry::task<ry::job_outcome> settle(ry::uuid id, ry::uuid account, lease by, verdict v);
-  ry::task<ry::job_outcome> tell(ry::job job);
+  ry::task<ry::job_outcome> update_subscriber(ry::job job);
   ry::task<ry::job_outcome> follow(ry::job job);
   ry::task<ry::job_outcome> tidy(ry::job job);
 

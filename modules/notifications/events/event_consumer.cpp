@@ -30,7 +30,7 @@ ry::task<void> event_consumer::heard(ry::event e) {
   if (!what) co_return;
   const auto driver = context_.driver();
   const bool tells = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
-  if (e.kind() == "account.created" && tells) co_await context_.repo.tell(*account);
+  if (e.kind() == "account.created" && tells) co_await context_.repo.queue_subscriber_update(*account);
   const std::string workflow = what->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
   const auto out = co_await context_.notify(std::move(key), *account, *std::move(what), *who);

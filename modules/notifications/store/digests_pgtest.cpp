@@ -45,7 +45,7 @@ class digests_sql : public notifications_test::notifications_sql {
     sql("insert into notifications.broadcast (id, workflow, payload, state, created_by) values ('" + id +
         "', 'newsletter', '{}', '" + state + "', 'op') on conflict (id) do update set state = excluded.state");
   }
-  std::string letter(const std::string& key, const std::string& broadcast = "null") {
+  std::string rendered_texts(const std::string& key, const std::string& broadcast = "null") {
     return sql("select outcome from notifications.notify('" + key + "', " + ann_ +
                ", 'newsletter', '{\"task_name\": \"" + key +
                "\"}', 3, null, false, '', 'T', 'B', '', 3600, 100, null, " + broadcast + ")");
@@ -204,8 +204,8 @@ TEST_F(digests_sql, entries_of_a_cancelled_carrier_are_sent_on_pending_channels_
 TEST_F(digests_sql, entries_of_a_carrier_whose_broadcast_is_cancelled_are_sent_on_pending_channels_only) {
   const std::string news = "0190b1e4-0000-7000-8000-00000000000a";
   broadcast(news, "running");
-  EXPECT_EQ(letter("a1", "'" + news + "'"), "queued");
-  EXPECT_EQ(letter("a2"), "gathered");
+  EXPECT_EQ(rendered_texts("a1", "'" + news + "'"), "queued");
+  EXPECT_EQ(rendered_texts("a2"), "gathered");
   EXPECT_EQ(attempt("a1"), "send a1,a2");
   EXPECT_EQ(end("a1", "[" + result(1, "accepted") + "," + result(2, "retry", "t") + "]", 2), "queued");
   broadcast(news, "cancelled");
@@ -281,9 +281,9 @@ TEST_F(digests_sql, a_broadcast_that_is_cancelled_or_paused_takes_no_others_alon
   const std::string first = "0190b1e4-0000-7000-8000-00000000000a", second = "0190b1e4-0000-7000-8000-00000000000b";
   broadcast(first, "running");
   broadcast(second, "running");
-  EXPECT_EQ(letter("a1", "'" + first + "'"), "queued");
-  EXPECT_EQ(letter("a2", "'" + second + "'"), "gathered");
-  EXPECT_EQ(letter("a3"), "gathered");
+  EXPECT_EQ(rendered_texts("a1", "'" + first + "'"), "queued");
+  EXPECT_EQ(rendered_texts("a2", "'" + second + "'"), "gathered");
+  EXPECT_EQ(rendered_texts("a3"), "gathered");
   broadcast(first, "cancelled");
   EXPECT_EQ(attempt("a1"), "over");
   EXPECT_EQ(state("a1"), "cancelled The broadcast was cancelled");
@@ -301,9 +301,9 @@ TEST_F(digests_sql, entries_of_a_broadcast_that_is_cancelled_or_paused_stay_behi
   const std::string first = "0190b1e4-0000-7000-8000-00000000000a", second = "0190b1e4-0000-7000-8000-00000000000b";
   broadcast(first, "running");
   broadcast(second, "running");
-  EXPECT_EQ(letter("a1"), "queued");
-  EXPECT_EQ(letter("a2", "'" + first + "'"), "gathered");
-  EXPECT_EQ(letter("a3", "'" + second + "'"), "gathered");
+  EXPECT_EQ(rendered_texts("a1"), "queued");
+  EXPECT_EQ(rendered_texts("a2", "'" + first + "'"), "gathered");
+  EXPECT_EQ(rendered_texts("a3", "'" + second + "'"), "gathered");
   broadcast(first, "paused");
   broadcast(second, "cancelled");
   EXPECT_EQ(attempt("a1"), "send a1");

@@ -76,7 +76,7 @@ ry::task<std::optional<person>> repository::find_person(ry::uuid account) const 
 
 // ---- the outbox -------------------------------------------------------------------------------
 
-ry::task<noted> repository::notify(std::string key, ry::uuid account, notification_event what, letter texts,
+ry::task<noted> repository::notify(std::string key, ry::uuid account, notification_event what, rendered_texts texts,
                                    std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const {
   std::optional<std::string> thread;
   if (ry::uuid::parse(what.thread_id)) thread = what.thread_id;
@@ -196,7 +196,7 @@ ry::task<void> repository::followed(std::int64_t delivery, std::string state, st
       .value();
 }
 
-ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::notify::report> told) const {
+ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::notify::report> reports) const {
   auto begun = co_await ctx_.db().begin();
   ry::tx in = std::move(begun).value();
   const auto rows = (co_await in.query("insert into notifications.webhook_seen (id) values ($1)"
@@ -205,7 +205,7 @@ ry::task<bool> repository::reported(std::string webhook_id, std::vector<ry::noti
                         .value();
   if (rows.empty()) co_return false;
   ry::batch b;
-  for (const auto& what : told) add_report(b, what, vault_);
+  for (const auto& what : reports) add_report(b, what, vault_);
   if (b.size() != 0) (co_await in.run(b)).value();
   (co_await in.commit()).value();
   co_return true;
@@ -318,7 +318,7 @@ ry::task<ry::page_of_rows> repository::deliveries(ry::uuid account, std::optiona
 
 // ---- subscribers ------------------------------------------------------------------------------
 
-ry::task<void> repository::tell(ry::uuid account) const {
+ry::task<void> repository::queue_subscriber_update(ry::uuid account) const {
   (co_await ctx_.db().query("select notifications.tell($1)", account)).value();
 }
 
@@ -347,13 +347,13 @@ ry::task<subscription_state> repository::subscription(ry::uuid account) const {
   out.who.phone = r.opt_text("phone").value_or("");
   out.who.avatar = r.opt_text("avatar").value_or("");
   out.devices = co_await opened(std::string(r.opt_text("tokens").value_or("")));
-  const auto told = parsed(r.text("providers"));
-  for (const auto& p : told.as_array()) out.providers.emplace_back(p.as_string());
+  const auto names = parsed(r.text("providers"));
+  for (const auto& p : names.as_array()) out.providers.emplace_back(p.as_string());
   co_return out;
 }
 
-ry::task<bool> repository::told(ry::uuid account, std::int64_t version, std::vector<std::string> providers,
-                                lease by) const {
+ry::task<bool> repository::subscriber_updated(ry::uuid account, std::int64_t version,
+                                              std::vector<std::string> providers, lease by) const {
   const auto rows = (co_await ctx_.db().query("select notifications.told($1, $2, to_jsonb($3::text[]), $4, $5)",
                                               account, version, providers, by.job, by.fence))
                         .value();

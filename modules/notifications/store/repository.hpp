@@ -98,8 +98,8 @@ class repository {
 
   // ---- the outbox ----
   // inbox_most: entries that the inbox keeps. by: the actor, for the audit log.
-  ry::task<noted> notify(std::string key, ry::uuid account, notification_event what, letter texts, std::int64_t ttl_s,
-                         std::int64_t inbox_most, std::optional<act> by) const;
+  ry::task<noted> notify(std::string key, ry::uuid account, notification_event what, rendered_texts texts,
+                         std::int64_t ttl_s, std::int64_t inbox_most, std::optional<act> by) const;
   // The worker's functions throw RY_ABORTED if another worker holds the job now.
   ry::task<turn> begin_attempt(ry::uuid id, lease by, std::uint32_t served) const;
   // The notification's state.
@@ -109,7 +109,7 @@ class repository {
   ry::task<void> followed(std::int64_t delivery, std::string state, std::string detail) const;
   // Applies a webhook's report about deliveries (channels 0: all of the notification), once per id. False: it was
   // applied before; nothing changes.
-  ry::task<bool> reported(std::string webhook_id, std::vector<ry::notify::report> told) const;
+  ry::task<bool> reported(std::string webhook_id, std::vector<ry::notify::report> reports) const;
   ry::task<void> tidy(std::int64_t keep_days) const;
 
   // ---- accounts' own ----
@@ -136,12 +136,13 @@ class repository {
   ry::task<ry::page_of_rows> deliveries(ry::uuid account, std::optional<std::int64_t> before, std::int64_t limit) const;
 
   // ---- subscribers ----
-  ry::task<void> tell(ry::uuid account) const;
+  ry::task<void> queue_subscriber_update(ry::uuid account) const;
   // Removes all data of the account, here and at the orchestrator.
   ry::task<void> forget(ry::uuid account) const;
   ry::task<subscription_state> subscription(ry::uuid account) const;
   // False: there is a newer version.
-  ry::task<bool> told(ry::uuid account, std::int64_t version, std::vector<std::string> providers, lease by) const;
+  ry::task<bool> subscriber_updated(ry::uuid account, std::int64_t version, std::vector<std::string> providers,
+                                    lease by) const;
 
   // ---- the inbox ----
   ry::task<ry::page_of_rows> inbox(ry::uuid account, bool only_unread, std::optional<std::int64_t> before,

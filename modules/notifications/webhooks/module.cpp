@@ -51,7 +51,7 @@ class module {
     reg.route("GET", "/admin/webhooks", RY_ROUTE_ADMIN, this, &module::list);
     reg.route("POST", "/admin/webhooks/{name}/test", RY_ROUTE_ADMIN, this, &module::test);
     reg.route("POST", "/admin/webhooks/{name}/enable", RY_ROUTE_ADMIN, this, &module::enable);
-    told_ = count("delivered");
+    delivered_ = count("delivered");
     again_ = count("retry");
     gone_ = count("disabled");
   }
@@ -108,7 +108,7 @@ class module {
     const std::string body(args.at("body").as_string());
     ry::job_outcome out = co_await standard_webhooks::deliver(ctx_, receivers_, r->to, id, body);
     if (out.kind() == RY_JOB_DONE) {
-      told_.add();
+      delivered_.add();
       (co_await ctx_.db().query("select webhooks.succeeded($1)", name)).value();
       co_return out;
     }
@@ -184,7 +184,7 @@ class module {
   ry::settings_faults faults_;
   const settings settings_;
   standard_webhooks::receivers receivers_;
-  ry::metric told_, again_, gone_;
+  ry::metric delivered_, again_, gone_;
 };
 
 }  // namespace

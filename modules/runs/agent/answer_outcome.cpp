@@ -27,16 +27,16 @@ std::int32_t status_of_answer(std::int32_t finish, bool has_calls) {
   return RY_OK;
 }
 
-outcome judge_answer(const answer_facts& facts) {
-  if (facts.finish == RY_LLM_FINISH_FILTER) return outcome::filtered;
-  if (facts.finish == RY_LLM_FINISH_REFUSAL) return outcome::refused;
-  if (facts.has_calls) return outcome::calls;
-  if (facts.has_text && facts.finish == RY_LLM_FINISH_LENGTH) return outcome::cut;
-  if (facts.has_text && facts.finish == RY_LLM_FINISH_PAUSE) return outcome::paused;
-  if (facts.has_text) return outcome::complete;
+outcome judge_answer(const answer_state& state) {
+  if (state.finish == RY_LLM_FINISH_FILTER) return outcome::filtered;
+  if (state.finish == RY_LLM_FINISH_REFUSAL) return outcome::refused;
+  if (state.has_calls) return outcome::calls;
+  if (state.has_text && state.finish == RY_LLM_FINISH_LENGTH) return outcome::cut;
+  if (state.has_text && state.finish == RY_LLM_FINISH_PAUSE) return outcome::paused;
+  if (state.has_text) return outcome::complete;
   // The model adds nothing to its earlier text: that text is the answer.
-  const bool by_itself = facts.finish != RY_LLM_FINISH_LENGTH && facts.finish != RY_LLM_FINISH_PAUSE;
-  return facts.continues && by_itself ? outcome::complete : outcome::empty;
+  const bool by_itself = state.finish != RY_LLM_FINISH_LENGTH && state.finish != RY_LLM_FINISH_PAUSE;
+  return state.continues && by_itself ? outcome::complete : outcome::empty;
 }
 
 bool is_charged(outcome how, bool has_text) {

@@ -21,14 +21,14 @@ enum class outcome {
   refused,  // the model declined
   empty,  // no text and no calls
 };
-struct answer_facts {
+struct answer_state {
   std::int32_t finish = 0;
   bool has_text = false;  // other than white space
   bool has_calls = false;
   bool continues = false;  // the request ended with a truncated or paused part of the same answer
 };
 // Requires status_of_answer() == RY_OK.
-outcome judge_answer(const answer_facts& facts);
+outcome judge_answer(const answer_state& state);
 
 // An answer without content for the user is free of charge.
 bool is_charged(outcome how, bool has_text);

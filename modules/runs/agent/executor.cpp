@@ -152,7 +152,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     run->queue_wait_ms = run->age_ms();
     context_.figures.queue_wait.observe(static_cast<double>(*run->queue_wait_ms) / 1e3);
   }
-  course c;
+  step_state c;
   if (crashes > static_cast<std::uint32_t>(context_.config.max_crashes) && run->why() == 0)
     c.ends(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
   std::optional<ry::job_outcome> out;
@@ -212,24 +212,24 @@ ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
   if (!noted) context_.ctx.log_error("the causes of a failed run could not be stored", noted.error());
 }
 
-ry::task<void> executor::steps(run_ptr run, course& c) {
+ry::task<void> executor::steps(run_ptr run, step_state& c) {
   catalog_ptr catalog;
-  while (c.next == course::to::go_on) {
+  while (c.next == step_state::to::go_on) {
     co_await prepare(run, catalog, c);
-    if (c.next != course::to::ask) continue;
+    if (c.next != step_state::to::ask) continue;
     // Most runs are suspended here most of the time, so the frames above are kept small.
     co_await ask_model(context_, run, catalog, c.so_far.any(), c.answer);
     co_await apply_answer(run, catalog, c);
   }
 }
 
-ry::task<ry::job_outcome> executor::conclude(run_ptr run, course& c) {
-  if (c.next == course::to::not_ours) co_return leave(run, "lost");
-  if (c.next == course::to::hand_over) co_return co_await hand_over(run);
+ry::task<ry::job_outcome> executor::conclude(run_ptr run, step_state& c) {
+  if (c.next == step_state::to::not_ours) co_return leave(run, "lost");
+  if (c.next == step_state::to::hand_over) co_return co_await hand_over(run);
   co_return co_await finish(run, c);
 }
 
-void executor::course::interrupted(std::int32_t why, answer_is a) {
+void executor::step_state::interrupted(std::int32_t why, answer_is a) {
   switch (why) {
     case RY_REASON_LEASE_LOST:
       next = to::not_ours;
@@ -246,11 +246,11 @@ void executor::course::interrupted(std::int32_t why, answer_is a) {
 }
 
 // Everything before a model request.
-ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
-  if (run->why() != 0) co_return c.interrupted(run->why(), course::answer_is::past);
+ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& c) {
+  if (run->why() != 0) co_return c.interrupted(run->why(), step_state::answer_is::past);
   if (run->uploads_waiting) {
     const bool ours = co_await look_at_uploads(context_, run);
-    if (!ours) c.next = course::to::not_ours;
+    if (!ours) c.next = step_state::to::not_ours;
     if (!ours || run->why() != 0) co_return;
   }
   const loaded there = co_await load_history(context_, run);
@@ -264,7 +264,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
     if (!refused) refused = check_tool_loop(*run, next.calls);
     if (refused) co_return c.ends(std::move(*refused));
     const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
-    if (kept == stored::not_ours) c.next = course::to::not_ours;
+    if (kept == stored::not_ours) c.next = step_state::to::not_ours;
     run->taken_over = false;
     co_return;
   }
@@ -285,19 +285,19 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, course& c) {
   std::optional<ending> refused = check_budget(*run, spending_step::ask_model);
   if (refused) co_return c.ends(std::move(*refused));
   c.so_far = parts_so_far(run->messages);
-  c.next = course::to::ask;
+  c.next = step_state::to::ask;
 }
 
 // Handles an answer: the end of the run, or tool calls.
-ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, course& c) {
+ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_state& c) {
   turn& t = c.answer;
-  c.next = course::to::go_on;
+  c.next = step_state::to::go_on;
   switch (t.how) {
     case turn::end::lost:
-      c.next = course::to::not_ours;
+      c.next = step_state::to::not_ours;
       co_return;
     case turn::end::interrupted:
-      co_return c.interrupted(run->why(), course::answer_is::part_of_the_end);
+      co_return c.interrupted(run->why(), step_state::answer_is::part_of_the_end);
     case turn::end::failed:
       co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
     case turn::end::unaffordable: {
@@ -308,7 +308,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, course& 
       break;
   }
   std::optional<ending> over = end_by_answer(c);
-  if (over) co_return c.ends(std::move(*over), course::answer_is::part_of_the_end);
+  if (over) co_return c.ends(std::move(*over), step_state::answer_is::part_of_the_end);
   if (t.calls.empty()) co_return co_await keep_part(run, c);
 
   step_record record;
@@ -336,7 +336,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, course& 
   }
   const stored written = co_await persist(context_, run, std::move(record));
   if (written == stored::not_ours) {
-    c.next = course::to::not_ours;
+    c.next = step_state::to::not_ours;
     co_return;
   }
   std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
@@ -345,10 +345,10 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, course& 
   // A call must not be made twice, so the calls are committed before they run.
   if (run->why() != 0 || usable.empty()) co_return;
   const stored kept = co_await run_calls(run, catalog, std::move(usable));
-  if (kept == stored::not_ours) c.next = course::to::not_ours;
+  if (kept == stored::not_ours) c.next = step_state::to::not_ours;
 }
 
-std::optional<executor::ending> executor::end_by_answer(const course& c) const {
+std::optional<executor::ending> executor::end_by_answer(const step_state& c) const {
   const turn& t = c.answer;
   switch (t.means) {
     case outcome::calls:
@@ -373,12 +373,12 @@ std::optional<executor::ending> executor::end_by_answer(const course& c) const {
   return failed("no_answer", "The model gave no answer", "LLM_NO_ANSWER");
 }
 
-ry::task<void> executor::keep_part(run_ptr run, course& c) {
+ry::task<void> executor::keep_part(run_ptr run, step_state& c) {
   step_record record;
   run->buffer.hold();
   record_turn(*run, c.answer, record);
   const stored written = co_await persist(context_, run, std::move(record));
-  if (written == stored::not_ours) c.next = course::to::not_ours;
+  if (written == stored::not_ours) c.next = step_state::to::not_ours;
 }
 
 std::optional<executor::ending> executor::check_budget(const live_run& run, spending_step step) const {
@@ -536,12 +536,12 @@ void executor::append_terminal(live_run& run, const ending& how, std::int64_t du
       .json("time_to_first_token_ms", or_null(run.first_token_ms));
 }
 
-ry::task<ry::job_outcome> executor::finish(run_ptr run, course& c) {
+ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   const ending& how = c.how;
   if (how.status == std::string_view("failed")) co_await note_failure(run, how);
   step_record record;
   run->buffer.hold();
-  if (c.last == course::answer_is::part_of_the_end) {
+  if (c.last == step_state::answer_is::part_of_the_end) {
     // Keeps only the text: calls of an interrupted, withheld or refused answer are never made.
     c.answer.calls.clear();
     record_turn(*run, c.answer, record);

@@ -30,7 +30,7 @@ class executor {
   // outcome.
   ry::task<run_ptr> take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
   // The state of a run between its phases.
-  struct course {
+  struct step_state {
     enum class to { go_on, ask, end, not_ours, hand_over } next = to::go_on;
     enum class answer_is { past, part_of_the_end } last = answer_is::past;
     ending how;  // end
@@ -46,14 +46,14 @@ class executor {
   };
   ry::task<ry::job_outcome> execute(run_ptr run, std::uint32_t crashes);
   // Runs steps until this worker has nothing more to do.
-  ry::task<void> steps(run_ptr run, course& c);
-  ry::task<void> prepare(run_ptr run, catalog_ptr& catalog, course& c);
-  ry::task<void> apply_answer(run_ptr run, catalog_ptr catalog, course& c);
+  ry::task<void> steps(run_ptr run, step_state& c);
+  ry::task<void> prepare(run_ptr run, catalog_ptr& catalog, step_state& c);
+  ry::task<void> apply_answer(run_ptr run, catalog_ptr catalog, step_state& c);
   // How the answer ends the run; nullopt: the run continues.
-  std::optional<ending> end_by_answer(const course& c) const;
+  std::optional<ending> end_by_answer(const step_state& c) const;
   // Commits a part of an answer; the model is asked to continue it.
-  ry::task<void> keep_part(run_ptr run, course& c);
-  ry::task<ry::job_outcome> conclude(run_ptr run, course& c);
+  ry::task<void> keep_part(run_ptr run, step_state& c);
+  ry::task<ry::job_outcome> conclude(run_ptr run, step_state& c);
 
   // not_ours: the run no longer belongs to this worker.
   ry::task<stored> run_calls(run_ptr run, catalog_ptr catalog, std::vector<tool_call> calls);
@@ -66,7 +66,7 @@ class executor {
   void log_error(live_run& run, std::string_view what, const ry::error& why) const;
   // Logs a failed run with its ids and cause, and stores the causes.
   ry::task<void> note_failure(run_ptr run, const ending& how) const;
-  ry::task<ry::job_outcome> finish(run_ptr run, course& c);
+  ry::task<ry::job_outcome> finish(run_ptr run, step_state& c);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
   ry::task<ry::job_outcome> hand_over(run_ptr run);
   ry::job_outcome leave(run_ptr run, const char* why);

@@ -77,7 +77,7 @@ std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) con
   return out + "/" + std::to_string(size) + "/" + std::to_string(target_.side) + "/" + std::to_string(target_.bytes);
 }
 
-void image_scaler::tell(const std::string& key, std::string_view problem) {
+void image_scaler::add_notice(const std::string& key, std::string_view problem) {
   if (!run_->images_told.insert(key).second) return;
   const std::string message = "An image was left out: it " + std::string(problem) + ".";
   context_.ctx.warn("an image could not be scaled down",
@@ -114,7 +114,7 @@ ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std:
                                                      {"media_type", out->media_type},
                                                      {"bytes", std::to_string(out->data.size() / 4 * 3)}});
   }
-  if (!out->problem.empty() && !run_->must_break()) tell(key, out->problem);
+  if (!out->problem.empty() && !run_->must_break()) add_notice(key, out->problem);
   co_return out;
 }
 

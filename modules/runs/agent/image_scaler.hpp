@@ -31,7 +31,7 @@ class image_scaler {
   ry::task<scaled_ptr> scale(std::string key, std::string file, std::string_view input);
   std::string key_of(std::string_view bytes, std::uint64_t size) const;
   // Once per run and image.
-  void tell(const std::string& key, std::string_view problem);
+  void add_notice(const std::string& key, std::string_view problem);
 
   module_context& context_;
   const std::shared_ptr<live_run> run_;

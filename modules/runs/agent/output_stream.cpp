@@ -28,7 +28,7 @@ output_stream::~output_stream() {
 void output_stream::add(std::string_view bytes) {
   if (sent_ + carry_.size() >= most_output_bytes) return;
   carry_ += bytes;
-  if (!waiter_) tell();
+  if (!waiter_) notify_reader();
 }
 
 void output_stream::end() {
@@ -36,7 +36,7 @@ void output_stream::end() {
   carry_.clear();
 }
 
-void output_stream::tell() {
+void output_stream::notify_reader() {
   const std::size_t whole = whole_characters(carry_);
   if (whole == 0) return;
   if (kind_ == kind::progress && !pace_.take(context_.ctx.mono_us())) return wait();
@@ -57,7 +57,7 @@ ry::task<void> output_stream::tell_later(module_context& p, std::shared_ptr<wait
   const ry::result<void> slept = co_await p.ctx.sleep(static_cast<std::uint64_t>(us) / 1000 + 1);
   if (!slept || w->of == nullptr) co_return;
   w->of->waiter_.reset();
-  w->of->tell();
+  w->of->notify_reader();
 }
 
 void output_stream::emit(std::string_view text) {

@@ -8,13 +8,13 @@ namespace {
 
 TEST(progress_pace_test, a_burst_is_told_at_once_and_a_flood_at_its_rate) {
   progress_pace pace;
-  std::int64_t now = 5'000'000, told = 0;
-  for (int i = 0; i < 100'000; ++i) told += pace.take(now) ? 1 : 0;
-  EXPECT_EQ(told, progress_pace::burst);
+  std::int64_t now = 5'000'000, taken = 0;
+  for (int i = 0; i < 100'000; ++i) taken += pace.take(now) ? 1 : 0;
+  EXPECT_EQ(taken, progress_pace::burst);
   EXPECT_EQ(pace.wait_us(), 1'000'000 / progress_pace::per_second);
-  told = 0;
-  for (int i = 0; i < 20'000; ++i) told += pace.take(now += 1'000) ? 1 : 0;  // for 20 seconds
-  EXPECT_EQ(told, 20 * progress_pace::per_second);
+  taken = 0;
+  for (int i = 0; i < 20'000; ++i) taken += pace.take(now += 1'000) ? 1 : 0;  // for 20 seconds
+  EXPECT_EQ(taken, 20 * progress_pace::per_second);
 }
 
 TEST(progress_pace_test, what_is_slow_enough_is_always_told) {
@@ -25,11 +25,11 @@ TEST(progress_pace_test, what_is_slow_enough_is_always_told) {
 
 TEST(progress_pace_test, silence_saves_no_more_than_a_burst_and_a_clock_that_stands_still_gives_nothing) {
   progress_pace pace;
-  std::int64_t told = 0;
-  for (int i = 0; i < 200; ++i) told += pace.take(1'000) ? 1 : 0;
-  for (int i = 0; i < 200; ++i) told += pace.take(3'600'000'000) ? 1 : 0;
-  for (int i = 0; i < 200; ++i) told += pace.take(3'600'000'000 - 5'000'000) ? 1 : 0;
-  EXPECT_EQ(told, 2 * progress_pace::burst);
+  std::int64_t taken = 0;
+  for (int i = 0; i < 200; ++i) taken += pace.take(1'000) ? 1 : 0;
+  for (int i = 0; i < 200; ++i) taken += pace.take(3'600'000'000) ? 1 : 0;
+  for (int i = 0; i < 200; ++i) taken += pace.take(3'600'000'000 - 5'000'000) ? 1 : 0;
+  EXPECT_EQ(taken, 2 * progress_pace::burst);
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ run_filter read_run_filter(const query_parameters& given) {
   run_filter out;
   for (const auto& [name, value] : given) {
     if (name == "limit" || name == "cursor") continue;
-    const auto known =
-        std::find_if(parameters.begin(), parameters.end(), [&name = name](const parameter& p) { return name == p.name; });
+    const auto known = std::find_if(parameters.begin(), parameters.end(),
+                                    [&name = name](const parameter& p) { return name == p.name; });
     if (known == parameters.end()) refuse_unknown(name);
     std::optional<std::string>& to = out.*known->member;
     if (to) refuse(name + " is given twice");

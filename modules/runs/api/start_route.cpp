@@ -422,6 +422,7 @@ ry::task<start_result> start_route::keep_with_files(work& w, upload_parser& inta
   }
   std::vector<upload_record> records = co_await intake.keep(tx, out.project_id);
   std::vector<attached_file> attached;
+  attached.reserve(records.size());
   for (const upload_record& r : records) attached.push_back({r.name, static_cast<std::uint64_t>(r.size)});
   w.args.body = user_body(prompt_with_files(w.args.form.prompt, attached));
   ry::result<void> noted =

@@ -41,19 +41,19 @@ TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
 
 TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
   account_locks gate;
-  int told = 0;
+  int wakes = 0;
   bool free = false;
   gate.on_left([&] {
-    ++told;
+    ++wakes;
     free = gate.enter(account(1), gate.next(), side::starts);
   });
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
   const ry::uuid left[] = {account(1)};
   gate.leave(left);
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(wakes, 1);
   EXPECT_TRUE(free);
   gate.leave({});
-  EXPECT_EQ(told, 2) << "a statement that had no account has ended, too";
+  EXPECT_EQ(wakes, 2) << "a statement that had no account has ended, too";
 }
 
 // Two sides that retry after each wake-up, as the queues do, one always before the other.
@@ -144,15 +144,15 @@ TEST(batch_policy_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_
 
 TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
   account_locks gate;
-  int told = 0;
-  gate.on_left([&] { ++told; });
+  int wakes = 0;
+  gate.on_left([&] { ++wakes; });
   const auto first = gate.next(), second = gate.next();
   {
     const account_locks::pass here(gate, account(1));
     EXPECT_FALSE(gate.enter(account(1), first, side::starts));
     const account_locks::pass another(gate, account(1));
   }
-  EXPECT_EQ(told, 1) << "the one that did not enter has nothing to leave";
+  EXPECT_EQ(wakes, 1) << "the one that did not enter has nothing to leave";
   EXPECT_TRUE(gate.enter(account(1), first, side::starts));
   { const account_locks::pass late(gate, account(1)); }
   EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "the statement still has it";

@@ -236,7 +236,7 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
     sql("update core.job set fence = " + std::to_string(fence));
     return sql("select attempts from runs.take_over(" + q(run) + ", " + job + ", " + std::to_string(fence) + ", 64)");
   };
-  const auto told = [&](int number, int attempt) {
+  const auto deliver = [&](int number, int attempt) {
     sql(append_sql(run,
                    log_row(number, number,
                            R"({"type": "llm_response_start", "sequence": )" + std::to_string(number) +
@@ -245,7 +245,7 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
   };
   EXPECT_EQ(take_over(2), "1");
   EXPECT_EQ(take_over(3), "2");
-  told(200, 5);
+  deliver(200, 5);
   EXPECT_EQ(take_over(4), "5");
   EXPECT_EQ(take_over(5), "6");
   EXPECT_EQ(persist(run, 1000, 1000, plain_step(), "5"), "ok 5000000");

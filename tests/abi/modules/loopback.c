@@ -54,7 +54,7 @@ int one_symbol_too_many(void) {
 
 static void post(struct session* s);
 
-static void tell(struct session* s, struct event* e) {
+static void report(struct session* s, struct event* e) {
   ry_mcp_outcome fine;
   ry_error_view why;
   ry_str text;
@@ -94,7 +94,7 @@ static void deliver(void* p) {
     s->first = e->next;
     if (s->first == NULL) s->last = NULL;
     if (e->what == CLOSED) s->over = 1;
-    tell(s, e);
+    report(s, e);
     free(e);
   }
   if (!s->closed) return;
@@ -103,7 +103,7 @@ static void deliver(void* p) {
     struct event late;
     memset(&late, 0, sizeof late);
     late.what = CLOSED;
-    tell(s, &late);
+    report(s, &late);
   }
 #endif
   while (s->first != NULL) {
@@ -182,7 +182,7 @@ static void* elsewhere(void* p) {
   memset(&e, 0, sizeof e);
   e.what = MESSAGE;
   snprintf(e.text, sizeof e.text, "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}");
-  tell(s, &e);
+  report(s, &e);
   return NULL;
 }
 #endif
@@ -198,7 +198,7 @@ static ry_status send_message(void* self, void* p, const ry_mcp_message* m) {
     memset(&e, 0, sizeof e);
     e.what = SENT;
     e.token = m->token;
-    tell(s, &e);
+    report(s, &e);
   }
 #elif !defined(FAULT_NEVER)
   add(s, SENT, m->token, RY_OK, "");

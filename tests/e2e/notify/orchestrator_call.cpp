@@ -265,7 +265,7 @@ int main(int argc, char** argv) {
   rt.metrics = &metrics;
   rt.http_client = &egress;
   rt.modules = &registry;
-  rt.facts["deployment.mode"] = mode;
+  rt.host_values["deployment.mode"] = mode;
   registry.interfaces.add(RY_HTTP_CLIENT_1, &ry::http::http_client_interface(), sizeof(ry_http_client_v1));
   ry::module::host_point point;
   point.id = RY_NOTIFY_ORCHESTRATOR_1;

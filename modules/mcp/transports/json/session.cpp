@@ -84,7 +84,7 @@ void session::start() {
 }
 
 bool session::start_again(std::int32_t code) noexcept {
-  const bool damaged = packages_ && packages_->filled() && !answered_ && code != 0 && !closing_ && !told_;
+  const bool damaged = packages_ && packages_->filled() && !answered_ && code != 0 && !closing_ && !end_reported_;
   if (!damaged) return false;
   // A server of an older revision may exit on server/discover. The next message shows whether the cache is at fault.
   if (probed_only_) return false;
@@ -104,7 +104,7 @@ bool session::start_again(std::int32_t code) noexcept {
 }
 
 ry_status session::send(ry::mcp::message m) {
-  if (told_ || exited_ || closing_) return RY_CANCELLED;
+  if (end_reported_ || exited_ || closing_) return RY_CANCELLED;
   if (unwritten_.size() >= most_unwritten) return RY_RESOURCE_EXHAUSTED;
   m.json += '\n';
   auto note = std::make_unique<write_note>(write_note{this, m.token});
@@ -131,14 +131,14 @@ void session::on_written(void* p, ry_status st, const ry_error_view*) noexcept {
   const auto at = std::find(s->unwritten_.begin(), s->unwritten_.end(), note->token);
   if (at != s->unwritten_.end()) {
     s->unwritten_.erase(at);
-    if (st == RY_OK && !s->closing_ && !s->told_) s->sink_.sent(note->token);
+    if (st == RY_OK && !s->closing_ && !s->end_reported_) s->sink_.sent(note->token);
   }
   s->end_if_idle();
 }
 
 void session::finish(std::uint64_t token, std::int32_t why) noexcept {
   // The last output of a program that did not answer may show what it is waiting for.
-  if (why != 0 && !closing_ && !told_) {
+  if (why != 0 && !closing_ && !end_reported_) {
     (void)ry::guard([&] {
       if (const auto last = last_errors(); !last.empty()) {
         ctx_.warn("a request to a local MCP server ended without an answer",
@@ -166,7 +166,7 @@ void session::on_resumed(void* p) noexcept {
     std::string held;
     held.swap(s->held_);
     s->read(held);
-    if (!s->paused_ && s->end_) s->tell(*s->end_);
+    if (!s->paused_ && s->end_) s->report_end(*s->end_);
   });
   if (!s->paused_) s->child_->resume();
   s->end_if_idle();
@@ -186,7 +186,7 @@ bool session::output(std::int32_t fd, std::string_view bytes) noexcept {
 
 // Returns false if reading pauses until resume().
 bool session::read(std::string_view bytes) {
-  while (!bytes.empty() && !closing_ && !told_) {
+  while (!bytes.empty() && !closing_ && !end_reported_) {
     if (paused_ || !held_.empty()) {
       held_.append(bytes);
       break;
@@ -195,8 +195,8 @@ bool session::read(std::string_view bytes) {
     const bool whole_line = end != std::string_view::npos && line_.empty();
     if (!whole_line) line_.append(bytes.substr(0, end));
     if ((whole_line ? end : line_.size()) > max_message_) {
-      tell(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
-                     "a line is longer than " + std::to_string(max_message_) + " bytes"));
+      report_end(ry::error(RY_RESOURCE_EXHAUSTED, "mcp.too_large",
+                           "a line is longer than " + std::to_string(max_message_) + " bytes"));
       child_->kill();
       break;
     }
@@ -214,7 +214,7 @@ bool session::read(std::string_view bytes) {
     const auto st = sink_.message(0, text);
     paused_ = st == RY_RESOURCE_EXHAUSTED;
     if (st != RY_OK && !paused_) {
-      tell(ry::error(st, "mcp.json", "a message could not be taken"));
+      report_end(ry::error(st, "mcp.json", "a message could not be taken"));
     }
   }
   return !paused_ || closing_;
@@ -249,7 +249,7 @@ void session::ended(std::int32_t code, std::int32_t why) noexcept {
 }
 
 void session::gone(std::int32_t code, std::int32_t why) {
-  if (closing_ || told_) return;
+  if (closing_ || end_reported_) return;
   std::string text = "the program ended";
   const bool by_server = why == RY_REASON_OVERLOAD && server_is_short(errors_);
   if (by_server) {
@@ -272,12 +272,12 @@ void session::gone(std::int32_t code, std::int32_t why) {
     end_ = end_->with_detail("{\"cause\":" + ry::json_string("standard error: " + std::string(last)) + "}");
   }
   // Messages that the program sent before its end are delivered first.
-  if (!paused_ && posts_ == 0) tell(*end_);
+  if (!paused_ && posts_ == 0) report_end(*end_);
 }
 
-void session::tell(const ry::error& e) noexcept {
-  if (told_ || closing_) return;
-  told_ = true;
+void session::report_end(const ry::error& e) noexcept {
+  if (end_reported_ || closing_) return;
+  end_reported_ = true;
   unwritten_.clear();
   sink_.closed(e);
 }

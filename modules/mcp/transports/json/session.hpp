@@ -63,7 +63,7 @@ class session final : public ry::mcp::session, listener {
   // Whether the program was restarted.
   bool start_again(std::int32_t code) noexcept;
   void gone(std::int32_t code, std::int32_t why);
-  void tell(const ry::error& e) noexcept;
+  void report_end(const ry::error& e) noexcept;
   void wait_for_end() noexcept;
   void end_if_idle() noexcept;
 
@@ -86,7 +86,7 @@ class session final : public ry::mcp::session, listener {
   ry_op_id patience_ = 0;
   int asked_ = 0;
   bool answered_ = false, probed_only_ = true;
-  bool waiting_ = false, closing_ = false, told_ = false, paused_ = false, exited_ = false;
+  bool waiting_ = false, closing_ = false, end_reported_ = false, paused_ = false, exited_ = false;
 };
 
 }  // namespace mcp_json

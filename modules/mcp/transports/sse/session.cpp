@@ -219,15 +219,15 @@ void session::done(ry_status st, const ry_error_view* err) noexcept {
 }
 
 void session::tell_end() noexcept {
-  if (closing_ || told_) return;
-  told_ = true;
+  if (closing_ || end_reported_) return;
+  end_reported_ = true;
   waiting_.clear();
   for (auto& [token, p] : posts_) p->forget();
   sink_.closed(*end_);
 }
 
 ry_status session::send(ry::mcp::message m) {
-  if (told_ || stream_over_) return RY_CANCELLED;
+  if (end_reported_ || stream_over_) return RY_CANCELLED;
   if (posts_.size() + waiting_.size() >= most_posts) return RY_RESOURCE_EXHAUSTED;
   if (messages_url_.empty()) {
     waiting_.push_back(std::move(m));

@@ -76,7 +76,8 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   std::deque<std::string> held_;  // received while the sink was full
   std::optional<ry::error> end_;  // to be reported once the sink is no longer full
   endpoint_wait* wait_ = nullptr;
-  bool closing_ = false, stream_over_ = false, told_ = false, paused_ = false, pause_wanted_ = false, resuming_ = false;
+  bool closing_ = false, stream_over_ = false, end_reported_ = false, paused_ = false, pause_wanted_ = false,
+       resuming_ = false;
 };
 
 }  // namespace mcp_sse

@@ -117,7 +117,7 @@ ry::task<results> driver::trigger(notification n) {
   const std::uint32_t carried = carried_channels(n);
   const std::uint32_t without = asked & ~carried;
   if (carried != 0 && is_part(n) && !settings_.step_conditions) {
-    if (!told_.exchange(true)) {
+    if (!warned_.exchange(true)) {
       ctx_.warn(
           "what is not wanted on all channels is not handed to Novu, until its steps have conditions and "
           "notify_novu.step_conditions is set");

@@ -62,7 +62,7 @@ class driver {
   const settings settings_;
   pacer pacer_;
   std::atomic<subscribers_api> api_{subscribers_api::v2};
-  std::atomic<bool> told_{false};  // that notifications are held back because the workflow lacks conditions
+  std::atomic<bool> warned_{false};  // that notifications are held back because the workflow lacks conditions
   asked_channels asked_;
   std::mutex mutex_;
   std::map<ry_exec*, std::shared_ptr<batch>> open_;

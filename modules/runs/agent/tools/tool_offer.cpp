@@ -69,9 +69,9 @@ std::string sources_of(const tool_catalog& catalog) {
     if (!source.empty()) ++counts[std::string(source)];
   }
   std::string out;
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const auto& [source, count] : counts) {
-    if (told++ == most_sources) {
+    if (listed++ == most_sources) {
       out += " and " + std::to_string(counts.size() - most_sources) + " more";
       break;
     }

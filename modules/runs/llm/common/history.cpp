@@ -99,9 +99,9 @@ class reader {
         out.images.push_back({f.is.media_type, std::move(f.is.data)});
         continue;
       }
-      const std::string told = "An image was left out: it " + f.is.problem + ".";
-      out.text.append(out.text.empty() ? "[" : "\n[").append(told).append("]");
-      if (f.recent) notices_.push_back({"image_skipped", told});
+      const std::string notice = "An image was left out: it " + f.is.problem + ".";
+      out.text.append(out.text.empty() ? "[" : "\n[").append(notice).append("]");
+      if (f.recent) notices_.push_back({"image_skipped", notice});
     }
     return out;
   }

@@ -261,7 +261,7 @@ bool says_something(const json::value* v) {
 }
 
 // Whether the event is an error message without an `error` member.
-bool tells_of_failure(const json::object& o) {
+bool names_failure(const json::object& o) {
   const std::string type = lower_text(o, "type"), object = lower_text(o, "object");
   if (object.starts_with("chat.completion")) return false;
   if (!type.empty() && !type.ends_with("error") && !type.ends_with("exception")) return false;
@@ -284,22 +284,22 @@ bool is_error_key(std::string_view key) {
 
 // A single pass over the members, because every chunk of a stream is checked.
 std::optional<failure> error_in(const json::object& event) {
-  bool told = false, answers = false;
+  bool reports_error = false, answers = false;
   for (const auto& [key, value] : event) {
     const std::string_view name = key;
     const auto* o = value.if_object();
     if (is_part_of_answer(name))
       answers = answers || o || value.is_array();
     else if (is_error_key(name))
-      told = told || says_something(&value);
+      reports_error = reports_error || says_something(&value);
     else if (name == "object" || name == "type")
-      told = told || (value.is_string() && value.get_string() == "error");
+      reports_error = reports_error || (value.is_string() && value.get_string() == "error");
     else if (name == "base_resp")
-      told = told || (o && says_something(o->if_contains("status_code")));
+      reports_error = reports_error || (o && says_something(o->if_contains("status_code")));
     else if (name == "x_groq")
-      told = told || (o && says_something(o->if_contains("error")));
+      reports_error = reports_error || (o && says_something(o->if_contains("error")));
   }
-  if (!told && (answers || !tells_of_failure(event))) return std::nullopt;
+  if (!reports_error && (answers || !names_failure(event))) return std::nullopt;
   return failure_of(event, 0);
 }
 

@@ -542,7 +542,8 @@ complaints of_responses(const json::object& body, openai::dialect dialect, bool 
 
 constexpr std::uint32_t conversations = 3000;
 
-std::string told(std::uint32_t seed, const complaints& why, const json::object& neutral, const std::string& body) {
+std::string description_of(std::uint32_t seed, const complaints& why, const json::object& neutral,
+                           const std::string& body) {
   std::string out = "seed " + std::to_string(seed) + ":";
   for (const auto& w : why) out += "\n  " + w;
   return out + "\n  of " + json::serialize(neutral).substr(0, 4000) + "\n  became " + body.substr(0, 4000);
@@ -556,7 +557,7 @@ TEST(provider_rules, anthropic_takes_any_conversation) {
       if (thinking) o.extra_body["thinking"] = {{"type", "enabled"}, {"budget_tokens", 1024}};
       const auto built = anthropic::build_request(neutral, o);
       const auto why = of_anthropic(json::parse(built.body).as_object());
-      ASSERT_TRUE(why.empty()) << told(seed, why, neutral, built.body);
+      ASSERT_TRUE(why.empty()) << description_of(seed, why, neutral, built.body);
     }
   }
 }
@@ -575,7 +576,7 @@ TEST(provider_rules, chat_providers_take_any_conversation) {
       const auto neutral = author(seed).request();
       const auto built = openai::build_request(neutral, openai::options_of(rules.dialect));
       const auto why = of_chat(json::parse(built.body).as_object(), rules);
-      ASSERT_TRUE(why.empty()) << rules.name << ", " << told(seed, why, neutral, built.body);
+      ASSERT_TRUE(why.empty()) << rules.name << ", " << description_of(seed, why, neutral, built.body);
     }
 }
 
@@ -588,7 +589,7 @@ TEST(provider_rules, the_responses_api_takes_any_conversation) {
       options.provider = "p";
       const auto built = openai::build_responses_request(neutral, options, {});
       const auto why = of_responses(json::parse(built.body).as_object(), dialect, options.alternate_roles);
-      ASSERT_TRUE(why.empty()) << told(seed, why, neutral, built.body);
+      ASSERT_TRUE(why.empty()) << description_of(seed, why, neutral, built.body);
       kept += built.reasoning.size();
     }
   EXPECT_GT(kept, conversations / 100) << "the conversations have reasoning that goes back";

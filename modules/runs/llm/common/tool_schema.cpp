@@ -403,9 +403,9 @@ void normaliser::add_properties(json::object& out, const json::object& o, int de
       json::object schema = schema_of(value, depth + 1);
       if (as != name) {
         const auto text = text_at(schema, "description");
-        std::string told = "The parameter \"" + std::string(name) + "\"";
-        told.append(text.empty() ? "." : ": ").append(text);
-        schema["description"] = told;
+        std::string description = "The parameter \"" + std::string(name) + "\"";
+        description.append(text.empty() ? "." : ": ").append(text);
+        schema["description"] = description;
       }
       // In draft 3 a property itself says that it is required.
       const auto* object = value.if_object();
@@ -518,7 +518,7 @@ void normaliser::reduce_to_openapi(json::object& out) const {
     for (const auto& member : json::object(variants.front().get_object())) out.insert(json::key_value_pair(member));
   } else if (!variants.empty() && !out.contains("properties")) {
     json::object only{{"anyOf", std::move(variants)}};
-    if (const auto* told = out.if_contains("description")) only["description"] = *told;
+    if (const auto* description = out.if_contains("description")) only["description"] = *description;
     out = std::move(only);
   }
   if (nullable)
@@ -598,7 +598,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
     const auto* list = array_at(schema, key);
     if (list == nullptr) continue;
     std::optional<json::array> common;
-    std::string told;
+    std::string description;
     bool any = false;
     for (const auto& v : *list) {
       const auto* object = v.if_object();
@@ -613,7 +613,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
         for (const auto& n : needed) add_unique(required, n);
         continue;
       }
-      if (!needed.empty()) told.append(told.empty() ? "" : " | ").append(joined(needed));
+      if (!needed.empty()) description.append(description.empty() ? "" : " | ").append(joined(needed));
       if (!common) {
         common = needed;
       } else {
@@ -625,7 +625,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
     }
     if (common)
       for (const auto& n : *common) add_unique(required, n);
-    if (alternatives.empty() && told.find('|') != std::string::npos) alternatives = told;
+    if (alternatives.empty() && description.find('|') != std::string::npos) alternatives = description;
     possible = possible && (any || !properties.empty());
   }
   for (const char* key : {"if", "then", "else"})

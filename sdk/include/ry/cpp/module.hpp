@@ -303,37 +303,37 @@ class module {
 
 }  // namespace ry
 
-#define RY_MODULE(Type, name_, version_, ...)                                                     \
-  namespace {                                                                                     \
-  constexpr ::ry::module_manifest ry_facts_ = ::ry::module_manifest(name_, version_) __VA_ARGS__; \
-  constexpr auto ry_needs_ = ry_facts_.c_needs();                                                 \
-  constexpr auto ry_provided_ = ry_facts_.c_provided();                                           \
-  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                       \
-      ::ry::detail::section_of<ry_facts_.json(nullptr, 0)>(ry_facts_);                            \
-  constexpr ry_str ry_text_(std::string_view s) {                                                 \
-    return {s.data(), s.size()};                                                                  \
-  }                                                                                               \
-  constexpr ry_module_v1 ry_descriptor_ = {RY_ABI_MAGIC,                                          \
-                                           sizeof(ry_module_v1),                                  \
-                                           RY_ABI_MAJOR,                                          \
-                                           RY_ABI_MINOR,                                          \
-                                           ry_facts_.oldest_minor(),                              \
-                                           ry_facts_.flag_bits(),                                 \
-                                           ry_text_(ry_facts_.name()),                            \
-                                           ry_text_(ry_facts_.version()),                         \
-                                           ry_text_(ry_facts_.schema()),                          \
-                                           ry_needs_.data(),                                      \
-                                           ry_facts_.need_count(),                                \
-                                           sizeof(ry_need),                                       \
-                                           ry_provided_.data(),                                   \
-                                           ry_facts_.provided_count(),                            \
-                                           &::ry::module<Type>::create,                           \
-                                           &::ry::module<Type>::start,                            \
-                                           &::ry::module<Type>::stop,                             \
-                                           &::ry::module<Type>::destroy,                          \
-                                           &::ry::module<Type>::health};                          \
-  }                                                                                               \
-  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {                                \
-    return &ry_descriptor_;                                                                       \
-  }                                                                                               \
+#define RY_MODULE(Type, name_, version_, ...)                                                        \
+  namespace {                                                                                        \
+  constexpr ::ry::module_manifest ry_manifest_ = ::ry::module_manifest(name_, version_) __VA_ARGS__; \
+  constexpr auto ry_needs_ = ry_manifest_.c_needs();                                                 \
+  constexpr auto ry_provided_ = ry_manifest_.c_provided();                                           \
+  __attribute__((section(".ry.module"), used)) constexpr auto ry_section_ =                          \
+      ::ry::detail::section_of<ry_manifest_.json(nullptr, 0)>(ry_manifest_);                         \
+  constexpr ry_str ry_text_(std::string_view s) {                                                    \
+    return {s.data(), s.size()};                                                                     \
+  }                                                                                                  \
+  constexpr ry_module_v1 ry_descriptor_ = {RY_ABI_MAGIC,                                             \
+                                           sizeof(ry_module_v1),                                     \
+                                           RY_ABI_MAJOR,                                             \
+                                           RY_ABI_MINOR,                                             \
+                                           ry_manifest_.oldest_minor(),                              \
+                                           ry_manifest_.flag_bits(),                                 \
+                                           ry_text_(ry_manifest_.name()),                            \
+                                           ry_text_(ry_manifest_.version()),                         \
+                                           ry_text_(ry_manifest_.schema()),                          \
+                                           ry_needs_.data(),                                         \
+                                           ry_manifest_.need_count(),                                \
+                                           sizeof(ry_need),                                          \
+                                           ry_provided_.data(),                                      \
+                                           ry_manifest_.provided_count(),                            \
+                                           &::ry::module<Type>::create,                              \
+                                           &::ry::module<Type>::start,                               \
+                                           &::ry::module<Type>::stop,                                \
+                                           &::ry::module<Type>::destroy,                             \
+                                           &::ry::module<Type>::health};                             \
+  }                                                                                                  \
+  extern "C" RY_EXPORT const ry_module_v1* ry_module_entry(void) {                                   \
+    return &ry_descriptor_;                                                                          \
+  }                                                                                                  \
   static_assert(true)

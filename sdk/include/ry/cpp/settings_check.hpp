@@ -26,13 +26,13 @@ class settings_faults {
   void add(std::string key, std::string message) { all_.push_back({std::move(key), std::move(message)}); }
   const std::vector<fault>& all() const noexcept { return all_; }
 
-  void tell(const ry_settings_sink& to) const noexcept {
+  void report(const ry_settings_sink& to) const noexcept {
     for (const fault& f : all_) to.fault(to.ctx, str(f.key), str(f.message));
   }
 
   // For modules that know all faults after their creation.
   static void check(void* self, const ry_settings_sink* sink) noexcept {
-    static_cast<const settings_faults*>(self)->tell(*sink);
+    static_cast<const settings_faults*>(self)->report(*sink);
   }
   static constexpr ry_settings_check_v1 table{sizeof(ry_settings_check_v1), 0, &settings_faults::check};
 

@@ -1,5 +1,5 @@
-/* agent.tools/1 - sources of tools for agents (point of the module `runs`): the sandbox's own are
- * built in; `mcp` contributes those of MCP servers.
+/* agent.tools/1 - sources of tools for agents. Extension point of the module `runs`. The tools of the
+ * sandbox are built in; the module `mcp` contributes those of MCP servers.
  *
  * tools_json: [{"name":"files__read","description":"...","parameters":{JSON Schema},
  *               "source":"mcp:files","read_only":false,"idempotent":false,"own_time_limit":false,
@@ -39,23 +39,23 @@ typedef struct ry_tools_scope {
 
 typedef void (*ry_tools_list_fn)(void* ctx, ry_status st, ry_str tools_json, const ry_error_view* err) RY_NOEXCEPT;
 
-/* All on the exec of call(), in order. */
+/* Called on the exec of call(), in order. */
 typedef struct ry_tool_sink {
   uint32_t struct_size;
   uint32_t reserved0;
   void (*on_output)(void* ctx, ry_str text) RY_NOEXCEPT; /* progress, any number of times */
-  /* Last, exactly once. A tool that failed is RY_OK with is_error; others: it could not be called. */
+  /* Last, exactly once. RY_OK with is_error: the tool failed; other statuses: it could not be called. */
   void (*on_result)(void* ctx, ry_status st, ry_str result_json, const ry_error_view* err) RY_NOEXCEPT;
 } ry_tool_sink;
 
 typedef struct ry_agent_tools_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* The tools of this agent. Must not wait for an unreachable server: return what is known. RY_NOT_FOUND: the agent is gone,
-   * so it has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After any other error the run
+  /* The tools of this agent. Must not wait for an unreachable server: return the cached list. RY_NOT_FOUND: the agent was deleted
+   * and has no tools. RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED, RY_ABORTED: retried for half a second. After any other error the run
    * continues without this source and reports it in its stream. [any] */
   ry_status (*list)(void* self, const ry_tools_scope* scope, ry_exec* exec, ry_tools_list_fn fn, void* ctx) RY_NOEXCEPT;
-  /* *call is valid until on_result returned. [any] */
+  /* *call is valid until on_result has returned. [any] */
   ry_status (*call)(void* self, const ry_tools_scope* scope, ry_str tool_call_id, ry_str name, ry_str arguments_json,
                     ry_exec* exec, const ry_tool_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_result follows. [exec] */

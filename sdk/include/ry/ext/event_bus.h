@@ -1,11 +1,11 @@
-/* ry.event_bus/1 - what carries live topics (ry.events/1) from node to node. A point of the host.
+/* ry.event_bus/1 - carries live topics (ry.events/1) between nodes. Extension point of the host.
  *
- * Without a driver nodes tell each other by a hint through the database that there is something new,
- * and subscribers read the log. A driver carries hints, and bytes ahead of the log, faster. It need
- * not be reliable: whatever it carries is in the log or will be, subscribers put numbered pieces in
- * order themselves, and while state() says that it is away, here or on any other node, the host sends
- * its hints through the database. What a driver owes is never to block, to bound what it queues, and
- * to say so when something may be missing.
+ * Without a driver, a node notifies the others through the database that there are new events, and
+ * subscribers read the log. A driver carries these notifications, and bytes ahead of the log, faster. It
+ * need not be reliable: everything that it carries is or will be in the log, subscribers put numbered
+ * pieces in order themselves, and while state() reports it as down, here or on any other node, the host
+ * notifies through the database. A driver must never block, must bound its queues, and must report when
+ * messages may be missing.
  *
  * At most one driver is used: the first by name.
  */
@@ -23,29 +23,29 @@ extern "C" {
 typedef struct ry_bus_sink {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Published by another node; bytes empty: a hint. Never what this node published. [any] */
+  /* A message of another node; empty bytes: a notification without content. Never a message of this node. [any] */
   void (*message)(void* ctx, ry_str topic, uint64_t cursor, ry_bytes bytes) RY_NOEXCEPT;
-  /* A hint that publish() took and that may have reached nobody. [any] */
+  /* A notification that publish() accepted and that may not have reached any node. [any] */
   void (*lost)(void* ctx, ry_str topic, uint64_t cursor) RY_NOEXCEPT;
-  /* Messages of other nodes may be missing: every subscriber looks into its log. [any] */
+  /* Messages of other nodes may be missing: every subscriber reads its log. [any] */
   void (*missed)(void* ctx) RY_NOEXCEPT;
-  /* up: 1 when both directions work. detail: a sentence for people, without secrets. [any] */
+  /* up: 1 if both directions work. detail: a sentence for operators, without secrets. [any] */
   void (*state)(void* ctx, uint32_t up, ry_str detail) RY_NOEXCEPT;
 } ry_bus_sink;
 
 typedef struct ry_event_bus_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Begins to work, or to try to; it is away until state() says otherwise. *sink stays valid until the
+  /* Starts connecting; the driver counts as down until it calls state(). *sink stays valid until the
    * `done` of close(). [lifecycle] */
   ry_status (*open)(void* self, const ry_bus_sink* sink, void* ctx) RY_NOEXCEPT;
-  /* `done` once no call to the sink is under way or will follow; from any thread, also inside this
-   * call. open() may follow. [lifecycle] */
+  /* Calls `done` once no call to the sink is in progress or will follow, from any thread, also inside
+   * this call. open() may follow. [lifecycle] */
   void (*close)(void* self, ry_done done) RY_NOEXCEPT;
-  /* Takes a copy and sends it to the other nodes; order is kept per topic and thread. The same topic,
-   * cursor and kind (hint or bytes) taken twice within two minutes is delivered once, unless
-   * it is a hint with the cursor 0. RY_UNAVAILABLE: away; RY_RESOURCE_EXHAUSTED: its queue is full;
-   * RY_OUT_OF_RANGE: too large. Never blocks. [any] */
+  /* Copies the message and sends it to the other nodes; the order per topic and thread is kept. Two
+   * messages with the same topic, cursor and kind (with or without bytes) within two minutes are delivered
+   * once, unless the cursor is 0 and there are no bytes. RY_UNAVAILABLE: down; RY_RESOURCE_EXHAUSTED:
+   * the queue is full; RY_OUT_OF_RANGE: too large. Never blocks. [any] */
   ry_status (*publish)(void* self, ry_str topic, uint64_t cursor, ry_bytes bytes) RY_NOEXCEPT;
 } ry_event_bus_v1;
 

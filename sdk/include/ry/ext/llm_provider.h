@@ -1,4 +1,4 @@
-/* llm.provider/1 - one driver per wire protocol of language models (point of the module `runs`).
+/* llm.provider/1 - one driver per wire protocol of language models. Extension point of the module `runs`.
  *
  * The neutral form, JSON text:
  * request_json {
@@ -9,8 +9,8 @@
  *                                       {"type":"image","media_type":"image/png","data":"<base64>"}]},
  *     {"role":"assistant","content":"...","tool_calls":[{"id":"c1","name":"shell","arguments":{...}}],
  *      "reasoning":[{"driver":"anthropic","model":"...", ...}]},
- *                                              -- optional: what on_reasoning_block gave with that message;
- *                                                 a driver leaves out what is not its own
+ *                                              -- optional: the blocks of on_reasoning_block of that message;
+ *                                                 a driver omits blocks of other drivers
  *     {"role":"tool","tool_call_id":"c1","name":"shell","content":"...","is_error":false}],
  *   "tools": [{"name":"shell","description":"...","parameters":{JSON Schema}}],
  *   "max_output_tokens": 4096, "temperature": 0.2, "top_p": 0.9, "stop": ["..."],   -- each optional
@@ -51,11 +51,11 @@ typedef struct ry_llm_usage {
 
 typedef struct ry_llm_end {
   uint32_t struct_size;
-  int32_t finish; /* RY_LLM_FINISH_*, 0 when it failed */
-  ry_llm_usage usage; /* also on failure and cancellation: what is known */
+  int32_t finish; /* RY_LLM_FINISH_*, 0 if it failed */
+  ry_llm_usage usage; /* the known part also after failure and cancellation */
 } ry_llm_end;
 
-/* All on the exec of complete(), in order; on_end last and exactly once. Strings borrowed-out. */
+/* Called on the exec of complete(), in order; on_end last and exactly once. Strings borrowed-out. */
 typedef struct ry_llm_sink {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -64,14 +64,14 @@ typedef struct ry_llm_sink {
   /* A whole tool call. arguments_json is the model's text: it may be no valid JSON. */
   void (*on_tool_call)(void* ctx, ry_str id, ry_str name, ry_str arguments_json) RY_NOEXCEPT;
   /* st: RY_OK; RY_CANCELLED; RY_RESOURCE_EXHAUSTED (429, err->retry_after_s), RY_UNAVAILABLE (5xx,
-   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (not the protocol):
+   * network, stream cut before its end), RY_DEADLINE_EXCEEDED: worth a retry; RY_DATA_LOSS (violates the protocol):
    * worth one; RY_UNAUTHENTICATED, RY_INVALID_ARGUMENT, RY_NOT_FOUND (no such model): not;
    * RY_OUT_OF_RANGE (context too long): with less. Clients see err->message: it is the driver's own sentence, without
    * addresses and text of the provider. Put those into err's detail_json as {"cause": "..."}, which is logged and shown to
    * the operator only. Neither holds the API key. */
   void (*on_end)(void* ctx, ry_status st, const ry_llm_end* end, const ry_error_view* err) RY_NOEXCEPT;
-  /* May be NULL, or missing when struct_size is smaller. A JSON object on one line that has to come back
-   * as an element of the message's "reasoning"; its members "driver" and "model" say whose it is. */
+  /* May be NULL, or missing if struct_size is smaller. A JSON object on one line that later requests contain
+   * as an element of the message's "reasoning"; its members "driver" and "model" name its origin. */
   void (*on_reasoning_block)(void* ctx, ry_str block_json) RY_NOEXCEPT;
   /* May be NULL, or missing if struct_size is smaller. Part of the request was left out or changed to meet the provider's
    * limits; `code` is "tool_skipped", "image_skipped" or "parameter_skipped", `message` a sentence that names the part.
@@ -98,12 +98,12 @@ typedef struct ry_llm_provider_v1 {
   /* Creates an instance for one configured provider. May read files, but does no other I/O, because `runyard check` calls it too. A
    * message in err about a key of config_json begins with that key. [lifecycle] */
   ry_status (*open)(void* self, ry_str name, ry_str config_json, void** provider, ry_errbuf* err) RY_NOEXCEPT;
-  /* No call is under way. [lifecycle] */
+  /* No call is in progress. [lifecycle] */
   void (*close)(void* self, void* provider) RY_NOEXCEPT;
-  /* Starts one model answer. The sink is copied. *call is valid until on_end returned. [any] */
+  /* Starts one model answer. The sink is copied. *call is valid until on_end has returned. [any] */
   ry_status (*complete)(void* self, void* provider, ry_str request_json, ry_exec* exec, const ry_llm_sink* sink,
                         void* ctx, void** call) RY_NOEXCEPT;
-  /* Closes the connection to the model at once; on_end follows with RY_CANCELLED. [exec] */
+  /* Closes the connection to the model immediately; on_end follows with RY_CANCELLED. [exec] */
   void (*cancel)(void* self, void* call) RY_NOEXCEPT;
   /* May be NULL, or missing if struct_size is smaller: no limits are known. Sets the members of *limits that its
    * struct_size covers; the caller has set them to 0. Without I/O. [any] */

@@ -1,8 +1,8 @@
-/* sandbox.driver/1 - where an agent's commands run (point of the module `runs`).
+/* sandbox.driver/1 - runs the commands of agents. Extension point of the module `runs`.
  *
- * A workspace is named by its project's UUID and appears as /workspace. Paths are relative to it; a
- * driver never lets one leave it, whatever links the agent made. All completions come on the exec
- * given, never inside the call.
+ * A workspace has the UUID of its project and is mounted as /workspace. Paths are relative to it; a driver
+ * never follows a path out of it, whatever links the agent created. All completions are called on the
+ * given exec, never inside the call.
  */
 #ifndef RY_EXT_SANDBOX_DRIVER_H
 #define RY_EXT_SANDBOX_DRIVER_H
@@ -12,24 +12,24 @@ extern "C" {
 #endif
 
 #define RY_SANDBOX_DRIVER_1 "sandbox.driver/1"
-/* The same table once more, for local MCP servers (point of the module `mcp_json`). */
+/* The same table for local MCP servers; extension point of the module `mcp_json`. */
 #define RY_MCP_SANDBOX_1 "mcp.sandbox/1"
 
 /* Flags of a command. */
 #define RY_SANDBOX_TALKS 1u /* its standard input stays open: write(), close_stdin(), pause() */
 #define RY_SANDBOX_SCRATCH \
-  2u /* no workspace of a project: /workspace is empty and goes with the command.
-                                     project_id then names whom it runs for, and nothing that is kept */
+  2u /* no workspace of a project: /workspace is empty and is removed after the command.
+                                     project_id then identifies only the user of the command */
 #define RY_SANDBOX_COUNTS_DATA \
-  4u /* memory_bytes bounds in each process the memory that can be written to,
-                                     not the address space: for programs that reserve more than they use */
+  4u /* memory_bytes limits the writable memory of each process instead of its
+                                     address space: for programs that reserve more than they use */
 
-/* A place of the host that a command sees under the same path. */
+/* A path of the host that is mounted in the sandbox under the same path. */
 #define RY_SANDBOX_WRITABLE 1u
 typedef struct ry_sandbox_place {
   uint32_t struct_size;
   uint32_t flags; /* RY_SANDBOX_WRITABLE */
-  ry_str path; /* absolute; one that is not there is left out */
+  ry_str path; /* absolute; ignored if it does not exist */
 } ry_sandbox_place;
 
 typedef struct ry_sandbox_command {
@@ -38,15 +38,15 @@ typedef struct ry_sandbox_command {
   const ry_str* argv; /* argv[0] by PATH inside the sandbox */
   size_t n_argv;
   ry_bytes stdin_bytes;
-  uint64_t wall_ms; /* 0 = the driver's default; its maximum holds, but not with RY_SANDBOX_TALKS */
-  uint64_t memory_bytes; /* of all its processes together, and address space of each. 0 = default */
-  uint64_t output_bytes; /* total of both pipes handed on; more is dropped and counted. 0 = default */
+  uint64_t wall_ms; /* 0 = the driver's default; limited to its maximum except with RY_SANDBOX_TALKS */
+  uint64_t memory_bytes; /* of all its processes in total, and address space of each. 0 = default */
+  uint64_t output_bytes; /* delivered from both pipes in total; more is dropped and counted. 0 = default */
   const ry_str* host_files; /* absolute paths of programs of the host: each appears, readable and
                                executable only, as /opt/runyard/<its last component> */
   size_t n_host_files;
   uint32_t flags; /* RY_SANDBOX_TALKS, ... */
   uint32_t reserved0;
-  const ry_str* env; /* "KEY=value" beside the driver's own environment, which it replaces */
+  const ry_str* env; /* "KEY=value", added to the driver's environment and overriding it */
   size_t n_env;
   const ry_sandbox_place* places;
   size_t n_places;
@@ -69,8 +69,8 @@ typedef struct ry_sandbox_command {
 typedef struct ry_sandbox_exit {
   uint32_t struct_size;
   int32_t exit_code; /* 0..255 or -signal */
-  int32_t why; /* 0, or RY_REASON_DEADLINE, RY_REASON_USER; RY_REASON_OVERLOAD: it took more memory or
-                               space than it may, as the last output on 2 says */
+  int32_t why; /* 0, or RY_REASON_DEADLINE, RY_REASON_USER; RY_REASON_OVERLOAD: it exceeded a limit of
+                               memory or space, which the last output on fd 2 names */
   uint32_t reserved0;
   uint64_t dropped_bytes;
   /* Size of the workspace after the command; UINT64_MAX if it is unknown. */
@@ -78,12 +78,12 @@ typedef struct ry_sandbox_exit {
   uint64_t workspace_files;
 } ry_sandbox_exit;
 
-/* All on the exec of the call that began the command, in order. */
+/* Called on the exec of run(), in order. */
 typedef struct ry_sandbox_sink {
   uint32_t struct_size;
   uint32_t reserved0;
   void (*on_output)(void* ctx, int32_t fd, ry_bytes bytes) RY_NOEXCEPT; /* fd 1 or 2 */
-  /* Last, exactly once. exit: NULL unless st == RY_OK. All of the command's processes are gone. */
+  /* Last, exactly once. exit: NULL unless st == RY_OK. All processes of the command have ended. */
   void (*on_exit)(void* ctx, ry_status st, const ry_sandbox_exit* exit, const ry_error_view* err) RY_NOEXCEPT;
 } ry_sandbox_sink;
 
@@ -101,7 +101,7 @@ typedef void (*ry_sandbox_list_fn)(void* ctx, ry_status st, ry_str entries_json,
 #define RY_SANDBOX_DIR 2u
 #define RY_SANDBOX_LINK 3u
 
-/* One thing in a workspace. */
+/* An entry of a workspace. */
 typedef struct ry_sandbox_entry {
   uint32_t struct_size;
   uint32_t kind; /* RY_SANDBOX_* */
@@ -110,22 +110,22 @@ typedef struct ry_sandbox_entry {
   uint64_t size; /* of a file */
   uint64_t inode;
   int64_t modified_ns; /* since 1970 */
-  int64_t changed_ns; /* as the file system counts changes; of the workspace itself: when it was made */
+  int64_t changed_ns; /* ctime of the file system; of the workspace itself: its creation */
   uint32_t mode; /* permission bits, 0777 */
   uint32_t reserved0;
 } ry_sandbox_entry;
 
-/* entries: borrowed-out; the next stands struct_size bytes after one. The workspace itself comes first,
- * a directory before what is in it. Pipes, sockets and devices are left out. */
+/* entries: borrowed-out, struct_size bytes apart. The workspace itself comes first, a directory before
+ * its contents. Pipes, sockets and devices are omitted. */
 typedef void (*ry_sandbox_scan_fn)(void* ctx, ry_status st, const ry_sandbox_entry* entries, size_t n,
                                    const ry_error_view* err) RY_NOEXCEPT;
 
 typedef struct ry_sandbox_driver_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Makes the workspace if it is not there. [any] */
+  /* Creates the workspace if it does not exist. [any] */
   ry_status (*ensure)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* *call is valid until on_exit returned. [any] */
+  /* *call is valid until on_exit has returned. [any] */
   ry_status (*run)(void* self, ry_str project_id, const ry_sandbox_command* command, ry_exec* exec,
                    const ry_sandbox_sink* sink, void* ctx, void** call) RY_NOEXCEPT;
   void (*cancel)(void* self, void* call) RY_NOEXCEPT; /* on_exit follows. [exec] */
@@ -133,29 +133,29 @@ typedef struct ry_sandbox_driver_v1 {
    * RY_FAILED_PRECONDITION (a directory). [any] */
   ry_status (*read_file)(void* self, ry_str project_id, ry_str path, uint64_t offset, uint64_t max_bytes, ry_exec* exec,
                          ry_sandbox_read_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Replaces a file as a whole (written beside, then renamed); parents are made. [any] */
+  /* Replaces a whole file atomically (temporary file, then rename); creates parents. [any] */
   ry_status (*write_file)(void* self, ry_str project_id, ry_str path, ry_bytes content, ry_exec* exec,
                           ry_done done) RY_NOEXCEPT;
-  /* Takes over a file of the host (rename, or copy across devices). RY_ALREADY_EXISTS when the target
-   * exists: nothing is replaced. [any] */
+  /* Moves a file of the host into the workspace (rename, or copy across devices). RY_ALREADY_EXISTS if the
+   * target exists: nothing is replaced. [any] */
   ry_status (*import_file)(void* self, ry_str project_id, ry_str path, ry_str host_path, ry_exec* exec,
                            ry_done done) RY_NOEXCEPT;
   ry_status (*list_files)(void* self, ry_str project_id, ry_str path, ry_exec* exec, ry_sandbox_list_fn fn,
                           void* ctx) RY_NOEXCEPT; /* [any] */
-  /* Removes the workspace and everything in it. [any] */
+  /* Deletes the workspace and its contents. [any] */
   ry_status (*destroy)(void* self, ry_str project_id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
-  /* Everything in the workspace. RY_NOT_FOUND: there is none; RY_RESOURCE_EXHAUSTED: more than
+  /* Lists the whole workspace. RY_NOT_FOUND: it does not exist; RY_RESOURCE_EXHAUSTED: more than
    * max_entries. [any] */
   ry_status (*scan)(void* self, ry_str project_id, uint64_t max_entries, ry_exec* exec, ry_sandbox_scan_fn fn,
                     void* ctx) RY_NOEXCEPT;
-  /* Makes entry->path what the entry says, replacing whatever is there; parents are made. A file
-   * takes over host_path (rename, or copy across devices) with mode and modified_ns; RY_SANDBOX_GONE
-   * removes it with all beneath. Follows no link at the end of the path. [any] */
+  /* Creates entry->path as the entry describes, replacing what exists; creates parents. A file is moved
+   * from host_path (rename, or copy across devices) and gets mode and modified_ns; RY_SANDBOX_GONE deletes
+   * the path recursively. Does not follow a link at the end of the path. [any] */
   ry_status (*place)(void* self, ry_str project_id, const ry_sandbox_entry* entry, ry_str host_path, ry_exec* exec,
                      ry_done done) RY_NOEXCEPT;
-  /* Of a command with RY_SANDBOX_TALKS. write: queues a copy; done when it is in the pipe;
-   * RY_RESOURCE_EXHAUSTED over 1 MiB queued; RY_CANCELLED after the command closed its end. close_stdin:
-   * after what is queued. pause, only inside on_output: no further output until resume(). [exec] */
+  /* For commands with RY_SANDBOX_TALKS. write: queues a copy; `done` when it was written to the pipe;
+   * RY_RESOURCE_EXHAUSTED if 1 MiB is queued; RY_CANCELLED after the command closed its end. close_stdin:
+   * after the queue is written. pause, only inside on_output: no output until resume(). [exec] */
   ry_status (*write)(void* self, void* call, ry_bytes bytes, ry_done done) RY_NOEXCEPT;
   void (*close_stdin)(void* self, void* call) RY_NOEXCEPT;
   void (*pause)(void* self, void* call) RY_NOEXCEPT;

@@ -1,11 +1,11 @@
-/* ry.settings_check/1 - what a module's schema cannot tell about its settings. A point of the host.
+/* ry.settings_check/1 - checks of a module's settings that its schema cannot express. Extension point of the host.
  *
- * The schema in the descriptor refuses unknown keys, wrong types and what is out of range. One setting that
- * contradicts another, or one that the driver of another module reads, a module tells here: all that is wrong at
- * once, each fault with the setting it speaks of, so that the host can say where that was set. The host asks when
- * all modules are created and owners of extension points know their drivers, before anything is migrated or
- * started: in `runyard check`, when the server starts and when a module is changed. A module with a fault does not
- * start, so create() may ignore unusable settings and continue.
+ * The schema in the descriptor refuses unknown keys, wrong types and values out of range. Here a module reports
+ * settings that contradict each other, or that the driver of another module reads: all faults in one call, each with
+ * the key of its setting, so that the host can state where it was set. The host calls this after all modules are
+ * created and owners of extension points know their drivers, before any migration or start: in `runyard check`, when
+ * the server starts and when a module is swapped. A module with a fault does not start, so create() may ignore
+ * unusable settings and continue.
  */
 #ifndef RY_EXT_SETTINGS_CHECK_H
 #define RY_EXT_SETTINGS_CHECK_H
@@ -21,8 +21,8 @@ typedef struct ry_settings_sink {
   uint32_t struct_size;
   uint32_t reserved0;
   void* ctx;
-  /* key: where the fault is within the module's own table, as in TOML: "models.\"a/b\"", "list[0]"; empty: the
-   * table as a whole. message: what is wrong, without the key and without secrets. Both borrowed. Any number of
+  /* key: the setting within the module's own table, as in TOML: "models.\"a/b\"", "list[0]"; empty: the whole
+   * table. message: the fault, without the key and without secrets. Both borrowed. May be called any number of
    * times. [lifecycle] */
   void (*fault)(void* ctx, ry_str key, ry_str message) RY_NOEXCEPT;
 } ry_settings_sink;
@@ -30,8 +30,8 @@ typedef struct ry_settings_sink {
 typedef struct ry_settings_check_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Tells every fault to the sink; none: the settings are sound. Looks only, at files too: rooms of the host that
-   * `runyard check` does not have answer RY_UNAVAILABLE. `sink` is never NULL. [lifecycle] */
+  /* Reports every fault to the sink; no call: the settings are valid. Changes nothing, but may read files. Host
+   * services that `runyard check` lacks return RY_UNAVAILABLE. `sink` is never NULL. [lifecycle] */
   void (*check)(void* self, const ry_settings_sink* sink) RY_NOEXCEPT;
 } ry_settings_check_v1;
 

@@ -9,7 +9,7 @@
  * Errors: reason is "db.<sqlstate>" ("db.23505"), detail_json {"constraint": "...", "message": "..."}. Status:
  * 23505 -> RY_ALREADY_EXISTS, 23503/23514 -> RY_FAILED_PRECONDITION, 40001/40P01 -> RY_ABORTED (single
  * calls and batches are retried by the host up to 5 times before that), 57014 -> RY_DEADLINE_EXCEEDED,
- * connection loss -> RY_UNAVAILABLE (the outcome of a call that was under way is then unknown).
+ * connection loss -> RY_UNAVAILABLE (the outcome of a call in progress is then unknown).
  * A SQLSTATE RY4xx raised by module SQL (`raise sqlstate 'RY404'`) becomes the status whose HTTP
  * status is 4xx, with the raised message, and the raised DETAIL as detail_json.
  */
@@ -52,7 +52,7 @@ typedef struct ry_value {
 } ry_value;
 
 #define RY_DB_READ_ONLY 1u /* safe to repeat after a lost connection */
-#define RY_DB_NO_PREPARE 2u /* text that will not come again */
+#define RY_DB_NO_PREPARE 2u /* the text is not repeated */
 
 typedef struct ry_db_call {
   uint32_t struct_size;
@@ -102,13 +102,13 @@ typedef struct ry_db_v1 {
   const ry_db_rows* (*result_rows)(const ry_db_result* result)RY_NOEXCEPT;
   void (*result_release)(ry_db_result* result) RY_NOEXCEPT;
 
-  /* fn runs on exec after each hint on the channel, and at least every poll_ms (hints get lost):
-   * look at the table. Channels are shared by all modules: prefix with the module's name. [any] */
+  /* fn runs on exec after each notification on the channel, and at least every poll_ms, because notifications can
+   * get lost: read the table. All modules share the channels: prefix with the module's name. [any] */
   ry_status (*listen)(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
                       ry_db_listen** out) RY_NOEXCEPT;
   /* No call of fn starts after this returned, if called on its executor. Ends the handle. [any] */
   void (*unlisten)(ry_db_listen* listen) RY_NOEXCEPT;
-  /* Hints at a channel on all nodes, soon, merged with others; never inside a transaction. [any] */
+  /* Notifies a channel on all nodes soon, merged with other notifications; never inside a transaction. [any] */
   void (*hint)(const ry_host* host, ry_str channel) RY_NOEXCEPT;
 } ry_db_v1;
 

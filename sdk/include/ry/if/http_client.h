@@ -16,13 +16,13 @@ extern "C" {
 
 #define RY_HTTP_CLIENT_1 "ry.http_client/1"
 
-#define RY_CLIENT_OPERATOR_URL 1u /* the URL stands in the operator's configuration: no address guard */
+#define RY_CLIENT_OPERATOR_URL 1u /* the URL is from the operator's configuration: no address guard */
 #define RY_CLIENT_FOLLOW_REDIRECTS 2u /* same host, at most 5, GET and HEAD or 307/308 */
-#define RY_CLIENT_FRESH_CONNECTION 4u /* neither takes a pooled connection nor leaves one */
-#define RY_CLIENT_LAST 8u /* may take a pooled connection, but leaves none */
+#define RY_CLIENT_FRESH_CONNECTION 4u /* neither uses a pooled connection nor returns one */
+#define RY_CLIENT_LAST 8u /* may use a pooled connection, but returns none */
 #define RY_CLIENT_REPEATABLE \
-  16u /* twice does no more than once, whatever the method: sent again, once, when a
-                                         pooled connection breaks before the answer */
+  16u /* idempotent, whatever the method: sent once more if a pooled connection breaks
+                                         before the answer */
 #define RY_CLIENT_ENVIRONMENT_PROXY \
   32u /* use the proxy in HTTPS_PROXY or HTTP_PROXY of the server's environment for
                                            this URL, unless NO_PROXY excludes it or `proxy` is set */
@@ -37,10 +37,10 @@ typedef struct ry_client_request {
   ry_bytes body; /* copied */
   uint64_t connect_timeout_ms; /* name look-up, TCP and TLS together; 0 = 10 s */
   uint64_t idle_timeout_ms; /* between two pieces of the answer; 0 = 60 s */
-  uint64_t total_timeout_ms; /* everything, clean-up included; 0 = none */
-  uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; over it RY_RESOURCE_EXHAUSTED */
+  uint64_t total_timeout_ms; /* of the whole request; 0 = none */
+  uint64_t max_response_bytes; /* 0 = 64 MiB; UINT64_MAX = none; a larger one: RY_RESOURCE_EXHAUSTED */
   ry_str pool_key; /* connections are shared only within one key, e.g. an identity */
-  /* The members below may be missing when struct_size is smaller. Connections are shared only between requests with
+  /* The members below may be missing if struct_size is smaller. Connections are shared only between requests with
    * the same proxy, credentials included, and the same `trust`. */
   ry_str proxy; /* "http://[user:password@]host[:port]": CONNECT for https URLs, the absolute form of
                                   the URL for http; empty: none. Never shown */
@@ -58,7 +58,7 @@ typedef struct ry_client_response {
   ry_str peer_address; /* the proxy's address if one is used */
 } ry_client_response;
 
-/* All on the request's executor, in order: head once, then data, then done exactly once. Data is
+/* Called on the request's executor, in order: head once, then data, then done exactly once. Data is
  * already de-chunked. `on_data` returning RY_RESOURCE_EXHAUSTED pauses reading until resume();
  * any other non-zero status aborts the request with that status. */
 typedef struct ry_client_handler {
@@ -81,15 +81,15 @@ typedef struct ry_http_client_v1 {
                        const ry_client_handler* handler, void* ctx, ry_op_id* op) RY_NOEXCEPT;
   /* Continues reading after a pause. [any] */
   void (*resume)(const ry_host* host, ry_op_id op) RY_NOEXCEPT;
-  /* Would the guard allow this URL's literal form (scheme, host literal, names that are refused
-   * outright)? Look-ups are not made. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */
+  /* Whether the guard allows the literal form of this URL (scheme, address literal, always refused names).
+   * No name lookup. RY_OK, RY_INVALID_ARGUMENT or RY_PERMISSION_DENIED. [any] */
   ry_status (*check_url)(const ry_host* host, ry_str url) RY_NOEXCEPT;
-  /* Closes, soon, the idle connections that requests on this executor left under this pool_key. [any] */
+  /* Closes soon the idle connections of requests on this executor with this pool_key. [any] */
   void (*drop_idle)(const ry_host* host, ry_exec* exec, ry_str pool_key) RY_NOEXCEPT;
   /* Certificates of authorities (PEM, at most 4 MiB) that requests with this number trust in addition to the system's. The same
-   * text has the same number, as long as the server runs. Parses, so call it off the loops. RY_INVALID_ARGUMENT: they
-   * cannot be used, `err` says why; RY_RESOURCE_EXHAUSTED: too many. Where no request can be made (`runyard check`) the
-   * text is examined and *number is 0. [any] */
+   * text has the same number while the server runs. Slow: call it on a blocking thread. RY_INVALID_ARGUMENT: the text is
+   * invalid, see `err`; RY_RESOURCE_EXHAUSTED: too many. In `runyard check`, which makes no requests, the
+   * text is only checked and *number is 0. [any] */
   ry_status (*trust)(const ry_host* host, ry_str pem, uint64_t* number, ry_errbuf* err) RY_NOEXCEPT;
 } ry_http_client_v1;
 

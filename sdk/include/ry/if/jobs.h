@@ -1,8 +1,8 @@
-/* ry.jobs/1 - durable background work, kept in PostgreSQL, run at least once, as a rule by one worker at a time.
+/* ry.jobs/1 - durable background work, stored in PostgreSQL, executed at least once, usually by one worker at a time.
  *
  * A worker holds a lease with a fence token, which the host renews. A worker that lost its lease is notified (on_cancel,
- * RY_REASON_LEASE_LOST) as soon as its node knows, after an outage of the database that may be late, and what it writes with the
- * old fence is refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
+ * RY_REASON_LEASE_LOST) as soon as its node knows; after an outage of the database this may be late. Its writes with the
+ * old fence are refused: put `select core.job_hold($job_id, $fence)` into each transaction that a stale worker must not commit.
  *
  * SQL functions of the host, callable in a module's own statements (they take part in its transaction):
  *   core.job_enqueue(kind text, args jsonb, queue text default 'default', priority int default 0,
@@ -34,9 +34,9 @@ typedef struct ry_job ry_job; /* a job being run; ended by finish */
 /* Valid until finish. */
 typedef struct ry_job_view {
   uint32_t struct_size;
-  uint32_t attempt; /* 1 for the first; grows with every take-over */
+  uint32_t attempt; /* 1 for the first; increases each time a worker claims the job */
   uint32_t max_attempts;
-  uint32_t crashes; /* attempts whose worker vanished */
+  uint32_t crashes; /* attempts whose worker died */
   int64_t id;
   int64_t fence;
   ry_str kind;
@@ -59,7 +59,7 @@ typedef struct ry_job_kind {
   ry_job_fn run;
   void* ctx;
   uint32_t max_attempts; /* 0 = 20 */
-  uint32_t concurrency; /* at once on this node; 0 = 10 */
+  uint32_t concurrency; /* concurrent jobs on this node; 0 = 10 */
   uint64_t timeout_ms; /* one attempt; 0 = 10 min; UINT64_MAX = none */
   uint64_t backoff_ms; /* before the second attempt, doubled each time up to an hour, with jitter; 0 = 1 s */
 } ry_job_kind;
@@ -68,7 +68,7 @@ typedef struct ry_job_kind {
 #define RY_JOB_DONE_IN_TX 1 /* core.job_complete was committed already */
 #define RY_JOB_RETRY \
   2 /* a failed attempt: retried after the backoff or delay_ms; dead-lettered after the last attempt */
-#define RY_JOB_SNOOZE 3 /* not an attempt: again after delay_ms */
+#define RY_JOB_SNOOZE 3 /* not counted as an attempt: run again after delay_ms */
 #define RY_JOB_RELEASE 4 /* released: another worker may claim it immediately */
 #define RY_JOB_DEAD 5 /* dead-lettered now; kept for inspection */
 
@@ -89,20 +89,20 @@ typedef void (*ry_enqueued_fn)(void* ctx, ry_status st, int64_t id, const ry_err
 typedef struct ry_jobs_v1 {
   uint32_t struct_size;
   uint32_t reserved0;
-  /* Adds a job, inside tx when given. [any] */
+  /* Adds a job, inside tx if given. [any] */
   ry_status (*enqueue)(const ry_host* host, ry_tx* tx, const ry_job_request* request, ry_exec* exec, ry_enqueued_fn fn,
                        void* ctx) RY_NOEXCEPT;
   /* Starts a job here that core.job_enqueue(node => ...) created leased to this node, after its
    * commit. If this is never called, the lease expires and another worker claims the job. [any] */
   ry_status (*adopt)(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_str args_json) RY_NOEXCEPT;
-  /* New work was committed by SQL: look now instead of at the next poll; also hints other nodes. [any] */
+  /* New work was committed by SQL: polls now instead of at the next interval; also notifies other nodes. [any] */
   void (*wake)(const ry_host* host, ry_str queue) RY_NOEXCEPT;
-  /* Cancels a job on whatever node runs it (RY_REASON_USER), or removes it if it waits. [any] */
+  /* Cancels a job on the node that runs it (RY_REASON_USER), or removes it if it waits. [any] */
   ry_status (*cancel)(const ry_host* host, int64_t id, ry_exec* exec, ry_done done) RY_NOEXCEPT;
   /* fn runs once on the job's executor when it should end early (RY_REASON_USER, _DEADLINE, _SHUTDOWN,
-   * _LEASE_LOST); the job must still finish. At once (posted) when that has happened already. [any] */
+   * _LEASE_LOST); the job must still finish. Posted immediately if that has already happened. [any] */
   ry_status (*on_cancel)(ry_job* job, ry_cancel_fn fn, void* ctx) RY_NOEXCEPT;
-  /* Ends the handle. outcome: RY_JOB_*; delay_ms for RETRY and SNOOZE (0 = the back-off); error: for
+  /* Ends the handle. outcome: RY_JOB_*; delay_ms for RETRY and SNOOZE (0 = the backoff); error: for
    * the log and the job's row, may be NULL. Completions are written in batches. [any] */
   void (*finish)(ry_job* job, int32_t outcome, uint64_t delay_ms, const ry_error_view* error) RY_NOEXCEPT;
 } ry_jobs_v1;

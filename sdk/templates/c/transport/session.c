@@ -14,7 +14,7 @@
 
 #define MOST_UNSENT 64 /* messages that wait to be written */
 #define MOST_UNREAD (1u << 20) /* bytes that wait for the executor */
-#define LAST_WORDS_MS 1000 /* for what was sent before a close() */
+#define CLOSE_TIMEOUT_MS 1000 /* for messages that were sent before close() */
 
 enum what { MESSAGE, SENT, CLOSED };
 struct event {
@@ -27,7 +27,7 @@ struct event {
 };
 struct outgoing {
   struct outgoing* next;
-  uint64_t token; /* 0: nobody waits for it any more */
+  uint64_t token; /* 0: no longer awaited */
   size_t len, done;
   char bytes[];
 };
@@ -40,15 +40,15 @@ struct session {
   void* ctx;
   uint64_t max_message;
   int fd;
-  int holders; /* the thread, the opener, and a post under way */
+  int holders; /* the thread, the opener, and a pending post */
   int posted, paused, closed, over; /* closed: by the opener; over: CLOSED is in the list */
   int64_t until_ms; /* of last words, once closed */
-  size_t place; /* among what is polled; 0: not */
+  size_t place; /* index of its pollfd; 0: none */
   struct event *first, *last;
   size_t unread;
   struct outgoing *out_first, *out_last;
   size_t unsent;
-  char* line; /* what came after the last line break */
+  char* line; /* received after the last line break */
   size_t line_len, line_cap;
 };
 
@@ -192,7 +192,7 @@ static void write_some(struct session* s) {
   }
 }
 
-/* The lines in the buffer; what is left moves to its beginning. */
+/* Delivers the lines in the buffer; the rest moves to its beginning. */
 static void split(struct session* s, size_t fresh) {
   size_t begin = 0, at = s->line_len - fresh;
   for (; at < s->line_len; ++at) {
@@ -230,7 +230,7 @@ static void read_some(struct session* s) {
   }
 }
 
-/* Takes out what is over; returns the number of sockets to watch. */
+/* Removes ended sessions; returns the number of sockets to watch. */
 static size_t sweep(struct mover* m, int64_t now) {
   struct session** at = &m->sessions;
   size_t n = 0;
@@ -445,7 +445,7 @@ void session_close(struct session* s) {
   struct mover* m = s->mover;
   pthread_mutex_lock(&m->mutex);
   s->closed = 1;
-  s->until_ms = now_ms() + LAST_WORDS_MS;
+  s->until_ms = now_ms() + CLOSE_TIMEOUT_MS;
   wake(m);
   release(s);
   pthread_mutex_unlock(&m->mutex);

@@ -1,8 +1,8 @@
 /* Connections to MCP servers over Unix sockets: one JSON text a line.
  *
- * One thread moves all bytes. What it learns of a session stands in the session's list of events; a
- * post to the session's executor hands them over, because the sink is called there only. A session
- * belongs to that thread and to its opener; who leaves last frees it.
+ * One thread does all I/O. It adds events to the session's list; a post to the session's executor
+ * delivers them, because the sink may only be called there. The thread and the opener share a
+ * session; the last of them frees it.
  */
 #ifndef RY_SAMPLE_SESSION_H
 #define RY_SAMPLE_SESSION_H
@@ -25,7 +25,7 @@ struct mover {
 
 /* 0, or -1 with errno. */
 int mover_start(struct mover* m);
-/* Ends the thread and the sessions that are left, which hear of it. */
+/* Ends the thread and the remaining sessions, with an event for each. */
 void mover_stop(struct mover* m);
 /* Once no session is left. */
 void mover_end(struct mover* m);

@@ -8,7 +8,7 @@
  * formed, as settings and configurations are. */
 char* text_member(ry_str object, const char* name);
 
-/* Writes a sentence for whoever reads the status; cut when it is too long. */
+/* Writes a sentence about the error; truncated if it is too long. */
 void say(ry_errbuf* err, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

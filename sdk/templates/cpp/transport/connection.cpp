@@ -27,7 +27,7 @@ constexpr std::size_t most_unsent = 64;  // messages on their way
 constexpr std::size_t most_unread = 256;  // messages that wait for the executor
 constexpr std::uint64_t connect_ms = 10'000;
 constexpr auto watch_every = std::chrono::milliseconds(100);
-constexpr auto linger = std::chrono::seconds(2);  // for what was sent before a close
+constexpr auto linger = std::chrono::seconds(2);  // for messages that were sent before close()
 
 }  // namespace
 
@@ -84,7 +84,7 @@ struct ear {
   ear(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
   // Runs f on the executor, unless the session is closed by then.
   template <class F>
-  static void tell(const std::shared_ptr<ear>& self, F f) {
+  static void report(const std::shared_ptr<ear>& self, F f) {
     self->ctx.post(self->exec, [self, f = std::move(f)]() mutable {
       if (!self->closed) f(*self);
     });
@@ -96,7 +96,7 @@ struct ear {
     sink.closed(e);
   }
 
-  // Gives the sink what is held, until it is full.
+  // Delivers held messages to the sink until it is full.
   void hand_over(const std::weak_ptr<connection>& from, asio::io_context& io);
 
   const ry::context& ctx;
@@ -202,7 +202,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   void failure(ry_status st, std::string what) {
     if (failed_) return;
     failed_ = true;
-    ear::tell(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
+    ear::report(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
       if (ear.paused || !ear.held.empty())
         ear.held_end = e;
       else
@@ -246,7 +246,7 @@ class connection_over final : public connection, public std::enable_shared_from_
     auto& tls = ws_.next_layer();
     error_code literal;
     (void)asio::ip::make_address(to_.host, literal);
-    // Names are told to the server, addresses are not (RFC 6066).
+    // The server name indication contains names, not addresses (RFC 6066).
     if (literal && SSL_set_tlsext_host_name(tls.native_handle(), to_.host.c_str()) != 1) {
       return fail(RY_UNAVAILABLE, "TLS cannot be used with the name " + to_.host);
     }
@@ -282,8 +282,8 @@ class connection_over final : public connection, public std::enable_shared_from_
     read();
     watch();
   }
-  // After a violation Beast says good-bye and waits for the end of the other side, which may never come: nothing more
-  // is taken from it, by which read() ends and tells why. One that sends on without end is given up.
+  // After a protocol violation Beast sends a close frame and waits for the peer's, which may never come: no more data
+  // is read, so that read() ends with the error. A peer that keeps sending is disconnected.
   void watch() {
     timer_.expires_after(watch_every);
     timer_.async_wait([self = this->shared_from_this()](error_code ec) {
@@ -317,7 +317,7 @@ class connection_over final : public connection, public std::enable_shared_from_
     if (ec) return;  // the reader learns why
     const auto token = unsent_.front().token;
     unsent_.pop_front();
-    ear::tell(ear_, [token](auto& ear) {
+    ear::report(ear_, [token](auto& ear) {
       if (ear.sent.erase(token) != 0) ear.sink.sent(token);
     });
     write();
@@ -340,14 +340,14 @@ class connection_over final : public connection, public std::enable_shared_from_
       return fail(RY_RESOURCE_EXHAUSTED, "a message is larger than " + std::to_string(max_message_) + " bytes");
     }
     if (ec == asio::error::eof || ec == asio::error::connection_reset || ec == ssl::error::stream_truncated) {
-      if (shut_) return violated();  // cut by watch(): TLS does not tell what was before
+      if (shut_) return violated();  // cut by watch(): TLS does not report earlier data
       return fail(RY_UNAVAILABLE, "the connection broke");
     }
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
     ++unread_;
-    ear::tell(ear_, [text = beast::buffers_to_string(in_.data()),
-                     self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& ear) mutable {
+    ear::report(ear_, [text = beast::buffers_to_string(in_.data()),
+                       self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& ear) mutable {
       ear.held.push_back(std::move(text));
       ear.hand_over(self, io);
     });
@@ -406,7 +406,7 @@ void session::finish(std::uint64_t token, std::int32_t) noexcept {
 void session::resume() noexcept {
   ear_->paused = false;
   (void)ry::guard(
-      [&] { ear::tell(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); }); });
+      [&] { ear::report(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); }); });
 }
 void session::close() noexcept {
   ear_->closed = true;

@@ -1,9 +1,9 @@
 // One MCP server behind a WebSocket (RFC 6455), over TLS where the address says wss: each text message is
 // one JSON text, subprotocol "mcp".
 //
-// Bytes are moved by Asio and Beast on one thread of the module's own; the module carries them inside,
-// and nothing of them is seen outside. A session passes between that thread and the executor of its
-// opener by posts in either direction: neither touches what is the other's.
+// Asio and Beast do the I/O on one thread of the module. They are linked statically, and their symbols
+// are hidden. That thread and the executor of the session's opener communicate by posts: neither accesses
+// the other's members.
 #pragma once
 
 #include <ry/ry.hpp>
@@ -30,7 +30,7 @@ class mover {
   // ca_file: certificates of authorities that are believed beside those of this machine; may be empty.
   // Throws when they cannot be read.
   void start(const std::string& ca_file);
-  void stop();  // breaks what is left off, and joins
+  void stop();  // aborts the remaining sessions, and joins
   boost::asio::io_context& io() noexcept { return io_; }
   boost::asio::ssl::context& tls() noexcept { return tls_; }
 
@@ -41,7 +41,7 @@ class mover {
 };
 
 class connection;
-struct ear;  // of a sink; outlives its session while posts are under way
+struct ear;  // of a sink; outlives its session while posts are pending
 
 // The opener's end; on the opener's executor.
 class session final : public ry::mcp::session {

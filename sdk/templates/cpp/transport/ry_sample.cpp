@@ -74,7 +74,7 @@ class driver {
         c.fields.emplace_back(field, text);
       }
     }
-    // What the literal form tells already; names are looked up, and checked, when it connects.
+    // Checks the literal form; names are resolved and checked when it connects.
     const bool free = t.operators_own() || ctx_.fact("deployment.mode") == "local";
     const bool v6 = to->host.find(':') != std::string::npos;
     const auto literal = "http://" + (v6 ? "[" + to->host + "]" : to->host) + "/";

@@ -1,6 +1,6 @@
 //! One MCP server behind a Unix socket: one JSON text a line. Two threads of a session block on its
-//! socket, one reading, one writing; what they learn goes to the executor of its opener, because the sink is
-//! called there only. A session is shared by them, its opener and posts under way.
+//! socket, one reading, one writing; they post events to the executor of its opener, because the sink may only
+//! be called there. A session is shared by them, its opener and pending posts.
 use crate::ry_sys::*;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const MOST_UNSENT: usize = 64; // messages that wait to be written
 const MOST_UNREAD: usize = 1 << 20; // bytes that wait for the executor
-const LAST_WORDS: Duration = Duration::from_secs(1); // for what was sent before a close
+const LAST_WORDS: Duration = Duration::from_secs(1); // for messages that were sent before close()
 
 /// What sessions need of the host.
 pub struct Host {
@@ -57,11 +57,11 @@ struct State {
     events: VecDeque<Event>,
     unread: usize,
     unsent: VecDeque<(u64, Vec<u8>)>,
-    tokens: Vec<u64>, // sent and not told yet
+    tokens: Vec<u64>, // sent and not reported yet
     posted: bool,
     paused: bool,
     closed: bool, // by the opener
-    over: bool,   // Closed is among the events, or told
+    over: bool,   // Closed is among the events, or was reported
 }
 
 pub struct Session {

@@ -14,7 +14,7 @@ pub fn member(object: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The string at the beginning, and what follows it.
+/// The string at the beginning, and the rest.
 fn string(s: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = s.strip_prefix('"')?.char_indices();
@@ -45,7 +45,7 @@ fn string(s: &str) -> Option<(String, &str)> {
     None
 }
 
-/// What follows the value at the beginning.
+/// The rest after the value at the beginning.
 fn after_value(mut s: &str) -> Option<&str> {
     let mut depth = 0;
     loop {

@@ -23,15 +23,15 @@ namespace ry::module {
 using steady_time = std::chrono::steady_clock::time_point;
 
 // Threads: the thread that changes modules; health() and host() [any].
-class generation {
+class module_instance {
  public:
   // Loads the library and checks its descriptor against the section's manifest and this host. Throws
   // std::runtime_error with a sentence.
-  generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
-             std::uint32_t host_minor);
-  ~generation();
+  module_instance(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
+                  std::uint32_t host_minor);
+  ~module_instance();
 
-  const module_manifest& facts() const noexcept { return facts_; }
+  const module_manifest& manifest() const noexcept { return manifest_; }
   std::string_view config_schema() const noexcept { return core::sv(descriptor_->config_schema_json); }
   ry_host* host() const noexcept { return host_.get(); }
   const registration& registered() const noexcept { return registered_; }
@@ -59,14 +59,14 @@ class generation {
 
   // Announces one of this module's drivers to `owner`, or withdraws it and waits. withdraw() returns false if the
   // owner still uses the driver.
-  void announce(const driver& d, generation& owner, const point& p);
-  bool withdraw(const driver& d, generation& owner, const point& p, steady_time deadline);
+  void announce(const driver& d, module_instance& owner, const point& p);
+  bool withdraw(const driver& d, module_instance& owner, const point& p, steady_time deadline);
   // Withdraws without waiting: the owner completes it once it no longer uses the driver. The completion lives as long
   // as `owner`.
-  lifecycle_completion& take_back(const driver& d, generation& owner, const point& p);
+  lifecycle_completion& take_back(const driver& d, module_instance& owner, const point& p);
   // Gives `owner` this module's driver as the successor of one with the same name; the completion is the old
   // driver's. For points that have `replaced`.
-  lifecycle_completion& replace(const driver& d, generation& owner, const point& p);
+  lifecycle_completion& replace(const driver& d, module_instance& owner, const point& p);
 
   library& code() noexcept { return code_; }
 
@@ -78,11 +78,11 @@ class generation {
   // was not made or did not return.
   bool call(const char* what, std::chrono::milliseconds limit, std::function<void()> f);
   void give_up(const char* what);
-  std::string reason(ry_status status, std::string said, std::uint32_t strikes_before);
+  std::string reason(ry_status status, std::string said, std::uint32_t violations_before);
 
   library code_;
   const ry_module_v1* descriptor_ = nullptr;
-  module_manifest facts_;
+  module_manifest manifest_;
   std::unique_ptr<ry_host> host_;
   registration registered_;
   void* self_ = nullptr;

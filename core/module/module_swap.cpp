@@ -1,4 +1,4 @@
-#include "core/module/change.hpp"
+#include "core/module/module_swap.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -19,16 +19,16 @@ problem module_problem(const std::string& module, std::string message) {
 
 }  // namespace
 
-change::change(module_graph& now) : now_(now), next_(now) {}
+module_swap::module_swap(module_graph& now) : now_(now), next_(now) {}
 
-change::~change() {
+module_swap::~module_swap() {
   if (committed_) return;
   for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it)
     if (fresh(*it)) next_.end(*it, clock::now() + failed_start_time, unmapping::unmap);
   next_.reg.settle();
 }
 
-void change::renew(std::size_t i, const module_spec& spec, report& out) {
+void module_swap::renew(std::size_t i, const module_spec& spec, report& out) {
   next_.look(spec, out);
   const std::size_t made = next_.entries.size() - 1;
   if (i != made) {
@@ -38,67 +38,68 @@ void change::renew(std::size_t i, const module_spec& spec, report& out) {
   affected_.insert(i);
 }
 
-void change::apply(const module_change& wanted, report& out) {
+void module_swap::apply(const module_change& wanted, report& out) {
   const auto& name = wanted.name;
   std::size_t i = 0;
-  while (i < now_.entries.size() && now_.entries[i].facts.name != name) ++i;
+  while (i < now_.entries.size() && now_.entries[i].manifest.name != name) ++i;
   const bool known = i < now_.entries.size();
   const bool lives = known && now_.entries[i].present();
   if (wanted.spec.used == module_spec::use::disabled && !lives) {
     out.problems.push_back(module_problem(name, "module \"" + name + "\" is not running."));
     return;
   }
-  if (lives && (now_.entries[i].facts.flags & RY_MODULE_NO_RELOAD)) {
-    out.problems.push_back(module_problem(name, "module \"" + name +
-                                             "\" cannot be changed while the server runs, as it says itself; restart "
-                                             "the server instead."));
+  if (lives && (now_.entries[i].manifest.flags & RY_MODULE_NO_RELOAD)) {
+    out.problems.push_back(
+        module_problem(name, "module \"" + name +
+                                 "\" cannot be changed while the server runs, as it says itself; restart "
+                                 "the server instead."));
     return;
   }
   renew(i, wanted.spec, out);
-  if (const auto& found = next_.entries[i].facts.name; found != name && out.problems.empty())
+  if (const auto& found = next_.entries[i].manifest.name; found != name && out.problems.empty())
     out.problems.push_back(module_problem(name, "the file \"" + wanted.spec.file.filename().string() +
-                                             "\" holds the module \"" + found + "\", not \"" + name + "\"."));
+                                                    "\" holds the module \"" + found + "\", not \"" + name + "\"."));
 }
 
 // Swaps all modules that use what an affected module provides or will provide, because their leases and drivers
 // belong to the instance that leaves.
-void change::spread(report& out) {
+void module_swap::spread(report& out) {
   std::set<std::string> ids;
   const auto add = [&](std::size_t i) {
     if (i < now_.entries.size() && now_.entries[i].present())
-      ids.insert(now_.entries[i].facts.provides.begin(), now_.entries[i].facts.provides.end());
-    ids.insert(next_.entries[i].facts.provides.begin(), next_.entries[i].facts.provides.end());
+      ids.insert(now_.entries[i].manifest.provides.begin(), now_.entries[i].manifest.provides.end());
+    ids.insert(next_.entries[i].manifest.provides.begin(), next_.entries[i].manifest.provides.end());
   };
   for (const std::size_t i : affected_) add(i);
   for (const std::size_t i : now_.order) {  // providers come before users, so one pass suffices
     if (affected_.contains(i) || !now_.entries[i].present()) continue;
-    if (!needs_any(now_.entries[i].facts, ids)) continue;
-    apply({now_.entries[i].facts.name, now_.entries[i].spec}, out);
+    if (!needs_any(now_.entries[i].manifest, ids)) continue;
+    apply({now_.entries[i].manifest.name, now_.entries[i].spec}, out);
     if (!affected_.contains(i)) return;
     add(i);
   }
 }
 
 // Replaces the graph's error, which would advise to enable the module that the operator wants to disable.
-void change::name_dependents(const swap_request& request, report& out) const {
+void module_swap::name_dependents(const swap_request& request, report& out) const {
   for (const auto& wanted : request.modules) {
     if (wanted.spec.used != module_spec::use::disabled) continue;
     std::string users;
     for (const auto& [user, providers] : now_.required) {
       if (next_.entries[user].state == module_state::disabled) continue;
-      const auto is_wanted = [&](std::size_t i) { return now_.entries[i].facts.name == wanted.name; };
+      const auto is_wanted = [&](std::size_t i) { return now_.entries[i].manifest.name == wanted.name; };
       if (std::any_of(providers.begin(), providers.end(), is_wanted))
-        users += (users.empty() ? "" : ", ") + now_.entries[user].facts.name;
+        users += (users.empty() ? "" : ", ") + now_.entries[user].manifest.name;
     }
     if (users.empty()) continue;
     out.problems = {module_problem(wanted.name, "module \"" + wanted.name +
-                                             "\" cannot be disabled, because these modules need it: " + users +
-                                             ". Disable them first.")};
+                                                    "\" cannot be disabled, because these modules need it: " + users +
+                                                    ". Disable them first.")};
     return;
   }
 }
 
-report change::prepare(const swap_request& request) {
+report module_swap::stage(const swap_request& request) {
   report out;
   for (const auto& wanted : request.modules) {
     apply(wanted, out);
@@ -122,7 +123,7 @@ report change::prepare(const swap_request& request) {
   if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);
   if (out.problems.empty())
     for (const auto& no : next_.validation_errors())
-      out.problems.push_back(module_problem(next_.entries[no.node].facts.name, no.message));
+      out.problems.push_back(module_problem(next_.entries[no.node].manifest.name, no.message));
   if (!out.problems.empty()) return out;
   std::vector<std::size_t> made;
   for (const std::size_t i : next_.order)
@@ -132,16 +133,16 @@ report change::prepare(const swap_request& request) {
   return out;
 }
 
-std::vector<module_migrations> change::migrations() const {
+std::vector<module_migrations> module_swap::migrations() const {
   std::vector<module_migrations> out;
   for (const std::size_t i : next_.order)
     if (fresh(i) && !next_.entries[i].gen->registered().migrations.empty())
-      out.push_back({next_.entries[i].facts.name, next_.entries[i].gen->registered().migrations,
+      out.push_back({next_.entries[i].manifest.name, next_.entries[i].gen->registered().migrations,
                      next_.entries[i].spec.allow_newer_schema});
   return out;
 }
 
-std::vector<job_kind> change::jobs() const {
+std::vector<job_kind> module_swap::jobs() const {
   std::vector<job_kind> out;
   for (const std::size_t i : next_.order)
     if (fresh(i))
@@ -149,7 +150,7 @@ std::vector<job_kind> change::jobs() const {
   return out;
 }
 
-report change::start() {
+report module_swap::start() {
   report out;
   for (const std::size_t i : next_.order) {
     if (!fresh(i)) continue;
@@ -159,7 +160,7 @@ report change::start() {
   return out;
 }
 
-bool change::missed_schema() const {
+bool module_swap::missed_schema() const {
   return std::any_of(affected_.begin(), affected_.end(), [&](std::size_t i) {
     const module_entry& e = next_.entries[i];
     return (e.gen ? e.gen->host()->schema_misses.load() : e.schema_misses) > 0;
@@ -167,8 +168,8 @@ bool change::missed_schema() const {
 }
 
 // Hands drivers to owners that stay; new owners got them before they started.
-void change::hand_over_drivers(std::size_t i, clock::time_point deadline) {
-  generation& mine = *next_.entries[i].gen;
+void module_swap::hand_over_drivers(std::size_t i, clock::time_point deadline) {
+  module_instance& mine = *next_.entries[i].gen;
   for (const auto& d : mine.registered().drivers)
     for (const std::size_t o : next_.order) {
       if (affected_.contains(o) || !next_.entries[o].present()) continue;
@@ -195,7 +196,7 @@ void change::hand_over_drivers(std::size_t i, clock::time_point deadline) {
     }
 }
 
-void change::commit(clock::time_point deadline) {
+void module_swap::commit(clock::time_point deadline) {
   for (const std::size_t i : next_.order)
     if (fresh(i)) hand_over_drivers(i, deadline);
   next_.reg.settle();
@@ -212,30 +213,30 @@ void change::commit(clock::time_point deadline) {
     if (affected_.contains(i) && now_.entries[i].present()) now_.announce_to_host(i);
 }
 
-std::vector<ry_host*> change::leaving() const {
+std::vector<ry_host*> module_swap::leaving() const {
   std::vector<ry_host*> out;
   for (const std::size_t i : next_.order)
     if (fresh(i)) out.push_back(next_.entries[i].gen->host());
   return out;
 }
 
-std::vector<module_end> change::end_leaving(clock::time_point deadline) {
+std::vector<module_end> module_swap::end_leaving(clock::time_point deadline) {
   std::vector<module_end> out;
   for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it) {
     const std::size_t i = *it;
     if (!fresh(i)) continue;
     module_entry& e = next_.entries[i];
     module_end end;
-    end.module = e.facts.name;
-    end.version = e.facts.version;
-    end.generation = e.gen->host()->generation;
+    end.module = e.manifest.name;
+    end.version = e.manifest.version;
+    end.instance = e.gen->host()->instance;
     const bool unmapped = next_.end(i, deadline, unmapping::unmap);
     if (e.state == module_state::retired) {
       end.how = module_end::outcome::retired;
       end.why = e.reason;
     } else {
       end.how = unmapped ? module_end::outcome::unloaded : module_end::outcome::still_mapped;
-      if (!unmapped) end.why = why_mapped(e.facts);
+      if (!unmapped) end.why = why_mapped(e.manifest);
     }
     out.push_back(std::move(end));
   }

@@ -16,25 +16,31 @@
 
 namespace ry::module {
 
-class change {
+class module_swap {
  public:
   using clock = std::chrono::steady_clock;
 
   // `now` is the current module graph; commit() replaces it with the new one.
-  explicit change(module_graph& now);
+  explicit module_swap(module_graph& now);
   // Ends the new instances unless they were committed.
-  ~change();
-  change(const change&) = delete;
-  change& operator=(const change&) = delete;
+  ~module_swap();
+  module_swap(const module_swap&) = delete;
+  module_swap& operator=(const module_swap&) = delete;
 
-  // See module_set. If a report contains a problem, destroy this object.
-  report prepare(const swap_request& request);
+  // Creates the new instances beside the old ones: load, settings, create, validate. Modules that use what a swapped
+  // module provides get new instances too. If this report or that of start() contains a problem, destroy this object.
+  report stage(const swap_request& request);
+  // Registrations of the new instances. After stage().
   std::vector<module_migrations> migrations() const;
   std::vector<job_kind> jobs() const;
+  // Starts the new instances. After stage() and the migrations.
   report start();
   // Whether a statement of a new module failed because an object is missing in the schema.
   bool missed_schema() const;
+  // Switches to the new instances, their services and drivers. Waits until the deadline for owners of extension
+  // points that cannot use a driver and its successor at the same time.
   void commit(clock::time_point deadline);
+  // After commit(): the old instances that still live, and their end. Stop routing requests to them first.
   std::vector<ry_host*> leaving() const;
   std::vector<module_end> end_leaving(clock::time_point deadline);
 

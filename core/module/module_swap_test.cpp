@@ -1,4 +1,4 @@
-#include "core/module/change.hpp"
+#include "core/module/module_swap.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct module_change_test : module_set_test {
+struct module_swap_test : module_set_test {
   void running(std::initializer_list<const char*> names) {
     ASSERT_EQ(prepared(specs(names)), "");
     ASSERT_EQ(set.start().text(), "");
@@ -30,34 +30,41 @@ struct module_change_test : module_set_test {
   }
   // Stages, starts and commits a swap; returns the error sentences.
   std::string changed(const swap_request& request) {
-    auto text = set.stage(request).text();
-    if (text.empty()) text = set.start_staged().text();
-    if (text.empty()) set.commit(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    swap = set.begin_swap();
+    auto text = swap->stage(request).text();
+    if (text.empty()) text = swap->start().text();
+    if (text.empty())
+      swap->commit(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    else
+      swap.reset();
     return text;
   }
-  std::vector<module_end> left() { return set.end_leaving(std::chrono::steady_clock::now() + std::chrono::seconds(3)); }
+  std::vector<module_end> left() {
+    return swap->end_leaving(std::chrono::steady_clock::now() + std::chrono::seconds(3));
+  }
+  std::unique_ptr<ry::module::module_swap> swap;  // the latest one
   std::string only_route() { return set.routes().size() == 1 ? set.routes()[0].pattern : "not one"; }
 };
 
-TEST_F(module_change_test, the_new_generation_stands_before_the_old_one_leaves) {
+TEST_F(module_swap_test, the_new_generation_stands_before_the_old_one_leaves) {
   running({"plain"});
-  const auto before = described("plain").generation;
+  const auto before = described("plain").instance;
   EXPECT_EQ(changed(to("plain", "plain_next")), "");
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
   EXPECT_EQ(only_route(), "/plain_next");
-  EXPECT_GT(described("plain").generation, before);
-  ASSERT_THAT(set.leaving(), SizeIs(1));
-  EXPECT_EQ(set.leaving()[0]->generation, before);
+  EXPECT_GT(described("plain").instance, before);
+  ASSERT_THAT(swap->leaving(), SizeIs(1));
+  EXPECT_EQ(swap->leaving()[0]->instance, before);
   const auto ends = left();
   EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy"));
   ASSERT_THAT(ends, SizeIs(1));
   EXPECT_EQ(ends[0].module, "plain");
-  EXPECT_EQ(ends[0].generation, before);
+  EXPECT_EQ(ends[0].instance, before);
   stop();
   EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy"));
 }
 
-TEST_F(module_change_test, what_left_is_unmapped) {
+TEST_F(module_swap_test, what_left_is_unmapped) {
   running({"plain"});
   EXPECT_EQ(changed(to("plain", "plain")), "");
   left();  // drop the first instance, whose file other tests may have kept mapped
@@ -72,7 +79,7 @@ TEST_F(module_change_test, what_left_is_unmapped) {
 #endif
 }
 
-TEST_F(module_change_test, whoever_uses_a_service_follows_its_provider) {
+TEST_F(module_swap_test, whoever_uses_a_service_follows_its_provider) {
   running({"user", "provider", "plain"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "provider start", "user start", "user leased"));
@@ -83,9 +90,9 @@ TEST_F(module_change_test, whoever_uses_a_service_follows_its_provider) {
   EXPECT_EQ(described("plain").state, module_state::started);
 }
 
-TEST_F(module_change_test, what_fails_changes_nothing) {
+TEST_F(module_swap_test, what_fails_changes_nothing) {
   running({"plain", "other"});
-  const auto before = described("plain").generation;
+  const auto before = described("plain").instance;
   EXPECT_THAT(changed(to("plain", "plain_broken")), HasSubstr("failed in create: no luck"));
   EXPECT_THAT(trace(), ElementsAre("plain create"));
   EXPECT_THAT(changed(to("plain", "plain_faulty")), HasSubstr("plain.colour is no colour; plain.size[1] is odd"));
@@ -97,29 +104,29 @@ TEST_F(module_change_test, what_fails_changes_nothing) {
   EXPECT_THAT(changed(to("plain", "other")), HasSubstr("holds the module \"other\", not \"plain\""));
   EXPECT_THAT(changed(to("plain", "wrong_magic")), HasSubstr("magic"));
   EXPECT_THAT(changed(to("nobody", "other", use::disabled)), HasSubstr("\"nobody\" is not running"));
-  EXPECT_EQ(described("plain").generation, before);
+  EXPECT_EQ(described("plain").instance, before);
   EXPECT_EQ(described("plain").state, module_state::started);
   EXPECT_EQ(set.routes().size(), 2u);
 }
 
-TEST_F(module_change_test, a_module_that_says_so_is_left_alone) {
+TEST_F(module_swap_test, a_module_that_says_so_is_left_alone) {
   running({"fixed"});
   EXPECT_THAT(changed(to("fixed", "fixed")), HasSubstr("cannot be changed while the server runs"));
   EXPECT_THAT(trace(), IsEmpty());
 }
 
-TEST_F(module_change_test, nor_can_it_follow_another_one_or_be_taken_out) {
+TEST_F(module_swap_test, nor_can_it_follow_another_one_or_be_taken_out) {
   running({"provider", "fixed_user", "fixed"});
-  const auto before = described("provider").generation;
+  const auto before = described("provider").instance;
   EXPECT_THAT(changed(to("provider", "provider")),
               HasSubstr("module \"fixed_user\" cannot be changed while the server runs, as it says itself; restart"));
   EXPECT_THAT(changed(to("fixed", "fixed", use::disabled)), HasSubstr("cannot be changed while the server runs"));
   EXPECT_THAT(trace(), IsEmpty());
-  EXPECT_EQ(described("provider").generation, before);
+  EXPECT_EQ(described("provider").instance, before);
   EXPECT_EQ(described("fixed").state, module_state::started);
 }
 
-TEST_F(module_change_test, a_module_that_must_not_be_unmapped_ends_and_stays_mapped) {
+TEST_F(module_swap_test, a_module_that_must_not_be_unmapped_ends_and_stays_mapped) {
   running({"stays"});
   const auto* code = reinterpret_cast<const void*>(set.routes().at(0).handle);
   EXPECT_EQ(changed(to("stays", "stays")), "");
@@ -133,7 +140,7 @@ TEST_F(module_change_test, a_module_that_must_not_be_unmapped_ends_and_stays_map
   EXPECT_EQ(_dl_find_object(const_cast<void*>(code), &found), 0);
 }
 
-TEST_F(module_change_test, modules_come_and_go) {
+TEST_F(module_swap_test, modules_come_and_go) {
   running({"plain"});
   EXPECT_EQ(changed(to("other", "other")), "");
   EXPECT_THAT(left(), IsEmpty());
@@ -148,7 +155,7 @@ TEST_F(module_change_test, modules_come_and_go) {
   EXPECT_EQ(set.routes().size(), 2u);
 }
 
-TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
+TEST_F(module_swap_test, nobody_is_left_without_what_it_needs) {
   running({"user", "provider"});
   EXPECT_THAT(
       changed(to("provider", "provider", use::disabled)),
@@ -158,7 +165,7 @@ TEST_F(module_change_test, nobody_is_left_without_what_it_needs) {
   EXPECT_THAT(trace(), IsEmpty());
 }
 
-TEST_F(module_change_test, a_module_with_an_optional_need_learns_that_the_service_came_or_went) {
+TEST_F(module_swap_test, a_module_with_an_optional_need_learns_that_the_service_came_or_went) {
   running({"seeker"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "seeker create", "provider start", "seeker start"));
@@ -169,7 +176,7 @@ TEST_F(module_change_test, a_module_with_an_optional_need_learns_that_the_servic
   EXPECT_THAT(left(), SizeIs(2));
 }
 
-TEST_F(module_change_test, an_owner_that_can_takes_a_drivers_successor_in_one_step) {
+TEST_F(module_swap_test, an_owner_that_can_takes_a_drivers_successor_in_one_step) {
   running({"replacer", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
   EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "replacer driver replaced"));
@@ -180,7 +187,7 @@ TEST_F(module_change_test, an_owner_that_can_takes_a_drivers_successor_in_one_st
                                    "replacer destroy"));
 }
 
-TEST_F(module_change_test, an_owner_that_cannot_is_without_the_driver_for_a_moment) {
+TEST_F(module_swap_test, an_owner_that_cannot_is_without_the_driver_for_a_moment) {
   running({"owner", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
   EXPECT_THAT(trace(), ElementsAre("driver_a create", "driver_a start", "owner driver removed", "owner driver added"));
@@ -188,7 +195,7 @@ TEST_F(module_change_test, an_owner_that_cannot_is_without_the_driver_for_a_mome
   EXPECT_THAT(trace(), ElementsAre("driver_a stop", "driver_a destroy"));
 }
 
-TEST_F(module_change_test, drivers_follow_the_owner_of_their_point) {
+TEST_F(module_swap_test, drivers_follow_the_owner_of_their_point) {
   running({"owner", "driver_a"});
   EXPECT_EQ(changed(to("owner", "owner")), "");
   EXPECT_THAT(trace(),
@@ -198,10 +205,10 @@ TEST_F(module_change_test, drivers_follow_the_owner_of_their_point) {
               ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy", "owner stop", "owner destroy"));
 }
 
-TEST_F(module_change_test, a_driver_of_a_generation_that_leaves_may_be_in_use_for_long) {
+TEST_F(module_swap_test, a_driver_of_a_generation_that_leaves_may_be_in_use_for_long) {
   running({"owner_keeps", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
-  const auto ends = set.end_leaving(std::chrono::steady_clock::now());
+  const auto ends = swap->end_leaving(std::chrono::steady_clock::now());
   ASSERT_THAT(ends, SizeIs(1));
   EXPECT_EQ(ends[0].how, module_end::outcome::retired);
   EXPECT_THAT(ends[0].why, HasSubstr("still in use"));

@@ -1,4 +1,4 @@
-#include "core/module/generation.hpp"
+#include "core/module/module_instance.hpp"
 
 #include <ry/ext/settings_check.h>
 
@@ -43,43 +43,43 @@ class error_text {
 
 }  // namespace
 
-generation::generation(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
-                       std::uint32_t host_minor)
+module_instance::module_instance(runtime& rt, std::shared_ptr<const sealed_image> image, const module_manifest& section,
+                                 std::uint32_t host_minor)
     : code_(image), descriptor_(code_.descriptor()) {
   std::string no = refuse_descriptor(descriptor_, image->file().filename().string());
   if (no.empty()) {
-    facts_ = facts_of_descriptor(*descriptor_);
-    no = refuse_facts(facts_, host_minor);
+    manifest_ = manifest_of_descriptor(*descriptor_);
+    no = refuse_manifest(manifest_, host_minor);
   }
-  if (no.empty()) no = refuse_mismatch(section, facts_);
+  if (no.empty()) no = refuse_mismatch(section, manifest_);
   if (!no.empty()) throw std::runtime_error(no);
-  host_ = std::make_unique<ry_host>(rt, facts_.name, rt.modules->next_generation());
-  host_->version = facts_.version;
+  host_ = std::make_unique<ry_host>(rt, manifest_.name, rt.modules->next_instance());
+  host_->version = manifest_.version;
   code_.belongs_to(host_.get());
 }
 
-generation::~generation() {
+module_instance::~module_instance() {
   for (const auto& c : completions_) c->forget_module();
   if (host_) host_->rt.modules->forget_drivers(host_.get());
   code_.belongs_to(nullptr);
 }
 
-bool generation::call(const char* what, std::chrono::milliseconds limit, std::function<void()> f) {
+bool module_instance::call(const char* what, std::chrono::milliseconds limit, std::function<void()> f) {
   if (hung_) return false;
   if (host_->rt.modules->lifecycle.begin(std::move(f))->wait_until(clock::now() + limit)) return true;
   give_up(what);
   return false;
 }
 
-void generation::give_up(const char* what) {
+void module_instance::give_up(const char* what) {
   hung_ = what;
   host_->rt.modules->lifecycle.give_up();
   report_violation(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
 }
 
-std::string generation::create(const std::string& config_json) {
+std::string module_instance::create(const std::string& config_json) {
   std::vector<std::string> needs;
-  for (const auto& n : facts_.needs) needs.push_back(n.id);
+  for (const auto& n : manifest_.needs) needs.push_back(n.id);
   auto& modules = *host_->rt.modules;
   modules.admit(host_.get(), std::move(needs));
   struct attempt {
@@ -91,9 +91,9 @@ std::string generation::create(const std::string& config_json) {
   };
   const auto made = std::make_shared<attempt>();
   made->config = config_json;
-  const auto strikes = host_->strikes.load();
+  const auto violations = host_->violations.load();
   const bool back = call("create", modules.limits.create, [this, made] {
-    ry_registrar* registrar = &made->registrar.emplace(host_.get(), facts_);
+    ry_registrar* registrar = &made->registrar.emplace(host_.get(), manifest_);
     made->status = invoke(host_.get(), "create", descriptor_->create, host_.get(), &get_interface, registrar,
                           core::view(made->config), &made->self, made->err.out());
   });
@@ -104,7 +104,7 @@ std::string generation::create(const std::string& config_json) {
     registered_ = std::move(made->registrar->staged);
     return {};
   }
-  if (why.empty()) why = reason(made->status, made->err.text(), strikes);
+  if (why.empty()) why = reason(made->status, made->err.text(), violations);
   // create() succeeded although the host rejected a registration, so the module must be destroyed properly.
   if (made->status == RY_OK)
     call("destroy", modules.limits.other,
@@ -113,13 +113,13 @@ std::string generation::create(const std::string& config_json) {
   return why;
 }
 
-std::vector<generation::setting_fault> generation::check_settings() {
+std::vector<module_instance::setting_fault> module_instance::check_settings() {
   auto found = std::make_shared<std::vector<setting_fault>>();
   for (const auto& d : registered_.drivers) {
     if (d.point != RY_SETTINGS_CHECK_1) continue;
     const auto* table = static_cast<const ry_settings_check_v1*>(d.table);
     if (table->struct_size < sizeof *table) continue;  // validation refuses the module for this
-    const auto strikes = host_->strikes.load();
+    const auto violations = host_->violations.load();
     const bool back = call("settings check", host_->rt.modules->limits.create, [this, found, table, self = d.self] {
       const ry_settings_sink sink{sizeof sink, 0, found.get(), [](void* ctx, ry_str key, ry_str message) noexcept {
                                     static_cast<std::vector<setting_fault>*>(ctx)->push_back(
@@ -128,39 +128,39 @@ std::vector<generation::setting_fault> generation::check_settings() {
       invoke(host_.get(), "settings check", table->check, self, &sink);
     });
     if (!back) return {{{}, "it did not come back from its settings check"}};
-    if (host_->strikes.load() == strikes) continue;
+    if (host_->violations.load() == violations) continue;
     std::lock_guard lock(host_->mutex);
-    found->push_back({{}, host_->last_strike});
+    found->push_back({{}, host_->last_violation});
   }
   return *found;
 }
 
-std::string generation::start() {
+std::string module_instance::start() {
   struct attempt {
     error_text err;
     ry_status status = RY_OK;
   };
-  const std::string module = "module \"" + facts_.name + "\"";
+  const std::string module = "module \"" + manifest_.name + "\"";
   const auto made = std::make_shared<attempt>();
-  const auto strikes = host_->strikes.load();
+  const auto violations = host_->violations.load();
   if (!call("start", host_->rt.modules->limits.start,
             [this, made] { made->status = invoke(host_.get(), "start", descriptor_->start, self_, made->err.out()); }))
     return module + " did not come back from its " + hung_ + ".";
   if (made->status != RY_OK)
-    return module + " failed in start: " + reason(made->status, made->err.text(), strikes) + ".";
+    return module + " failed in start: " + reason(made->status, made->err.text(), violations) + ".";
   for (const auto& s : registered_.services) host_->rt.modules->publish(s.id, host_.get(), s.table, s.self);
   return {};
 }
 
-std::string generation::reason(ry_status status, std::string said, std::uint32_t strikes_before) {
-  if (host_->strikes.load() != strikes_before) {
+std::string module_instance::reason(ry_status status, std::string said, std::uint32_t violations_before) {
+  if (host_->violations.load() != violations_before) {
     std::lock_guard lock(host_->mutex);
-    said = host_->last_strike;
+    said = host_->last_violation;
   }
   return said.empty() ? "it gave no reason, only status " + std::to_string(status) : said;
 }
 
-bool generation::stop(steady_time deadline) {
+bool module_instance::stop(steady_time deadline) {
   if (hung_) return false;
   lifecycle_completion& done = new_completion("stop");
   const auto begun = clock::now();
@@ -173,19 +173,19 @@ bool generation::stop(steady_time deadline) {
   const auto both = [&](clock::time_point until) { return done.wait_until(until) && back->wait_until(until); };
   // The module may be waiting for its own timers: cancel them after three quarters of the time.
   if (both(deadline - left / 4)) return true;
-  host_->rt.modules->sleeps.cancel_all(host_.get());
+  host_->rt.modules->timers.cancel_all(host_.get());
   if (both(deadline)) return true;
   if (back->wait_until(begun + host_->rt.modules->limits.other)) return done.is_complete();
   give_up("stop");
   return false;
 }
 
-bool generation::quiesce(steady_time deadline) {
+bool module_instance::quiesce(steady_time deadline) {
   if (hung_) return false;
   host_->rt.modules->withdraw(host_.get());
   for (;;) {
     // In each round, because a woken module may start new timers.
-    host_->rt.modules->sleeps.cancel_all(host_.get());
+    host_->rt.modules->timers.cancel_all(host_.get());
     // A loop may still be returning from the module's code after the last hold was released.
     if (host_->outstanding.load(std::memory_order_acquire) == 0 && pass_all_loops(deadline) &&
         host_->outstanding.load(std::memory_order_acquire) == 0)
@@ -195,7 +195,7 @@ bool generation::quiesce(steady_time deadline) {
   }
 }
 
-bool generation::pass_all_loops(steady_time deadline) {
+bool module_instance::pass_all_loops(steady_time deadline) {
   auto* loops = host_->rt.loops;
   if (!loops) return true;
   bool& hang = host_->rt.modules->loops_hang;
@@ -210,7 +210,7 @@ bool generation::pass_all_loops(steady_time deadline) {
   return true;
 }
 
-bool generation::destroy() {
+bool module_instance::destroy() {
   auto& modules = *host_->rt.modules;
   if (!call("destroy", modules.limits.other, [this] { invoke(host_.get(), "destroy", descriptor_->destroy, self_); }))
     return false;
@@ -220,25 +220,25 @@ bool generation::destroy() {
   return true;
 }
 
-ry_status generation::health(std::string& message) const {
+ry_status module_instance::health(std::string& message) const {
   error_text err;
   const ry_status st = invoke(host_.get(), "health", descriptor_->health, self_, err.out());
   message = err.text();
   return st;
 }
 
-void generation::announce(const driver& d, generation& owner, const point& p) {
+void module_instance::announce(const driver& d, module_instance& owner, const point& p) {
   host_->rt.modules->note_driver(owner.host(), d.point, d.name, host_.get());
   owner.call("driver added", host_->rt.modules->limits.other, [&owner, d, p] {
     invoke(owner.host(), "driver added", p.added, p.ctx, core::view(d.name), d.table, d.self);
   });
 }
 
-bool generation::withdraw(const driver& d, generation& owner, const point& p, steady_time deadline) {
+bool module_instance::withdraw(const driver& d, module_instance& owner, const point& p, steady_time deadline) {
   return take_back(d, owner, p).wait_until(deadline);
 }
 
-lifecycle_completion& generation::take_back(const driver& d, generation& owner, const point& p) {
+lifecycle_completion& module_instance::take_back(const driver& d, module_instance& owner, const point& p) {
   lifecycle_completion& done = owner.new_completion("driver removed");
   owner.call("driver removed", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
     invoke(owner.host(), "driver removed", p.removed, p.ctx, core::view(d.name), finished);
@@ -246,7 +246,7 @@ lifecycle_completion& generation::take_back(const driver& d, generation& owner, 
   return done;
 }
 
-lifecycle_completion& generation::replace(const driver& d, generation& owner, const point& p) {
+lifecycle_completion& module_instance::replace(const driver& d, module_instance& owner, const point& p) {
   host_->rt.modules->note_driver(owner.host(), d.point, d.name, host_.get());
   lifecycle_completion& done = owner.new_completion("driver replaced");
   owner.call("driver replaced", host_->rt.modules->limits.other, [&owner, d, p, finished = done.done()] {
@@ -255,7 +255,7 @@ lifecycle_completion& generation::replace(const driver& d, generation& owner, co
   return done;
 }
 
-lifecycle_completion& generation::new_completion(const char* call) {
+lifecycle_completion& module_instance::new_completion(const char* call) {
   auto& made = completions_.emplace_back(std::make_shared<lifecycle_completion>(host_.get(), call));
   host_->rt.modules->retire(made);  // the module may call it after this object is gone
   return *made;
