@@ -16,19 +16,19 @@ std::string usage_json(const token_usage& u) {
 }
 
 void append_notice(live_run& run, std::string_view code, std::string_view message) {
-  run.buffer.append("notice").text("code", code).text("message", message);
+  run.events.buffer.append("notice").text("code", code).text("message", message);
 }
 
 void bill(live_run& run, const token_usage& usage, std::int64_t micro) {
-  run.usage += usage;
-  run.unbilled.usage += usage;
-  run.charged_micro += micro;
-  run.unbilled.micro += micro;
+  run.progress.usage += usage;
+  run.progress.unbilled.usage += usage;
+  run.progress.charged_micro += micro;
+  run.progress.unbilled.micro += micro;
 }
 
 void warn_of_budget(live_run& run) {
-  if (!warns(run.spending, run.charged_micro, run.unbilled.micro)) return;
-  run.buffer.append("error")
+  if (!warns(run.progress.spending, run.progress.charged_micro, run.progress.unbilled.micro)) return;
+  run.events.buffer.append("error")
       .text("message", "The run's budget is used up; it goes on")
       .text("error_code", "BUDGET_EXCEEDED")
       .boolean("recoverable", true);
@@ -37,10 +37,10 @@ void warn_of_budget(live_run& run) {
 budget_verdict may_spend(const module_context& p, const live_run& run, spending_step step) {
   const std::vector<std::string> chain = p.config.chain(run.who.model);
   money m;
-  if (run.balance_micro) m.balance_micro = *run.balance_micro - run.unbilled.micro;
-  m.priced = !p.config.price_of(chain[std::min(run.answering, chain.size() - 1)]).free();
-  m.charged_micro = run.charged_micro;
-  m.spending = run.spending;
+  if (run.progress.balance_micro) m.balance_micro = *run.progress.balance_micro - run.progress.unbilled.micro;
+  m.priced = !p.config.price_of(chain[std::min(run.progress.answering, chain.size() - 1)]).free();
+  m.charged_micro = run.progress.charged_micro;
+  m.spending = run.progress.spending;
   return may_spend(m, step);
 }
 
@@ -48,21 +48,21 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
   const auto kept = std::make_shared<step_record>(std::move(what));
   step_record& record = *kept;
   const ry::trace mine = ry::trace::current(p.ctx);
-  while (run->buffer.in_flight()) {
-    if (run->why() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
-    (void)co_await run->log_moved.wait();
+  while (run->events.buffer.in_flight()) {
+    if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
+    (void)co_await run->events.log_moved.wait();
     mine.enter();
   }
-  const event_buffer::range text = run->buffer.take();
+  const event_buffer::range text = run->events.buffer.take();
   record.events.add(text.wire, text.from, text.to);
   const bool terminal = record.status.has_value();
-  record.step = run->step;
-  record.queue_wait_ms = run->queue_wait_ms;
-  record.first_token_ms = run->first_token_ms;
+  record.step = run->progress.step;
+  record.queue_wait_ms = run->progress.queue_wait_ms;
+  record.first_token_ms = run->progress.first_token_ms;
   record.reserve_to = static_cast<std::int64_t>(text.to) + (terminal ? 0 : reserve_window);
-  record.usage = run->unbilled.usage;
-  record.charge_micro = run->unbilled.micro;
-  run->unbilled = {};
+  record.usage = run->progress.unbilled.usage;
+  record.charge_micro = run->progress.unbilled.micro;
+  run->progress.unbilled = {};
   if (record.charge_ref.empty()) {
     // Interrupted attempts without a successor.
     record.charge_ref = run->who.run.to_string() + ":cut:" + std::to_string(text.to);
@@ -73,21 +73,21 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
     ry::result<step_result> done = co_await p.checkpoints.write(std::move(step), run->exec);
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
-      if (done->balance_micro) run->balance_micro = done->balance_micro;
+      if (done->balance_micro) run->progress.balance_micro = done->balance_micro;
       if (done->jobs_ready) p.ctx.jobs().wake("runs");
-      run->buffer.reserve(static_cast<std::uint64_t>(record.reserve_to));
-      run->buffer.release();
-      run->deliver();
-      run->buffer.done(text.from, text.to);
+      run->events.buffer.reserve(static_cast<std::uint64_t>(record.reserve_to));
+      run->events.buffer.release();
+      run->events.deliver();
+      run->events.buffer.done(text.from, text.to);
       (void)p.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
       co_return stored::yes;
     }
-    if (done.error().is("jobs.fence_lost") || run->why() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
+    if (done.error().is("jobs.fence_lost") || run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     if (!is_transient(done.error())) {
       // A permanent error. The end of the run must still charge this amount.
-      run->unbilled.usage = record.usage;
-      run->unbilled.micro = record.charge_micro;
-      run->buffer.drop_held();
+      run->progress.unbilled.usage = record.usage;
+      run->progress.unbilled.micro = record.charge_micro;
+      run->events.buffer.drop_held();
       done.value();  // throws
     }
     p.ctx.log_error("a step could not be written", done.error());

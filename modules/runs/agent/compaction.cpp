@@ -34,7 +34,7 @@ ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> 
     const ry_status begun = call.start(request);
     if (begun == RY_OK) co_await call.finished();
     out.usage += call.usage();
-    if (run->must_break()) {
+    if (run->stop.must_break()) {
       out.interrupted = true;
       out.charged = call.usage();
       co_return out;
@@ -57,7 +57,7 @@ ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> 
     const next_try next = after_failure(f);
     if (next.how != next_try::what::same_model) co_return out;
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);
-    if (run->must_break()) {
+    if (run->stop.must_break()) {
       out.interrupted = true;
       co_return out;
     }
@@ -75,8 +75,8 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
       out.how = fitted::end::interrupted;
       co_return out;
     }
-    if (estimate_tokens(run->messages) <= room) co_return out;
-    std::vector<chat_message> messages = run->messages;
+    if (estimate_tokens(run->progress.messages) <= room) co_return out;
+    std::vector<chat_message> messages = run->progress.messages;
     if (shorten_old(messages, room) <= room) {
       out.shortened = std::move(messages);
       co_return out;
@@ -90,7 +90,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     const std::int64_t covers_to = messages[count - 1].position;
     if (covers_to == 0) {
       // This worker wrote the message and never read it back: its position in the thread is unknown.
-      run->messages_known = false;
+      run->progress.messages_known = false;
       continue;
     }
     const std::string text = transcript(messages, count, room);
@@ -102,9 +102,9 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
       co_return out;
     }
     step_record record;
-    run->buffer.hold();
-    run->buffer.append("context_compacted")
-        .integer("step", run->step + 1)
+    run->events.buffer.hold();
+    run->events.buffer.append("context_compacted")
+        .integer("step", run->progress.step + 1)
         .integer("messages", static_cast<std::int64_t>(count))
         .text("model", by.name)
         .json("usage", usage_json(made.usage))
@@ -118,7 +118,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     record.charge_ref = run->who.run.to_string() + ":summary:" + std::to_string(covers_to);
     record.charge_note =
         "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(by.name) + ",\"summary\":true}";
-    run->messages_known = false;
+    run->progress.messages_known = false;
     const stored kept = co_await persist(p, run, std::move(record));
     if (kept == stored::not_ours) {
       out.how = fitted::end::lost;

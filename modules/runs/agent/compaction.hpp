@@ -15,7 +15,7 @@ struct model_choice_in_use {
 
 struct fitted {
   enum class end { fits, interrupted, lost } how = end::fits;
-  std::optional<std::vector<chat_message>> shortened;  // replaces run->messages, which are loaded
+  std::optional<std::vector<chat_message>> shortened;  // replaces run->progress.messages, which are loaded
 };
 
 // room: tokens available for messages.

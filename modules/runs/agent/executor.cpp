@@ -39,7 +39,7 @@ run_outcome failed(std::string reason, const std::string& error, std::string cod
 // [{"at": ..., "step": 1, "text": "..."}], at in microseconds since 1970.
 std::string causes_json(const live_run& run) {
   std::string out = "[";
-  for (const live_run::failure_cause& c : run.causes) {
+  for (const run_progress::failure_cause& c : run.progress.causes) {
     if (out.size() > 1) out += ',';
     out += "{\"at_us\":" + std::to_string(c.at_us) + ",\"step\":" + std::to_string(c.step) +
            ",\"text\":" + json_string(c.text) + '}';
@@ -78,7 +78,7 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   }
   co_await context_.ctx.switch_to(run->exec);
   const auto heard = [ctx = &context_.ctx, run](std::int32_t why) {
-    ctx->post(run->exec, [run, why] { run->interrupt(why); });
+    ctx->post(run->exec, [run, why] { run->stop.interrupt(why); });
   };
   ry::cancel_callback listening(job.cancel(), heard);
   co_return co_await execute(run, job.crashes());
@@ -120,24 +120,25 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
   who.deadline_us = now - t.begun_ago_us + t.timeout_seconds * 1'000'000;
   const auto last = static_cast<std::uint64_t>(t.last_seq);
   auto run = std::make_shared<live_run>(context_.ctx, std::move(who), job.exec(), last, last + reserve_window);
-  run->step = t.step;
-  run->usage = t.usage;
-  run->charged_micro = t.charged_micro;
-  run->queue_wait_ms = t.queue_wait_ms;
-  run->first_token_ms = t.first_token_ms;
-  run->text_shown = t.text_shown;
-  run->taken_over = true;
-  run->had_worker = t.step > 0;
-  run->spending = t.spending;
-  run->balance_micro = t.balance_micro;
-  run->loops_known = false;
-  run->uploads_waiting = t.uploads_waiting;
-  if (t.last_seq > t.border_seq) run->open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
-  if (t.stop_requested) run->interrupt(RY_REASON_USER);
+  run->progress.step = t.step;
+  run->progress.usage = t.usage;
+  run->progress.charged_micro = t.charged_micro;
+  run->progress.queue_wait_ms = t.queue_wait_ms;
+  run->progress.first_token_ms = t.first_token_ms;
+  run->progress.text_shown = t.text_shown;
+  run->progress.taken_over = true;
+  run->progress.had_worker = t.step > 0;
+  run->progress.spending = t.spending;
+  run->progress.balance_micro = t.balance_micro;
+  run->progress.loops_known = false;
+  run->progress.uploads_waiting = t.uploads_waiting;
+  if (t.last_seq > t.border_seq)
+    run->progress.open_turn = {static_cast<std::uint64_t>(t.border_seq) + 1, last, t.attempts};
+  if (t.stop_requested) run->stop.interrupt(RY_REASON_USER);
   // A run that only waited in the queue had no worker before.
   if (job.crashes() != 0)
     context_.figures.taken_over.add("lease_lapsed");
-  else if (t.queue_wait_ms || run->open_turn.to != 0)
+  else if (t.queue_wait_ms || run->progress.open_turn.to != 0)
     context_.figures.taken_over.add("handed_over");
   context_.live.put(run);
   // Wakes the readers on this node that followed the run as if on another node.
@@ -148,12 +149,12 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
 ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) {
   event_log_writer& writer = context_.writers.of(run->exec);
   writer.enlist(run);
-  if (!run->queue_wait_ms) {
-    run->queue_wait_ms = run->age_ms();
-    context_.figures.queue_wait.observe(static_cast<double>(*run->queue_wait_ms) / 1e3);
+  if (!run->progress.queue_wait_ms) {
+    run->progress.queue_wait_ms = run->age_ms();
+    context_.figures.queue_wait.observe(static_cast<double>(*run->progress.queue_wait_ms) / 1e3);
   }
   step_state c;
-  if (crashes > static_cast<std::uint32_t>(context_.config.max_crashes) && run->why() == 0)
+  if (crashes > static_cast<std::uint32_t>(context_.config.max_crashes) && run->stop.reason() == 0)
     c.ends(failed("crashed", "The run crashed its worker too often", "RUN_CRASHED"));
   std::optional<ry::job_outcome> out;
   for (int tries = 0; !out; ++tries) {
@@ -172,7 +173,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
       out = ry::job_outcome::snooze(away_ms);
     } else if (tries == 0) {
       log_error(*run, "a run failed inside the server", *failure);
-      run->buffer.drop_held();
+      run->events.buffer.drop_held();
       c.ends(failed("crashed", "Internal server error", "INTERNAL"));
     } else {
       leave(run, "put_back");
@@ -180,7 +181,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
   }
   writer.dismiss(run);
-  tell_sources_of_end(context_, *run, run->final_status() != "running");
+  tell_sources_of_end(context_, *run, run->progress.final_status != "running");
   co_return std::move(*out);
 }
 
@@ -197,17 +198,18 @@ void executor::log_error(live_run& run, std::string_view what, const ry::error& 
 
 ry::task<void> executor::note_failure(run_ptr kept, const ending& how) const {
   const live_run& run = *kept;
-  context_.ctx.warn("a run failed", {{"run", run.who.run.to_string()},
-                                     {"account", run.who.account.to_string()},
-                                     {"thread", run.who.thread.to_string()},
-                                     {"model", run.who.model},
-                                     {"reason", how.reason},
-                                     {"error_code", how.error_code},
-                                     {"error", how.error},
-                                     {"cause", run.causes.empty() ? std::string() : run.causes.back().text},
-                                     {"steps", run.step},
-                                     {"ms", run.age_ms()}});
-  if (run.causes.empty()) co_return;
+  context_.ctx.warn("a run failed",
+                    {{"run", run.who.run.to_string()},
+                     {"account", run.who.account.to_string()},
+                     {"thread", run.who.thread.to_string()},
+                     {"model", run.who.model},
+                     {"reason", how.reason},
+                     {"error_code", how.error_code},
+                     {"error", how.error},
+                     {"cause", run.progress.causes.empty() ? std::string() : run.progress.causes.back().text},
+                     {"steps", run.progress.step},
+                     {"ms", run.age_ms()}});
+  if (run.progress.causes.empty()) co_return;
   const ry::result<void> noted = co_await context_.repo.put_causes(run.who.run, causes_json(run));
   if (!noted) context_.ctx.log_error("the causes of a failed run could not be stored", noted.error());
 }
@@ -247,44 +249,44 @@ void executor::step_state::interrupted(std::int32_t why, answer_is a) {
 
 // Everything before a model request.
 ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& c) {
-  if (run->why() != 0) co_return c.interrupted(run->why(), step_state::answer_is::past);
-  if (run->uploads_waiting) {
+  if (run->stop.reason() != 0) co_return c.interrupted(run->stop.reason(), step_state::answer_is::past);
+  if (run->progress.uploads_waiting) {
     const bool ours = co_await look_at_uploads(context_, run);
     if (!ours) c.next = step_state::to::not_ours;
-    if (!ours || run->why() != 0) co_return;
+    if (!ours || run->stop.reason() != 0) co_return;
   }
   const loaded there = co_await load_history(context_, run);
   if (there == loaded::broken_off) co_return;
-  next_action next = decide(run->messages);
+  next_action next = decide(run->progress.messages);
   if (next.kind == next_kind::finished) co_return c.ends(completed());
   catalog = co_await tools_.catalog(run);
   if (next.kind == next_kind::run_tools) {
-    run->open_turn = {};
+    run->progress.open_turn = {};
     std::optional<ending> refused = check_budget(*run, spending_step::make_calls);
     if (!refused) refused = check_tool_loop(*run, next.calls);
     if (refused) co_return c.ends(std::move(*refused));
     const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
     if (kept == stored::not_ours) c.next = step_state::to::not_ours;
-    run->taken_over = false;
+    run->progress.taken_over = false;
     co_return;
   }
-  run->taken_over = false;
-  if (run->open_turn.to != 0) {
-    run->attempt_base = run->open_turn.attempt;
-    run->buffer.append("turn_aborted")
-        .integer("step", run->step + 1)
-        .integer("attempt", run->open_turn.attempt)
-        .integer("from_sequence", static_cast<std::int64_t>(run->open_turn.from))
-        .integer("to_sequence", static_cast<std::int64_t>(run->open_turn.to));
-    run->open_turn = {};
-    run->deliver_soon();
+  run->progress.taken_over = false;
+  if (run->progress.open_turn.to != 0) {
+    run->progress.attempt_base = run->progress.open_turn.attempt;
+    run->events.buffer.append("turn_aborted")
+        .integer("step", run->progress.step + 1)
+        .integer("attempt", run->progress.open_turn.attempt)
+        .integer("from_sequence", static_cast<std::int64_t>(run->progress.open_turn.from))
+        .integer("to_sequence", static_cast<std::int64_t>(run->progress.open_turn.to));
+    run->progress.open_turn = {};
+    run->events.deliver_soon();
     touch(run);
   }
-  if (run->step >= context_.config.max_steps)
+  if (run->progress.step >= context_.config.max_steps)
     co_return c.ends(failed("step_limit", "The run reached its step limit", "STEP_LIMIT"));
   std::optional<ending> refused = check_budget(*run, spending_step::ask_model);
   if (refused) co_return c.ends(std::move(*refused));
-  c.so_far = parts_so_far(run->messages);
+  c.so_far = parts_so_far(run->progress.messages);
   c.next = step_state::to::ask;
 }
 
@@ -297,7 +299,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
       c.next = step_state::to::not_ours;
       co_return;
     case turn::end::interrupted:
-      co_return c.interrupted(run->why(), step_state::answer_is::part_of_the_end);
+      co_return c.interrupted(run->stop.reason(), step_state::answer_is::part_of_the_end);
     case turn::end::failed:
       co_return c.ends(failed("llm_error", t.error, "LLM_ERROR"));
     case turn::end::unaffordable: {
@@ -312,11 +314,11 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (t.calls.empty()) co_return co_await keep_part(run, c);
 
   step_record record;
-  run->buffer.hold();
+  run->events.buffer.hold();
   record_turn(*run, t, record);
   for (const tool_call& call : t.calls) {
     const tool_catalog::tool* tool = catalog->find(call.name);
-    run->buffer.append("tool_call")
+    run->events.buffer.append("tool_call")
         .text("tool_call_id", call.id)
         .text("name", call.name)
         .json("arguments", call.arguments)
@@ -327,7 +329,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   std::vector<tool_call> usable;
   for (const tool_call& call : t.calls) {
     std::optional<tool_outcome> refused = refuse_call(call, end);
-    if (refused && run->loops.judge(call, context_.config.repeat_limit) != loop_guard::verdict::make)
+    if (refused && run->progress.loops.judge(call, context_.config.repeat_limit) != loop_guard::verdict::make)
       refused->content = loop_guard::refusal();
     if (refused)
       record_result(*run, call, *refused, record);
@@ -343,7 +345,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
   if (!refused) refused = check_tool_loop(*run, t.calls);
   if (refused) co_return c.ends(std::move(*refused));
   // A call must not be made twice, so the calls are committed before they run.
-  if (run->why() != 0 || usable.empty()) co_return;
+  if (run->stop.reason() != 0 || usable.empty()) co_return;
   const stored kept = co_await run_calls(run, catalog, std::move(usable));
   if (kept == stored::not_ours) c.next = step_state::to::not_ours;
 }
@@ -375,7 +377,7 @@ std::optional<executor::ending> executor::end_by_answer(const step_state& c) con
 
 ry::task<void> executor::keep_part(run_ptr run, step_state& c) {
   step_record record;
-  run->buffer.hold();
+  run->events.buffer.hold();
   record_turn(*run, c.answer, record);
   const stored written = co_await persist(context_, run, std::move(record));
   if (written == stored::not_ours) c.next = step_state::to::not_ours;
@@ -396,7 +398,7 @@ std::optional<executor::ending> executor::check_budget(const live_run& run, spen
 std::optional<executor::ending> executor::check_tool_loop(const live_run& run,
                                                           const std::vector<tool_call>& calls) const {
   for (const tool_call& call : calls)
-    if (run.loops.judge(call, context_.config.repeat_limit) == loop_guard::verdict::hopeless)
+    if (run.progress.loops.judge(call, context_.config.repeat_limit) == loop_guard::verdict::hopeless)
       return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name, "TOOL_LOOP");
   return std::nullopt;
 }
@@ -406,17 +408,17 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   const std::int64_t charge =
       is_charged(t.means, !t.text.empty()) ? charge_micro(context_.config.price_of(t.model), t.usage) : 0;
   bill(run, t.usage, charge);
-  ++run.step;
-  run.attempt_base = 0;
+  ++run.progress.step;
+  run.progress.attempt_base = 0;
   const std::string id = run.who.run.to_string();
-  record.charge_ref = id + ":" + std::to_string(run.step) + ":" + std::to_string(t.attempt);
-  record.charge_note =
-      "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.step) + ",\"model\":" + json_string(t.model) + "}";
+  record.charge_ref = id + ":" + std::to_string(run.progress.step) + ":" + std::to_string(t.attempt);
+  record.charge_note = "{\"run_id\":\"" + id + "\",\"step\":" + std::to_string(run.progress.step) +
+                       ",\"model\":" + json_string(t.model) + "}";
   const bool whole = t.how == turn::end::answered;
   const std::string finish(whole ? finish_name(t.finish, !t.calls.empty()) : std::string_view());
   {
-    event_text end = run.buffer.append("llm_response_end");
-    end.integer("step", run.step).json("usage", usage_json(t.usage)).json("credits", credits_text(charge));
+    event_text end = run.events.buffer.append("llm_response_end");
+    end.integer("step", run.progress.step).json("usage", usage_json(t.usage)).json("credits", credits_text(charge));
     if (whole) end.text("finish", finish);
   }
   warn_of_budget(run);
@@ -424,7 +426,7 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
   const bool says_finish = whole && t.means != outcome::complete && t.means != outcome::calls;
   stored_message message{context_.ctx.new_uuid(), "assistant",
                          assistant_body(t.text, t.calls, says_finish ? std::string_view(finish) : std::string_view())};
-  run.buffer.append("message")
+  run.events.buffer.append("message")
       .text("message_id", message.id.to_string())
       .text("role", "assistant")
       .text("content", t.text);
@@ -434,8 +436,8 @@ void executor::record_turn(live_run& run, turn& t, step_record& record) {
 }
 
 void executor::record_result(live_run& run, const tool_call& call, const tool_outcome& result, step_record& record) {
-  run.loops.note(call, result.content);
-  run.buffer.append("tool_result")
+  run.progress.loops.note(call, result.content);
+  run.events.buffer.append("tool_result")
       .text("tool_call_id", call.id)
       .text("name", call.name)
       .boolean("is_error", result.is_error)
@@ -472,18 +474,18 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   };
   for (job& j : jobs) {
     const tool_catalog::tool* tool = catalog->find(j.call.name);
-    if (run->taken_over && tool != nullptr && resumes_calls(*tool))
+    if (run->progress.taken_over && tool != nullptr && resumes_calls(*tool))
       j.how = call_kind::resumed;
-    else if (run->taken_over && (tool == nullptr || !tool->repeatable))
+    else if (run->progress.taken_over && (tool == nullptr || !tool->repeatable))
       answer(j, unknown_outcome);
-    else if (run->loops.judge(j.call, context_.config.repeat_limit) != loop_guard::verdict::make)
+    else if (run->progress.loops.judge(j.call, context_.config.repeat_limit) != loop_guard::verdict::make)
       answer(j, loop_guard::refusal());
   }
   stored kept = stored::yes;
   std::exception_ptr refused;  // permanent database error
   // The jobs live in this frame: leave only after all running ones have ended.
   for (;;) {
-    const bool go_on = !run->must_break() && kept == stored::yes && !refused;
+    const bool go_on = !run->stop.must_break() && kept == stored::yes && !refused;
     if (go_on) {
       auto running = std::count_if(jobs.begin(), jobs.end(), [](const job& j) { return j.begun && !j.finished; });
       for (job& j : jobs) {
@@ -498,7 +500,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
     bool any = false;
     for (job& j : jobs) {
       if (!go_on || !j.finished || j.written) continue;
-      if (!any) run->buffer.hold();
+      if (!any) run->events.buffer.hold();
       any = j.written = true;
       record_result(*run, j.call, j.outcome, record);
     }
@@ -508,7 +510,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
       } catch (...) {
         refused = std::current_exception();
       }
-      if (kept == stored::not_ours) run->interrupt(RY_REASON_LEASE_LOST);
+      if (kept == stored::not_ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
       continue;
     }
     const bool waiting =
@@ -525,22 +527,22 @@ void executor::append_terminal(live_run& run, const ending& how, std::int64_t du
   const auto or_null = [](const std::optional<std::int64_t>& ms) {
     return ms ? std::to_string(*ms) : std::string("null");
   };
-  event_text event = run.buffer.append("status");
+  event_text event = run.events.buffer.append("status");
   event.text("status", how.status).text("reason", how.reason);
   if (how.status == "failed") event.text("error", how.error).text("error_code", how.error_code);
-  event.json("usage", usage_json(run.usage))
-      .integer("tokens", run.usage.input + run.usage.output)
-      .json("credits", credits_text(run.charged_micro))
+  event.json("usage", usage_json(run.progress.usage))
+      .integer("tokens", run.progress.usage.input + run.progress.usage.output)
+      .json("credits", credits_text(run.progress.charged_micro))
       .integer("duration_ms", duration_ms)
-      .json("queue_wait_ms", or_null(run.queue_wait_ms))
-      .json("time_to_first_token_ms", or_null(run.first_token_ms));
+      .json("queue_wait_ms", or_null(run.progress.queue_wait_ms))
+      .json("time_to_first_token_ms", or_null(run.progress.first_token_ms));
 }
 
 ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   const ending& how = c.how;
   if (how.status == std::string_view("failed")) co_await note_failure(run, how);
   step_record record;
-  run->buffer.hold();
+  run->events.buffer.hold();
   if (c.last == step_state::answer_is::part_of_the_end) {
     // Keeps only the text: calls of an interrupted, withheld or refused answer are never made.
     c.answer.calls.clear();
@@ -558,18 +560,18 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            run->who.project.to_string() + "\",\"account_id\":\"" + run->who.account.to_string() + "\",\"agent_id\":\"" +
            run->who.agent.to_string() + "\",\"status\":\"" + how.status + "\",\"reason\":\"" + how.reason +
            "\",\"error\":" + json_string(how.error) + ",\"title\":" + json_string(run->who.title) +
-           ",\"charged_micro\":" + std::to_string(run->charged_micro) +
+           ",\"charged_micro\":" + std::to_string(run->progress.charged_micro) +
            ",\"duration_ms\":" + std::to_string(duration_ms) +
-           ",\"result\":" + json_string(beginning_of_result(run->messages)) +
-           ",\"viewed\":" + (run->streams != 0 ? "true" : "false") + "}";
+           ",\"result\":" + json_string(beginning_of_result(run->progress.messages)) +
+           ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
   const bool tells = !record.webhooks.empty();
   const stored written = co_await persist(context_, run, std::move(record));
   if (written == stored::not_ours) co_return leave(run, "lost");
   context_.figures.ended.add(how.reason);
   context_.figures.duration.observe(static_cast<double>(duration_ms) / 1e3);
   if (tells) context_.ctx.jobs().wake("webhooks");
-  run->set_final_status(how.status);
-  run->end(live_run::ending::finished);
+  run->progress.final_status = how.status;
+  run->end(event_broadcaster::ending::finished);
   context_.live.remove(*run);
   co_return ry::job_outcome::done_in_tx();
 }
@@ -577,22 +579,23 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
 ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
   touch(run);
   const ry::trace mine = ry::trace::current(context_.ctx);
-  while (!run->buffer.all_durable()) {
-    if (run->why() == RY_REASON_LEASE_LOST) co_return leave(run, "lost");
-    (void)co_await run->log_moved.wait();
+  while (!run->events.buffer.all_durable()) {
+    if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return leave(run, "lost");
+    (void)co_await run->events.log_moved.wait();
     mine.enter();
   }
-  (void)co_await context_.repo.hand_over(run->who.run, run->who.fence, static_cast<std::int64_t>(run->buffer.last()));
+  (void)co_await context_.repo.hand_over(run->who.run, run->who.fence,
+                                         static_cast<std::int64_t>(run->events.buffer.last()));
   context_.figures.left.add("handed_over");
-  run->end(live_run::ending::left);
+  run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);
   co_return ry::job_outcome::release();
 }
 
 ry::job_outcome executor::leave(run_ptr run, const char* why) {
   context_.figures.left.add(why);
-  run->interrupt(RY_REASON_LEASE_LOST);
-  run->end(live_run::ending::left);
+  run->stop.interrupt(RY_REASON_LEASE_LOST);
+  run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);
   return ry::job_outcome::release();
 }

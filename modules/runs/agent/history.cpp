@@ -9,16 +9,16 @@ constexpr std::size_t kept_bytes = 2 * 1024;
 }  // namespace
 
 ry::task<loaded> load_history(module_context& p, std::shared_ptr<live_run> run) {
-  if (run->messages_known) co_return loaded::yes;
+  if (run->progress.messages_known) co_return loaded::yes;
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     rows = co_await p.repo.conversation(run->who.thread);
     if (rows || !is_transient(rows.error())) break;
-    if (run->why() != 0) co_return loaded::broken_off;
+    if (run->stop.reason() != 0) co_return loaded::broken_off;
     (void)co_await p.ctx.sleep(pause);
   }
   const std::string id = run->who.run.to_string();
-  std::vector<chat_message>& all = run->messages;
+  std::vector<chat_message>& all = run->progress.messages;
   all.clear();
   for (const ry::row row : rows.value())
     all.push_back({std::string(row.text(0)), std::string(row.text(1)),
@@ -30,25 +30,25 @@ ry::task<loaded> load_history(module_context& p, std::shared_ptr<live_run> run) 
     std::erase_if(all, is_summary);
     all.insert(all.begin(), summary);
   }
-  run->messages_known = true;
-  if (!run->loops_known) {
-    run->loops.read(all);
-    run->loops_known = true;
+  run->progress.messages_known = true;
+  if (!run->progress.loops_known) {
+    run->progress.loops.read(all);
+    run->progress.loops_known = true;
   }
   co_return loaded::yes;
 }
 
 void remember(live_run& run, std::string role, std::string body) {
-  if (!run.messages_known) return;
-  run.messages.push_back({std::move(role), std::move(body), belongs::to_this_run, 0});
+  if (!run.progress.messages_known) return;
+  run.progress.messages.push_back({std::move(role), std::move(body), belongs::to_this_run, 0});
 }
 
 void release_history(live_run& run) {
   std::size_t held = 0;
-  for (const chat_message& m : run.messages) held += m.body.size();
+  for (const chat_message& m : run.progress.messages) held += m.body.size();
   if (held <= kept_bytes) return;
-  ry::give_back(run.messages);
-  run.messages_known = false;
+  ry::give_back(run.progress.messages);
+  run.progress.messages_known = false;
 }
 
 }  // namespace runs

@@ -78,12 +78,12 @@ std::string image_scaler::key_of(std::string_view bytes, std::uint64_t size) con
 }
 
 void image_scaler::add_notice(const std::string& key, std::string_view problem) {
-  if (!run_->images_told.insert(key).second) return;
+  if (!run_->progress.images_reported.insert(key).second) return;
   const std::string message = "An image was left out: it " + std::string(problem) + ".";
   context_.ctx.warn("an image could not be scaled down",
                     {{"run", run_->who.run.to_string()}, {"cause", std::string(problem)}});
   append_notice(*run_, "image_skipped", message);
-  run_->deliver_soon();
+  run_->events.deliver_soon();
   context_.writers.of(run_->exec).touch(run_);
 }
 
@@ -114,7 +114,7 @@ ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std:
                                                      {"media_type", out->media_type},
                                                      {"bytes", std::to_string(out->data.size() / 4 * 3)}});
   }
-  if (!out->problem.empty() && !run_->must_break()) add_notice(key, out->problem);
+  if (!out->problem.empty() && !run_->stop.must_break()) add_notice(key, out->problem);
   co_return out;
 }
 
@@ -152,7 +152,7 @@ ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& message
   if (found.empty()) co_return;
   std::vector<scaled_ptr> scaled;
   for (const finding& f : found) {
-    if (run_->must_break()) co_return;
+    if (run_->stop.must_break()) co_return;
     scaled.push_back(co_await scale(f.key, "-", f.image.bytes));
   }
   if (!out) out = messages;

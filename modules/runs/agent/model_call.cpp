@@ -147,12 +147,12 @@ bool model_call::stop_too_long() {
 
 void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty() || who_ == audience::nobody) return;
-  if (!std::exchange(run_->text_shown, true)) {
-    run_->first_token_ms = run_->age_ms();
-    context_.figures.first_token.observe(static_cast<double>(*run_->first_token_ms) / 1e3);
+  if (!std::exchange(run_->progress.text_shown, true)) {
+    run_->progress.first_token_ms = run_->age_ms();
+    context_.figures.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
   }
-  run_->buffer.append(type).text("content", text);
-  run_->deliver_soon();
+  run_->events.buffer.append(type).text("content", text);
+  run_->events.deliver_soon();
   writer_.touch(run_);
 }
 
@@ -163,12 +163,12 @@ void model_call::note(std::string_view code, std::string_view message) {
                                                              {"message", std::string(message)}});
   if (who_ == audience::nobody) return;
   append_notice(*run_, code, message);
-  run_->deliver_soon();
+  run_->events.deliver_soon();
   writer_.touch(run_);
 }
 
 ry::task<void> model_call::finished() {
-  live_run::working busy(*run_, *this);
+  stop_state::working busy(run_->stop, *this);
   if (too_long_) abort();  // exceeded before the call handle was known
   while (!ended_ && !aborted_) (void)co_await done_.wait();
   if (ended_) co_return;
@@ -214,7 +214,7 @@ struct sleep_guard : abortable {
 
 ry::task<void> interruptible_sleep(const ry::context& ctx, std::shared_ptr<live_run> run, std::uint64_t ms) {
   sleep_guard guard;
-  live_run::working busy(*run, guard);
+  stop_state::working busy(run->stop, guard);
   co_await ry::with_cancel(guard.source.token(), plain_sleep(ctx, ms));
 }
 

@@ -57,10 +57,10 @@ std::uint32_t any_number(const ry::context& ctx) {
 void close_attempt(module_context& p, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
                    std::string_view code) {
   bill(*run, usage, 0);
-  const auto to = static_cast<std::int64_t>(run->buffer.last());
+  const auto to = static_cast<std::int64_t>(run->events.buffer.last());
   {
-    event_text aborted = run->buffer.append("turn_aborted");
-    aborted.integer("step", run->step + 1)
+    event_text aborted = run->events.buffer.append("turn_aborted");
+    aborted.integer("step", run->progress.step + 1)
         .integer("attempt", t.attempt)
         .integer("from_sequence", static_cast<std::int64_t>(from))
         .integer("to_sequence", to);
@@ -68,8 +68,8 @@ void close_attempt(module_context& p, run_ptr run, const turn& t, std::uint64_t 
       aborted.json("usage", usage_json(usage)).json("credits", credits_text(0));
   }
   if (!code.empty())
-    run->buffer.append("error").text("message", t.error).text("error_code", code).boolean("recoverable", true);
-  run->deliver_soon();
+    run->events.buffer.append("error").text("message", t.error).text("error_code", code).boolean("recoverable", true);
+  run->events.deliver_soon();
   p.writers.of(run->exec).touch(run);
 }
 
@@ -84,9 +84,10 @@ model_parameters parameters_for(live_run& run, const settings& config, const std
   }
   const std::string tool = named_tool(out);
   if (catalog.tools.empty() || (!tool.empty() && catalog.find(tool) == nullptr)) {
-    if (run.step == 0) append_notice(run, "parameter_skipped", "tool_choice was left out: the run has no such tool");
+    if (run.progress.step == 0)
+      append_notice(run, "parameter_skipped", "tool_choice was left out: the run has no such tool");
     out.tool_choice.clear();
-  } else if (run.step > 0) {
+  } else if (run.progress.step > 0) {
     out.tool_choice.clear();
   }
   return out;
@@ -110,7 +111,7 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
   if (!by.provider) co_return;
   by.model = target->model;
   std::string prompt = co_await read_system_prompt(p, run);
-  out.window = run->narrowed_window != 0 ? run->narrowed_window : p.config.window_of(by.name);
+  out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(by.name);
   prompt += instructions_section(catalog->instructions, most_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
@@ -132,7 +133,7 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
     out.how = question::end::unaffordable;
     co_return;
   }
-  const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->messages;
+  const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->progress.messages;
   const std::optional<std::vector<chat_message>> shown_to_it =
       co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
   const auto build = [&] {
@@ -160,17 +161,17 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
   bool was_empty = false;  // an earlier answer was empty
   std::size_t refused_bytes = 0;  // of a request that was too long
   // If a fallback model answered the previous steps, ask it first.
-  run->answering = std::min(run->answering, chain.size() - 1);
+  run->progress.answering = std::min(run->progress.answering, chain.size() - 1);
   for (;;) {
-    const bool has_fallback = run->answering + 1 < chain.size();
-    out.model = chain[run->answering];
+    const bool has_fallback = run->progress.answering + 1 < chain.size();
+    out.model = chain[run->progress.answering];
     question q;
     co_await make_question(p, run, catalog, out.model, q);
     if (q.how == question::end::unknown) {
       out.error = "The model \"" + out.model + "\" names no provider that is configured and loaded";
       if (!has_fallback) co_return;
-      ++run->answering;
-      run->narrowed_window = 0;
+      ++run->progress.answering;
+      run->progress.narrowed_window = 0;
       continue;
     }
     if (q.how != question::end::ready) {
@@ -181,23 +182,23 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     }
     if (refused_bytes != 0 && q.request.size() >= refused_bytes) co_return;  // nothing left to shorten
 
-    out.attempt = run->attempt_base + ++shown;
+    out.attempt = run->progress.attempt_base + ++shown;
     ++tries;
-    run->buffer.append("llm_response_start")
-        .integer("step", run->step + 1)
+    run->events.buffer.append("llm_response_start")
+        .integer("step", run->progress.step + 1)
         .integer("attempt", out.attempt)
         .text("model", out.model);
-    const std::uint64_t from = run->buffer.last();
-    run->deliver_soon();
+    const std::uint64_t from = run->events.buffer.last();
+    run->events.deliver_soon();
     p.writers.of(run->exec).touch(run);
     release_history(*run);
     model_call call(p, run, q.provider, model_call::audience::readers);
     const ry_status begun = call.start(q.request);
     const std::size_t sent_bytes = q.request.size();
-    const std::int64_t sent_tokens = run->messages_known ? 0 : estimate_tokens(q.request);
+    const std::int64_t sent_tokens = run->progress.messages_known ? 0 : estimate_tokens(q.request);
     ry::give_back(q.request);
     if (begun == RY_OK) co_await call.finished();
-    if (run->must_break()) {
+    if (run->stop.must_break()) {
       out.how = turn::end::interrupted;
       out.open = true;
       out.usage = call.usage();
@@ -228,7 +229,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;
-      run->narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
+      run->progress.narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
       refused_bytes = sent_bytes;
       close_attempt(p, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
       continue;
@@ -251,8 +252,8 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     (other ? count.next_model : count.same_again).add();
     close_attempt(p, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {
-      ++run->answering;
-      run->narrowed_window = 0;
+      ++run->progress.answering;
+      run->progress.narrowed_window = 0;
       tries = 0;
       narrowings = 0;
       was_empty = false;
@@ -260,7 +261,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       continue;
     }
     co_await interruptible_sleep(p.ctx, run, next.wait_ms);
-    if (run->must_break() || run->why() == RY_REASON_SHUTDOWN) {
+    if (run->stop.must_break() || run->stop.reason() == RY_REASON_SHUTDOWN) {
       out.how = turn::end::interrupted;
       co_return;
     }

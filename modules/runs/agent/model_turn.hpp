@@ -9,7 +9,7 @@ namespace runs {
 
 // The result of requesting a model answer.
 struct turn {
-  // lost: the run no longer belongs to this worker. interrupted: run->why() has the reason. unaffordable: a summary
+  // lost: the run no longer belongs to this worker. interrupted: run->stop.reason() has the reason. unaffordable: a summary
   // used up the money.
   enum class end { answered, interrupted, failed, lost, unaffordable } how = end::failed;
   bool open = false;  // the last attempt is visible to clients and not closed yet: the next checkpoint closes it

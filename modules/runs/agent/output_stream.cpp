@@ -64,12 +64,12 @@ void output_stream::emit(std::string_view text) {
   sent_ += text.size();
   if (kind_ == kind::progress) {
     const std::string_view reports = text.substr(0, text.find_last_not_of('\n') + 1);
-    run_->buffer.append("tool_progress")
+    run_->events.buffer.append("tool_progress")
         .text("tool_call_id", id_)
         .text("message", reports.substr(reports.rfind('\n') + 1));
   }
-  run_->buffer.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
-  run_->deliver_soon();
+  run_->events.buffer.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
+  run_->events.deliver_soon();
   context_.writers.of(run_->exec).touch(run_);
 }
 

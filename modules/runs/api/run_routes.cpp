@@ -75,14 +75,14 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
   if (here) {
     co_await context_.ctx.switch_to(here->exec);
     // The run has ended without this worker, which must write nothing more.
-    here->interrupt(status == "running" ? RY_REASON_USER : RY_REASON_LEASE_LOST);
-    while (status == "running" && !here->ended() && context_.ctx.mono_us() < until)
+    here->stop.interrupt(status == "running" ? RY_REASON_USER : RY_REASON_LEASE_LOST);
+    while (status == "running" && !here->events.ended() && context_.ctx.mono_us() < until)
       co_await wait_for(
-          context_.ctx, here->over,
+          context_.ctx, here->events.over,
           static_cast<std::uint64_t>(std::max<std::int64_t>(until - context_.ctx.mono_us(), 1000)) / 1000);
-    if (here->final_status() != "running") {
+    if (here->progress.final_status != "running") {
       context_.figures.stops.add(how);
-      co_return std::string(here->final_status());
+      co_return here->progress.final_status;
     }
   }
   while (status == "running" && context_.ctx.mono_us() < until) {
@@ -94,7 +94,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     how = "forced";
     ry::result<std::string> forced = co_await context_.repo.force_stop(id, webhooks);
     status = std::move(forced).value();
-    if (here) here->interrupt(RY_REASON_LEASE_LOST);
+    if (here) here->stop.interrupt(RY_REASON_LEASE_LOST);
     if (status == "stopped") context_.figures.ended.add("user_stop");
   }
   if (status.empty()) throw refusal(404, "Run not found");  // its thread was deleted meanwhile

@@ -482,13 +482,13 @@ void start_route::begin(const work& w, const start_result& run, ry_exec* exec) {
   who.started_us = context_.ctx.mono_us();
   who.deadline_us = who.started_us + context_.config.timeout_seconds * 1'000'000;
   auto live = std::make_shared<live_run>(context_.ctx, std::move(who), exec, 1, first_reservation);
-  live->buffer.seed(w.args.first_event);
+  live->events.buffer.seed(w.args.first_event);
   if (run.fresh_thread && w.args.body) {
-    live->messages.push_back({"user", *w.args.body, belongs::to_this_run});
-    live->messages_known = true;
+    live->progress.messages.push_back({"user", *w.args.body, belongs::to_this_run});
+    live->progress.messages_known = true;
   }
-  live->uploads_waiting = !w.files.empty();
-  live->spending = w.args.form.budget;
+  live->progress.uploads_waiting = !w.files.empty();
+  live->progress.spending = w.args.form.budget;
   // After a very slow commit the job may have been reclaimed, and claimed on this node.
   if (context_.live.find(live->who.run)) return;
   context_.live.put(live);

@@ -191,7 +191,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     if (!(live->who.account == who.uuid)) throw refusal(404, "Run not found");
     co_await context_.ctx.switch_to(live->exec);
     // The reader may be ahead of a worker that lost the run and does not know it yet.
-    here = live->buffer.last();
+    here = live->events.buffer.last();
     if (options.next > here + 1) live.reset();
   }
   if (!live) {
@@ -291,12 +291,12 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
 ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_ptr<live_run> run) {
   struct counted {
     live_run& run;
-    explicit counted(live_run& run) : run(run) { ++run.streams; }
-    ~counted() { --run.streams; }
+    explicit counted(live_run& run) : run(run) { ++run.events.streams; }
+    ~counted() { --run.events.streams; }
   } here(*run);
   while (!s.out.to.cancel().cancelled()) {
     if (s.gathered) {
-      const event_buffer::range text = run->buffer.text_from(s.out.next);
+      const event_buffer::range text = run->events.buffer.text_from(s.out.next);
       if (text.from != 0) {
         (void)gather(s, text.wire);
         const bool there = co_await send_snapshot(s);
@@ -309,7 +309,7 @@ ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_
     }
     const outcome now = co_await from_log(s);
     if (now == outcome::over) co_return now;
-    if (run->ended()) co_return outcome::again;
+    if (run->events.ended()) co_return outcome::again;
     // The log could not be read, or the buffer will have the event first.
     if (now == outcome::caught_up) (void)co_await context_.ctx.sleep(retry_ms);
   }
@@ -322,8 +322,8 @@ ry::task<stream_route::outcome> stream_route::attached(session& s, live_run& run
   struct attachment {
     live_run& run;
     reader& r;
-    attachment(live_run& run, reader& r) : run(run), r(r) { run.attach(r); }
-    ~attachment() { run.detach(r); }
+    attachment(live_run& run, reader& r) : run(run), r(r) { run.events.attach(r); }
+    ~attachment() { run.events.detach(r); }
   } here(run, r);
   while (r.at == reader::state::attached) {
     if (s.out.pending()) {

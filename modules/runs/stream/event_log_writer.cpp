@@ -19,12 +19,12 @@ bool event_log_writer::spawn(ry::task<void> t) {
 }
 
 void event_log_writer::touch(const std::shared_ptr<live_run>& run) {
-  if (!run->dirty) {
-    run->dirty = true;
+  if (!run->progress.dirty) {
+    run->progress.dirty = true;
     dirty_.push_back(run);
   }
   if (!writing_) writing_ = spawn(write_loop());
-  if (run->buffer.stalled() && !urgent_) {
+  if (run->events.buffer.stalled() && !urgent_) {
     urgent_ = true;  // set before the task begins, which may end at once
     if (!spawn(write_now())) urgent_ = false;
   }
@@ -56,14 +56,14 @@ ry::task<bool> event_log_writer::write_once() {
   append_batch batch;
   const std::vector<std::shared_ptr<live_run>> runs = std::exchange(dirty_, {});
   for (const std::shared_ptr<live_run>& run : runs) {
-    run->dirty = false;
-    if (run->ended() || run->why() == RY_REASON_LEASE_LOST) continue;
+    run->progress.dirty = false;
+    if (run->events.ended() || run->stop.reason() == RY_REASON_LEASE_LOST) continue;
     const std::string id = run->who.run.to_string();
-    const event_buffer::range text = run->buffer.take_free();
+    const event_buffer::range text = run->events.buffer.take_free();
     part p{run, text.from, text.to, 0};
     batch.events.add(text.wire, text.from, text.to);
     batch.runs.resize(batch.events.size(), id);
-    if (const std::uint64_t up_to = run->buffer.wanted_reservation(); up_to != 0) {
+    if (const std::uint64_t up_to = run->events.buffer.wanted_reservation(); up_to != 0) {
       batch.reserve_runs.push_back(id);
       batch.reserve_fences.push_back(run->who.fence);
       batch.reserve_to.push_back(static_cast<std::int64_t>(up_to));
@@ -80,16 +80,16 @@ ry::task<bool> event_log_writer::write_once() {
         const std::string id = p.run->who.run.to_string();
         if (std::find(refused->begin(), refused->end(), id) != refused->end()) {
           // Its text is not in the log either, so it stays in the buffer.
-          p.run->interrupt(RY_REASON_LEASE_LOST);
+          p.run->stop.interrupt(RY_REASON_LEASE_LOST);
           continue;
         }
-        if (p.reserve != 0) p.run->buffer.reserve(p.reserve);
+        if (p.reserve != 0) p.run->events.buffer.reserve(p.reserve);
         // Serve readers from memory before done() may drop the text.
-        p.run->deliver();
-        if (p.to >= p.from) p.run->buffer.done(p.from, p.to);
-        p.run->log_moved.set();
-        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->buffer.durable(), {}, RY_LIVE_HINT);
-        if (!p.run->buffer.all_taken() && !p.run->ended()) touch(p.run);
+        p.run->events.deliver();
+        if (p.to >= p.from) p.run->events.buffer.done(p.from, p.to);
+        p.run->events.log_moved.set();
+        (void)ctx_.events().live_publish(topic_of(p.run->who.run), p.run->events.buffer.durable(), {}, RY_LIVE_HINT);
+        if (!p.run->events.buffer.all_taken() && !p.run->events.ended()) touch(p.run);
       }
       co_return true;
     }
@@ -100,11 +100,11 @@ ry::task<bool> event_log_writer::write_once() {
     // Nothing of this batch can ever be written: this worker gives its runs up.
     if (refused.error().status() != RY_UNAVAILABLE && refused.error().status() != RY_ABORTED &&
         refused.error().status() != RY_DEADLINE_EXCEEDED && pause > 3000) {
-      for (const part& p : parts) p.run->interrupt(RY_REASON_LEASE_LOST);
+      for (const part& p : parts) p.run->stop.interrupt(RY_REASON_LEASE_LOST);
       co_return true;
     }
     const bool wanted = std::any_of(parts.begin(), parts.end(), [](const part& p) {
-      return p.run->why() != RY_REASON_LEASE_LOST && !p.run->ended();
+      return p.run->stop.reason() != RY_REASON_LEASE_LOST && !p.run->events.ended();
     });
     if (!wanted) co_return true;
     (void)co_await ctx_.sleep(pause);
@@ -122,15 +122,15 @@ ry::task<void> event_log_writer::watch_loop() {
     const std::int64_t now = ctx_.mono_us();
     const auto late = [&](const live_run& run) { return run.who.deadline_us != 0 && now >= run.who.deadline_us; };
     const auto drained = [&](const live_run& run) {
-      return run.shutdown_since_us() != 0 && now - run.shutdown_since_us() >= drain_us_;
+      return run.stop.shutdown_since_us() != 0 && now - run.stop.shutdown_since_us() >= drain_us_;
     };
     // Interrupting a run may end it, which changes watched_.
     std::vector<std::shared_ptr<live_run>> due;
     for (const std::shared_ptr<live_run>& run : watched_)
       if (late(*run) || drained(*run)) due.push_back(run);
     for (const std::shared_ptr<live_run>& run : due) {
-      if (late(*run)) run->interrupt(RY_REASON_DEADLINE);
-      if (drained(*run)) run->hurry();
+      if (late(*run)) run->stop.interrupt(RY_REASON_DEADLINE);
+      if (drained(*run)) run->stop.hurry();
     }
   }
   watching_ = false;

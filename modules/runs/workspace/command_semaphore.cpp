@@ -67,7 +67,7 @@ ry::task<command_semaphore::place> command_semaphore::take(std::shared_ptr<live_
   }
   if (me->given) co_return place(*this, me->account);
   {
-    live_run::working busy(*run, *me);
+    stop_state::working busy(run->stop, *me);
     for (;;) {
       {
         std::lock_guard lock(mutex_);

@@ -81,7 +81,7 @@ ry::task<extractor_result> run_extractor(module_context& p, std::shared_ptr<live
     co_return out;
   }
   {
-    live_run::working busy(*run, state);
+    stop_state::working busy(run->stop, state);
     if (!job.input.empty()) co_await write_input(state, job.input);
     // The state lives in this frame: leave only after on_exit.
     while (state.call != nullptr) (void)co_await state.done.wait();

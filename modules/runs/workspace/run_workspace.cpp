@@ -18,7 +18,7 @@ constexpr std::string_view replaced_note =
 }  // namespace
 
 ry::task<ry::result<void>> ensure_workspace(module_context& p, std::shared_ptr<live_run> run) {
-  if (run->files) co_return ry::result<void>();
+  if (run->progress.files) co_return ry::result<void>();
   const auto driver = p.sandbox();
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   ry::result<std::int64_t> version = co_await p.repo.mark_sandbox(run->who.project, p.ctx.new_uuid());
@@ -28,14 +28,14 @@ ry::task<ry::result<void>> ensure_workspace(module_context& p, std::shared_ptr<l
   ry::result<workspace_ptr> files =
       co_await p.keeper.open(driver, run->who.project.to_string(), std::move(want), run->exec);
   if (!files) co_return files.error();
-  run->files = *files;
+  run->progress.files = *files;
   co_return ry::result<void>();
 }
 
 ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std::string& note) {
   const workspace_fence fence{run->who.job, run->who.fence};
-  const std::function<bool()> hurry = [run] { return run->must_break(); };
-  const workspace_ptr files = run->files;
+  const std::function<bool()> hurry = [run] { return run->stop.must_break(); };
+  const workspace_ptr files = run->progress.files;
   if (!files) {  // another call of the same answer found it replaced
     note = replaced_note;
     co_return;
@@ -47,19 +47,19 @@ ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std:
     ry::result<workspace_store::kept> kept =
         co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
     if (kept) {
-      if (!kept->ours) run->interrupt(RY_REASON_LEASE_LOST);
+      if (!kept->ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
       note = kept->note;
       co_return;
     }
     p.ctx.log_error("the files of a workspace could not be kept", kept.error());
     if (kept.error().is("runs.workspace_replaced")) {
-      if (run->files == files) run->files.reset();  // the next call restores it from the database
+      if (run->progress.files == files) run->progress.files.reset();  // the next call restores it from the database
       note = replaced_note;
       co_return;
     }
     const ry_status st = kept.status();
     const bool passes = st == RY_UNAVAILABLE || st == RY_DEADLINE_EXCEEDED || st == RY_ABORTED;
-    if (!passes || run->must_break()) co_return;
+    if (!passes || run->stop.must_break()) co_return;
     co_await interruptible_sleep(p.ctx, run, pause);
   }
 }

@@ -109,7 +109,7 @@ std::string finding_line(const extraction_result& f) {
 ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run) {
   const auto driver = p.sandbox();
   if (!driver || p.extractor.empty()) {
-    run->uploads_waiting = false;
+    run->progress.uploads_waiting = false;
     if (driver)
       p.ctx.warn("runyard-extract is not there: uploaded files are stored without their text",
                  {{"run", run->who.run.to_string()}});
@@ -122,10 +122,10 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     if (waiting) ready = co_await ensure_workspace(p, run);
     if (waiting && ready) break;
     const ry::error& e = waiting ? ready.error() : waiting.error();
-    if (run->why() != 0) co_return true;
+    if (run->stop.reason() != 0) co_return true;
     if (!is_transient(e)) {
       p.ctx.log_error("uploaded files could not be looked at", e);
-      run->uploads_waiting = false;
+      run->progress.uploads_waiting = false;
       co_return true;
     }
     co_await interruptible_sleep(p.ctx, run, pause);
@@ -142,7 +142,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
       f.found = "none";
       f.detail = "there was no time left to read it";
     }
-    if (run->must_break()) co_return true;
+    if (run->stop.must_break()) co_return true;
     if (f.note.starts_with("incomplete") || f.detail.find("is not installed") != std::string::npos)
       p.ctx.warn("the text of an uploaded file is missing or incomplete: " + (f.note.empty() ? f.detail : f.note),
                  {{"run", run->who.run.to_string()}});
@@ -165,7 +165,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   }
   std::string note;
   co_await keep_files(p, run, note);
-  if (run->must_break()) co_return true;
+  if (run->stop.must_break()) co_return true;
 
   std::string prompt = content_of(waiting->body);
   std::vector<picture> pictures;
@@ -184,12 +184,12 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     }
     if (noted.error().is("jobs.fence_lost")) co_return false;
     if (!is_transient(noted.error())) noted.value();  // throws
-    if (run->must_break()) co_return true;
+    if (run->stop.must_break()) co_return true;
     co_await interruptible_sleep(p.ctx, run, pause);
   }
-  run->uploads_waiting = false;
-  run->messages = {};
-  run->messages_known = false;
+  run->progress.uploads_waiting = false;
+  run->progress.messages = {};
+  run->progress.messages_known = false;
   co_return true;
 }
 

@@ -53,11 +53,11 @@ ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_
   if (run->who.memory) co_return workspace_use::allowed;
   ry::result<bool> shared = co_await context_.repo.is_shared(run->who.project);
   if (!shared.value()) co_return workspace_use::allowed;
-  if (!std::exchange(run->workspace_withheld_told, true)) {
+  if (!std::exchange(run->progress.workspace_withheld_reported, true)) {
     append_notice(
         *run, "workspace_withheld",
         "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
-    run->deliver_soon();
+    run->events.deliver_soon();
     context_.writers.of(run->exec).touch(run);
   }
   co_return workspace_use::withheld;
@@ -100,7 +100,7 @@ ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr
       co_return ry::error(RY_DATA_LOSS, "runs.tool_list", "the list of tools is not an array");
     }
     if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
-    if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->must_break()) co_return listed.error();
+    if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->stop.must_break()) co_return listed.error();
     co_await interruptible_sleep(p.ctx, run, pause);
   }
 }
@@ -109,14 +109,16 @@ ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr
 // between.
 void tell_missing(module_context& p, const std::shared_ptr<live_run>& run, const std::string& source,
                   const ry::error& why) {
-  if (std::find(run->sources_missing.begin(), run->sources_missing.end(), source) != run->sources_missing.end()) return;
-  run->sources_missing.push_back(source);
+  if (std::find(run->progress.sources_missing.begin(), run->progress.sources_missing.end(), source) !=
+      run->progress.sources_missing.end())
+    return;
+  run->progress.sources_missing.push_back(source);
   p.ctx.log_error("the tools of " + source + " could not be listed", why);
-  run->buffer.append("error")
+  run->events.buffer.append("error")
       .text("message", "The tools of " + source + " could not be listed; the run continues without them")
       .text("error_code", "TOOLS_UNAVAILABLE")
       .boolean("recoverable", true);
-  run->deliver_soon();
+  run->events.deliver_soon();
   p.writers.of(run->exec).touch(run);
 }
 
@@ -132,10 +134,10 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
   for (const auto& source : sources) {
     ry::result<tool_listing> offered = co_await ask_source(context_, run, source);
     if (!offered) {
-      if (!run->must_break()) tell_missing(context_, run, source->name, offered.error());
+      if (!run->stop.must_break()) tell_missing(context_, run, source->name, offered.error());
       continue;
     }
-    std::erase(run->sources_missing, source->name);
+    std::erase(run->progress.sources_missing, source->name);
     for (const std::string& name : offered->left_out)
       context_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
                         {{"tool", name}, {"driver", source->name}});

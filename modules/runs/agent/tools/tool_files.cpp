@@ -134,7 +134,7 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
                                   tool_outcome& outcome) {
   try {
     const std::vector<std::string> chain = p.config.chain(run->who.model);
-    const std::string& model = chain[std::min(run->answering, chain.size() - 1)];
+    const std::string& model = chain[std::min(run->progress.answering, chain.size() - 1)];
     const model_sees sees = p.config.sees(model) ? model_sees::images : model_sees::no_images;
     std::size_t bytes = 0;
     for (const result_file& f : all) bytes += f.data.size();
@@ -146,7 +146,7 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
       choose();
     }
     outcome.content += chosen.notes;
-    if (chosen.files.empty() || run->must_break()) co_return;
+    if (chosen.files.empty() || run->stop.must_break()) co_return;
     ry::result<void> ready = co_await ensure_workspace(p, run);
     bool any = false;
     for (const stored_file& f : chosen.files) {

@@ -105,7 +105,7 @@ ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> 
                              run->exec, &sink, &state, &state.call);
   if (st != RY_OK) co_return tool_outcome{std::string("the tool could not be called: ") + ry::status_name(st), true};
   {
-    live_run::working busy(*run, state);
+    stop_state::working busy(run->stop, state);
     std::optional<time_limit> limit;
     if (!tool.own_time_limit) limit.emplace(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();

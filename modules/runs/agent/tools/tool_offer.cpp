@@ -95,14 +95,14 @@ std::size_t limit_for(const module_context& p, const std::string& model, const p
 
 // Once per run and worker.
 void tell_of_search(module_context& p, const std::shared_ptr<live_run>& run, std::size_t all, std::size_t shown) {
-  if (run->tool_search_told) return;
-  run->tool_search_told = true;
+  if (run->progress.tool_search_reported) return;
+  run->progress.tool_search_reported = true;
   const std::string message = "The agent has " + std::to_string(all) + " tools. The model gets " +
                               std::to_string(shown) + " of them, and find_tools to find the others.";
   p.ctx.info("a model request contains only some of the agent's tools",
              {{"run", run->who.run.to_string()}, {"code", "tool_search"}, {"message", message}});
   append_notice(*run, "tool_search", message);
-  run->deliver_soon();
+  run->events.deliver_soon();
   p.writers.of(run->exec).touch(run);
 }
 
@@ -188,7 +188,7 @@ ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> ru
   }
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < catalog->tools.size(); ++i) places.emplace(catalog->tools[i].name, i);
-  for (const std::string& name : tools_in_use(run->messages))
+  for (const std::string& name : tools_in_use(run->progress.messages))
     if (const auto place = places.find(name); place != places.end() && place->second >= s.built_in)
       s.in_use.push_back(place->second);
   if (const auto place = places.find(chosen); place != places.end()) s.chosen = place->second;

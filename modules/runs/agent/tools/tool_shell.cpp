@@ -102,7 +102,7 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
         true};
   if (st != RY_OK) co_return tool_outcome{"the sandbox could not run the command", true};
   {
-    live_run::working busy(*run, state);
+    stop_state::working busy(run->stop, state);
     // The state lives in this frame: leave only after on_exit.
     while (state.call != nullptr) (void)co_await state.done.wait();
   }
