@@ -33,7 +33,7 @@ function(ry_copyright component package)
           COMPONENT ${component})
 endfunction()
 
-# The host. A module names the ABI that it was built for, whoever made it.
+# The host. Every module, also a third party's, depends on the ABI that it was built for.
 set(abi_next 2)
 set(CPACK_DEBIAN_HOST_PACKAGE_NAME runyard)
 set(CPACK_DEBIAN_HOST_DESCRIPTION "self-hosted server for agent runs
@@ -114,7 +114,7 @@ foreach(name IN LISTS installed)
   endif()
 endforeach()
 list(JOIN ry_module_packages ", " all_modules)
-# The private PostgreSQL; nobody needs it who names a database.
+# The private PostgreSQL; not needed if database.url is set.
 set(CPACK_DEBIAN_HOST_PACKAGE_RECOMMENDS "postgresql, ${all_modules}")
 
 # The SDK is text.

@@ -1,7 +1,7 @@
 // The story of cluster.test.mjs by hand, with as many live runs as wanted and in network namespaces:
 //   node tests/chaos/cluster.mjs [--netns] [--runs 2000] [--seed N] [--acts REGEXP] [--lease SECONDS] [--limit MS]
-// Prints how long streams were silent and what is wrong; ends with 1 when something is, a stream that went on later
-// than the limit after what happened among it. RY_BUILD_DIR tells where the server was built. --netns needs root and iproute2.
+// Prints how long streams were silent, and violations; exits with 1 after a violation, for example a stream that continued later
+// than the limit after a fault. RY_BUILD_DIR is the build directory of the server. --netns needs root and iproute2.
 import { parseArgs } from 'node:util';
 import { Cluster } from './lib/cluster.mjs';
 import { Loopback, Namespaces } from './lib/links.mjs';

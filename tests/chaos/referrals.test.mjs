@@ -1,6 +1,6 @@
-// 64 clients, 300 sign-ups, one referrer near the cap; the same person several times at once, refreshes, admins who
-// revoke, billing on the same accounts; connections cut and PostgreSQL crashed in between. Five things hold afterwards,
-// and the same judgement finds a server without locks guilty.
+// 64 clients, 300 sign-ups, one referrer near the cap; concurrent sign-ups of the same person, refreshes, admins who
+// revoke, billing on the same accounts; cut connections and crashes of PostgreSQL in between. Five invariants hold afterwards,
+// and the same checks find violations on a server without locks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nothingWrong } from './lib/checks.mjs';

@@ -1,5 +1,5 @@
-// A server that lost its runs without knowing it, and finds a whole heap of its model's words when it goes on: of what
-// it shows nothing may have a number that the run's new worker can give to something else.
+// A server that lost its runs without knowing it, and continues with many buffered words of its model: it must not
+// deliver an event with a number that the run's new worker can assign to another event.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sleep, waitFor } from '../e2e/lib/server.mjs';

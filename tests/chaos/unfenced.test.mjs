@@ -1,5 +1,5 @@
-// The same judgement over servers whose fences were taken out: it must find them guilty. The runs of a
-// worker go to another one in mid-answer without the first hearing of it, and it goes on as if nothing
+// The same checks on servers without fences: they must find violations. Another worker claims the runs of a
+// worker in the middle of an answer, without the first one noticing, and the first one continues as if nothing
 // had happened.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ async function judge(seed, prepare) {
     await prepare?.(campaign.postgres);
     const [owner, other] = campaign.nodes.all;
     const clients = [];
-    // All at once: the model must still be in the middle of every answer when the last run has begun its own.
+    // All concurrently: the model must still be in the middle of every answer when the last run has begun its own.
     await Promise.all(Array.from({ length: runs }, async (_, i) => {
       const client = campaign.client(i % 2);
       // An answer that is over within the numbers that are reserved from the start: nothing stops a stale worker before its end.

@@ -1,4 +1,4 @@
-// clients/typescript: what is committed follows from /openapi.json, its types hold, and it works in Node and in a browser,
+// clients/typescript: the committed code is generated from /openapi.json, its types are correct, and it works in Node and in a browser,
 // also when its streams are cut again and again.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

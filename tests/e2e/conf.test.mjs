@@ -1,5 +1,5 @@
-// conf/ against the program: each key of a module's settings stands in conf/modules.d/NAME.toml, each key
-// there is known, and what is shown as a default is the default. Needs no database.
+// conf/ against the program: conf/modules.d/NAME.toml contains each key of a module's settings, each key
+// there is known, and the shown defaults are the real ones. Needs no database.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -39,7 +39,7 @@ test('an admin finds the server, others do not', async () => {
 
   const run = await user.start({ prompt: 'Count the apples' });
   assert.equal(run.status, 200, run.text);
-  giveUp('test.lost');  // no node knows it: what is tried again stays ready
+  giveUp('test.lost');  // no node has this kind, so retried jobs stay ready
   page = await browser.of(server, boss);
   await page.press('Server', 'link');
   await page.sees('Dead-lettered jobs');

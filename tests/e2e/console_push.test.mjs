@@ -1,4 +1,4 @@
-// Web Push on the page: the button, the device that the server then tells, and what the service worker shows. Chromium without
+// Web Push on the page: the button, the device that the server then lists, and the message that the service worker shows. Chromium without
 // its maker's push service cannot subscribe, so that one call is stood in for; the message goes through the real server,
 // is decrypted by http_ece and handed to the real worker as Chromium would.
 import assert from 'node:assert/strict';

@@ -49,7 +49,7 @@ test('readers of many runs are told, come back by id after the restart, and miss
 test('while it stops, a start is answered 503 with Retry-After, and probes are still answered', async () => {
   const u = await server.user();
   await u.get('/account');
-  // An upload under way keeps the server from going at once.
+  // An upload in progress delays the end of the server.
   const socket = net.connect({ host: '127.0.0.1', port });
   socket.write(`POST /agent/start HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${u.token}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 200\r\n\r\n--b\r\n`);
   socket.on('error', () => {});

@@ -92,8 +92,8 @@ test('killed during a tool call: it is not run twice behind the model\'s back', 
   assert.equal(content.text, 'ran\n');
 });
 
-// The whole answer was said, and the statement that ends the run waits for its account, which is held here, when the
-// server is killed. `then` says what becomes of that statement.
+// The model's answer is complete, and the statement that ends the run waits for the lock of its account, which the test holds, when the
+// server is killed. `then` decides the outcome of that statement.
 async function killAtTheEnd(prompt, then) {
   const u = await server.user();
   await u.get('/account');
@@ -202,7 +202,7 @@ test('a dead database: starts are refused, readiness says so, and all goes on wh
   // The server's connections are cut, as by a restart of the database.
   const u = await server.user();
   database.sql('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
-  // Whether a start that was under way took place is not known to the client; its key makes a repeat safe.
+  // The client does not know whether a start in progress was made; the idempotency key makes a repetition safe.
   const key = { 'idempotency-key': crypto.randomUUID() };
   const r = await waitFor('starts work again', async () => {
     const r = await u.start({ prompt: '[silent] back' }, key);

@@ -39,7 +39,7 @@ const start = async (u, prompt) => {
 };
 
 test('partitions go while runs are started and streamed; nothing is lost, and a live run keeps its log', async () => {
-  // Of two seconds each, as long as this can take; the default one has what comes after.
+  // Partitions of two seconds each; later rows go into the default partition.
   database.sql(`do $$ declare v timestamptz := date_trunc('second', now()); begin
     for i in 0 .. 59 loop
       execute format('create table runs.events_short%s partition of runs.events for values from (%L) to (%L)', i,

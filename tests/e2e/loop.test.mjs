@@ -1,5 +1,5 @@
-// The agent loop and its money, from outside: what is charged and when a run ends for it, providers that
-// fail, models that stand in for others, loops, limits, and a conversation that outgrows its model.
+// The agent loop and its budget, from outside: charges, the end of a run at its budget, providers that
+// fail, fallback models, loops, limits, and a conversation that outgrows its model.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm, turns } from './lib/llm.mjs';

@@ -31,7 +31,7 @@ async function world(settings) {
 const enqueue = (database, to, { category = 'invitation', subject = 'Hello', text = 'plain', html = null, more = '' } = {}) =>
   database.sql(`select coalesce(id::text, outcome) from mail.enqueue(${quote(category)}, ${quote(to)}, ${quote(subject)}, ${quote(text)}, ${html ? quote(html) : 'null'}${more})`);
 const row = (database, id) => JSON.parse(database.sql(`select to_jsonb(m) - 'body_html' || jsonb_build_object('body_text', left(m.body_text, 20)) from mail.message m where id = '${id}'`));
-// Retries come at once instead of after their pause.
+// Retries are immediate instead of after their backoff.
 const hurry = (database) => database.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
 // psql holds up this process, and the SMTP server in it: asked seldom.
 const seldom = (what, fn, ms) => waitFor(what, async () => { await sleep(150); return fn(); }, ms);
@@ -284,7 +284,7 @@ test('a cut in the middle of DATA is sent again; only one after the end may be a
   try {
     let cuts = 0;
     cutter.state.cut = (out) => cuts === 0 && out.includes('\r\nSubject:') && !out.endsWith('\r\n.\r\n') && ++cuts > 0;
-    // More than what sockets hold, so that the end cannot be on its way yet.
+    // More than the socket buffers hold, so that the end cannot have been sent yet.
     const half = w.db.sql(`select id from mail.enqueue('account', 'half@example.test', 's', repeat(repeat('x', 70) || E'\\n', 200000))`);
     const first = await tried(w.db, half, 1, 120000);
     assert.deepEqual([first.state, first.maybe_duplicate], ['queued', false]);

@@ -24,7 +24,7 @@ ${more}` });
 const enqueue = (database, to, { category = 'invitation', subject = 'Hello' } = {}) =>
   database.sql(`select coalesce(id::text, outcome) from mail.enqueue(${quote(category)}, ${quote(to)}, ${quote(subject)}, 'text')`);
 const row = (database, id) => JSON.parse(database.sql(`select to_jsonb(m) - 'body_html' - 'body_text' from mail.message m where id = '${id}'`));
-// Retries come at once instead of after their pause.
+// Retries are immediate instead of after their backoff.
 const hurry = (database) => database.sql(`update core.job set run_at = now() where kind like 'mail.send%' and state in (0, 3)`);
 // psql holds up this process, and the SMTP server in it: asked seldom.
 const seldom = (what, fn, ms = 60000) => waitFor(what, async () => { await sleep(150); return fn(); }, ms);

@@ -172,7 +172,7 @@ function inspect() {
 test('they look like one product in light and dark mode and on a phone, and every link works', async () => {
   const tried = new Map();
   const works = async (link) => {
-    const url = link.split(/[?#]/)[0];  // what follows is for the page
+    const url = link.split(/[?#]/)[0];  // the following checks are for the page
     if (!tried.has(url)) tried.set(url, (await fetch(url)).status);
     return tried.get(url) === 200;
   };

@@ -350,7 +350,7 @@ headers = { Authorization = "Bearer {token}" }
     assert.equal(foreign.status, 400, foreign.text);
     assert.equal(database.sql("select count(*) from mcp_prebuilt.profile where position('token-of-profile'::bytea in credentials) > 0"), '0');
     assert.doesNotMatch(own.log, /token-of-profile/);
-    // A profile that cannot be read is no fault of the server that it stands for.
+    // An unreadable profile does not count as a failure of its server.
     database.sql('alter table mcp_prebuilt.profile rename to gone');
     try {
       const broken = await u.get(tools(agent), { headers: { 'x-mcp-url': id, 'x-mcp-type': 'prebuilt' } });

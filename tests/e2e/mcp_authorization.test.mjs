@@ -1,4 +1,4 @@
-// Authorization servers as they were met: other statuses, pages in the place of metadata, clients and refresh tokens that
+// Deviations of real authorization servers: other statuses, HTML pages instead of metadata, clients and refresh tokens that
 // they forgot, no `resource` beside `scope`, no metadata at all.
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -19,7 +19,7 @@ after(async () => {
 });
 
 const page = (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><div id="root"></div>');
-// An MCP server that is its own authorization server, honest but for `odd["/path"](form, res, site)`, which returns
+// An MCP server that is its own authorization server, correct except for `odd["/path"](form, res, site)`, which returns
 // undefined to leave the answer to it. It knows the clients that it registered. named: its 401 names its metadata.
 async function startSite(odd = {}, { named = true } = {}) {
   const site = { clients: new Set(), good: new Set(), paths: [], tokens: 0 };

@@ -1,4 +1,4 @@
-// MCP servers that send as much as they can, to runs: each run ends in a bounded way, and other users are served meanwhile.
+// MCP servers that send as much as they can, to runs: each run ends in a bounded way, and other users are still served.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
@@ -60,7 +60,7 @@ const bombs = {
     result: /over/,
     events: (all) => {
       const told = all.filter((e) => e.type === 'tool_progress');
-      // About 160 000 reports: the first 100 are sent at once, then 10 per second.
+      // About 160 000 reports: the first 100 are sent immediately, then 10 per second.
       assert.ok(told.length >= 100 && told.length < 2000, `${told.length} reports of progress`);
       const text = all.filter((e) => e.type === 'tool_output_chunk').map((e) => e.content).join('');
       assert.ok(text.startsWith('1\n2\n3\n') && text.length <= 300 * 1024, `${text.length} bytes`);

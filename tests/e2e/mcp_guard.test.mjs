@@ -121,7 +121,7 @@ if (!inside) {
         assert.equal(r.status, 504, r.text);
         assert.match(r.json.detail.message, /MCP server "(silent.example:9|nowhere)": .*5 seconds/);
       })));
-      // The list is waited for before; a look-up under way is everybody's.
+      // The test waits for the list first, because all calls share a name lookup in progress.
       await within('the run', 5000 + 5000 + 3000, async () => {
         const run = await u.start({ prompt: '[call nowhere__echo {}]' });
         assert.match(textOf((await u.stream(run.json.agent_run_id, { timeout: 30000 })).events), /MCP server "nowhere": .*(5 seconds|could not be resolved)/);

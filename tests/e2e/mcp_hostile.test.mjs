@@ -82,7 +82,7 @@ const cases = {
   'a redirect of a POST by 302 is not followed': {
     on: (m, res) => (res.writeHead(302, { location: '/elsewhere' }).end(), true), code: 'MCP_PROTOCOL_ERROR', cause: /302/, within: limit },
 };
-// ---- what is said, over all transports ----
+// ---- messages, over all transports ----
 for (const type of ['http', 'sse', 'json']) {
   for (const [name, c] of Object.entries(talks)) {
     test(`${type}: ${name}`, async () => {

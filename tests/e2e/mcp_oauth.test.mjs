@@ -199,7 +199,7 @@ test('a token that ends is renewed once, whoever asks on whatever server', async
     const asked = await Promise.all(Array.from({ length: 10 }, (_, i) => list(i % 2 ? u : there, agent, profile)));
     assert.deepEqual(asked.map((r) => r.status), Array(10).fill(200), asked.map((r) => r.text).join('\n'));
     assert.equal(peer.seen.refreshes, 1);
-    // One that the server does not know any more is renewed when it says so.
+    // A token that the server no longer knows is renewed after its 401.
     peer.revoke();
     const again = await Promise.all(Array.from({ length: 10 }, (_, i) => list(i % 2 ? u : there, agent, profile)));
     assert.deepEqual(again.map((r) => r.status), Array(10).fill(200), again.map((r) => r.text).join('\n'));

@@ -1,4 +1,4 @@
-// Local programs that a package runner downloads: each account downloads them once, and what is damaged is downloaded anew.
+// Local programs that a package runner downloads: each account downloads them once, and damaged packages are downloaded again.
 // And the limits of programs, which an error names.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

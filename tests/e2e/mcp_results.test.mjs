@@ -1,4 +1,4 @@
-// What tools of MCP servers are described with and what they answer, on its way to the model of a run.
+// Descriptions and results of tools of MCP servers, as the model of a run receives them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startLlm } from './lib/llm.mjs';

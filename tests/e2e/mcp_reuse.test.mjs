@@ -1,4 +1,4 @@
-// Connections that are used again where a configuration says so, and what is remembered of servers.
+// Connections that are reused if the configuration allows it, and cached data about servers.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -260,7 +260,7 @@ test('a server that stops does not wait for kept connections, and leaves no prog
   assert.ok(!lives(pid));
 });
 
-// ---- what is remembered ----
+// ---- cached data ----
 async function userWith(config) {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
@@ -293,7 +293,7 @@ test('a server that says with each list that its list has changed is not asked e
   });
   const u = await userWith({ url: peer.url });
   for (let i = 0; i < 12; ++i) await u.seen();
-  // At once after the first list, then after 5, 10 and 20 seconds.
+  // Immediately after the first list, then after 5, 10 and 20 seconds.
   assert.ok(count(peer, 'tools/list') <= 5, `asked ${count(peer, 'tools/list')} times`);
 });
 

@@ -33,7 +33,7 @@ const error = (res, status, code, m) => json(res, status, { jsonrpc: '2.0', id: 
 let peers = 0;
 const by = async (handle, body) => {
   const p = await startByHand(handle);
-  p.url += `?peer=${++peers}`;  // what is remembered of a server goes by its address, and ports are used again
+  p.url += `?peer=${++peers}`;  // data about a server is cached by its address, and ports are reused
   p.said = () => p.seen.splice(0).map((s) => s.message.method ?? s.method).filter((m) => m !== 'DELETE' && m !== 'GET');
   try {
     return await body(p);
@@ -217,7 +217,7 @@ test('a refusal because of too many is waited out once', () => {
   });
 });
 
-// ---- what is said of a failure ----
+// ---- error messages ----
 test('a server that refuses access by 403 is not told to have other credentials only, and its words are in the log', () => by(
   (m, res) => (res.writeHead(403).end('Access is only allowed at localhost:21144'), true),
   async (p) => {

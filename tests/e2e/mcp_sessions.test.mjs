@@ -99,7 +99,7 @@ test('without the setting calls of a server that issues no session are made side
   }
 });
 
-// A local program that keeps a value, and tells its process.
+// A local program that keeps a value and reports its process id.
 const program = {
   command: node,
   args: ['-e', `

@@ -22,7 +22,7 @@ after(async () => {
 });
 
 const tools = [{ name: 'echo', inputSchema: { type: 'object' } }];
-// A server that keeps requests of that method until they are let go; `state.most`: of those under way at the same time.
+// A server that holds requests of that method until they are released; `state.most`: most requests at the same time.
 async function holding(method) {
   const held = new Set();
   const state = { most: 0, order: [], open: false };
@@ -43,7 +43,7 @@ async function someone(server = patient) {
   u.agent = (await u.get('/agents')).json.agents[0].agent_id;
   return u;
 }
-// A discovery; n tells it from the others.
+// A discovery, identified by n.
 const discover = (u, peer, n, options = {}) => u.get(`/agents/${u.agent}/custom-mcp-tools`,
   { headers: { 'x-mcp-url': `${peer.url}?n=${n}`, 'x-mcp-type': 'http' }, ...options });
 
@@ -52,7 +52,7 @@ test('what an account asks for beyond its share waits for its turn; others do no
   const [peer, apart] = [await holding('tools/list'), await holding('tools/list')];
   const known = await startByHand();
   try {
-    // The order of the first three is known: each is under way before the next one is sent.
+    // The order of the first three is known: each is in progress before the next one is sent.
     const all = [];
     for (let n = 0; n < 3; n++) {
       all.push(discover(u, peer, n));
@@ -107,7 +107,7 @@ test('a tool of a run whose turn does not come says so to the model', async () =
   }
 });
 
-// Four discoveries at once: three are under way and the fourth gets its turn after them. They have a peer of their own: the
+// Four concurrent discoveries: three are in progress, and the fourth follows them. They have a peer of their own: the
 // server may close the connection of a cancelled discovery after it has given the place away, so that a peer sees both.
 async function threeAtOnce(u) {
   const peer = await holding('tools/list');

@@ -1,4 +1,4 @@
-// A module that breaks the rules beside ones that keep them: what it did stands in the log, under its name unless it did
+// A module that violates the contract next to correct ones: the log contains each violation, under its name unless it did
 // so from a thread of its own; its callers get an answer, and no other client notices.
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync } from 'node:fs';

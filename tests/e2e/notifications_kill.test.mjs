@@ -47,7 +47,7 @@ test(`${kills} kills while ${many} notifications flow`, { timeout: 60 * 60000 },
   }
 });
 
-// Where the peer knows a repetition by its key, it is exactly once; also when another node is there to take over at once.
+// If the peer recognizes a repetition by its key, delivery is exactly once, also if another node takes over immediately.
 for (const nodes of [1, 2]) test(`${kills} kills while ${many} notifications flow through Novu, nodes: ${nodes}`, { timeout: 60 * 60000 }, async () => {
   const novu = await startNovu();
   const db = makeDatabase();

@@ -1,5 +1,5 @@
 // What an operator sees and does over HTTP: queues and nodes, live runs of all nodes, dead-lettered jobs,
-// modules; each act stands in the audit, and none of it is for others.
+// modules; each action is recorded in the audit log, and other users are refused.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startHeldLlm } from './lib/llm.mjs';
@@ -108,7 +108,7 @@ test('the depth of each queue is among the figures', async () => {
   database.sql(`insert into core.job (kind, queue, state, max_attempts, args, run_at) values ('test.lost', 'old', 0, 3, '{}', now() - interval '10 min')`);
   await waitFor('the next look', async () => await at('runyard_jobs_depth{queue="old",state="ready"}') === 1, 30000);
   assert.ok(await at('runyard_jobs_oldest_ready_seconds{queue="old"}') >= 600);
-  // Nothing runs by then, but for jobs by the clock in the moment of a look.
+  // Nothing runs by then, except scheduled jobs at the moment of the check.
   await waitFor('a look while no run goes on', async () => await at('runyard_jobs_depth{queue="runs",state="running"}') === 0, 30000);
   assert.equal(await at('runyard_jobs_depth{queue="test",state="dead"}'), 2);
   assert.equal(await at('runyard_jobs_kind_depth{kind="test.lost",state="dead"}'), 2);

@@ -145,7 +145,7 @@ test('beyond the limit of the queue: 503 with Retry-After, nothing left behind; 
   const key = await untilRefused(free, 20, { prompt: 'fills the queue' });
   await untilRefused(free, 20, { prompt: 'fills the queue', files });
   await untilRefused(pro, 40, { prompt: 'more important' });
-  // Requests that start no run are still served: the repeat of a start that was answered, and what is no start.
+  // Requests that start no run are still served: the repetition of an answered start, and other requests.
   const before = written(), again = await free.start({ prompt: 'kept', files }, { 'idempotency-key': kept });
   assert.equal(again.status, 200, again.text);
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
@@ -214,7 +214,7 @@ test('the registry shows the nodes; one that is drained takes nothing more and k
   assert.equal(drained.json.state, 'draining');
   await waitFor('it is not ready', async () => (await fetch(`${a.url}/readyz`)).status === 503);
   assert.equal((await admin.get('/admin/nodes')).json.find((n) => n.this).state, 'draining');
-  // Starts look at the registry once a second: those that come before stay, too.
+  // Starts check the queue once a second; earlier starts stay queued.
   const ids = [kept];
   const runner = (id) => database.sql(`select j.node from core.job j where j.args->>'run_id' = '${id}' and j.state = 1`);
   await waitFor('the other node runs what is started', async () => {

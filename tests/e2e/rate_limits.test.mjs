@@ -1,4 +1,4 @@
-// Rates by address and by account on two nodes, places for streams; who may say whom a request is from.
+// Rates by address and by account on two nodes, stream permits, and trusted sources of the client address.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastUser, startLlm } from './lib/llm.mjs';
@@ -13,7 +13,7 @@ before(async () => {
     reply.text('begun ');
     if (!lastUser(request).includes('[hang]')) reply.end({ input: 1, output: 1 });
   });
-  // One a minute: what is given back meanwhile does not matter.
+  // One per minute, so that refilled tokens do not matter.
   const set = [secret, 'http.limits.account_per_minute=1', 'http.limits.account_burst=40',
     'http.limits.address_per_minute=1', 'http.limits.address_burst=300', 'http.limits.account_streams=2',
     'http.trusted_proxies=["127.0.0.0/8"]'];
@@ -67,7 +67,7 @@ test('the nodes share the rate: what one let through the other knows', async () 
   await there.get('/threads');
   await told(36);
   await there.get('/threads');
-  await told(37);  // it heard of the 36 before
+  await told(37);  // the other node reported the 36 before
   assert.equal((await letThrough(there, 20)).n, 3);
 });
 

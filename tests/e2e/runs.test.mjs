@@ -159,7 +159,7 @@ test('npm eventsource and curl read the same stream', async () => {
   const curl = execFileSync('curl', ['-sSN', '-m', '10', '-H', `Authorization: Bearer ${u.token}`, `${server.url}/agent-run/${id}/stream`], { encoding: 'utf8' });
   const lines = curl.split('\n').filter((l) => l.startsWith('data: ')).map((l) => JSON.parse(l.slice(6)));
   assert.deepEqual(lines.map((l) => l.sequence), got.map((g) => g.sequence));
-  // A ticket is good for its own run only, and never stands in the log.
+  // A ticket is valid for its own run only, and never appears in the log.
   const other = await u.start({ prompt: 'Say hello' });
   const stolen = await new Client(server).get(`/agent-run/${other.json.agent_run_id}/stream?token=${encodeURIComponent(ticket.json.token)}`);
   assert.equal(stolen.status, 401);

@@ -1,4 +1,4 @@
-// Stop: at once, from anywhere, at any moment, and with one truth for all.
+// Stop: immediate, from any node, at any moment, with one outcome for all clients.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ const start = async (u, prompt) => {
   return r.json.agent_run_id;
 };
 
-// Everything that says how a run ended says the same, once.
+// All sources report the same end of a run, once.
 async function oneTruth(u, id, status) {
   assert.equal((await u.get(`/agent-run/${id}`)).json.status, status);
   const s = await u.stream(id);

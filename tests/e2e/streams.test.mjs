@@ -9,7 +9,7 @@ import { Client, Server, gapless, makeDatabase, sleep, statuses, textOf, waitFor
 const secret = 'auth.jwt.hs256_secret=a secret of at least thirty-two bytes for this test';
 let database, llm, server;
 
-// [words N MS]: N words, one each MS milliseconds. [flood N BYTES]: N words of BYTES at once. Then, with [hold], silence.
+// [words N MS]: N words, one each MS milliseconds. [flood N BYTES]: N words of BYTES together. Then, with [hold], silence.
 async function answer(request, reply) {
   const prompt = lastUser(request);
   const words = /\[words (\d+) (\d+)\]/.exec(prompt);
@@ -168,7 +168,7 @@ test('what was pruned is announced first, and how the run ended is still told', 
   const id = await run(u, '[words 10 1]');
   const all = await u.stream(id);
   const last = all.events.at(-1).sequence;
-  // Its partition is a day's, and the runs of other tests may go on in it: the rows go as the whole would.
+  // Its partition covers a day and may contain runs of other tests, so the test deletes the rows instead of the partition.
   database.sql(`delete from runs.events where run_id = '${id}'`);
   for (const [query, headers, from] of [['', {}, 1], ['?mode=snapshot', {}, 1], ['?coalesce_ms=100', {}, 1], ['', { 'last-event-id': '4' }, 5], ['?mode=snapshot', { 'last-event-id': '4' }, 5]]) {
     const s = await u.stream(id, { query, headers });
@@ -350,7 +350,7 @@ test('two nodes: a snapshot and merged chunks of a run that is live elsewhere', 
     assert.equal(snap.events[0].content + chunks(snap.events), words(60));
     assert.equal(chunks(merged.events), words(60));
     assert.ok(merged.events.length < plain.events.length / 2);
-    // Beyond what was ever delivered, seen from the other node.
+    // Beyond the last delivered event, seen from the other node.
     const id2 = await run(u, '[words 40 25]');
     await u.stream(id2, { until: upTo('w5 ') });
     const far = await other.stream(id2, { headers: { 'last-event-id': '1000000' } });

@@ -15,7 +15,7 @@ const clients = Number(process.env.RY_SWAP_CLIENTS ?? 24);
 const rounds = Number(process.env.RY_SWAP_ROUNDS ?? 1);
 const swapped = (process.env.RY_SWAP_MODULES ?? 'llm_openai,runs,accounts').split(',');
 const many = clients > 100;
-// A sanitizer's build keeps modules mapped unless it is told not to (CONTRIBUTING.md).
+// A sanitizer build keeps modules mapped unless RY_SANITIZE_UNMAP is set (CONTRIBUTING.md).
 const unmaps = !process.env.RY_SANITIZE || process.env.RY_SANITIZE_UNMAP;
 // Reader and model share two cores with the server: many streams get their words more slowly. A model's longest
 // answer ends before a swap of its driver times out, and outlasts what runs are given.
@@ -89,7 +89,7 @@ const mappedCopies = (name) => new Set(readFileSync(`/proc/${server.process.pid}
 test('under streams and requests every module is swapped, and nobody notices', async (t) => {
   let over = false;
   const bad = [], waits = [], figures = [], changes = [];
-  const live = new Set();  // what ends with each open stream
+  const live = new Set();  // resources of each open stream
   const totals = { runs: 0, events: 0, draining: 0, aborted: 0, least: Infinity };
   const failed = (e) => ({ status: 0, text: `${e} ${e.cause ?? ''}` });
   const oneClient = async (user, i) => {

@@ -18,7 +18,7 @@ import { Server, binary, build, makeDatabase, sleep, statuses, textOf, waitFor }
 
 const names = ['websocket', 'unix_c', 'unix_rust'];
 const certificate = makeCertificate();
-// The modules, and what is tested of each.
+// The modules, and the tests for each.
 const ways = [['websocket', 'websocket'], ['websocket over TLS', 'websocket', certificate], ['unix_c', 'unix_c'], ['unix_rust', 'unix_rust']];
 // Milliseconds, of a discovery and of a call. What ends before it has another error code than MCP_TIMEOUT; a tighter bound in
 // wall-clock time would test how busy the machine is.

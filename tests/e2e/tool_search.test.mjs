@@ -1,5 +1,5 @@
 // An agent with more tools than its model takes: requests carry a part of them, and find_tools finds the others. The
-// thread keeps what was found: in later runs, after a summary, on another provider and with another worker.
+// thread keeps the found tools: in later runs, after a summary, on another provider and with another worker.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -83,7 +83,7 @@ async function run(prompt, form = {}) {
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
   return { ...s, thread: started.json.thread_id, id: started.json.agent_run_id };
 }
-// Makes one call after the other, then says what the last one gave.
+// Makes one call after the other, then answers with the last result.
 const playing = (...calls) => (request, reply) => {
   const done = turns(request).filter((m) => m.role === 'tool');
   if (done.length < calls.length) return reply.tools([{ id: `call_${done.length}`, ...calls[done.length] }]);

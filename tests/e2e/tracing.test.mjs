@@ -173,7 +173,7 @@ test('a local MCP program that was started in advance works in the trace of the 
       });
       assert.equal(spans.filter((x) => x.name === 'job runs.execute').length, 1);
     }
-    // A trace is at rest once its run is over: what comes later belongs to another one.
+    // A trace is complete when its run has ended: later spans belong to another trace.
     for (const [i, p] of parents.entries()) {
       const ends = collector.of(p.trace).map((x) => BigInt(x.endTimeUnixNano));
       const next = i + 1 < parents.length && collector.of(parents[i + 1].trace).find((x) => x.name === 'job runs.execute');

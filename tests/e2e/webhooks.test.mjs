@@ -171,7 +171,7 @@ test('a receiver that is silent does not keep the others from being told', async
   };
   const told = (runs, path) => runs.every((r) => receiver.of(r.id, path).some((m) => m.status === 200));
   const underWay = () => Number(database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state = 1`));
-  // More than are handed over at once: as long as its silence is new all places may be held by it.
+  // More than the concurrency limit: before the endpoint counts as unresponsive, it may occupy all slots.
   const first = await failing(24);
   await waitFor('the other receiver to hear of all', () => told(first, '/all'), 40000);
   await waitFor('the silence to be known', () => underWay() <= 1, 40000);

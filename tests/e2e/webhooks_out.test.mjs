@@ -1,4 +1,4 @@
-// The module webhooks: domain events told to the operator's systems, signed, repeated, and no longer told to whom never
+// The module webhooks: signed domain events for the operator's systems, retried, and no longer sent to endpoints that never
 // answers.
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -64,7 +64,7 @@ const content = async (u, project, file) => {
   assert.equal(r.status, 200, `${file}: ${r.text}`);
   return r.text;
 };
-// What a node has of a project: its files and what is known of them.
+// A node's copy of a project: its files and their recorded state.
 const copies = (node, project) => readdirSync(path.join(node.dir, 'data'), { recursive: true }).filter((p) => path.basename(p) === project);
 const directoryOf = (project) => copies(a, project).map((p) => path.join(a.dir, 'data', p)).find((p) => statSync(p).isDirectory());
 // SIGKILL, and nothing of its disk is left.

@@ -40,7 +40,7 @@ void in_pieces(std::string_view all, std::uint32_t seed, F&& f) {
   }
 }
 
-// Without surrogates, overlong forms and what is above U+10FFFF.
+// Without surrogates, overlong forms and code points above U+10FFFF.
 inline bool is_utf8(std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);

@@ -21,7 +21,7 @@ std::string_view next_line(std::string_view& from) {
   return line;
 }
 
-// Every '<' begins a tag without quotes in its values but for those around them; gives the tags without the values.
+// Every '<' begins a tag whose values contain no quotes; returns the tags without the values.
 std::vector<std::string> tags_of(std::string_view html) {
   std::vector<std::string> out;
   for (auto at = html.find('<'); at != html.npos; at = html.find('<', at)) {

@@ -1,6 +1,6 @@
-// The JSON bodies that clients send: of agents with their MCP configurations, and of accounts. What is refused is
-// refused with 400 or 422 and a sentence; what is kept is JSON, without a secret in clear, and what was shown of it
-// may be sent back.
+// The JSON bodies that clients send: of agents with their MCP configurations, and of accounts. A refused body gets
+// 400 or 422 and a sentence; a stored one is JSON without secrets in plain text, and its displayed form can be sent
+// back.
 #include <boost/json.hpp>
 #include <ry/cpp/types.hpp>
 #include <string>

@@ -1,4 +1,4 @@
-// Key sets of identity providers: what is accepted is a small list of public keys, which verify nothing that was not
+// Key sets of identity providers: an accepted one is a small list of public keys, which verify no data that was not
 // signed.
 #include <algorithm>
 #include <boost/json/parse.hpp>

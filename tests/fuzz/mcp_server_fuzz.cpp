@@ -1,5 +1,5 @@
-// What MCP servers send: event streams, JSON-RPC messages and what stands in them. Cut anywhere, a stream reads the
-// same; whatever a message says, what is made of it is valid JSON within its limits.
+// Data from MCP servers: event streams, JSON-RPC messages and their contents. A stream has the same events wherever it is cut;
+// the result of any message is valid JSON within its limits.
 #include <boost/json/parse.hpp>
 #include <string>
 #include <vector>

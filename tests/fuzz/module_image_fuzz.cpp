@@ -1,5 +1,5 @@
-// A module's file before any of it runs: its ELF tables and the symbol versions that it needs. What
-// is refused is refused with a sentence, and what is read is bounded.
+// A module's file before any of it runs: its ELF tables and the symbol versions that it needs. A
+// refused file gets a sentence, and reading is bounded.
 #include <stdexcept>
 #include <string_view>
 

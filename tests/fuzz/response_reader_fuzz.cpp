@@ -40,7 +40,7 @@ answer read(std::string_view bytes, response_reader::body_rule rule, std::uint32
   answer out;
   response_reader r(rule);
   const auto feed = [&](std::string_view piece) {
-    std::string buffer(piece);  // of just that size, so that what is read beyond it is seen
+    std::string buffer(piece);  // of exactly that size, so that the sanitizer detects reads beyond it
     response_reader::piece got;
     out.end = r.feed({buffer.data(), buffer.size()}, got);
     out.fed += piece.size();

@@ -49,7 +49,7 @@ void check_signatures(std::string_view input, std::uint8_t choice) {
   const std::vector<std::string> keys{key, old_key};
   fuzz::promise(!verify(m, keys), "what was not signed is refused");
 
-  // The same with a signature among what was given.
+  // The same with a valid signature among the given ones.
   const std::int64_t at = now_s + choice % 3 * 299 - 299;
   const std::string time = std::to_string(at), id(m.id);
   const auto own = standard_webhooks::signature(choice & 8 ? key : old_key, m.id, at, m.body);

@@ -15,8 +15,8 @@ const planned = (random) => ({
 });
 
 export class Campaign {
-  // limit: runs of an account at once, 3 in the tier pro. plan: of a run, see promptOf. elsewhere: runs are
-  // read at other nodes than the one they were started at. longest: see ChaosClient. postgres: when it is not one of its own.
+  // limit: concurrent runs of an account, 3 in the tier pro. plan: of a run, see promptOf. elsewhere: runs are
+  // read at other nodes than the one that started them. longest: see ChaosClient. postgres: an existing one, instead of its own.
   constructor({ seed, nodes = 3, accounts = 8, giveUp = 240000, cuts = 0.04, lease = 2, crashes, settings, limit = 3, plan = planned, elsewhere, longest, postgres }) {
     Object.assign(this, { seed, count: nodes, accounts, cuts, lease, crashes, settings, limit, plan, elsewhere, longest, postgres });
     this.random = seeded(seed);
@@ -45,7 +45,7 @@ export class Campaign {
   }
 
   // ---- load ----
-  // `runs` runs, or as many as `runs(begun)` says, as many at once as the accounts may have.
+  // Starts `runs` runs, or runs while `runs(begun)` is true, with the concurrency that the accounts may have.
   async load(runs) {
     const more = typeof runs === 'function' ? runs : (begun) => begun < runs;
     let next = 0;

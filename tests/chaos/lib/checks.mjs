@@ -31,7 +31,7 @@ export function checkReader(name, log, stored, run, messages) {
   for (const e of log.events)
     if (e.type === 'turn_aborted') aborted.push([e.from_sequence, e.to_sequence]);
   const givenUp = (n) => aborted.some(([from, to]) => n >= from && n <= to);
-  // Nothing was kept of what came after the last border of a run that was ended over its worker's head.
+  // Events after the last checkpoint of a run that another node force-finished are not in the log.
   const border = Math.max(0, ...log.events.filter((e) => e.type === 'llm_response_end' || e.type === 'tool_result' || e.type === 'message').map((e) => e.sequence));
   for (const e of log.events) {
     if (e.$id !== e.sequence) say(`id ${e.$id} on event ${e.sequence}`);
@@ -49,7 +49,7 @@ export function checkReader(name, log, stored, run, messages) {
     if (kept === e.$data) continue;
     const lost = kept !== undefined && JSON.parse(kept).type === 'gap';
     if (!lost) say(`event ${e.sequence} is ${e.$data} here and ${kept} in the log`);
-    // What a call printed stands in its result too.
+    // The result of a call contains its output as well.
     else if (e.type !== 'tool_output_chunk' && !givenUp(e.sequence) && !(run.status !== 'completed' && e.sequence > border))
       say(`event ${e.sequence} (${e.type}) was delivered, is a gap in the log, and was never taken back`);
   }

@@ -11,7 +11,7 @@ const silence = 11000;
 
 export class ChaosClient {
   // giveUp: a time after which waiting is a failure of the server. longest: milliseconds; a run that has not ended
-  // by then never will, however often its answers were given up.
+  // by then counts as hung, however often its answers were begun again.
   constructor({ nodes, random, token, giveUp, longest = 150000 }) {
     Object.assign(this, { nodes, random, token, giveUp, longest });
     this.retries = 0;
@@ -126,7 +126,7 @@ export class ChaosClient {
             log.events.push(event);
             onEvent?.(event);
             if (event.type === 'status' && event.status !== 'running') log.ended = true;
-            // What follows the end would be a mistake of the server: it is read, to be seen.
+            // Events after the end would be a fault of the server, so the client keeps reading.
             else if (!log.ended && this.random.chance(cuts)) leave();
           }
         });

@@ -1,6 +1,6 @@
-// Three nodes, PostgreSQL with a replica and three NATS servers, each on a machine of its own, and what happens
-// to machines and to the links between them. Runs are always alive meanwhile, read at other nodes than those
-// that execute them; how long their streams were silent is measured.
+// Three nodes, PostgreSQL with a replica and three NATS servers, each on a machine of its own, and faults of
+// machines and of the links between them. Runs are always live and are read at other nodes than those that
+// execute them; the test measures how long their streams are silent.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build, sleep, waitFor } from '../../e2e/lib/server.mjs';
@@ -13,8 +13,8 @@ import { Pair } from './pair.mjs';
 export const hasNats = existsSync(path.join(build, 'modules/bus_nats.so'));
 
 export class Cluster extends Campaign {
-  // live: runs at once. plan: of each. breath: milliseconds that each state is left to itself. wanted: which
-  // acts by their names.
+  // live: concurrent runs. plan: of each. breath: milliseconds that each state lasts. wanted: selects acts by
+  // name.
   constructor({ network, seed, live, plan, breath = 2000, lease, accounts = 10, giveUp, longest, wanted = () => true, say = () => {} }) {
     const limit = Math.ceil(live / accounts);
     super({ seed, giveUp, longest, lease, accounts, limit, cuts: 0, elsewhere: true, plan,
@@ -163,7 +163,7 @@ export class Cluster extends Campaign {
     }, 200);
     return () => clearInterval(timer);
   }
-  // Runs go on being started until the scenario has ended, and then run to their end.
+  // Starts runs until the scenario has ended, and then waits for their end.
   async run() {
     const stop = this.#watch();
     let over = false;
@@ -172,7 +172,7 @@ export class Cluster extends Campaign {
     const load = this.load(() => !over);
     await waitFor('all to be alive', () => begun(this.done.filter((c) => c.heard && !c.reader).length), 300000);
     try {
-      // So many starts at once are not part of the scenario.
+      // The initial burst of starts is not part of the scenario.
       for (let i = 0; i < 2; i++) {
         await this.#calm();
         await sleep(this.breath);
@@ -186,8 +186,8 @@ export class Cluster extends Campaign {
   }
 
   // ---- figures ----
-  // For each act: how long the streams that were read in it were silent at most, how much of that was after the act began
-  // (its recovery: what came before was the pause between two words), and how long starts took.
+  // For each act: the longest silence of the streams that were read in it, the part of it after the act began
+  // (the recovery; the part before it is the pause between two words), and the duration of starts.
   measured() {
     const rank = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
     return this.figures.map(({ name, from, to }) => {

@@ -1,5 +1,5 @@
-// The model of the chaos tests: what it answers follows from the conversation alone, so that whoever
-// asks, however often, gets the same. A prompt is `[name=value ...] text`:
+// The model of the chaos tests: its answers depend only on the conversation, so that every worker
+// gets the same answer, however often it asks. A prompt is `[name=value ...] text`:
 //   tools   calls to make, one answer each, before the last answer
 //   chunks  pieces of each answer
 //   pace    milliseconds between the pieces

@@ -14,7 +14,7 @@ export class NatsCluster {
       const machine = await this.network.machine(name);
       this.all.push({ name, machine, port: machine.port(), routes: machine.port(), monitor: machine.port(), dir: path.join(this.dir, name) });
     }
-    // Servers tell each other where a server is: in at this door, which can be shut with the rest.
+    // Servers announce their addresses to each other through this listener, which can be closed with the others.
     this.gossip = { name: 'gossip' };
     for (const server of this.all) {
       const at = { host: server.machine.address, port: server.routes };
@@ -59,7 +59,7 @@ cluster {
       return /Server is ready/.test(server.log);
     }, 60000);
   }
-  // The one that orders what is written to the stream of the events.
+  // The server that orders the messages of the event stream.
   async leader() {
     let leader;
     await waitFor('the stream of the events to have a leader', async () => {

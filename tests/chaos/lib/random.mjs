@@ -1,4 +1,4 @@
-// Random numbers from a seed, so that a schedule can be had again.
+// Random numbers from a seed, so that a schedule can be repeated.
 export function seeded(seed) {
   let state = seed >>> 0;
   const next = () => {

@@ -112,7 +112,7 @@ export class Storm {
     }
     if (!verified) {
       await sleep(random.between(0, 400));
-      // As a token that says so, but at once, and twice.
+      // Like a token that verifies the address, but immediately, and twice.
       await Promise.all([1, 2].map(() => this.patiently(`select accounts.provision('${sub}', '${sub}', '', '', true, '', 'free', 0)`)));
     }
     if (random.chance(0.3))
@@ -180,7 +180,7 @@ export class Storm {
     }, 60000);
   }
 
-  // Sentences about what is wrong.
+  // Violations as sentences.
   async verdict() {
     const wrong = [];
     for (const [name, sql] of Object.entries(invariants)) {

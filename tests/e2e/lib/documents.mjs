@@ -48,14 +48,14 @@ export const paragraph = (text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
 // A Word document whose package names `target` as its main part, which is the member `main`.
 export const wordDocument = (body, { main = 'word/document.xml', target = main, rels = '_rels/.rels', before = [], namespace } = {}) => zip([...before,
   [rels, relationships([['rId1', 'officeDocument', target]])], [main, wordPart(body, namespace)]]);
-// A workbook of one sheet; `rows` is what stands in sheetData.
+// A workbook of one sheet; `rows` is the content of sheetData.
 export const workbook = (rows, { styles = '', strings = '', stringsPart = 'xl/sharedStrings.xml', stringsTarget = 'sharedStrings.xml', properties = '', main = 'xl/workbook.xml' } = {}) => zip([
   ['_rels/.rels', relationships([['rId1', 'officeDocument', main]])],
   [main, `<workbook xmlns:r="r">${properties}<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`],
   [main.replace('xl/', 'xl/_rels/') + '.rels', relationships([['rId1', 'worksheet', 'worksheets/sheet1.xml'], ['rId2', 'styles', 'styles.xml'], ['rId3', 'sharedStrings', stringsTarget]])],
   ['xl/worksheets/sheet1.xml', `<worksheet><sheetData>${rows}</sheetData></worksheet>`],
   ['xl/styles.xml', `<styleSheet>${styles}</styleSheet>`], [stringsPart, `<sst>${strings}</sst>`]]);
-// OpenDocument; `body` is what stands in office:text or office:spreadsheet.
+// OpenDocument; `body` is the content of office:text or office:spreadsheet.
 export const openDocument = (kind, body, more = []) => zip([['mimetype', `application/vnd.oasis.opendocument.${kind}`, { store: true }],
   ['content.xml', `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b"><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`], ...more]);
 

@@ -1,4 +1,4 @@
-// A stand-in for a model provider that speaks OpenAI chat completions and does what a test tells it:
+// A simulated model provider with the OpenAI chat completions API, controlled by the test:
 // `answer(request, reply)` is called for every completion. It records what it received and how each
 // connection ended.
 import http from 'node:http';
@@ -25,7 +25,7 @@ export async function startLlm(answer, { host = '127.0.0.1', port = 0 } = {}) {
     });
   });
   server.on('connection', (s) => { sockets.add(s); s.on('close', () => sockets.delete(s)); });
-  // Thousands of runs begin at once: those that find no place wait for seconds until they are asked again.
+  // Thousands of runs start together; those without a slot are retried after seconds.
   await new Promise((resolve) => server.listen({ port, host, backlog: 4096 }, resolve));
   return {
     url: `http://${host}:${server.address().port}/v1`,

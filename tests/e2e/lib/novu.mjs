@@ -24,7 +24,7 @@ export async function startNovu({ key = 'novu-secret-key', v2 = true, idempotenc
     script: (id, faults) => scripts.set(id, [...faults]),
     // What went out: one for each transaction id that was taken at least once.
     sent: (id) => (accepted.has(id) ? 1 : 0),
-    // Triggers of one workflow that were taken for somebody, with how often each was.
+    // Accepted triggers of one workflow for one subscriber, with their counts.
     taken: (subscriber, workflow) => [...accepted.values()].filter((a) => a.event.to?.subscriberId === subscriber && a.event.name === workflow),
     of: (id) => requests.filter((r) => r.body?.transactionId === id || r.body?.events?.some((e) => e.transactionId === id)) };
 

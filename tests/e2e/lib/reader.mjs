@@ -4,7 +4,7 @@ import { lastUser } from './llm.mjs';
 import { sleep } from './server.mjs';
 
 // "[words N]" in the prompt makes the model say N words, one each `ms`, however busy the machine is; after a standstill
-// of seconds it continues from there, for all its answers at once would be a load of another kind.
+// of seconds it continues from there, because all its responses together would be another kind of load.
 export const wordsEach = (ms) => async (request, reply) => {
   const n = Number(/\[words (\d+)\]/.exec(lastUser(request))?.[1] ?? 1);
   let due = performance.now();

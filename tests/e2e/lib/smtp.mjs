@@ -61,7 +61,7 @@ export async function startSmtp({ certificate, user, password, starttls = true, 
   };
 }
 
-// Passes bytes on to a server; `cut(client bytes, server bytes)` true: both ends are closed at once.
+// Passes bytes on to a server; `cut(client bytes, server bytes)` true: both ends are closed immediately.
 export async function startCutter(port, cut) {
   const state = { cut, connections: 0 };
   const server = net.createServer((client) => {

@@ -9,7 +9,7 @@ const asked = (method, say) => (m) => (m.method === method ? say(m) : undefined)
 const listed = (say) => asked('tools/list', say);
 const said = (say) => listed((m) => [answer(m, say(m))]);
 
-// say(message): the values to be sent for it; undefined: as an honest server would. What comes of it: the number of
+// say(message): the messages to send for it; undefined: the answer of a correct server. Returns the number of
 // tools, or the code of the error and its cause.
 export const talks = {
   'pages that never end stop at a bound': { say: said(({ params }) => ({ ...one(`t${params.cursor ?? 0}`), nextCursor: String(Number(params.cursor ?? 0) + 1) })), tools: 100 },

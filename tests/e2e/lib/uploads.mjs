@@ -4,7 +4,7 @@ import { lastUser } from './llm.mjs';
 import { statuses } from './server.mjs';
 
 let asked = 0;
-// Runs an agent of the user `u` with these files: what the model was asked, and how to read what is beside them.
+// Runs an agent of the user `u` with these files. Returns the model's request, and a function that reads files of the workspace.
 export async function uploadTo(llm, u, files, form = {}) {
   const word = `question-${++asked}`;
   const r = await u.start({ prompt: word, files, ...form });

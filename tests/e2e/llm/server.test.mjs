@@ -1,4 +1,4 @@
-// Runs through the whole server with each driver, against a model provider that we did not write: what goes
+// Runs through the whole server with each driver, against a model provider from npm: what is sent
 // over the wire is what the official clients send, and with a provider that fails by chance every run
 // still comes to exactly one end.
 import assert from 'node:assert/strict';

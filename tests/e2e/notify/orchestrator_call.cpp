@@ -1,7 +1,7 @@
 // orchestrator_call MODULE.so SETTINGS_JSON [MODE]: loads one driver of notify.orchestrator/1 as
 // the host does, with the host's own egress client (as in deployment.mode = MODE; staging), and
 // makes the calls that stand on standard input, one JSON object per line, one after the other:
-// {"trigger": {...}}, {"triggers": [...]} (all at once), {"withdraw": key},
+// {"trigger": {...}}, {"triggers": [...]} (concurrently), {"withdraw": key},
 // {"put_subscriber": {...}}, {"forget": id}, {"put_tokens": {...}}, {"follow": [...]},
 // {"read_report": text},
 // {"accepts": {...}}. Each answer is a line of JSON on standard output.
@@ -232,7 +232,7 @@ json::value answer_to(const json::object& line) {
   return json::object{{"status", RY_UNIMPLEMENTED}};
 }
 
-// What stands in the settings; the schema's defaults where nothing does.
+// The value of a setting, or the default of the schema.
 std::string with_defaults(std::string_view schema, const json::object& given) {
   json::object out;
   const json::value s = json::parse(schema);

@@ -1,4 +1,4 @@
-// Signatures of webhooks beside the reference libraries: what is taken, what is refused, what is signed.
+// Signatures of webhooks compared with the reference libraries: accepted, refused and created ones.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
