@@ -47,6 +47,14 @@ class login_sql : public testing_sql::database_test {
   std::string refresh(const std::string& token, const std::string& next) {
     return sql("select outcome from accounts.refresh(sha256('" + token + "'), sha256('" + next + "'), 20, 30)");
   }
+  // The part of the module mail that accounts calls. It accepts each e-mail after a moment, so that concurrent calls overlap.
+  void make_mail_schema() {
+    sql("create schema mail");
+    sql("create function mail.enqueue(category text, address text, subject text, body_text text,"
+        "    body_html text default null, bulk boolean default false, key text default null,"
+        "    ttl interval default '2 days') returns table(id uuid, outcome text)"
+        "  language sql as $$ select null::uuid, 'queued' from pg_sleep(0.1) $$");
+  }
   // How often each answer came, of n texts run at once.
   std::map<std::string, int> at_once(std::size_t n, const std::function<std::string(std::size_t)>& text) {
     std::vector<std::thread> threads;
@@ -270,6 +278,17 @@ TEST_F(login_sql, an_address_gets_few_reset_links_but_always_has_a_fresh_one) {
   EXPECT_EQ(sql(may), "f");
 }
 
+TEST_F(login_sql, concurrent_requests_for_reset_links_count_each_other) {
+  make_mail_schema();
+  make_login(ann, "a@x.org");
+  auto got = at_once(8, [&](std::size_t i) {
+    const auto n = std::to_string(i);
+    return "select accounts.queue_reset('" + ann + "', 'a@x.org', 's', 'b', 'k" + n + "', sha256('" + n + "'), 30)";
+  });
+  EXPECT_EQ(got["queued"], 3);
+  EXPECT_EQ(sql("select count(*) from accounts.reset"), "3");
+}
+
 TEST_F(login_sql, attempts_are_taken_from_all_buckets_or_from_none) {
   const std::string both = "select accounts.throttle_take('{net,both}', '{100,3}', '{3600,900}')";
   for (int i = 0; i < 3; ++i) EXPECT_EQ(sql(both), "0");
@@ -294,12 +313,7 @@ TEST_F(login_sql, a_webhook_message_counts_once) {
 
 // The texts of the repository against the real schema: each must prepare.
 TEST_F(login_sql, every_statement_of_the_repository_prepares) {
-  sql("create schema mail");
-  sql("create function mail.enqueue(category text, address text, subject text, body_text text, "
-      "body_html text "
-      "default null, bulk boolean default false, key text default null, ttl interval default '2 "
-      "days') "
-      "returns table(id uuid, outcome text) language sql as $$ select null::uuid, 'queued' $$");
+  make_mail_schema();
   ry::testing::fake_host host;
   host.db.on("", {});
   const accounts::login_repository repo(host.ctx());

@@ -366,7 +366,7 @@ TEST(login_settings_test, senders_of_the_identity_webhook) {
 }
 
 TEST(login_settings_test, off_unless_configured_and_refused_where_unsafe) {
-  std::string reported;  // of what was read last
+  std::string reported;  // keys of the faults of the last reading
   const auto read = [&reported](const char* text, const char* url, const char* mode) {
     ry::settings_faults faults;
     auto out = read_login_settings(boost::json::parse(text).as_object(), url, "/p", mode, faults);

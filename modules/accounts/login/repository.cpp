@@ -283,16 +283,10 @@ ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_emai
 
 ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_email l, std::string key,
                                                    std::string token_hash, std::int64_t minutes) const {
-  const auto rows =
-      (co_await ctx_.db().query(
-           "with sent as (select e.outcome from mail.enqueue('account', $1, $2, $3, key => $4, ttl => make_interval(mins => $7::int)) e"
-           "  where accounts.may_mail_reset($5, $7::int)),"
-           " noted as (insert into accounts.reset (token_hash, account_id, expires_at)"
-           "  select $6, $5, now() + make_interval(mins => $7::int) from sent where outcome = 'queued')"
-           " select outcome from sent",
-           to, l.subject, l.bodies, key, account, ry::bytes_view(token_hash), minutes))
-          .value();
-  co_return rows.empty() ? std::string() : std::string(rows.front().text(0));
+  const auto rows = (co_await ctx_.db().query("select accounts.queue_reset($1, $2, $3, $4, $5, $6, $7::int)", account, to,
+                                              l.subject, l.bodies, key, ry::bytes_view(token_hash), minutes))
+                        .value();
+  co_return rows.front().is_null(0) ? std::string() : std::string(rows.front().text(0));
 }
 
 ry::task<bool> login_repository::identity_event(std::string hook, identity who, const tier* first_tier) const {
