@@ -49,7 +49,7 @@ ry_install_unit(runyard.socket)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION share/doc/runyard/docs COMPONENT host)
 install(FILES ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION share/doc/runyard COMPONENT host)
 
-# An installed server keeps its data in the system's directory, not in the current one.
+# An installed server keeps its data in a directory of the system, not in the current directory.
 file(READ ${PROJECT_SOURCE_DIR}/conf/runyard.toml text)
 string(REPLACE "\ndata_dir = \".runyard\"" "\ndata_dir = \"/var/lib/runyard\"" installed_text "${text}")
 if(installed_text STREQUAL text)

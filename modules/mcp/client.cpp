@@ -21,16 +21,16 @@ bool says_session(std::string_view body) {
 
 }  // namespace
 
-protocol_generation revision_cache::look_up(const std::string& key, std::int64_t now_us) const {
+protocol_revision revision_cache::look_up(const std::string& key, std::int64_t now_us) const {
   std::lock_guard lock(mutex_);
   const auto at = entries_.find(key);
-  return at != entries_.end() && at->second.until_us > now_us ? at->second.e : protocol_generation::unknown;
+  return at != entries_.end() && at->second.until_us > now_us ? at->second.e : protocol_revision::unknown;
 }
 
-void revision_cache::note(const std::string& key, protocol_generation e, std::int64_t now_us) {
+void revision_cache::note(const std::string& key, protocol_revision e, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   if (entries_.size() >= most_verdicts) entries_.clear();
-  const auto life = e == protocol_generation::modern ? modern_verdict_us : legacy_verdict_us;
+  const auto life = e == protocol_revision::modern ? modern_verdict_us : legacy_verdict_us;
   entries_.insert_or_assign(key, entry{e, now_us + life});
 }
 
@@ -88,8 +88,8 @@ void client::use_credentials_of(const server& s) {
   if (link_) link_->always_headers(credentials_);
 }
 
-void client::note(protocol_generation e) {
-  generation_ = e;
+void client::note(protocol_revision e) {
+  family_ = e;
   if (!pinned()) parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
 }
 
@@ -153,17 +153,17 @@ ry::task<void> client::connect() {
                            ? "config.revision: the transport " + to_->driver + " does not carry " + to_->revision
                            : "config.revision must be one of " + revision_settings());
   }
-  protocol_generation known = protocol_generation::legacy;
+  protocol_revision known = protocol_revision::legacy;
   if (pinned()) {
-    known = to_->revision == modern_revision ? protocol_generation::modern : protocol_generation::legacy;
+    known = to_->revision == modern_revision ? protocol_revision::modern : protocol_revision::legacy;
   } else if (able) {
     known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
-    from_book_ = known != protocol_generation::unknown;
+    from_book_ = known != protocol_revision::unknown;
   }
-  if (known == protocol_generation::modern) {
-    generation_ = known;
+  if (known == protocol_revision::modern) {
+    family_ = known;
     note_session(false);
-  } else if (known == protocol_generation::legacy) {
+  } else if (known == protocol_revision::legacy) {
     co_await initialize();
   } else {
     co_await probe_revision();
@@ -174,7 +174,7 @@ ry::task<void> client::connect() {
 ry::task<void> client::probe_revision() {
   // A server that does not know server/discover may stay silent, or end the program or the exchange.
   const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
-  generation_ = protocol_generation::modern;
+  family_ = protocol_revision::modern;
   from_book_ = false;
   reply r;
   bool silent = false;
@@ -198,13 +198,13 @@ ry::task<void> client::probe_revision() {
   switch (v.what) {
     case verdict::kind::modern:
       if (r.answered && !r.failed && r.body.is_object()) introduce(r.body.get_object());
-      note(protocol_generation::modern);
+      note(protocol_revision::modern);
       note_session(false);
       co_return;
     case verdict::kind::legacy:
       // Some servers exit after a message that they do not know.
       if (link_->closed()) open(to_->driver);
-      generation_ = protocol_generation::legacy;
+      family_ = protocol_revision::legacy;
       co_await initialize();
       co_return;
     case verdict::kind::incompatible: {
@@ -219,7 +219,7 @@ ry::task<void> client::probe_revision() {
 }
 
 ry::task<reply> client::first_initialize() {
-  generation_ = protocol_generation::legacy;
+  family_ = protocol_revision::legacy;
   revision_.clear();
   request_options o;
   o.bits = RY_MCP_RESUMABLE;
@@ -251,7 +251,7 @@ ry::task<void> client::initialize() {
   if (able && r.answered && r.failed && is_modern_error(code_of(r.body))) {
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     if (v.what == verdict::kind::modern) {
-      note(protocol_generation::modern);
+      note(protocol_revision::modern);
       note_session(false);
       co_return;
     }
@@ -279,7 +279,7 @@ ry::task<void> client::initialize() {
                        "the server chose an unknown protocol revision: " + revision_.substr(0, 32));
   }
   introduce(o);
-  note(protocol_generation::legacy);
+  note(protocol_revision::legacy);
   const ry::headers fields{{"MCP-Protocol-Version", revision_}};
   link_->answer_headers(fields);
   // A local program reads messages in the order in which they were sent.
@@ -306,7 +306,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
   request_options o;
   o.fields = std::move(fields);
   o.bits = bits;
-  if (generation_ == protocol_generation::modern) {
+  if (family_ == protocol_revision::modern) {
     params["_meta"] = modern_meta(parts_.ctx.fact("version"), to_->tasks);
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
@@ -346,7 +346,7 @@ ry::task<reply> client::send(std::string method, json::object params, request_op
 ry::task<reply> client::ask(std::string method, json::object params, std::string name, ry::headers fields,
                             std::uint32_t bits) {
   reply r = co_await exchange(method, params, name, fields, bits);
-  if (generation_ == protocol_generation::modern) {
+  if (family_ == protocol_revision::modern) {
     if (r.answered && !r.failed) co_return r;
     const auto v = judge({r.answered, r.failed, r.body, r.http_status});
     // After any other failure of a call, the server may have processed a part of it.
@@ -381,10 +381,9 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
 ry::task<tool_list> client::list_tools() {
   co_await connect();
   auto limits = parts_.limits;
-  limits.task_calls =
-      to_->tasks && (generation_ == protocol_generation::modern || offers_task_calls(server_capabilities_));
+  limits.task_calls = to_->tasks && (family_ == protocol_revision::modern || offers_task_calls(server_capabilities_));
   tool_collector pages(limits);
-  if (generation_ == protocol_generation::legacy && !server_capabilities_.contains("tools")) co_return pages.finish();
+  if (family_ == protocol_revision::legacy && !server_capabilities_.contains("tools")) co_return pages.finish();
   std::optional<std::string> cursor;
   do {
     json::object params;
@@ -413,9 +412,9 @@ ry::task<tool_list> client::list_tools() {
 ry::task<json::value> client::call_tool(std::string name, json::object arguments, const call_options& options) {
   on_progress_ = options.on_progress;
   co_await connect();
-  if (doubted_ && generation_ == protocol_generation::modern) throw *doubted_;
+  if (doubted_ && family_ == protocol_revision::modern) throw *doubted_;
   ry::headers fields;
-  if (generation_ == protocol_generation::modern) {
+  if (family_ == protocol_revision::modern) {
     for (auto& [header, value] : mirror_arguments(options.mirrored, arguments)) {
       fields.emplace_back(header, value);
     }
@@ -423,7 +422,7 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
   json::object params;
   params["name"] = name;
   params["arguments"] = std::move(arguments);
-  const bool as_task = to_->tasks && generation_ == protocol_generation::legacy &&
+  const bool as_task = to_->tasks && family_ == protocol_revision::legacy &&
                        options.as_task != task_support::forbidden && offers_task_calls(server_capabilities_);
   if (as_task) params["task"] = json::object{{"ttl", options.task_life_ms}};
   const std::string shown = "the call of " + name;

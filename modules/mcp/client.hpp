@@ -19,13 +19,13 @@ namespace mcp {
 // upgraded.
 class revision_cache {
  public:
-  protocol_generation look_up(const std::string& key, std::int64_t now_us) const;
-  void note(const std::string& key, protocol_generation e, std::int64_t now_us);
+  protocol_revision look_up(const std::string& key, std::int64_t now_us) const;
+  void note(const std::string& key, protocol_revision e, std::int64_t now_us);
   void forget(const std::string& key);
 
  private:
   struct entry {
-    protocol_generation e;
+    protocol_revision e;
     std::int64_t until_us;
   };
   mutable std::mutex mutex_;
@@ -92,7 +92,7 @@ class client {
   ry::task<json::value> list_resources(resource_query query);
   ry::task<json::value> read_resource(std::string uri);
 
-  protocol_generation revision() const noexcept { return generation_; }
+  protocol_revision revision() const noexcept { return family_; }
   const server& to() const noexcept { return *to_; }
   ry_exec* executor() const noexcept { return exec_; }
   std::int64_t born_us() const noexcept { return born_us_; }
@@ -130,7 +130,7 @@ class client {
   ry::task<reply> ask_of_task(std::string method, std::string task_id, int& failures);
   void note_session(bool named);
   void open(const std::string& driver);
-  void note(protocol_generation e);
+  void note(protocol_revision e);
   ry::task<reply> send(std::string method, json::object params, request_options options);
   // for_model: the error is the result of a tool call, so the model reads the server's text. Otherwise the text goes to
   // the log only.
@@ -142,7 +142,7 @@ class client {
   ry_exec* const exec_;
   std::optional<connection> link_;
   ry::metric sessions_;  // gauge of its transport, while link_ is open
-  protocol_generation generation_ = protocol_generation::unknown;
+  protocol_revision family_ = protocol_revision::unknown;
   bool ready_ = false;  // the handshake of its revision is complete
   bool from_book_ = false;  // era_ comes from the cache and may be out of date
   bool unsent_ = false;

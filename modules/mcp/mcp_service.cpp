@@ -89,7 +89,7 @@ ry::task<tool_list> mcp_service::fetch(server_ptr s) {
   // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
   // servers send them in every session.
   const auto now = parts_.ctx.now_unix_us();
-  if (parts_.eras.look_up(s->key, now) == protocol_generation::modern && !memory_.look_up(s->key, now).tools)
+  if (parts_.eras.look_up(s->key, now) == protocol_revision::modern && !memory_.look_up(s->key, now).tools)
     parts_.eras.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {

@@ -21,7 +21,7 @@ inline constexpr std::string_view automatic_revision = "auto";
 bool is_revision_setting(std::string_view text) noexcept;
 std::string revision_settings();  // all of them, for an error message
 
-enum class protocol_generation { unknown, legacy, modern };
+enum class protocol_revision { unknown, legacy, modern };
 
 // Error codes of the modern revision.
 inline constexpr std::int64_t header_mismatch = -32020;

@@ -48,7 +48,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
   int failures = 0;
   for (int polls = 0; !t.over(); ++polls) {
     // A legacy server asks for input while the client requests the result; the client answers that it has none.
-    if (t.status == remote_task::state::input_required && generation_ == protocol_generation::legacy) break;
+    if (t.status == remote_task::state::input_required && family_ == protocol_revision::legacy) break;
     if (t.status == remote_task::state::input_required) co_await answer_task(t, answered);
     if (polls != 0 || t.poll_ms != 0) (co_await parts_.ctx.sleep(poll_pause_ms(t, polls))).value();
     reply r = co_await ask_of_task("tasks/get", t.id, failures);
@@ -71,7 +71,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
                        shown + " was cancelled by the server" + (t.message.empty() ? "" : ": " + t.message));
   }
   reply r;
-  if (generation_ == protocol_generation::legacy) {
+  if (family_ == protocol_revision::legacy) {
     r = co_await ask_of_task("tasks/result", t.id, failures);
   } else {
     r.answered = true;
@@ -102,7 +102,7 @@ ry::task<void> client::answer_task(const remote_task& t, std::unordered_set<std:
 
 ry::task<void> client::cancel_task(std::string task_id) {
   co_await connect();
-  if (generation_ == protocol_generation::legacy && !offers_task_cancel(server_capabilities_)) co_return;
+  if (family_ == protocol_revision::legacy && !offers_task_cancel(server_capabilities_)) co_return;
   json::object params{{"taskId", jv(task_id)}};
   reply r = co_await ask("tasks/cancel", std::move(params), task_id, {}, to_->reuse ? 0 : RY_MCP_LAST);
   if (!r.answered || r.failed) fail(r, "tasks/cancel");

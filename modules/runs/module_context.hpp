@@ -30,7 +30,7 @@ struct module_context {
   module_context(ry::context& ctx, settings s)
       : ctx(ctx),
         config(std::move(s)),
-        figures(ctx, config),
+        metrics(ctx, config),
         providers(config),
         sinks(ctx),
         repo(ctx),
@@ -38,15 +38,15 @@ struct module_context {
         checkpoints(ctx, repo, gate),
         keeper(ctx, config),
         quota(ctx, config, accounts, keeper),
-        live(figures.live),
+        live(metrics.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
-        places(ctx, repo, config, live, figures),
+        places(ctx, repo, config, live, metrics),
         commands(ctx, config.sandboxes, config.account_sandboxes),
         images(static_cast<std::size_t>(config.image_cache_bytes)) {}
 
   ry::context& ctx;
   const settings config;
-  const runs::figures figures;
+  const run_metrics metrics;
   provider_set providers;
   sink_guards sinks;
   ry::drivers<ry_agent_tools_v1> tool_sources;

@@ -18,7 +18,7 @@ constexpr const char* tool_seconds_help = "From a call of a tool to its result";
 
 }  // namespace
 
-const char* provider_figures::outcome_of(ry_status st) {
+const char* provider_metrics::outcome_of(ry_status st) {
   switch (st) {
     case RY_OK:
       return "ok";
@@ -44,7 +44,7 @@ const char* provider_figures::outcome_of(ry_status st) {
   }
 }
 
-figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
+run_metrics::run_metrics(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   // Creates the series with value 0; they are incremented where a request is refused.
   for (const char* limit : account_limit_names) (void)ry::account_limit(ctx, limit);
   const ry::metrics m = ctx.metrics();
@@ -81,7 +81,7 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   stream_events = m.counter("stream_events_total", "Events given to streams");
   stream_gaps = m.counter("stream_gaps_total", "Gaps reported to streams because events were trimmed");
   for (const provider_settings& p : s.providers) {
-    provider_figures& f = providers_[p.name];
+    provider_metrics& f = providers_[p.name];
     const ry::headers of{{"provider", p.name}};
     f.requests = counters(
         {"ok", "rate_limited", "timeout", "unavailable", "too_long", "malformed", "interrupted", "refused", "error"},
@@ -109,13 +109,13 @@ figures::figures(const ry::context& ctx, const settings& s) : ctx_(ctx) {
   (void)m.histogram("tool_seconds", tool_seconds_help, {{"driver", "sandbox"}}, tool_bounds);
 }
 
-const provider_figures& figures::provider(std::string_view name) const {
-  static const provider_figures nothing;
+const provider_metrics& run_metrics::provider(std::string_view name) const {
+  static const provider_metrics nothing;
   const auto found = providers_.find(name);
   return found == providers_.end() ? nothing : found->second;
 }
 
-void figures::tool_call(std::string_view driver, std::string_view outcome, double seconds) const {
+void run_metrics::tool_call(std::string_view driver, std::string_view outcome, double seconds) const {
   const ry::metrics m = ctx_.metrics();
   const std::string of(driver);
   m.counter("tool_calls_total", tool_calls_help, {{"driver", of}, {"outcome", std::string(outcome)}}).add();

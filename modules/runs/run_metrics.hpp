@@ -33,7 +33,7 @@ class counters {
 };
 
 // Metrics of one configured model provider.
-struct provider_figures {
+struct provider_metrics {
   counters requests;  // by outcome_of()
   ry::metric seconds;  // from the request to the end of the answer
   ry::metric same_again, next_model;  // failed attempts that another one followed
@@ -43,9 +43,9 @@ struct provider_figures {
   static const char* outcome_of(ry_status st);
 };
 
-class figures {
+class run_metrics {
  public:
-  figures(const ry::context& ctx, const settings& s);
+  run_metrics(const ry::context& ctx, const settings& s);
 
   ry::metric live;  // runs that this node executes
   ry::metric queued;  // runs that wait for a slot on any node
@@ -58,13 +58,13 @@ class figures {
   ry::metric streams, stream_events, stream_gaps;
 
   // For a name that is not configured: metrics that count nothing.
-  const provider_figures& provider(std::string_view name) const;
+  const provider_metrics& provider(std::string_view name) const;
   // driver: of the tool; "none" if no tool has that name.
   void tool_call(std::string_view driver, std::string_view outcome, double seconds) const;
 
  private:
   const ry::context& ctx_;
-  std::map<std::string, provider_figures, std::less<>> providers_;
+  std::map<std::string, provider_metrics, std::less<>> providers_;
 };
 
 // Increments a gauge for its own lifetime.

@@ -98,7 +98,7 @@ test('while its node is frozen, which finds its run ended when it wakes', async 
   nodes.freeze(owner);
   try {
     for (const c of runs) t.diagnostic(`${Math.round(await stopAt(other, c))} ms`);
-    // The slots are free although the worker does not know of the stop yet.
+    // The slots are free before the worker knows of the stop.
     const again = await startAt(other, answer('meanwhile'));
     await stopAt(other, again);
     again.reader = await client().read(again.run);

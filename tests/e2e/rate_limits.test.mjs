@@ -37,7 +37,7 @@ async function letThrough(client, tries, options) {
   return { n, refused };
 }
 
-test('an account is told what it may still ask, and refused with the time to wait', async () => {
+test('responses contain the remaining requests of an account, and a refusal the time to wait', async () => {
   const u = await a.user();
   const first = await u.get('/threads');
   assert.equal(first.status, 200);
@@ -59,15 +59,15 @@ test('an account is told what it may still ask, and refused with the time to wai
 
 test('the nodes share the rate: what one let through the other knows', async () => {
   const u = await a.user();
-  const told = (n) => waitFor(`${n} are told`, () => database.sql(
+  const reported = (n) => waitFor(`${n} are reported`, () => database.sql(
     `select ceil(extract(epoch from busy_until - now()) / 60) from core.rate where key = 'account ${u.id}'`) === String(n));
   assert.equal((await letThrough(u, 35)).n, 35);
-  await told(35);
+  await reported(35);
   const there = new Client(b, u.token, u.id);
   await there.get('/threads');
-  await told(36);
+  await reported(36);
   await there.get('/threads');
-  await told(37);  // the other node reported the 36 before
+  await reported(37);  // the other node reported the 36 before
   assert.equal((await letThrough(there, 20)).n, 3);
 });
 

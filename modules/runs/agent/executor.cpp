@@ -137,9 +137,9 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
   if (t.stop_requested) run->stop.interrupt(RY_REASON_USER);
   // A run that only waited in the queue had no worker before.
   if (job.crashes() != 0)
-    context_.figures.taken_over.add("lease_lapsed");
+    context_.metrics.taken_over.add("lease_lapsed");
   else if (t.queue_wait_ms || run->progress.open_turn.to != 0)
-    context_.figures.taken_over.add("handed_over");
+    context_.metrics.taken_over.add("handed_over");
   context_.live.put(run);
   // Wakes the readers on this node that followed the run as if on another node.
   (void)context_.ctx.events().live_publish(topic_of(run->who.run), 0, {}, RY_LIVE_LOCAL);
@@ -151,7 +151,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
   writer.enlist(run);
   if (!run->progress.queue_wait_ms) {
     run->progress.queue_wait_ms = run->age_ms();
-    context_.figures.queue_wait.observe(static_cast<double>(*run->progress.queue_wait_ms) / 1e3);
+    context_.metrics.queue_wait.observe(static_cast<double>(*run->progress.queue_wait_ms) / 1e3);
   }
   step_state c;
   if (crashes > static_cast<std::uint32_t>(context_.config.max_crashes) && run->stop.reason() == 0)
@@ -567,8 +567,8 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   const bool tells = !record.webhooks.empty();
   const stored written = co_await persist(context_, run, std::move(record));
   if (written == stored::not_ours) co_return leave(run, "lost");
-  context_.figures.ended.add(how.reason);
-  context_.figures.duration.observe(static_cast<double>(duration_ms) / 1e3);
+  context_.metrics.ended.add(how.reason);
+  context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);
   if (tells) context_.ctx.jobs().wake("webhooks");
   run->progress.final_status = how.status;
   run->end(event_broadcaster::ending::finished);
@@ -586,14 +586,14 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
   }
   (void)co_await context_.repo.hand_over(run->who.run, run->who.fence,
                                          static_cast<std::int64_t>(run->events.buffer.last()));
-  context_.figures.left.add("handed_over");
+  context_.metrics.left.add("handed_over");
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);
   co_return ry::job_outcome::release();
 }
 
 ry::job_outcome executor::leave(run_ptr run, const char* why) {
-  context_.figures.left.add(why);
+  context_.metrics.left.add(why);
   run->stop.interrupt(RY_REASON_LEASE_LOST);
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);

@@ -120,8 +120,8 @@ void model_call::log_failure(const ry_error_view& err) const {
 }
 
 void model_call::count(ry_status st) const {
-  const provider_figures& f = context_.figures.provider(provider_->name);
-  f.requests.add(provider_figures::outcome_of(st));
+  const provider_metrics& f = context_.metrics.provider(provider_->name);
+  f.requests.add(provider_metrics::outcome_of(st));
   f.seconds.observe(static_cast<double>(context_.ctx.mono_us() - begun_us_) / 1e6);
   f.input.add(static_cast<double>(usage_.input));
   f.output.add(static_cast<double>(usage_.output));
@@ -149,7 +149,7 @@ void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty() || who_ == audience::nobody) return;
   if (!std::exchange(run_->progress.text_shown, true)) {
     run_->progress.first_token_ms = run_->age_ms();
-    context_.figures.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
+    context_.metrics.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
   }
   run_->events.buffer.append(type).text("content", text);
   run_->events.deliver_soon();

@@ -214,7 +214,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       if (out.means == outcome::empty && !was_empty) {
         was_empty = true;
         out.error = "The model gave an empty answer";
-        p.figures.provider(q.provider->name).same_again.add();
+        p.metrics.provider(q.provider->name).same_again.add();
         close_attempt(p, run, out, from, call.usage(), "LLM_RETRY");
         continue;
       }
@@ -248,7 +248,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       co_return;
     }
     const bool other = next.how == next_try::what::next_model;
-    const provider_figures& count = p.figures.provider(q.provider->name);
+    const provider_metrics& count = p.metrics.provider(q.provider->name);
     (other ? count.next_model : count.same_again).add();
     close_attempt(p, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {

@@ -69,7 +69,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
   ry::result<std::optional<stop_answer>> noted = co_await context_.repo.request_stop(account, id, webhooks);
   if (!noted.value()) throw refusal(404, "Run not found");
   std::string status = (*noted)->status;
-  if ((*noted)->ended) context_.figures.ended.add("user_stop");
+  if ((*noted)->ended) context_.metrics.ended.add("user_stop");
   const char* how = (*noted)->ended ? "forced" : status != "running" ? "over" : "worker";
   const std::shared_ptr<live_run> here = context_.live.find(uuid);
   if (here) {
@@ -81,7 +81,7 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
           context_.ctx, here->events.over,
           static_cast<std::uint64_t>(std::max<std::int64_t>(until - context_.ctx.mono_us(), 1000)) / 1000);
     if (here->progress.final_status != "running") {
-      context_.figures.stops.add(how);
+      context_.metrics.stops.add(how);
       co_return here->progress.final_status;
     }
   }
@@ -95,10 +95,10 @@ ry::task<std::string> run_routes::stop_run(std::string account, std::string id) 
     ry::result<std::string> forced = co_await context_.repo.force_stop(id, webhooks);
     status = std::move(forced).value();
     if (here) here->stop.interrupt(RY_REASON_LEASE_LOST);
-    if (status == "stopped") context_.figures.ended.add("user_stop");
+    if (status == "stopped") context_.metrics.ended.add("user_stop");
   }
   if (status.empty()) throw refusal(404, "Run not found");  // its thread was deleted meanwhile
-  context_.figures.stops.add(how);
+  context_.metrics.stops.add(how);
   // The stop may have created webhook jobs, and the job of a run that waited for this end.
   if (status == "stopped") {
     context_.ctx.jobs().wake("webhooks");

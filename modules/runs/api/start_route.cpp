@@ -455,7 +455,7 @@ void start_route::note(const start_result& run) const {
   if (run.outcome == start_outcome::ok) label = run.fence == 0 ? "queued" : "here";
   if (run.outcome == start_outcome::queued) label = "waiting";
   if (run.outcome == start_outcome::replay) label = "replayed";
-  context_.figures.starts.add(label);
+  context_.metrics.starts.add(label);
 }
 
 // Any node with a free permit takes the run, possibly this one.

@@ -95,7 +95,7 @@ stream_options read_stream_options(const ry::request& request) {
 
 // One open stream.
 struct stream_route::session {
-  session(ry::stream to, const stream_options& options, std::string id, const figures& count)
+  session(ry::stream to, const stream_options& options, std::string id, const run_metrics& count)
       : here(count.streams),
         out(std::move(to), options.next, options.merge_ms != 0 ? subscriber::merging::on : subscriber::merging::off,
             count.stream_events),
@@ -215,13 +215,13 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
     request.respond(out);
     co_return nullptr;
   }
-  s.emplace(request.open_stream(200, fields), options, id, context_.figures);
+  s.emplace(request.open_stream(200, fields), options, id, context_.metrics);
   s->out.to.keepalive(ping_ms, ping_event);
   if (skipped != 0) {
     // It is unknown which events the reader has: tell it that this stream contains no earlier ones.
     std::string gap;
     add_gap(gap, 1, skipped);
-    context_.figures.stream_gaps.add();
+    context_.metrics.stream_gaps.add();
     (void)co_await s->out.put_all(gap, skipped);
   }
   co_return live;
@@ -367,7 +367,7 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   if (page->count != 0 && page->first > s.out.next && ended) {
     std::string gap;
     add_gap(gap, s.out.next, page->first - 1);
-    context_.figures.stream_gaps.add();
+    context_.metrics.stream_gaps.add();
     const bool there = co_await s.out.put_all(gap, page->first - 1);
     if (!there) co_return lost(s);
     if (s.gathered && s.gathered->empty()) s.gathered = std::make_unique<snapshot>(page->first);
@@ -385,8 +385,8 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
     const bool there = co_await send_snapshot(s);
     if (!there) co_return lost(s);
   }
-  context_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
-  context_.figures.stream_gaps.add(static_cast<double>(text.gaps));
+  context_.metrics.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+  context_.metrics.stream_gaps.add(static_cast<double>(text.gaps));
   const bool there = co_await s.out.put_all(wire, text.last);
   if (!there) co_return lost(s);
   co_return ended&& text.last >= page->ended_at ? outcome::over : outcome::again;
@@ -405,7 +405,7 @@ ry::task<stream_route::outcome> stream_route::from_elsewhere(session& s, std::sh
     const remote_event_buffer::text text = far->tail.take(s.out.next);
     if (text.last == 0) co_return outcome::caught_up;
     // A slow reader waits here; meanwhile the log keeps what the tail cannot.
-    context_.figures.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
+    context_.metrics.stream_events.add(static_cast<double>(text.last + 1 - s.out.next));
     const bool there = co_await s.out.put_all(text.wire, text.last);
     if (!there) co_return lost(s);
     if (text.ends_run) co_return outcome::over;

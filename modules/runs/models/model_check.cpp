@@ -86,13 +86,13 @@ bool is_credential(std::string_view header) {
 }  // namespace
 
 // Runs the checks of one model in sequence.
-class model_check::step_state {
+class model_check::check_sequence {
  public:
   struct time_limits {
     std::uint64_t answer_ms, total_ms;
   };
-  step_state(const model_check& of, ry_exec* exec, model_target target, provider_set::handle provider, std::string name,
-             time_limits limits)
+  check_sequence(const model_check& of, ry_exec* exec, model_target target, provider_set::handle provider,
+                 std::string name, time_limits limits)
       : ctx_(of.ctx_),
         config_(of.config_),
         exec_(exec),
@@ -120,15 +120,15 @@ class model_check::step_state {
   // Calls `on_check` after each check.
   template <class OnCheck>
   ry::task<void> run(OnCheck on_check) {
-    using step = ry::task<void> (step_state::*)(check_result&);
-    const std::pair<const char*, step> steps[] = {{"text", &step_state::text},
-                                                  {"streaming", &step_state::streaming},
-                                                  {"tool_call", &step_state::one_call},
-                                                  {"parallel_tool_calls", &step_state::two_calls},
-                                                  {"image", &step_state::image},
-                                                  {"output_limit", &step_state::output_limit},
-                                                  {"cancellation", &step_state::cancellation},
-                                                  {"wrong_key", &step_state::wrong_key}};
+    using step = ry::task<void> (check_sequence::*)(check_result&);
+    const std::pair<const char*, step> steps[] = {{"text", &check_sequence::text},
+                                                  {"streaming", &check_sequence::streaming},
+                                                  {"tool_call", &check_sequence::one_call},
+                                                  {"parallel_tool_calls", &check_sequence::two_calls},
+                                                  {"image", &check_sequence::image},
+                                                  {"output_limit", &check_sequence::output_limit},
+                                                  {"cancellation", &check_sequence::cancellation},
+                                                  {"wrong_key", &check_sequence::wrong_key}};
     for (const auto& [name, check] : steps) {
       check_result r;
       r.name = name;
@@ -514,7 +514,7 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
   const auto milliseconds = [](const json::value& seconds) {
     return static_cast<std::uint64_t>(seconds.to_number<std::int64_t>()) * 1000;
   };
-  step_state::time_limits limits{milliseconds(options.at("timeout_seconds")), 0};
+  check_sequence::time_limits limits{milliseconds(options.at("timeout_seconds")), 0};
   const json::value* total = options.if_contains("total_timeout_seconds");
   limits.total_ms = total != nullptr ? milliseconds(*total) : answers_in_total * limits.answer_ms;
 
@@ -530,7 +530,7 @@ ry::task<void> model_check::carry_out(std::string arguments, ry_exec* exec, ry_c
     throw ry::precondition("runs.provider",
                            "no driver of the provider " + target->provider + " is loaded; enable its module");
   }
-  step_state checks(*this, exec, *target, std::move(provider), name, limits);
+  check_sequence checks(*this, exec, *target, std::move(provider), name, limits);
   if (!as_json) print(heading_text(checks.report()));
   co_await checks.run([&](const check_result& c) {
     if (!as_json) print(check_text(c));

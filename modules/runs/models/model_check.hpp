@@ -24,7 +24,7 @@ class model_check {
   static ry_status run(void* self, ry_str arguments_json, ry_exec* exec, const ry_command_call* call) noexcept;
 
  private:
-  class step_state;
+  class check_sequence;
   ry::task<void> carry_out(std::string arguments, ry_exec* exec, ry_command_call call) const;
 
   const ry::context& ctx_;

@@ -1,4 +1,4 @@
-// The outcomes of a start, and what the client gets for each. Pure.
+// The outcomes of a start, and the response to each. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -18,7 +18,7 @@ namespace runs {
 class placement {
  public:
   placement(const ry::context& ctx, const repository& repo, const settings& config, const registry& live,
-            const figures& count)
+            const run_metrics& count)
       : ctx_(ctx), repo_(repo), config_(config), live_(live), count_(count) {}
 
   // Begins to poll the queue length.
@@ -66,7 +66,7 @@ class placement {
   const repository& repo_;
   const settings& config_;
   const registry& live_;
-  const figures& count_;
+  const run_metrics& count_;
   std::string node_id_;
   std::atomic<std::int64_t> queued_{0}, starting_{0}, claimed_{0};  // claimed_: claimed jobs without a permit
   std::atomic<bool> draining_{false};

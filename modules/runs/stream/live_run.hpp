@@ -38,7 +38,7 @@ struct run_identity {
   std::int64_t started_us = 0, deadline_us = 0;
 };
 
-// What the executor knows of the run beyond its identity; only the executor uses it.
+// The state of the executor: conversation, usage, budget, and reports to clients. Only the executor uses it.
 struct run_progress {
   std::vector<chat_message> messages;  // empty: not loaded
   bool messages_known = false;

@@ -1,6 +1,6 @@
-// Runs through the whole server with each driver, against a model provider from npm: what is sent
-// over the wire is what the official clients send, and with a provider that fails by chance every run
-// still comes to exactly one end.
+// Runs through the whole server with each driver, against a model provider from npm. The drivers send
+// the same requests as the official clients, and with a provider that fails at random every run still has
+// exactly one terminal event.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';

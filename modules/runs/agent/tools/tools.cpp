@@ -67,7 +67,7 @@ ry::task<tool_outcome> run_tool(module_context& p, std::shared_ptr<live_run> run
                                   : tool->driver  ? std::string_view(tool->driver->name)
                                                   : std::string_view(tool->source);
   const char* ended = run->stop.must_break() ? "interrupted" : out.is_error ? "error" : "ok";
-  p.figures.tool_call(driver, ended, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
+  p.metrics.tool_call(driver, ended, static_cast<double>(p.ctx.mono_us() - begun) / 1e6);
   co_return out;
 }
 

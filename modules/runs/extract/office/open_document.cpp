@@ -13,7 +13,7 @@ namespace extract {
 namespace {
 
 constexpr std::string_view media_type = "application/vnd.oasis.opendocument.";
-constexpr std::size_t most_repeated_cells = 1024;  // that one cell repeats or that stand empty between two
+constexpr std::size_t most_repeated_cells = 1024;  // repetitions of one cell, or empty cells between two
 constexpr std::size_t most_equal_rows = 10000;  // of one row that is repeated
 
 std::size_t count(const std::string& text) {

@@ -1,5 +1,5 @@
 -- ry: number 0015 compatible
--- Checkpoints: what a run commits after a model answer or after tool calls, and at its end.
+-- Checkpoints: the commits of a run after a model answer, after tool calls, and at its end.
 
 -- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its status,
 -- the end of its job, webhooks and the domain event. outcome: ok; gone: the run ended or belongs to another worker; alone: another
@@ -35,7 +35,7 @@ begin
   -- Locks the runs in the order of the parameters, then the accounts: the same order everywhere prevents deadlocks.
   perform 1 from unnest(p_runs) u (run),
                lateral (select r.id from runs.runs r where r.id = u.run for no key update) x;
-  -- A separate statement: the following ones see what was committed before the locks were acquired.
+  -- A separate statement: the following ones see all commits before the locks were acquired.
   if not p_wait then
     v_found := accounts.try_lock_accounts(p_accounts);
     v_tiers := v_found.tiers;

@@ -33,7 +33,7 @@ declare
   v_count boolean;
   v_fence constant bigint := (p_node is not null)::int;  -- 0: the job waits in the queue of all nodes
 begin
-  -- A separate statement: the following ones see what was committed before the locks were acquired. An assignment of one
+  -- A separate statement: the following ones see all commits before the locks were acquired. An assignment of one
   -- expression is cheaper than a query, which sets up an executor.
   if not p_wait then
     v_found := accounts.try_lock_accounts(p_accounts);
@@ -237,7 +237,7 @@ begin
   if agent_id is null or model is null then
     return;
   end if;
-  -- A separate statement: it sees what was committed before the lock was acquired.
+  -- A separate statement: it sees all commits before the lock was acquired.
   select u.threads, u.runs_bound into v_threads, v_bound from runs.account_usage u where u.account_id = p_account;
   if coalesce(v_threads, 0) >= p_max_threads or coalesce(v_bound, 0) >= p_max_runs then
     return;
@@ -295,7 +295,7 @@ begin
   v_models := array(select coalesce(m.requested, case when m.own is null then m.otherwise end)
                       from unnest(p_models, v_found.models, p_default_models) with ordinality m (requested, own, otherwise, n)
                      order by m.n);
-  -- A separate statement: it sees what was committed before the locks were acquired.
+  -- A separate statement: it sees all commits before the locks were acquired.
   v_made := array(
     select g.n from (
       select w.n, row_number() over (partition by w.account order by w.n) as place,

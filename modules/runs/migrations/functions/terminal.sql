@@ -61,7 +61,7 @@ begin
   return 'stopped';
 end $$;
 
--- Records a stop request and cancels the job. `ended`: no worker had the run, so it ended at once. No row: unknown run, or of
+-- Records a stop request and cancels the job. `ended`: no worker had the run, so it ended immediately. No row: unknown run, or of
 -- another account. The request is durable: the worker that has the run sees it even if the requesting node dies.
 create or replace function request_stop(p_account uuid, p_run uuid, p_webhooks text[] default '{}')
 returns table (status text, ended boolean) language plpgsql as $$
