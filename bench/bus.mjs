@@ -1,5 +1,5 @@
 // Two nodes on one PostgreSQL: how long after the model said a word it reaches a reader on the node that does NOT execute
-// the run, at RATE events per second over RUNS runs at once, first with the events carried by NATS, then by hints
+// the run, at RATE events per second over RUNS runs at once, first with the events carried by NATS, then by wake-ups
 // through PostgreSQL, ROUNDS times in turn. Both pairs of nodes stand side by side, each on a database of its own.
 //   RY_BUILD_DIR=build RY_TEST_DATABASE_URL=... node bench/bus.mjs
 import { connect } from 'node:net';

@@ -26,7 +26,7 @@ std::chrono::milliseconds duration(std::uint64_t ms) {
   return std::chrono::milliseconds(ms < century ? ms : century);
 }
 
-ry_status hand_over(const ry_host* host, const issued& result, ry_take_fn take, void* ctx) {
+ry_status return_token(const ry_host* host, const issued& result, ry_take_fn take, void* ctx) {
   if (result.error) return result.error->status;
   give(host, take, ctx, result.token);
   return RY_OK;
@@ -35,7 +35,7 @@ ry_status hand_over(const ry_host* host, const issued& result, ry_take_fn take, 
 ry_status mint(const ry_host* host, ry_str claims_json, uint64_t ttl_ms, ry_take_fn take, void* ctx) noexcept {
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
-    return hand_over(host, host->rt.auth->mint(core::sv(claims_json), duration(ttl_ms)), take, ctx);
+    return return_token(host, host->rt.auth->mint(core::sv(claims_json), duration(ttl_ms)), take, ctx);
   });
 }
 
@@ -44,7 +44,7 @@ ry_status mint_query_token(const ry_host* host, const ry_principal* who, ry_str 
   return guarded([&]() -> ry_status {
     if (!host->rt.auth) return RY_FAILED_PRECONDITION;
     if (!who || who->struct_size < sizeof(ry_principal)) return RY_INVALID_ARGUMENT;
-    return hand_over(host, host->rt.auth->mint_query_token(*who, core::sv(path), duration(ttl_ms)), take, ctx);
+    return return_token(host, host->rt.auth->mint_query_token(*who, core::sv(path), duration(ttl_ms)), take, ctx);
   });
 }
 

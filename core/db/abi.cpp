@@ -176,10 +176,10 @@ void unlisten(ry_db_listen* listen) noexcept {
   });
 }
 
-void hint(const ry_host* host, ry_str channel) noexcept {
+void notify(const ry_host* host, ry_str channel) noexcept {
   if (!room(host)) return;
   guarded([&] {
-    host->rt.db->hint(core::sv(channel));
+    host->rt.db->notify(core::sv(channel));
     return RY_OK;
   });
 }
@@ -188,7 +188,7 @@ void hint(const ry_host* host, ry_str channel) noexcept {
 
 const ry_db_v1* table() noexcept {
   static constexpr ry_db_v1 t = {sizeof(ry_db_v1), 0,      run,      begin, commit, rollback, result_rows,
-                                 result_release,   listen, unlisten, hint};
+                                 result_release,   listen, unlisten, notify};
   return &t;
 }
 

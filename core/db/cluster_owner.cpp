@@ -44,13 +44,13 @@ bool cluster_owner::is_other_user(uid_t uid) const {
   return uid != user_->uid && (is_one_of(names_) || is_one_of(former_postgres_users));
 }
 
-void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) const {
+void cluster_owner::claim(const fs::path& cluster, const fs::path& log) const {
   if (!user_) return;
   struct stat st {};
   if (::lstat(cluster.c_str(), &st) != 0 || !S_ISDIR(st.st_mode) || !is_other_user(st.st_uid)) return;
   observe::log(observe::level::info, "db", "changing the owner of the database cluster",
                {{"cluster", cluster.string()}, {"user", user_->name}});
-  const auto hand_over = [this](const fs::path& p) {
+  const auto change_owner = [this](const fs::path& p) {
     struct stat each {};
     if (::lstat(p.c_str(), &each) != 0) return;
     // The previous user can write here: a hard link may refer to a file outside of the cluster.
@@ -58,9 +58,9 @@ void cluster_owner::take_over(const fs::path& cluster, const fs::path& log) cons
     if (::lchown(p.c_str(), user_->uid, user_->gid) != 0)
       refuse("Cannot change the owner of " + p.string() + " to the user " + user_->name + ": " + last_error());
   };
-  for (const auto& entry : fs::recursive_directory_iterator(cluster)) hand_over(entry.path());
-  if (fs::exists(log)) hand_over(log);
-  hand_over(cluster);  // last, so that the next start repeats an interrupted change
+  for (const auto& entry : fs::recursive_directory_iterator(cluster)) change_owner(entry.path());
+  if (fs::exists(log)) change_owner(log);
+  change_owner(cluster);  // last, so that the next start repeats an interrupted change
 }
 
 // When the server runs as root, PostgreSQL's user must be able to enter the cluster's directory; it cannot enter a

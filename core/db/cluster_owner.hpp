@@ -32,7 +32,7 @@ class cluster_owner {
   void make_socket_dir(const std::filesystem::path& dir, const std::filesystem::path& place) const;
   // Changes the owner of a cluster and its log if another of the configured users owns them. PostgreSQL itself
   // rejects a cluster that belongs to a different user.
-  void take_over(const std::filesystem::path& cluster, const std::filesystem::path& log) const;
+  void claim(const std::filesystem::path& cluster, const std::filesystem::path& log) const;
 
  private:
   bool is_other_user(uid_t uid) const;

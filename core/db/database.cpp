@@ -94,26 +94,26 @@ pool_stats database::stats() const {
 }
 
 std::uint64_t database::listen(std::string_view channel, std::function<void()> fn, std::chrono::milliseconds poll) {
-  return impl_->hints.listen(channel, std::move(fn), poll);
+  return impl_->notifications.listen(channel, std::move(fn), poll);
 }
 void database::unlisten(std::uint64_t id) {
-  impl_->hints.unlisten(id);
+  impl_->notifications.unlisten(id);
 }
 std::uint64_t database::on_message(std::string_view channel, std::function<void(std::string_view)> fn) {
-  return impl_->hints.on_message(channel, std::move(fn));
+  return impl_->notifications.on_message(channel, std::move(fn));
 }
 
 void database::broadcast(std::string_view channel, std::string payload) {
-  impl_->hints.broadcast(channel, std::move(payload));
+  impl_->notifications.broadcast(channel, std::move(payload));
 }
 
-void database::hint(std::string_view channel) {
-  impl_->hints.hint(channel);
+void database::notify(std::string_view channel) {
+  impl_->notifications.notify(channel);
 }
 
 void database::stop() {
   impl_->workers.stop();
-  impl_->hints.stop();
+  impl_->notifications.stop();
   impl_->dog.stop();
 }
 

@@ -44,15 +44,15 @@ class database {
   const connect_settings& connect() const noexcept;
   pool_stats stats() const;  // [any]
 
-  // Hints: wake-ups without payload. `fn` runs on an internal thread (post from it, do not block) after a hint from
-  // any node, every `poll`, and whenever hints may have been lost. Returns an id for unlisten(). After unlisten() has
+  // Wake-ups have no payload. `fn` runs on an internal thread (post from it, do not block) after a wake-up from
+  // any node, every `poll`, and whenever wake-ups may have been lost. Returns an id for unlisten(). After unlisten() has
   // returned, no call of fn starts; do not call unlisten() from fn. Throws failure for a channel name over 63 bytes.
   // [any]
   std::uint64_t listen(std::string_view channel, std::function<void()> fn,
                        std::chrono::milliseconds poll = std::chrono::milliseconds(1000));
   void unlisten(std::uint64_t id);
-  // Local subscribers get the hint at once, other nodes within about 10 ms; hints are merged. [any]
-  void hint(std::string_view channel);
+  // Local subscribers get the wake-up at once, other nodes within about 10 ms; wake-ups are merged. [any]
+  void notify(std::string_view channel);
 
   // Broadcasts short messages to other nodes, with at-most-once delivery and no history. fn runs on the internal
   // thread, as for listen(), for messages of other processes. Payload: at most 7900 bytes of text. [any]

@@ -12,18 +12,20 @@ namespace ry::db {
 class database::impl {
  public:
   explicit impl(settings s)
-      : workers(s), hints(s.session()), alive(workers), dog(s.connect, all_connections(workers, hints), [this] {
-          return alive.answers_within(watchdog::ping_limit);
-        }) {}
+      : workers(s),
+        notifications(s.session()),
+        alive(workers),
+        dog(s.connect, all_connections(workers, notifications),
+            [this] { return alive.answers_within(watchdog::ping_limit); }) {}
   pool workers;
-  notifier hints;
+  notifier notifications;
   liveness alive;
   watchdog dog;
 
  private:
-  static std::vector<connection*> all_connections(pool& workers, notifier& hints) {
+  static std::vector<connection*> all_connections(pool& workers, notifier& notifications) {
     auto out = workers.connections();
-    out.push_back(&hints.link());
+    out.push_back(&notifications.link());
     return out;
   }
 };

@@ -528,7 +528,7 @@ TEST_F(database_test, stopping_does_not_wait_for_slow_statements) {
   EXPECT_NE(f.get().status, RY_OK);
 }
 
-TEST_F(database_test, hints_reach_this_process_and_others) {
+TEST_F(database_test, notifications_reach_this_process_and_others) {
   start();
   database other(config);
   std::atomic<int> here{0}, there{0}, elsewhere{0};
@@ -540,25 +540,25 @@ TEST_F(database_test, hints_reach_this_process_and_others) {
       "shop.\"x", [&] { ++elsewhere; }, 1h);
   EXPECT_TRUE(wait_for([&] { return here > 0 && there > 0 && elsewhere > 0; }));  // after connecting
   here = there = elsewhere = 0;
-  for (int i = 0; i < 200; ++i) db->hint("shop.news");
+  for (int i = 0; i < 200; ++i) db->notify("shop.news");
   EXPECT_TRUE(wait_for([&] { return here > 0 && there > 0; }));
   std::this_thread::sleep_for(50ms);
   EXPECT_LT(there, 20);
   EXPECT_EQ(elsewhere, 0);
-  db->hint("shop.\"x");
+  db->notify("shop.\"x");
   EXPECT_TRUE(wait_for([&] { return elsewhere > 0; }));
   other.unlisten(o);
   db->unlisten(h);
   const int before = here;
   there = 0;
-  db->hint("shop.news");
+  db->notify("shop.news");
   std::this_thread::sleep_for(60ms);
   EXPECT_EQ(here, before);
   EXPECT_EQ(there, 0);
   EXPECT_THROW(db->listen(std::string(64, 'x'), [] {}), failure);
 }
 
-TEST_F(database_test, lost_hints_cost_only_time) {
+TEST_F(database_test, lost_notifications_cost_only_time) {
   start();
   std::atomic<int> polled{0}, after_loss{0};
   db->listen(
@@ -591,7 +591,7 @@ TEST_F(database_test, listeners_of_a_module_run_on_their_executor) {
   ASSERT_EQ(table()->listen(&*host, core::view("shop.x"), 60'000, s.exec, fn, &s, &l), RY_OK);
   EXPECT_TRUE(wait_for([&] { return s.n > 0; }));
   const int before = s.n;
-  table()->hint(&*host, core::view("shop.x"));
+  table()->notify(&*host, core::view("shop.x"));
   EXPECT_TRUE(wait_for([&] { return s.n > before; }));
   std::promise<void> ended;
   s.exec->post([&] {
@@ -600,7 +600,7 @@ TEST_F(database_test, listeners_of_a_module_run_on_their_executor) {
   });
   ended.get_future().get();
   const int then = s.n;
-  table()->hint(&*host, core::view("shop.x"));
+  table()->notify(&*host, core::view("shop.x"));
   std::this_thread::sleep_for(50ms);
   EXPECT_EQ(s.n, then);
   EXPECT_FALSE(s.elsewhere);

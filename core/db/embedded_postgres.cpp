@@ -141,7 +141,7 @@ class embedded_postgres::impl {
     owner_.make_socket_dir(socket_dir_, place_);
     if (!made_by) make_cluster();
     end_leftover();
-    if (made_by) owner_.take_over(cluster_, log_);
+    if (made_by) owner_.claim(cluster_, log_);
   }
 
   // Detects an interrupted upgrade by docs/postgres-upgrade.md, which leaves the cluster under another name.

@@ -100,17 +100,17 @@ void notifier::broadcast(std::string_view channel, std::string payload) {
   wake();
 }
 
-void notifier::hint(std::string_view channel) {
+void notifier::notify(std::string_view channel) {
   if (channel.empty() || channel.size() > max_channel || channel.find('\0') != std::string_view::npos) {
-    observe::log(observe::level::warn, "db", "hint at an impossible channel name dropped");
+    observe::log(observe::level::warn, "db", "notification dropped: PostgreSQL does not accept this channel name");
     return;
   }
   bool first;
   {
     std::lock_guard lock(mutex_);
-    first = local_hints_.empty();
-    local_hints_.emplace(channel);
-    remote_hints_.emplace(channel);
+    first = local_.empty();
+    local_.emplace(channel);
+    remote_.emplace(channel);
   }
   if (first) wake();
 }
@@ -179,7 +179,7 @@ void notifier::send_listens() {
   for (const auto& c : listening_)
     if (!wanted.contains(c)) conn_.exec("unlisten " + quoted(c), {}, RY_DB_NO_PREPARE);
   listening_ = std::move(wanted);
-  if (!fresh.empty()) fire(fresh);  // hints sent before LISTEN are lost
+  if (!fresh.empty()) fire(fresh);  // wake-ups sent before LISTEN are lost
 }
 
 void notifier::take_notifications() {
@@ -187,7 +187,7 @@ void notifier::take_notifications() {
   std::vector<message> messages;
   const int own = conn_.backend_pid();
   while (PGnotify* n = PQnotifies(conn_.native())) {
-    // Local listeners got the hints of this process directly.
+    // Local listeners got the wake-ups of this process directly.
     if (n->be_pid != own) {
       channels.insert(n->relname);
       if (n->extra && *n->extra) messages.push_back({n->relname, n->extra});
@@ -225,7 +225,7 @@ void notifier::send_messages(const std::vector<message>& messages) {
   conn_.exec("select pg_notify(c, p) from unnest($1, $2) t(c, p)", {channels.value(), payloads.value()});
 }
 
-void notifier::send_hints(const std::set<std::string>& channels) {
+void notifier::send_notifications(const std::set<std::string>& channels) {
   text_array names;
   for (const auto& c : channels) names.add(c);
   conn_.exec("select pg_notify(c, '') from unnest($1) c", {names.value()});
@@ -240,15 +240,15 @@ void notifier::loop() {
     auto next = clock::now() + 1s;
     {
       std::lock_guard lock(mutex_);
-      local.swap(local_hints_);
+      local.swap(local_);
       if (connected) messages.swap(messages_);
       const auto now = clock::now();
-      if (!remote_hints_.empty() && send_hints_at_ == clock::time_point::max()) send_hints_at_ = now + merge_time;
-      if (now >= send_hints_at_ && connected) {
-        remote.swap(remote_hints_);
-        send_hints_at_ = clock::time_point::max();
+      if (!remote_.empty() && send_at_ == clock::time_point::max()) send_at_ = now + merge_time;
+      if (now >= send_at_ && connected) {
+        remote.swap(remote_);
+        send_at_ = clock::time_point::max();
       }
-      if (!remote_hints_.empty() && connected) next = std::min(next, send_hints_at_);
+      if (!remote_.empty() && connected) next = std::min(next, send_at_);
       for (auto& [id, s] : subscriptions_) {
         if (now >= s->due) {
           s->due = now + s->poll;
@@ -263,7 +263,7 @@ void notifier::loop() {
     try {
       if (connected) {
         send_listens();
-        if (!remote.empty()) send_hints(remote);
+        if (!remote.empty()) send_notifications(remote);
         remote.clear();
         if (!messages.empty()) send_messages(messages);
         messages.clear();
@@ -277,7 +277,7 @@ void notifier::loop() {
       }
       // Send them after reconnecting; duplicates are harmless.
       std::lock_guard lock(mutex_);
-      remote_hints_.merge(remote);
+      remote_.merge(remote);
       messages_.insert(messages_.begin(), std::make_move_iterator(messages.begin()),
                        std::make_move_iterator(messages.end()));
       if (messages_.size() > max_messages)

@@ -1,4 +1,4 @@
-// LISTEN and NOTIFY of the process: one connection on its own thread, hints merged per channel. Internal to core/db;
+// LISTEN and NOTIFY of the process: one connection on its own thread, wake-ups merged per channel. Internal to core/db;
 // database.hpp documents the contract.
 #pragma once
 
@@ -28,7 +28,7 @@ class notifier {
   std::uint64_t listen(std::string_view channel, std::function<void()> fn, std::chrono::milliseconds poll);
   std::uint64_t on_message(std::string_view channel, std::function<void(std::string_view)> fn);
   void unlisten(std::uint64_t id);
-  void hint(std::string_view channel);
+  void notify(std::string_view channel);
   void broadcast(std::string_view channel, std::string payload);
   // Ends the thread; severs the connection if the server does not answer within a second.
   void stop();
@@ -56,7 +56,7 @@ class notifier {
   bool connect();
   void send_listens();
   void take_notifications();
-  void send_hints(const std::set<std::string>& channels);
+  void send_notifications(const std::set<std::string>& channels);
   void send_messages(const std::vector<message>& messages);
   void receive(const message& m);
   std::uint64_t add(subscription_ptr s);
@@ -67,7 +67,7 @@ class notifier {
   int wake_fd_ = -1;
   std::mutex mutex_;
   std::map<std::uint64_t, subscription_ptr> subscriptions_;
-  std::set<std::string> local_hints_, remote_hints_;
+  std::set<std::string> local_, remote_;
   std::vector<message> messages_;  // outgoing; bounded, because delivery is best-effort
   std::uint64_t next_id_ = 0;
   std::atomic<bool> stopping_{false};
@@ -76,7 +76,7 @@ class notifier {
 
   // Only accessed by the thread.
   std::set<std::string> listening_;
-  clock::time_point send_hints_at_ = clock::time_point::max(), connect_at_{};
+  clock::time_point send_at_ = clock::time_point::max(), connect_at_{};
   std::chrono::milliseconds pause_{50};
   std::thread thread_;
 };

@@ -36,7 +36,7 @@ xmin_horizon_monitor::xmin_horizon_monitor(database& db, std::chrono::millisecon
                                            std::chrono::milliseconds every)
     : db_(db), state_(std::make_shared<state>()) {
   state_->alarm = alarm;
-  // This channel gets no hints; listen() only provides the interval.
+  // This channel gets no wake-ups; listen() only provides the interval.
   id_ = db_.listen(
       "core.horizon",
       [&db, s = state_] {

@@ -41,7 +41,7 @@ struct bus_line::link {
   static void lost(void* ctx, ry_str topic, std::uint64_t cursor) noexcept {
     auto& line = of(ctx).line;
     line.lost_.fetch_add(1, std::memory_order_relaxed);
-    line.to_.hint(core::sv(topic), cursor);
+    line.to_.wake(core::sv(topic), cursor);
   }
   static void missed(void* ctx) noexcept { of(ctx).line.to_.missed(); }
   static void state(void* ctx, std::uint32_t up, ry_str detail) noexcept {
@@ -127,7 +127,7 @@ void bus_line::changed(link& l, bool up, std::string detail) {
   if (up)
     observe::log(observe::level::info, "events", "the event bus is up", {{"bus", l.driver.name}, {"detail", detail}});
   else
-    observe::log(observe::level::warn, "events", "the event bus is away: other nodes get hints through the database",
+    observe::log(observe::level::warn, "events", "the event bus is away: other nodes get wake-ups through the database",
                  {{"bus", l.driver.name}, {"detail", detail}});
   if (was_up == up) return;
   if (up)
@@ -284,7 +284,7 @@ bus_stats bus_line::stats() const {
 std::optional<std::string> bus_line::trouble() const {
   std::lock_guard lock(mutex_);
   if (!link_ || up_.load()) return std::nullopt;
-  return "the event bus " + link_->driver.name + " is away (" + detail_ + "); hints go through the database";
+  return "the event bus " + link_->driver.name + " is away (" + detail_ + "); wake-ups go through the database";
 }
 
 }  // namespace ry::events

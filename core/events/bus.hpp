@@ -3,7 +3,7 @@
 //
 // Once a second each node whose bus is up sends a heartbeat over the bus and broadcasts through the database which
 // heartbeats it receives. The bus alone is used only while all other nodes have recently confirmed this node's
-// heartbeats; otherwise hints also go through the database. A wrong decision can therefore duplicate a hint, but not
+// heartbeats; otherwise wake-ups also go through the database. A wrong decision can therefore duplicate a wake-up, but not
 // lose one.
 #pragma once
 
@@ -43,7 +43,7 @@ class bus_line {
   struct receiver {
     std::function<void(std::string_view topic, std::uint64_t cursor, std::string_view bytes)> message;
     std::function<void()> missed;  // every subscriber must read its log again
-    std::function<void(std::string_view topic, std::uint64_t cursor)> hint;  // send a hint through the database
+    std::function<void(std::string_view topic, std::uint64_t cursor)> wake;  // send a wake-up through the database
   };
   bus_line(module::runtime& rt, receiver to);
   ~bus_line();

@@ -18,15 +18,15 @@ namespace json = boost::json;
 namespace {
 
 constexpr auto live_channel = "core.live";
-constexpr auto hint_delay = std::chrono::milliseconds(10);
+constexpr auto wakeup_delay = std::chrono::milliseconds(10);
 constexpr std::size_t max_payload = 7800;  // NOTIFY rejects payloads of 8000 bytes and more
-// Limits of a loop's inbox for messages from other nodes. Beyond them the topic's subscribers get only a hint.
+// Limits of a loop's inbox for messages from other nodes. Beyond them the topic's subscribers get only a wake-up.
 constexpr std::size_t most_far_messages = 8192;
 constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
 
-// Merges hints of one topic. Cursor 0 ("position unknown") overrides every other cursor.
-void merge(std::unordered_map<std::string, std::uint64_t>& hints, std::string_view topic, std::uint64_t cursor) {
-  const auto [at, fresh] = hints.try_emplace(std::string(topic), cursor);
+// Merges wake-ups of one topic. Cursor 0 ("position unknown") overrides every other cursor.
+void merge(std::unordered_map<std::string, std::uint64_t>& wakeups, std::string_view topic, std::uint64_t cursor) {
+  const auto [at, fresh] = wakeups.try_emplace(std::string(topic), cursor);
   if (!fresh) at->second = at->second == 0 || cursor == 0 ? 0 : std::max(at->second, cursor);
 }
 
@@ -68,7 +68,7 @@ hub::hub(module::runtime& rt, std::chrono::seconds keep)
                   deliver(topic, cursor, bytes, from::elsewhere);
                 },
                 [this] { wake_all(); },
-                [this](std::string_view topic, std::uint64_t cursor) { hint_others(topic, cursor); }}) {
+                [this](std::string_view topic, std::uint64_t cursor) { notify_nodes(topic, cursor); }}) {
   for (std::size_t i = 0; i < rt.loops->size(); ++i) per_loops_.push_back(std::make_unique<per_loop>());
 }
 
@@ -126,9 +126,8 @@ void hub::remove_consumers(const std::vector<module::consumer>& consumers) {
   }
 }
 
-// Deletes consumers of modules that have been gone for 30 days, so that no more jobs are created for them, and
-// expired jobs.
-void hub::trim(db::connection& c) {
+// Deletes consumers of modules that have been gone for 30 days, so that no more jobs are created for them.
+void hub::trim_consumers(db::connection& c) {
   {
     std::lock_guard lock(owned_mutex_);
     for (const auto& [module, name] : consumers_)
@@ -136,36 +135,11 @@ void hub::trim(db::connection& c) {
              {db::value::text(module), db::value::text(name)});
   }
   c.exec("delete from core.event_consumer where last_seen < now() - interval '30 days'");
-  // The 90 days count from when the job became ready or was dead-lettered, not from when it was created.
-  c.exec("delete from core.job where state = 0 and run_at < now() - interval '90 days'");
-  c.exec("select core.partitions_make('core.dead_job', interval '15 days')");
-  c.exec("select core.partitions_trim('core.dead_job', interval '90 days')");
-}
-
-void hub::housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work) {
-  module::job_kind k;
-  k.kind = kind;
-  k.queue = "core";
-  k.cron = cron;
-  rt_.jobs->add(std::move(k), [this, work = std::move(work)](const ry_job_view*, ry_job* job) {
-    rt_.db->submit(
-        [job, work](db::connection& c) {
-          try {
-            work(c);
-            job->q.finish(job, RY_JOB_DONE, 0, nullptr);
-          } catch (const db::failure& f) {
-            const auto v = f.error.view();
-            job->q.finish(job, RY_JOB_RETRY, 0, &v);
-          }
-        },
-        db::priority::high);
-    return RY_OK;
-  });
 }
 
 void hub::start() {
-  housekeeping("core.trim", "17 * * * *", [this](db::connection& c) { trim(c); });
-  housekeeping("core.trim_events", "* * * * *", [keep = keep_.count()](db::connection& c) {
+  rt_.jobs->add_maintenance("core.trim_consumers", "17 * * * *", [this](db::connection& c) { trim_consumers(c); });
+  rt_.jobs->add_maintenance("core.trim_events", "* * * * *", [keep = keep_.count()](db::connection& c) {
     std::string until;
     for (;;) {
       const auto made = c.exec(
@@ -176,7 +150,7 @@ void hub::start() {
     }
     c.exec("select core.partitions_trim('core.event', make_interval(secs => $1::bigint))", {db::value::int64(keep)});
   });
-  listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { hinted(payload); });
+  listen_ = rt_.db->on_message(live_channel, [this](std::string_view payload) { on_notification(payload); });
   // Nothing is sent on this channel. Its callback fires after the listener has reconnected, when messages may have
   // been lost.
   again_ = rt_.db->listen(
@@ -192,7 +166,7 @@ void hub::stop() {
 }
 
 hub_stats hub::stats() const {
-  hub_stats s{published_.load(), delivered_.load(), hints_sent_.load(), hints_received_.load(), lagged_.load(), 0,
+  hub_stats s{published_.load(), delivered_.load(), wakeups_sent_.load(), wakeups_received_.load(), lagged_.load(), 0,
               bus_.stats()};
   for (const auto& sh : shards_) {
     std::lock_guard lock(sh.mutex);
@@ -261,7 +235,7 @@ ry_status hub::publish(std::string_view topic, std::uint64_t cursor, std::string
   if (flags & RY_LIVE_LOCAL) return RY_OK;
   const bool carried =
       bus_.carries() && bus_.publish(topic, cursor, flags & RY_LIVE_HINT ? std::string_view() : bytes) == RY_OK;
-  if (!carried || !bus_.heard_by_all()) hint_others(topic, cursor);
+  if (!carried || !bus_.heard_by_all()) notify_nodes(topic, cursor);
   return RY_OK;
 }
 
@@ -335,43 +309,43 @@ void hub::wake_all() {
 
 // ---- other nodes ---------------------------------------------------------------------------------
 
-void hub::hint_others(std::string_view topic, std::uint64_t cursor) {
+void hub::notify_nodes(std::string_view topic, std::uint64_t cursor) {
   // A new node becomes visible with the next heartbeat; until then its readers poll.
   if (stopped_.load() || !rt_.jobs || rt_.jobs->other_nodes() == 0) return;
   bool arm;
   {
-    std::lock_guard lock(hints_mutex_);
-    merge(hints_, topic, cursor);
-    arm = !hints_armed_;
-    hints_armed_ = true;
+    std::lock_guard lock(wakeups_mutex_);
+    merge(wakeups_, topic, cursor);
+    arm = !wakeups_armed_;
+    wakeups_armed_ = true;
   }
   if (!arm) return;
   auto& loop = rt_.loops->at(0);
   loop.post([this, &loop] {
-    auto timer = std::make_shared<boost::asio::steady_timer>(loop.ctx, hint_delay);
+    auto timer = std::make_shared<boost::asio::steady_timer>(loop.ctx, wakeup_delay);
     timer->async_wait([this, timer](const boost::system::error_code& ec) {
-      if (!ec) flush_hints();
+      if (!ec) flush_wakeups();
     });
   });
 }
 
 // Payload: "<node>\n", then as many "<cursor> <topic>\n" lines as fit.
-void hub::flush_hints() {
-  std::unordered_map<std::string, std::uint64_t> hints;
+void hub::flush_wakeups() {
+  std::unordered_map<std::string, std::uint64_t> wakeups;
   {
-    std::lock_guard lock(hints_mutex_);
-    hints.swap(hints_);
-    hints_armed_ = false;
+    std::lock_guard lock(wakeups_mutex_);
+    wakeups.swap(wakeups_);
+    wakeups_armed_ = false;
   }
   const std::string head = rt_.jobs->node_id() + "\n";
   std::string payload = head;
   auto send = [&] {
     if (payload.size() == head.size()) return;
-    hints_sent_.fetch_add(1, std::memory_order_relaxed);
+    wakeups_sent_.fetch_add(1, std::memory_order_relaxed);
     rt_.db->broadcast(live_channel, payload);
     payload = head;
   };
-  for (const auto& [topic, cursor] : hints) {
+  for (const auto& [topic, cursor] : wakeups) {
     auto line = std::to_string(cursor) + " " + topic + "\n";
     if (payload.size() + line.size() > max_payload) send();
     payload += line;
@@ -379,10 +353,10 @@ void hub::flush_hints() {
   send();
 }
 
-void hub::hinted(std::string_view payload) {
+void hub::on_notification(std::string_view payload) {
   const auto eol = payload.find('\n');
   if (eol == payload.npos || payload.substr(0, eol) == rt_.jobs->node_id()) return;
-  hints_received_.fetch_add(1, std::memory_order_relaxed);
+  wakeups_received_.fetch_add(1, std::memory_order_relaxed);
   payload.remove_prefix(eol + 1);
   while (!payload.empty()) {
     const auto end = std::min(payload.find('\n'), payload.size());

@@ -1,9 +1,9 @@
 // Domain events and live topics of one node.
 //
-// The publisher's transaction turns each domain event into jobs (migrations/0002_events.sql); this class registers
+// The publisher's transaction turns each domain event into jobs (core/schema/migrations/0002_events.sql); this class registers
 // the consumers and runs those jobs. It fans live topics out in memory: one message per loop crosses threads,
 // regardless of the number of subscribers. Other nodes receive the bytes over the event bus (bus.hpp) if there is
-// one, otherwise merged hints through the database.
+// one, otherwise merged wake-ups through the database.
 #pragma once
 
 #include <ry/if/events.h>
@@ -41,7 +41,7 @@ struct ry_subscription {
 namespace ry::events {
 
 struct hub_stats {
-  std::uint64_t published = 0, delivered = 0, hints_sent = 0, hints_received = 0, lagged = 0;
+  std::uint64_t published = 0, delivered = 0, wakeups_sent = 0, wakeups_received = 0, lagged = 0;
   std::size_t subscriptions = 0;
   bus_stats bus;
 };
@@ -62,7 +62,7 @@ class hub {
   void remove_consumers(const std::vector<module::consumer>& consumers);
   // Starts to listen to other nodes. Call it once the database is up.
   void start();
-  // Stops sending and receiving hints. The owners end their subscriptions.
+  // Stops sending and receiving wake-ups. The owners end their subscriptions.
   void stop();
 
   // See ry.events/1.
@@ -77,14 +77,14 @@ class hub {
   struct message {
     std::string topic;
     std::uint64_t cursor;
-    exec::buffer_ref buffer;  // empty: a hint
+    exec::buffer_ref buffer;  // empty: a wake-up
   };
   // Inbox and subscribers of one loop; only that loop accesses `topics`.
   struct per_loop {
     std::mutex mutex;  // guards the next four
     std::vector<message> inbox;
     std::size_t far_messages = 0, far_bytes = 0;  // in the inbox, from other nodes
-    std::unordered_map<std::string, std::uint64_t> lagging;  // messages over the limits, reduced to hints
+    std::unordered_map<std::string, std::uint64_t> lagging;  // messages over the limits, reduced to wake-ups
     std::unordered_map<std::string, std::vector<std::shared_ptr<ry_subscription>>> topics;
   };
   // The number of subscriptions per topic and loop, so that a publisher wakes only loops with subscribers.
@@ -102,12 +102,10 @@ class hub {
   void wake_all();
   void drain(std::size_t loop);
   void forget(const std::shared_ptr<ry_subscription>& s);
-  void hint_others(std::string_view topic, std::uint64_t cursor);
-  void flush_hints();
-  void hinted(std::string_view payload);
-  // Registers a cron job of the host that runs `work` on a database connection.
-  void housekeeping(const char* kind, const char* cron, std::function<void(db::connection&)> work);
-  void trim(db::connection& c);
+  void notify_nodes(std::string_view topic, std::uint64_t cursor);
+  void flush_wakeups();
+  void on_notification(std::string_view payload);
+  void trim_consumers(db::connection& c);
 
   module::runtime& rt_;
   const std::chrono::seconds keep_;
@@ -118,12 +116,12 @@ class hub {
   std::set<std::pair<std::string, std::string>> consumers_;  // module, name
   std::unordered_map<ry_subscription*, std::shared_ptr<ry_subscription>> owned_;
 
-  std::mutex hints_mutex_;  // guards hints_ and hints_armed_
-  std::unordered_map<std::string, std::uint64_t> hints_;
-  bool hints_armed_ = false;
+  std::mutex wakeups_mutex_;  // guards wakeups_ and wakeups_armed_
+  std::unordered_map<std::string, std::uint64_t> wakeups_;
+  bool wakeups_armed_ = false;
   std::atomic<bool> stopped_{false};
   std::uint64_t listen_ = 0, again_ = 0;
-  std::atomic<std::uint64_t> published_{0}, delivered_{0}, hints_sent_{0}, hints_received_{0}, lagged_{0};
+  std::atomic<std::uint64_t> published_{0}, delivered_{0}, wakeups_sent_{0}, wakeups_received_{0}, lagged_{0};
   bus_line bus_;
 };
 

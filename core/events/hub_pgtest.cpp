@@ -162,7 +162,7 @@ void until_heard(event_node& from, event_node& by, live& first) {
   by.hub.unsubscribe(s);
 }
 
-TEST(live, another_node_gets_a_hint_with_the_cursor) {
+TEST(live, another_node_gets_a_wakeup_with_the_cursor) {
   database d;
   live first;
   event_node a(d, "a", event_node::long_lease), b(d, "b", event_node::long_lease);
@@ -262,19 +262,19 @@ struct two_nodes {
   event_node a{d, "a", event_node::long_lease}, b{d, "b", event_node::long_lease};
 };
 
-TEST(bus, bytes_reach_the_other_node_and_no_hint_goes_through_the_database) {
+TEST(bus, bytes_reach_the_other_node_and_no_wakeup_goes_through_the_database) {
   two_nodes t;
   t.both_up();
   live got;
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
-  // On a busy machine heartbeats arrive late; then hints through the database are correct.
+  // On a busy machine heartbeats arrive late; then wake-ups through the database are correct.
   bool quiet = false;
   for (int i = 0; i < 20 && !quiet; ++i) {
     ASSERT_TRUE(wait_for([&] { return t.a.hub.bus().heard_by_all(); }));
-    const auto hints = t.a.hub.stats().hints_sent;
+    const auto before = t.a.hub.stats().wakeups_sent;
     t.a.hub.publish("run:2", 1, "", RY_LIVE_HINT);
     std::this_thread::sleep_for(50ms);
-    quiet = t.a.hub.stats().hints_sent == hints;
+    quiet = t.a.hub.stats().wakeups_sent == before;
   }
   EXPECT_TRUE(quiet);
   EXPECT_EQ(t.a.hub.publish("run:1", 7, "ahead of the log", RY_LIVE_AHEAD), RY_OK);
@@ -296,7 +296,7 @@ TEST(bus, without_a_bus_nothing_goes_ahead_of_the_log) {
   EXPECT_EQ(t.a.hub.bus().trouble(), std::nullopt);
 }
 
-TEST(bus, while_another_node_does_not_hear_it_hints_go_through_the_database_too) {
+TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_too) {
   two_nodes t;
   live got;
   auto* s = t.b.hub.subscribe(&t.b.host, "run:1", &t.b.n.loops.at(0), on_live, &got);
@@ -361,7 +361,7 @@ TEST(bus, when_it_goes_away_every_subscriber_looks_into_its_log) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, what_it_does_not_take_or_loses_is_hinted_through_the_database) {
+TEST(bus, a_refused_or_lost_message_becomes_a_wakeup_through_the_database) {
   two_nodes t;
   t.both_up();
   live got;
@@ -378,7 +378,7 @@ TEST(bus, what_it_does_not_take_or_loses_is_hinted_through_the_database) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
+TEST(bus, a_loop_that_is_behind_gets_a_wakeup_instead_of_an_endless_queue) {
   two_nodes t;
   t.both_up();
   live got;
@@ -390,7 +390,7 @@ TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
     go.get_future().wait();
   });
   held.get_future().wait();
-  // A hint without a known cursor keeps cursor 0, whatever else arrives before the loop drains.
+  // A wake-up without a known cursor keeps cursor 0, whatever else arrives before the loop drains.
   live other;
   auto* o = t.b.hub.subscribe(&t.b.host, "run:2", &loop, on_live, &other);
   const std::string big(64 * 1024, 'x');
@@ -402,7 +402,7 @@ TEST(bus, a_loop_that_is_behind_gets_a_hint_instead_of_an_endless_queue) {
     std::lock_guard lock(got.mutex);
     return !got.got.empty() && got.got.back().first == 1000;
   }));
-  EXPECT_LE(got.size(), 129u) << "eight megabytes and one hint";
+  EXPECT_LE(got.size(), 129u) << "eight megabytes and one wake-up";
   EXPECT_EQ(got.got.back().second, "") << "the reader has to look into its log";
   EXPECT_GT(t.b.hub.stats().lagged, 800u);
   ASSERT_TRUE(wait_for([&] { return other.size() > 0; }));
@@ -439,30 +439,6 @@ TEST(events, the_host_makes_partitions_and_trims_each_minute) {
   d.sql("select core.job_enqueue('core.trim_events', '{}', 'core')");
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.event") == 0; }));
   EXPECT_GE(d.number("select count(*) from core.partitions_of('core.event')"), 3);
-}
-
-TEST(events, jobs_that_nobody_looked_at_for_months_go_and_no_others) {
-  database d;
-  event_node n(d);
-  d.sql(
-      "insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
-      "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
-      "('given_up', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
-  d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
-  // A past partition is dropped as a whole; rows of the default partition are deleted one by one.
-  d.sql(
-      "create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
-      "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
-      "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
-  n.n.start();
-  n.hub.start();
-  d.sql("select core.job_enqueue('core.trim', '{}', 'core')");
-  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 'core.trim'") == 0; }));
-  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"),
-            "later retried");
-  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.dead_job"), "lately");
-  EXPECT_EQ(d.number("select count(*) from pg_class where relname = 'dead_job_old'"), 0);
-  EXPECT_GE(d.number("select count(*) from core.partitions_of('core.dead_job')"), 2);
 }
 
 }  // namespace

@@ -385,8 +385,8 @@ void connection::drain() {
     }
     case phase::handling:
       if (!ex_->data->route->has(RY_ROUTE_LONG)) {
-        call_off_due_ = clock::now() + short_answer_grace;
-        return due(call_off_due_);
+        cancel_due_ = clock::now() + short_answer_grace;
+        return due(cancel_due_);
       }
       [[fallthrough]];
     case phase::streaming:
@@ -476,8 +476,8 @@ void connection::timer(clock::time_point now) {
         }
         return resume();
       }
-      if (phase_ == phase::handling && call_off_due_ != clock::time_point::max() && check(call_off_due_)) {
-        call_off_due_ = clock::time_point::max();
+      if (phase_ == phase::handling && cancel_due_ != clock::time_point::max() && check(cancel_due_)) {
+        cancel_due_ = clock::time_point::max();
         fire_cancel(RY_REASON_SHUTDOWN);
       }
       break;

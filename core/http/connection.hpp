@@ -165,7 +165,7 @@ class connection final : public wheel_entry,
   // Start of the current window of write_stall_timeout; zero while there are no unsent bytes.
   clock::time_point slow_since_{};
   std::uint64_t written_ = 0, taken_before_ = 0;
-  clock::time_point call_off_due_ = clock::time_point::max();  // when a drain cancels the in-flight request
+  clock::time_point cancel_due_ = clock::time_point::max();  // when a drain cancels the in-flight request
   clock::time_point body_armed_{};  // since when the server waits for body bytes
   clock::time_point body_due_ = clock::time_point::max();
   // Current window of body_min_rate: time spent waiting for the client, and body bytes received before the window.

@@ -208,10 +208,10 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
       refused.fetch_add(1, std::memory_order_relaxed);
       return turn_away(fd, shared.uses_tls(), refusal);
     }
-    hand_over(fd, std::move(peer), how, std::move(place));
+    assign_connection(fd, std::move(peer), how, std::move(place));
   }
 
-  void hand_over(int fd, std::string peer, admission how, quota_hold place) {
+  void assign_connection(int fd, std::string peer, admission how, quota_hold place) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     // Without this limit the kernel buffers megabytes for a client that does not read, and no quota counts them.

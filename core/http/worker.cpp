@@ -174,7 +174,7 @@ exchange& worker::take_slot() {
 // Frees the data of the request when its handle ends; its stream does not need it.
 void worker::drop_data(exchange& ex) {
   if (!ex.data) return;
-  call_off_body(ex);
+  cancel_body(ex);
   if (auto& form = ex.data->form) {
     form->left = true;
     if (!form->writing) remove_files(form->reader.paths());
@@ -206,7 +206,7 @@ void worker::release(exchange& ex) {
 void worker::detach(exchange& ex) {
   ex.conn = nullptr;
   ex.data->cancel_fn = nullptr;
-  call_off_body(ex);
+  cancel_body(ex);
 }
 
 void worker::watch_unanswered(exchange& ex) {
@@ -266,7 +266,7 @@ void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx
 }
 
 // Notifies a module that waits for the body that no more bytes will arrive.
-void worker::call_off_body(exchange& ex) {
+void worker::cancel_body(exchange& ex) {
   auto& d = *ex.data;
   if (const auto fn = std::exchange(d.read_fn, nullptr)) {
     auto* owner = ex.hold.get();

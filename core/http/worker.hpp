@@ -118,7 +118,7 @@ class worker {
   enum class form_end { complete, failed, called_off };
 
  private:
-  void call_off_body(exchange& ex);
+  void cancel_body(exchange& ex);
   void tell_form(exchange& ex, form_end end);
   void run_batch();
   void process(exchange& ex);

@@ -85,7 +85,7 @@ ry_status adopt(const ry_host* host, ry_str kind, int64_t id, int64_t fence, ry_
 void wake(const ry_host* host, ry_str) noexcept {
   if (!host->rt.jobs) return;
   host->rt.jobs->wake();
-  host->rt.jobs->hint_others();
+  host->rt.jobs->notify_nodes();
 }
 
 ry_status cancel(const ry_host* host, int64_t id, ry_exec* exec, ry_done done) noexcept {

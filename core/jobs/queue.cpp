@@ -13,7 +13,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr auto hint_channel = "core.jobs";
+constexpr auto wake_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto between_pokes = milliseconds(20);
 // Grace period after a cancellation at the deadline: the job's own time limit, within these bounds.
@@ -133,6 +133,36 @@ void queue::submit(std::function<void(db::connection&)> work, const char* what, 
       db::priority::high);
 }
 
+void queue::add_maintenance(const char* kind, const char* cron, std::function<void(db::connection&)> work) {
+  module::job_kind k;
+  k.kind = kind;
+  k.queue = "core";
+  k.cron = cron;
+  add(std::move(k), [this, work = std::move(work)](const ry_job_view*, ry_job* job) {
+    rt_.db->submit(
+        [this, job, work](db::connection& c) {
+          try {
+            work(c);
+            finish(job, RY_JOB_DONE, 0, nullptr);
+          } catch (const db::failure& f) {
+            const auto v = f.error.view();
+            finish(job, RY_JOB_RETRY, 0, &v);
+          }
+        },
+        db::priority::high);
+    return RY_OK;
+  });
+}
+
+void queue::add_trim() {
+  add_maintenance("core.trim", "17 * * * *", [](db::connection& c) {
+    // The 90 days count from when the job became ready or was dead-lettered, not from when it was created.
+    c.exec("delete from core.job where state = 0 and run_at < now() - interval '90 days'");
+    c.exec("select core.partitions_make('core.dead_job', interval '15 days')");
+    c.exec("select core.partitions_trim('core.dead_job', interval '90 days')");
+  });
+}
+
 void queue::start() {
   {
     std::lock_guard lock(mutex_);
@@ -141,9 +171,9 @@ void queue::start() {
     for (auto& [name, k] : kinds_)
       if (k.schedule) k.next_tick = k.schedule->next(now);
   }
-  hints_.push_back(rt_.db->listen(
-      hint_channel, [this] { wake(); }, std::chrono::hours(1)));
-  hints_.push_back(rt_.db->listen(
+  subscriptions_.push_back(rt_.db->listen(
+      wake_channel, [this] { wake(); }, std::chrono::hours(1)));
+  subscriptions_.push_back(rt_.db->listen(
       cancel_channel,
       [this] { submit([this](db::connection& c) { look_for_cancels(c); }, "looking for calls to cancel"); },
       std::chrono::hours(1)));
@@ -196,8 +226,8 @@ void queue::wake() {
   });
 }
 
-void queue::hint_others() {
-  if (other_nodes() > 0) rt_.db->hint(hint_channel);
+void queue::notify_nodes() {
+  if (other_nodes() > 0) rt_.db->notify(wake_channel);
 }
 
 // ---- claiming and running ------------------------------------------------------------------------
@@ -478,7 +508,7 @@ void queue::cancel(std::int64_t id, std::function<void(ry_status)> done) {
         auto elsewhere = c.exec("update core.job set cancel_requested = true where id = $1 and state = 1 returning id",
                                 {db::value::int64(id)});
         *status = elsewhere.size() > 0 ? RY_OK : RY_NOT_FOUND;
-        if (elsewhere.size() > 0) rt_.db->hint(cancel_channel);
+        if (elsewhere.size() > 0) rt_.db->notify(cancel_channel);
       },
       "calling off a job", [done = std::move(done), status] { done(*status); });
 }
@@ -524,8 +554,8 @@ void queue::stop(clock::time_point deadline) {
     if (!started_ || stopping_) return;
     stopping_ = true;
   }
-  for (const auto id : hints_) rt_.db->unlisten(id);
-  hints_.clear();
+  for (const auto id : subscriptions_) rt_.db->unlisten(id);
+  subscriptions_.clear();
   tell_all(RY_REASON_SHUTDOWN);
   {
     // Keep renewing the lease while jobs finish.

@@ -1,6 +1,6 @@
 // The durable job queue of one node. It claims jobs in batches (SKIP LOCKED), runs them on the loops under the node's
 // lease, writes their outcomes in batches, takes over jobs of nodes that vanished, and turns cron ticks into jobs.
-// Tables: migrations/0001_jobs.sql.
+// Tables: core/schema/migrations/0001_jobs.sql.
 #pragma once
 
 #include <ry/if/jobs.h>
@@ -120,6 +120,10 @@ class queue {
   // Before start(), and again when a module is hot-swapped (replaces kinds of the same name). [any]
   void add(module::job_kind kind, runner run = {});
   void remove(std::string_view kind);
+  // Adds a periodic job of the host that runs `work` on a database connection. [any]
+  void add_maintenance(const char* kind, const char* cron, std::function<void(db::connection&)> work);
+  // Adds the hourly job that deletes expired jobs and dead letters. [any]
+  void add_trim();
 
   // Waits for the running jobs of these owners and cancels them with RY_REASON_SHUTDOWN from `ask_at` on. Their kinds
   // must already be removed or belong to other owners. Returns true when none runs any more, false if time_is_up()
@@ -138,7 +142,7 @@ class queue {
   // Claims jobs now, or shortly after if it has just done so: many wake-ups (run completions, for example) cost one
   // query.
   void wake();
-  void hint_others();  // wakes the other nodes
+  void notify_nodes();  // wakes the other nodes
   void finish(ry_job* job, std::int32_t outcome, std::uint64_t delay_ms, const ry_error_view* error);
   ry_status on_cancel(ry_job* job, ry_cancel_fn fn, void* ctx);
   // Cancels a job on any node. `done` runs on a database worker or a loop.
@@ -250,7 +254,7 @@ class queue {
   std::atomic<int> other_nodes_{0};
   std::vector<std::string> peers_;  // guarded by mutex_
   std::atomic<bool> draining_{false};
-  std::vector<std::uint64_t> hints_;  // LISTEN subscriptions
+  std::vector<std::uint64_t> subscriptions_;  // LISTEN subscriptions
 };
 
 }  // namespace ry::jobs

@@ -399,12 +399,12 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   ends_when_told seen;
   a.queue.add(kind("t.cancel"), std::ref(seen));
   const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
-  const auto call_off = "select core.job_call_off(" + std::to_string(job) + ")::int";
-  EXPECT_EQ(d.number(call_off), 0) << "nobody works on it";
+  const auto cancel = "select core.job_cancel(" + std::to_string(job) + ")::int";
+  EXPECT_EQ(d.number(cancel), 0) << "nobody works on it";
   EXPECT_EQ(d.number("select count(*) from core.job where not cancel_requested"), 1);
   a.start();
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
-  EXPECT_EQ(d.number(call_off), 1);
+  EXPECT_EQ(d.number(cancel), 1);
   EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_USER; }));
 }
 
@@ -569,6 +569,30 @@ TEST(queue, acts_on_jobs_take_only_what_was_given_up_and_never_double_work) {
   EXPECT_EQ(act("discard", lost), "unknown");
   EXPECT_EQ(d.number("select count(*) from core.job"), 1);
   EXPECT_EQ(d.text("select payload->>'action' from core.event"), "job.discard");
+}
+
+TEST(jobs, expired_jobs_and_dead_letters_are_deleted_and_no_others) {
+  database d;
+  node n(d);
+  n.queue.add_trim();
+  d.sql(
+      "insert into core.job (kind, queue, state, max_attempts, args, enqueued_at, run_at) "
+      "select kind, 'default', state, 3, '{}', now() - interval '200 days', now() - days * interval '1 day' from (values "
+      "('dead', 2, 91), ('lately', 2, 89), ('unknown', 0, 91), ('retried', 0, 1), ('later', 3, -1)) j (kind, state, days)");
+  d.sql("update core.dead_job set died_at = now() - (case kind when 'lately' then 89 else 91 end) * interval '1 day'");
+  // A past partition is dropped as a whole; rows of the default partition are deleted one by one.
+  d.sql(
+      "create table core.dead_job_old partition of core.dead_job for values from (now() - interval '130 days') to (now() - interval '110 days');"
+      "insert into core.dead_job (died_at, id, kind, queue, priority, attempt, max_attempts, crashes, fence, enqueued_at, args) "
+      "select now() - interval '120 days', 4711, 'long_ago', 'default', 0, 1, 1, 0, 1, now(), '{}'");
+  n.start();
+  d.sql("select core.job_enqueue('core.trim', '{}', 'core')");
+  EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job where kind = 'core.trim'") == 0; }));
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.job where kind not like 'core.%'"),
+            "later retried");
+  EXPECT_EQ(d.text("select string_agg(kind, ' ' order by kind) from core.dead_job"), "lately");
+  EXPECT_EQ(d.number("select count(*) from pg_class where relname = 'dead_job_old'"), 0);
+  EXPECT_GE(d.number("select count(*) from core.partitions_of('core.dead_job')"), 2);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include "core/db/test_database.hpp"
 #include "core/exec/loop.hpp"
 #include "core/exec/op_table.hpp"
-#include "core/jobs/migrations.hpp"
 #include "core/jobs/queue.hpp"
+#include "core/schema/core_migrations.hpp"
 
 namespace ry::jobs::test {
 
@@ -43,7 +43,7 @@ class database {
     conn_ = std::make_unique<db::connection>(db::connect_settings{base_.url()});
     conn_->open();
     std::string script = "create schema core; set search_path = core;";
-    for (const auto& m : core_migrations()) script += m.up_sql;
+    for (const auto& m : schema::core_migrations()) script += m.up_sql;
     conn_->exec_script(script);
   }
   void sql(const std::string& text) { conn_->exec_script(text); }

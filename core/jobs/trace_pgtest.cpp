@@ -96,7 +96,7 @@ TEST(job_trace, every_attempt_belongs_to_whoever_added_the_job) {
   EXPECT_EQ(*sql->parent_id, mine->span_id);
 }
 
-TEST(job_trace, a_job_born_here_and_taken_over_stays_in_its_trace) {
+TEST(job_trace, a_job_created_leased_here_and_taken_over_stays_in_its_trace) {
   tracer traces(recorded());
   database d;
   seen s;
@@ -110,8 +110,8 @@ TEST(job_trace, a_job_born_here_and_taken_over_stays_in_its_trace) {
   a.queue.add(kind("t.born"), run);
   a.start();
   const auto mine = traces.begin(std::nullopt, "");
-  const auto id =
-      d.number("select (core.jobs_born('t.born', 'default', array['{}'::jsonb], 5, '" + a.queue.node_id() + "'))[1]");
+  const auto id = d.number("select (core.jobs_create_leased('t.leased', 'default', array['{}'::jsonb], 5, '" +
+                           a.queue.node_id() + "'))[1]");
   {
     const trace_scope scope(mine);
     ASSERT_EQ(a.queue.adopt("t.born", id, 1, "{}"), RY_OK);
@@ -134,7 +134,7 @@ TEST(job_trace, a_transaction_says_it_for_jobs_and_events_but_not_for_jobs_of_ma
       "insert into core.event_consumer (module, name, kinds) values ('m', 'c', array['k.*']);"
       "select set_config('core.trace', 'the trace', true);"
       "select core.job_enqueue('t.one', '{}'); select core.event_publish('k.x', '', '{}');"
-      "select core.jobs_born('t.many', 'default', array['{}'::jsonb], 5, '00000000-0000-4000-8000-000000000001');");
+      "select core.jobs_create_leased('t.many', 'default', array['{}'::jsonb], 5, '00000000-0000-4000-8000-000000000001');");
   EXPECT_EQ(d.text("select string_agg(kind || '=' || coalesce(trace, '-'), ' ' order by kind) from core.job"),
             "event.m.c=the trace t.many=- t.one=the trace");
   d.sql("select core.job_enqueue('t.two', '{}')");

@@ -377,8 +377,8 @@ bool module_graph::withdraw_drivers(std::size_t i, clock::time_point deadline) {
   std::erase_if(drivers, [&](const announced& a) { return a.driver_module == i; });
   for (const auto& a : mine) {
     bool done = true;
-    if (a.handed_over) {
-      done = a.handed_over->wait_until(deadline);
+    if (a.replacement) {
+      done = a.replacement->wait_until(deadline);
     } else if (a.host) {
       auto free = std::make_shared<latch>();
       a.host->removed(a.what.name, [free] { free->open(); });

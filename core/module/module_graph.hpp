@@ -55,8 +55,8 @@ class module_graph {
     driver what;
     point where;  // of a module
     const host_point* host;  // of the host
-    lifecycle_completion* handed_over = nullptr;  // if replaced: complete once the owner no longer uses this driver
-    std::shared_ptr<module_instance> holder;  // owns handed_over
+    lifecycle_completion* replacement = nullptr;  // if replaced: complete once the owner no longer uses this driver
+    std::shared_ptr<module_instance> holder;  // owns replacement
   };
   static constexpr std::size_t no_module = static_cast<std::size_t>(-1);
 

@@ -168,7 +168,7 @@ bool module_swap::missed_schema() const {
 }
 
 // Hands drivers to owners that stay; new owners got them before they started.
-void module_swap::hand_over_drivers(std::size_t i, clock::time_point deadline) {
+void module_swap::replace_drivers(std::size_t i, clock::time_point deadline) {
   module_instance& mine = *next_.entries[i].gen;
   for (const auto& d : mine.registered().drivers)
     for (const std::size_t o : next_.order) {
@@ -184,10 +184,10 @@ void module_swap::hand_over_drivers(std::size_t i, clock::time_point deadline) {
         } else {
           old->holder = owner;
           if (p.replaced) {
-            old->handed_over = &mine.replace(d, *owner, p);
+            old->replacement = &mine.replace(d, *owner, p);
           } else {
-            old->handed_over = &now_.entries[old->driver_module].gen->take_back(old->what, *owner, p);
-            old->handed_over->wait_until(deadline);
+            old->replacement = &now_.entries[old->driver_module].gen->take_back(old->what, *owner, p);
+            old->replacement->wait_until(deadline);
             mine.announce(d, *owner, p);
           }
         }
@@ -198,7 +198,7 @@ void module_swap::hand_over_drivers(std::size_t i, clock::time_point deadline) {
 
 void module_swap::commit(clock::time_point deadline) {
   for (const std::size_t i : next_.order)
-    if (fresh(i)) hand_over_drivers(i, deadline);
+    if (fresh(i)) replace_drivers(i, deadline);
   next_.reg.settle();
   {
     std::unique_lock lock(now_.mutex);

@@ -51,7 +51,7 @@ class module_swap {
   void name_dependents(const swap_request& request, report& out) const;
   // A new instance; after commit(), one that leaves.
   bool fresh(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
-  void hand_over_drivers(std::size_t i, clock::time_point deadline);
+  void replace_drivers(std::size_t i, clock::time_point deadline);
 
   module_graph& now_;
   // Equal indexes denote the same module in both graphs; new modules are at the end. After commit() this is the

@@ -100,22 +100,7 @@ ry_metric* metrics::get(metric_kind kind, const std::string& name, const std::st
   return f.series.emplace(std::move(labels), std::move(made)).first->second.get();
 }
 
-metrics::collector_id metrics::add_collector(std::function<void()> collect) {
-  std::lock_guard lock(collectors_mutex_);
-  collectors_.emplace(next_collector_, std::move(collect));
-  return next_collector_++;
-}
-
-void metrics::remove_collector(collector_id id) {
-  std::lock_guard lock(collectors_mutex_);
-  collectors_.erase(id);
-}
-
 std::string metrics::render() {
-  {
-    std::lock_guard lock(collectors_mutex_);
-    for (const auto& [id, collect] : collectors_) collect();
-  }
   return prometheus::TextSerializer().Serialize(registry_->Collect());
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,12 +51,6 @@ class metrics {
   ry_metric* get(metric_kind kind, const std::string& name, const std::string& help, metric_labels labels = {},
                  std::span<const double> bounds = {});
 
-  // Runs before every render() to set computed gauges. It must not call render().
-  using collector_id = std::uint64_t;
-  collector_id add_collector(std::function<void()> collect);
-  // Once this returns, the collector no longer runs. Must not be called from a collector.
-  void remove_collector(collector_id id);
-
   // Prometheus text exposition format 0.0.4.
   std::string render();
 
@@ -70,9 +63,6 @@ class metrics {
   std::mutex mutex_;
   std::map<std::string, family, std::less<>> families_;
   std::unique_ptr<prometheus::Registry> registry_;
-  std::mutex collectors_mutex_;
-  std::map<collector_id, std::function<void()>> collectors_;
-  collector_id next_collector_ = 1;
 };
 
 }  // namespace ry::observe

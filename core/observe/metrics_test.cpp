@@ -81,17 +81,6 @@ TEST(metrics, gauges_go_up_and_down) {
   EXPECT_THAT(m.render(), HasSubstr("\ng 1\n"));
 }
 
-TEST(metrics, collectors_compute_at_the_scrape) {
-  metrics m;
-  auto* g = m.get(gauge, "depth", "");
-  int scrapes = 0;
-  const auto id = m.add_collector([&] { g->set(++scrapes); });
-  EXPECT_THAT(m.render(), HasSubstr("\ndepth 1\n"));
-  EXPECT_THAT(m.render(), HasSubstr("\ndepth 2\n"));
-  m.remove_collector(id);
-  EXPECT_THAT(m.render(), HasSubstr("\ndepth 2\n"));
-}
-
 TEST(metrics, counts_from_many_threads) {
   metrics m;
   std::vector<std::thread> threads;

@@ -89,7 +89,7 @@ ry::task<void> routes::changed(ry::uuid id) {
     people_.forget(account->subject);
     ry::auth(ctx_).forget(account->subject);
   }
-  ctx_.db().hint(changed_channel);
+  ctx_.db().notify(changed_channel);
 }
 
 ry::task<ry::response> routes::change_account(ry::request r) {

@@ -1,5 +1,5 @@
-// One connection to the NATS servers: the stream, this node's consumer, and the hints that await an acknowledgement. A
-// connection is never repaired: a new one replaces it after an error. A hint is a wake-up without content, which says
+// One connection to the NATS servers: the stream, this node's consumer, and the wake-ups that await an acknowledgement. A
+// connection is never repaired: a new one replaces it after an error. A wake-up is a message without content, which says
 // up to which cursor the log has grown.
 //
 // Thread: open(), send(), look(), unacknowledged() and the destructor run on the driver's thread. Reports are called on
@@ -51,14 +51,14 @@ class connection {
   place at() const;
 
   // May block for two seconds at most until the socket accepts the data. `id`, if not empty, names the message for
-  // de-duplication by the servers. A hint waits for an acknowledgement. Returns false if nothing was sent, because of
+  // de-duplication by the servers. A wake-up waits for an acknowledgement. Returns false if nothing was sent, because of
   // an error or because the message exceeds the servers' limit.
   bool send(const piece& what, const std::string& subject, const std::string& id, std::string_view data);
   // Queries the state of the stream and the consumer. Returns an empty string, or why the connection must be replaced.
   std::string look();
   // Whether an error has been detected: call look() at once.
   bool in_trouble() const;
-  // Returns the hints without an acknowledgement and drops them here.
+  // Returns the wake-ups without an acknowledgement and drops them here.
   std::vector<piece> unacknowledged();
 
  private:

@@ -162,7 +162,7 @@ bool driver::serve(std::string& why) {
       next_look = std::chrono::steady_clock::now() + look_time;
     }
   }
-  // From now on the host sends hints through PostgreSQL. Report the hints that were not sent.
+  // From now on the host sends wake-ups through PostgreSQL. Report the wake-ups that were not sent.
   const auto left = outbox_.close();
   if (!stopping_.load()) report_state(0, why);
   lose(left);

@@ -1,6 +1,6 @@
 // The NATS format of a message: its subject, id and bytes. Pure functions.
 //
-// The bytes are "RYB1", the node (16), the cursor (8, network order), a seal (16) and the content; a hint has no
+// The bytes are "RYB1", the node (16), the cursor (8, network order), a seal (16) and the content; a wake-up has no
 // content. The seal is a keyed BLAKE2b over all of this and the topic, so only a node of this deployment can create it,
 // and only for this subject. Any sender can replay old messages; receivers order numbered pieces themselves.
 #pragma once
@@ -25,7 +25,7 @@ std::string message_subject(std::string_view prefix, std::string_view topic, std
 // The topic of a message; nullopt if its subject is not one of message_subject().
 std::optional<std::string> topic_of(std::string_view prefix, std::string_view subject);
 
-// Equal for the same topic, cursor and kind from one node, so that the server drops a duplicate. Empty for a hint
+// Equal for the same topic, cursor and kind from one node, so that the server drops a duplicate. Empty for a wake-up
 // without a cursor: no two of those are duplicates.
 std::string message_id(const node_id& node, std::string_view topic, std::uint64_t cursor, std::string_view bytes);
 

@@ -6,7 +6,7 @@
 namespace bus_nats {
 
 namespace {
-// How many entries a hint searches for an earlier one of its topic: busy runs send the next hint soon.
+// How many entries a wake-up searches for an earlier one of its topic: busy runs send the next wake-up soon.
 constexpr std::size_t look_back = 16;
 }  // namespace
 
@@ -31,7 +31,7 @@ outbox::taken outbox::put(std::string_view topic, std::uint64_t cursor, std::str
       for (std::size_t i = 0; i < n; ++i) {
         piece& p = pieces_[pieces_.size() - 1 - i];
         if (p.topic != topic) continue;
-        // A hint must not overtake earlier bytes of its topic.
+        // A wake-up must not overtake earlier bytes of its topic.
         if (!p.bytes.empty()) break;
         // A cursor of 0 means unknown, which covers every number.
         p.cursor = p.cursor == 0 || cursor == 0 ? 0 : std::max(p.cursor, cursor);

@@ -1,4 +1,4 @@
-// Bounded queue of the messages that this node still has to send. A new hint is merged into a queued hint of the same
+// Bounded queue of the messages that this node still has to send. A new wake-up is merged into a queued wake-up of the same
 // topic. Thread: any.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace bus_nats {
 struct piece {
   std::string topic;
   std::uint64_t cursor = 0;
-  std::string bytes;  // empty: a hint
+  std::string bytes;  // empty: a wake-up
 };
 
 class outbox {

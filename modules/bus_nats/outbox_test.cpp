@@ -33,7 +33,7 @@ TEST(outbox, is_bounded_in_pieces_and_bytes) {
   EXPECT_EQ(o.put("a", 2, "1234567890"), outbox::taken::yes);
 }
 
-TEST(outbox, a_later_hint_takes_the_place_of_an_earlier_one_but_not_before_bytes) {
+TEST(outbox, a_later_wakeup_replaces_an_earlier_one_but_not_before_bytes) {
   outbox o(10, 100);
   o.open();
   o.put("a", 1, "");
@@ -49,7 +49,7 @@ TEST(outbox, a_later_hint_takes_the_place_of_an_earlier_one_but_not_before_bytes
   EXPECT_EQ(all[3].cursor, 4u);
 }
 
-TEST(outbox, a_hint_that_knows_no_cursor_stays_one) {
+TEST(outbox, a_wakeup_without_a_cursor_keeps_cursor_0) {
   outbox o(10, 100);
   o.open();
   o.put("a", 3, "");

@@ -1,9 +1,6 @@
 // The outbox's SQL beside the real job queue.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -17,12 +14,7 @@ class mail_sql : public testing_sql::database_test {
   void SetUp() override {
     database_test::SetUp();
     if (IsSkipped()) return;
-    sql("set search_path = core");
-    std::ifstream in(std::filesystem::path(RY_SOURCE_DIR) / "core/jobs/migrations/0001_jobs.sql");
-    std::stringstream jobs;
-    jobs << in.rdbuf();
-    sql(jobs.str());
-    sql("reset search_path");
+    migrate_jobs();
     migrate("mail", ry_migrations::all);
   }
   std::string enqueue(const std::string& address, const std::string& more = "") {

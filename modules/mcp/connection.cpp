@@ -216,7 +216,7 @@ void connection::take(std::uint64_t token, incoming m) {
       if (w == nullptr || !w->is_request) return;
       w->out.answered = true;
       w->out.failed = failed;
-      take_over(w->out.body, std::move(m.body));
+      move_to(w->out.body, std::move(m.body));
       return end(*w);
     }
     case incoming::kind::request: {

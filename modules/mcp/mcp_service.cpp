@@ -251,9 +251,9 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
         json::value result;
         // A call that has become a task is never repeated.
         if (task.empty()) {
-          take_over(result, co_await perform(*c, request.what, request.tool, request.arguments, options));
+          move_to(result, co_await perform(*c, request.what, request.tool, request.arguments, options));
         } else {
-          take_over(result, co_await c->follow_task(request.tool, task, options));
+          move_to(result, co_await c->follow_task(request.tool, task, options));
         }
         done_with(std::move(c));
         if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());

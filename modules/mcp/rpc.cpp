@@ -38,21 +38,21 @@ incoming read_one(json::value v) {
   auto* id = o->if_contains("id");
   if (auto* method = o->if_contains("method"); method != nullptr && method->is_string()) {
     out.method = std::string(sv(method->get_string()));
-    if (auto* params = o->if_contains("params")) take_over(out.body, std::move(*params));
+    if (auto* params = o->if_contains("params")) move_to(out.body, std::move(*params));
     out.what = incoming::kind::notification;
     if (id != nullptr && !id->is_null()) {
       out.what = incoming::kind::request;
-      take_over(out.peer_id, std::move(*id));
+      move_to(out.peer_id, std::move(*id));
     }
     return out;
   }
   if (id != nullptr) out.id = id_of(*id);
   if (auto* result = o->if_contains("result")) {
     out.what = incoming::kind::result;
-    take_over(out.body, std::move(*result));
+    move_to(out.body, std::move(*result));
   } else if (auto* error = o->if_contains("error"); error != nullptr && error->is_object()) {
     out.what = incoming::kind::failure;
-    take_over(out.body, std::move(*error));
+    move_to(out.body, std::move(*error));
   }
   return out;
 }
@@ -126,10 +126,10 @@ std::vector<incoming> read_messages(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   json::value v;
   try {
-    take_over(v, parse_sent(text));
+    move_to(v, parse_sent(text));
   } catch (const ry::error& e) {
     if (!e.is("mcp.malformed")) throw;
-    take_over(v, parse_mended(text));
+    move_to(v, parse_mended(text));
   }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {

@@ -36,7 +36,7 @@ json::value parse(std::string_view text);
 json::value parse_body(std::string_view text);
 
 // Moves a value even between different memory resources, where an assignment would copy.
-inline void take_over(json::value& to, json::value&& from) noexcept {
+inline void move_to(json::value& to, json::value&& from) noexcept {
   std::destroy_at(&to);
   std::construct_at(&to, std::move(from));
 }

@@ -76,7 +76,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
   } else {
     r.answered = true;
     r.failed = t.status == remote_task::state::failed;
-    take_over(r.body, r.failed ? std::move(t.error) : std::move(t.result));
+    move_to(r.body, r.failed ? std::move(t.error) : std::move(t.result));
   }
   co_return result_of(std::move(r), shown, true);
 }

@@ -149,8 +149,8 @@ void tool_collector::add(const json::value& v) {
   }
   list_.bytes += bytes;
   t.name = std::move(name);
-  take_over(t.parameters, json::value(*schema, memory_));
-  if (output != nullptr) take_over(t.output_schema, json::value(*output, memory_));
+  move_to(t.parameters, json::value(*schema, memory_));
+  if (output != nullptr) move_to(t.output_schema, json::value(*output, memory_));
   list_.tools.push_back(std::move(t));
 }
 

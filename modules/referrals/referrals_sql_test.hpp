@@ -2,12 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "../../tests/support/schema.hpp"
 #include "code.hpp"
@@ -15,36 +10,16 @@
 
 namespace testing_referrals {
 
-namespace fs = std::filesystem;
-
 class referrals_sql : public testing_sql::database_test {
  protected:
   void SetUp() override {
     database_test::SetUp();
     if (IsSkipped()) return;
-    const fs::path source = RY_SOURCE_DIR;
-    sql("set search_path = core");
-    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
-    for (const char* module : {"accounts", "mail"}) {
-      std::vector<fs::path> files;
-      for (const auto& entry : fs::directory_iterator(source / "modules" / module / "migrations")) {
-        files.push_back(entry.path());
-      }
-      std::sort(files.begin(), files.end());
-      sql("create schema " + std::string(module));
-      sql("set search_path = " + std::string(module) + ", core");
-      for (const auto& file : files) sql(text_of(file));
-    }
-    sql("reset search_path");
+    migrate_jobs();
+    for (const char* module : {"accounts", "mail"}) migrate_module(module);
     migrate("referrals", ry_migrations::all);
     ann_ = account("ann@example.test");
     code_ = code_of(ann_);
-  }
-  static std::string text_of(const fs::path& path) {
-    std::ifstream in(path);
-    std::stringstream out;
-    out << in.rdbuf();
-    return out.str();
   }
   enum class verified { no, yes };
   // A quoted id.

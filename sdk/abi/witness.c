@@ -452,7 +452,7 @@ AT(ry_db_v1, result_rows, 40);
 AT(ry_db_v1, result_release, 48);
 AT(ry_db_v1, listen, 56);
 AT(ry_db_v1, unlisten, 64);
-AT(ry_db_v1, hint, 72);
+AT(ry_db_v1, notify, 72);
 
 SIZE(ry_event_view, 80);
 AT(ry_event_view, struct_size, 0);

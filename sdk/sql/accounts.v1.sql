@@ -53,6 +53,6 @@ create function accounts.find_by_email(email text) returns uuid;
 -- used by: notifications
 create function accounts.ids_after(account uuid, most bigint) returns SETOF uuid;
 
--- To be replaced by a function: the referral entries, for a comparison of both books.
+-- All ledger entries of a kind with their references, for a comparison with the caller's own records. Reads every entry of the kind.
 -- used by: referrals
--- read table accounts.ledger
+create function accounts.ledger_entries(p_kind text) returns TABLE(ref text, delta_micro bigint);

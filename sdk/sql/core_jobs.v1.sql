@@ -7,11 +7,11 @@ create function core.job_enqueue(p_kind text, p_args jsonb, p_queue text DEFAULT
 
 -- Adds a job without the checks of job_enqueue. p_node: the job is leased to this node with the fence 1; NULL: it waits in the queue. Returns the id.
 -- used by: runs
-create function core.job_born(p_kind text, p_queue text, p_args jsonb, p_max_attempts integer, p_node uuid, p_share uuid) returns bigint;
+create function core.job_create_leased(p_kind text, p_queue text, p_args jsonb, p_max_attempts integer, p_node uuid, p_share uuid) returns bigint;
 
 -- The same for several jobs in one statement. Leaves out NULL elements of p_args. Returns the ids in the order of the others.
 -- used by: runs
-create function core.jobs_born(p_kind text, p_queue text, p_args jsonb[], p_max_attempts integer, p_node uuid, p_shares uuid[] DEFAULT NULL::uuid[]) returns bigint[];
+create function core.jobs_create_leased(p_kind text, p_queue text, p_args jsonb[], p_max_attempts integer, p_node uuid, p_shares uuid[] DEFAULT NULL::uuid[]) returns bigint[];
 
 -- Locks the job's row. Raises RYF01 (RY_ABORTED, "jobs.fence_lost") if the fence is not the current one. Call it in every transaction that a
 -- worker without the lease must not commit.
@@ -30,16 +30,18 @@ create function core.job_complete(p_id bigint, p_fence bigint) returns void;
 -- used by: runs
 create function core.jobs_complete(p_ids bigint[], p_fences bigint[]) returns void;
 
--- Asks the job's worker to end it (RY_WHY_USER) after this transaction has committed. Never removes a job. Returns false if no worker has it now.
+-- Asks the job's worker to end it (RY_REASON_USER) after this transaction has committed. Never removes a job. Returns false if no worker has it now.
 -- used by: runs
-create function core.job_call_off(p_id bigint) returns boolean;
+create function core.job_cancel(p_id bigint) returns boolean;
 
 -- The node that executes a job, and how often a worker of the job was lost. No row: no node executes it.
 -- used by: runs
 create function core.job_place(p_id bigint) returns TABLE(node uuid, crashes integer);
 
--- To be replaced by functions: the number of waiting jobs, and whether a node is drained.
+-- The number of waiting jobs of a kind, counted up to p_limit.
 -- used by: runs
--- read table core.job
+create function core.jobs_waiting(p_kind text, p_limit integer) returns bigint;
+
+-- Whether the node is asked to claim no more jobs. False for an unknown node.
 -- used by: runs
--- read table core.node
+create function core.node_draining(p_node uuid) returns boolean;

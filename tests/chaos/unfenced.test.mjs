@@ -24,8 +24,8 @@ async function breakFences(postgres) {
   await changed('core.jobs_complete', ' and j.fence = p_fences[array_position(p_ids, j.id)] and j.state + 0 = 1', '');
   await changed('core.jobs_lost', 'j.node = p_node and j.state = 1', 'true');
   await changed('core.jobs_lost', 'select j.id, j.fence', 'select j.id, unnest(p_fences)');
-  await changed('runs.persist_steps', ' and r.fence = p_fences[w.n]', '');
-  await changed('runs.persist_steps', ' and x.fence = w.fence', '');
+  await changed('runs.commit_steps', ' and r.fence = p_fences[w.n]', '');
+  await changed('runs.commit_steps', ' and x.fence = w.fence', '');
   await changed('runs.append_events', 'r.fence = w.fence and ', '');
   // Rows of a stale worker meet those that the take-over has put in their place: a fence of its own.
   await changed('runs.fill_gap', 'generate_series(p_border + 1, v_last)', 'generate_series(1, 0)');

@@ -62,7 +62,7 @@ const degraded = (ready) => (ready.json.degraded ?? []).filter(({ room }) => roo
 const away = (s) => waitFor('the bus away', async () => {
   const ready = await new Client(s).get('/readyz');
   assert.equal(ready.status, 200, 'it serves');
-  return /nats is away .*hints go through the database/.test(degraded(ready)[0]?.message)
+  return /nats is away .*wake-ups go through the database/.test(degraded(ready)[0]?.message)
     && await figure(s, 'runyard_bus_up') === 0;
 }, 30000);
 
@@ -87,19 +87,19 @@ function whole(s, count) {
   assert.equal(textOf(s.events), words(count));
 }
 
-test('a reader on another node gets every event once, by the bus, and no hint goes through the database', async () => {
-  // On a busy machine signs of life are late, and then hints are right.
-  let hints = 1;
-  for (let i = 0; i < 5 && hints > 0; i++) {
-    const before = await figure(a, 'runyard_live_hints_sent_total');
+test('a reader on another node gets every event once, by the bus, and no wake-up goes through the database', async () => {
+  // On a busy machine signs of life are late, and then wake-ups are right.
+  let wakeups = 1;
+  for (let i = 0; i < 5 && wakeups > 0; i++) {
+    const before = await figure(a, 'runyard_live_wakeups_sent_total');
     const received = await figure(b, 'runyard_bus_received_total'), bytes = await figure(a, 'runyard_bus_nats_sent_bytes_total');
     const s = await readThere(100);
     whole(s, 100);
-    hints = await figure(a, 'runyard_live_hints_sent_total') - before;
+    wakeups = await figure(a, 'runyard_live_wakeups_sent_total') - before;
     assert.ok(await figure(b, 'runyard_bus_received_total') > received);
-    assert.ok(await figure(a, 'runyard_bus_nats_sent_bytes_total') - bytes > s.raw.length / 2, 'the text itself, not hints alone');
+    assert.ok(await figure(a, 'runyard_bus_nats_sent_bytes_total') - bytes > s.raw.length / 2, 'the text itself, not wake-ups alone');
   }
-  assert.equal(hints, 0);
+  assert.equal(wakeups, 0);
   const ready = await new Client(b).get('/readyz');
   assert.deepEqual([ready.json.status, ready.json.reasons, degraded(ready)], ['ready', [], []]);
 });
@@ -148,16 +148,16 @@ test('a snapshot, merged chunks and a resumed stream are the same over the bus',
   assert.deepEqual(statuses(snapshot.events), ['completed']);
 });
 
-test('nats-server is killed in the middle of a run: the stream goes on by hints, and by the bus when it is back', async () => {
+test('nats-server is killed in the middle of a run: the stream goes on by wake-ups, and by the bus when it is back', async () => {
   const mid = midway(() => nats.kill());
   const s = await readThere(200, mid);
   await mid.done;
   whole(s, 200);
   await away(a);
-  const hints = await figure(a, 'runyard_live_hints_sent_total'), heard = await figure(b, 'runyard_live_hints_received_total');
+  const wakeups = await figure(a, 'runyard_live_wakeups_sent_total'), heard = await figure(b, 'runyard_live_wakeups_received_total');
   whole(await readThere(30), 30);
-  assert.ok(await figure(a, 'runyard_live_hints_sent_total') > hints);
-  await waitFor('hints from the other node', async () => await figure(b, 'runyard_live_hints_received_total') > heard);
+  assert.ok(await figure(a, 'runyard_live_wakeups_sent_total') > wakeups);
+  await waitFor('wake-ups from the other node', async () => await figure(b, 'runyard_live_wakeups_received_total') > heard);
   await nats.start();
   await up(a, b);
   whole(await readThere(30), 30);
@@ -282,7 +282,7 @@ test('the module is reloaded, switched off and on again in the middle of a run',
   assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
 });
 
-test('the link from one node to nats-server falls silent: an inbox on another node hears of it by a hint', async () => {
+test('the link from one node to nats-server falls silent: an inbox on another node hears of it by a wake-up', async () => {
   const relay = new Relay({ host: '127.0.0.1', port: 0 }, { host: '127.0.0.1', port: nats.port });
   await relay.listen();
   const c = new Server({ database, llm, set, settings: settings(`nats://127.0.0.1:${relay.server.address().port}`) });
@@ -297,12 +297,12 @@ test('the link from one node to nats-server falls silent: an inbox on another no
     let text = '';
     const reading = (async () => { for await (const bytes of stream.body) text += Buffer.from(bytes); })().catch(() => {});
     await waitFor('it reads', () => text.includes('"type": "unread_count"'));
-    const before = await figure(c, 'runyard_live_hints_sent_total');
+    const before = await figure(c, 'runyard_live_wakeups_sent_total');
     relay.setCut(true);
     const sent = await new Client(c, c.token({ role: 'admin' })).post('/admin/notifications/trigger', {
       json: { workflow_id: 'promotional', payload_template: { title: 'silent' }, subscriber_id: u.id } });
     assert.equal(sent.status, 200, sent.text);
-    await waitFor('a hint through the database', async () => await figure(c, 'runyard_live_hints_sent_total') > before, 60000);
+    await waitFor('a wake-up through the database', async () => await figure(c, 'runyard_live_wakeups_sent_total') > before, 60000);
     await waitFor('it is heard', () => text.includes('"type": "notification"'));
     stop.abort();
     await reading;

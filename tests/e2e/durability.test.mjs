@@ -110,7 +110,7 @@ async function killAtTheEnd(prompt, then) {
   open();
   const id = r.json.agent_run_id;
   const first = await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
-  await waitFor('the border to wait', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%persist_steps%'") === '1');
+  await waitFor('the border to wait', () => database.sql("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%commit_steps%'") === '1');
   await server.kill();
   await then(() => { holder.stdin.end('rollback;\n'); return gone; }, id);
   await server.start();
@@ -121,7 +121,7 @@ const charges = (x) => database.sql(`select count(*) || ' ' || -sum(delta_micro)
 
 test('killed before the terminal commit: the step runs again, and one answer is charged', async () => {
   const x = await killAtTheEnd('[gate]', async (release) => {
-    database.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like '%persist_steps%'");
+    database.sql("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like '%commit_steps%'");
     await release();
   });
   checkWhole(x);

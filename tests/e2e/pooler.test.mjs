@@ -85,11 +85,11 @@ test('nothing is left behind in a session', () => {
   assert.ok(seen.size > 1, 'the sessions took turns');
 });
 
-test('a stop on the node that does not run it takes effect at once: hints go past the pooler', async () => {
+test('a stop on the node that does not run it takes effect at once: wake-ups go past the pooler', async () => {
   const took = [];
   for (let i = 0; i < 11; i++) {
     const u = await a.user();
-    const id = await start(u, `[hang] hint ${i}`);
+    const id = await start(u, `[hang] wake-up ${i}`);
     await u.stream(id, { until: (e) => e.type === 'llm_response_chunk' });
     const began = performance.now();
     const r = await new Client(b, u.token, u.id).post(`/agent-run/${id}/stop`);

@@ -367,7 +367,7 @@ test('a word reaches a reader on another node within a tenth of a second at the 
     await b.start();
     const u = await server.user();
     const medians = [];
-    // A machine that is busy with other tests gets another chance; without hints none would do.
+    // A machine that is busy with other tests gets another chance; without wake-ups none would do.
     while (!(medians.at(-1) < 100) && medians.length < 5) {
       const id = await run(u, '[words 60 40]');
       const [here, there] = [new Map(), new Map()];

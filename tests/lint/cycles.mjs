@@ -10,7 +10,7 @@ export const layers = [
   ['core/exec', 'core/app/config'],
   ['core/observe'],
   ['core/module'],
-  ['core/process', 'core/db', 'core/http'],
+  ['core/process', 'core/db', 'core/http', 'core/schema'],
   ['core/auth', 'core/limits', 'core/jobs'],
   ['core/events'],
   ['core/app/client'],

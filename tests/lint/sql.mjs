@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export const schemas = ['core', 'accounts', 'agents', 'mail', 'mcp', 'mcp_prebuilt', 'notifications', 'referrals', 'runs', 'webhooks'];
 
-// [{name, args, result, users, table}] of one file. `users`: the modules that `-- used by:` names.
+// [{name, args, result, users}] of one file. `users`: the modules that `-- used by:` names.
 export function declarations(text) {
   const out = [];
   let users = [];
@@ -15,11 +15,9 @@ export function declarations(text) {
     const named = /^-- used by: (.+)$/.exec(line);
     if (named) users = named[1].split(',').map((u) => u.trim());
     const made = /^create function (\w+\.\w+)\((.*)\) returns (.+);$/.exec(line);
-    const table = /^-- read table (\w+\.\w+)$/.exec(line);
     if (made) out.push({ name: made[1], args: made[2], result: made[3], users });
-    else if (table) out.push({ name: table[1], users, table: true });
     else if (/^create /.test(line)) throw new Error(`not understood: ${line}`);
-    if (made || table) users = [];
+    if (made) users = [];
   }
   return out;
 }

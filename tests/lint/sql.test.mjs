@@ -5,13 +5,10 @@ import { declarations, foreignNames, misuses, moduleOf, stringsOf } from './sql.
 const declared = declarations(`-- A function.
 -- used by: runs, mail
 create function core.job_hold(p_id bigint, p_fence bigint) returns void;
--- used by: runs
--- read table core.job
 `);
 
-test('reads functions, tables and their users', () => assert.deepEqual(declared, [
+test('reads functions and their users', () => assert.deepEqual(declared, [
   { name: 'core.job_hold', args: 'p_id bigint, p_fence bigint', result: 'void', users: ['runs', 'mail'] },
-  { name: 'core.job', users: ['runs'], table: true },
 ]));
 test('refuses a declaration that it cannot read', () => assert.throws(() => declarations('create function core.x()\n')));
 
@@ -27,9 +24,9 @@ test('ignores the own schema, comments and members', () =>
   assert.deepEqual(foreignNames('runs', 'select runs.f(1), core.x from runs.job core -- core.job_hold(1)\n'), []));
 
 test('a declared use by a named module is no misuse', () => assert.deepEqual(misuses('mail', ['core.job_hold'], declared), []));
-test('an undeclared name and an unnamed user are', () => {
-  assert.equal(misuses('mail', ['core.other'], declared).length, 1);
-  assert.equal(misuses('mail', ['core.job'], declared).length, 1);
+test('an undeclared name, a table and an unnamed user are', () => {
+  for (const name of ['core.other', 'core.job']) assert.deepEqual(misuses('mail', [name], declared), [`${name} is not declared in sdk/sql`]);
+  assert.equal(misuses('accounts', ['core.job_hold'], declared).length, 1);
 });
 test('strings of C++, adjacent ones together', () =>
   assert.equal(stringsOf('f("select 1 from "\n  "core.job", R"sql(update x)sql"); // "no"\n'), 'select 1 from  core.job update x'));

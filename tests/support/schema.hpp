@@ -6,9 +6,13 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -85,6 +89,33 @@ class database_test : public testing::Test {
     for (const auto& f : files) sql(std::string(f.sql));
     sql("reset search_path");
   }
+  // The host's tables and functions for jobs and partitions; events are replaced by SetUp().
+  void migrate_jobs() {
+    const std::filesystem::path folder = std::filesystem::path(RY_SOURCE_DIR) / "core/schema/migrations";
+    sql("set search_path = core");
+    for (const char* file : {"0001_jobs.sql", "0004_partitions.sql"}) sql(text_of(folder / file));
+    for (const auto& text : functions_in(folder)) sql(text);
+    sql("reset search_path");
+  }
+  // Another module's schema, from its sources.
+  void migrate_module(const std::string& module) {
+    const std::filesystem::path folder = std::filesystem::path(RY_SOURCE_DIR) / "modules" / module / "migrations";
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".sql") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    sql("create schema " + module);
+    sql("set search_path = " + module + ", core");
+    for (const auto& file : files) sql(text_of(file));
+    for (const auto& text : functions_in(folder)) sql(text);
+    sql("reset search_path");
+  }
+  static std::string text_of(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::stringstream out;
+    out << in.rdbuf();
+    return out.str();
+  }
   std::string sql(const std::string& text) const { return (*db_)(text); }
   // Its SQLSTATE when the statement fails; empty when it does not.
   std::string state_of(const std::string& text) const {
@@ -98,6 +129,15 @@ class database_test : public testing::Test {
   connection connect() const { return connection(test_url()); }
 
  private:
+  // The repeatable migrations of a folder, in the order of the numbers in their first lines.
+  static std::vector<std::string> functions_in(const std::filesystem::path& folder) {
+    std::vector<std::string> texts;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "functions", none))
+      texts.push_back(text_of(entry.path()));
+    std::sort(texts.begin(), texts.end());
+    return texts;
+  }
   // The server's URL with the test's database in place of its own.
   std::string test_url() const {
     auto url = server_;

@@ -190,19 +190,19 @@ std::string render(const events::hub_stats& s) {
   p.one("runyard_live_subscriptions", "gauge", "Subscriptions of live topics", s.subscriptions);
   p.one("runyard_live_published_total", "counter", "Messages published", s.published);
   p.one("runyard_live_delivered_total", "counter", "Messages delivered", s.delivered);
-  p.one("runyard_live_hints_sent_total", "counter", "Hints sent to other nodes", s.hints_sent);
-  p.one("runyard_live_hints_received_total", "counter", "Hints from other nodes", s.hints_received);
-  p.one("runyard_live_lagged_total", "counter", "Messages of other nodes that became hints because a loop was behind",
-        s.lagged);
+  p.one("runyard_live_wakeups_sent_total", "counter", "Wake-ups sent to other nodes", s.wakeups_sent);
+  p.one("runyard_live_wakeups_received_total", "counter", "Wake-ups from other nodes", s.wakeups_received);
+  p.one("runyard_live_lagged_total", "counter",
+        "Messages of other nodes that became wake-ups because a loop was behind", s.lagged);
   if (!s.bus.present) return p.take();
   p.one("runyard_bus_up", "gauge", "1: the event bus carries live topics both ways", s.bus.up ? 1 : 0);
-  p.one("runyard_bus_heard_by_all", "gauge", "1: all other nodes hear the bus, so no hints go through the database",
+  p.one("runyard_bus_heard_by_all", "gauge", "1: all other nodes hear the bus, so no wake-ups go through the database",
         s.bus.heard_by_all ? 1 : 0);
   p.one("runyard_bus_nodes", "gauge", "Other nodes that hear this one by the bus", s.bus.nodes);
   p.one("runyard_bus_changes_total", "counter", "How often the bus came or went", s.bus.changes);
   p.one("runyard_bus_sent_total", "counter", "Messages that the bus took", s.bus.sent);
   p.one("runyard_bus_refused_total", "counter", "Messages that the bus did not take", s.bus.refused);
-  p.one("runyard_bus_lost_total", "counter", "Hints that the bus took and lost", s.bus.lost);
+  p.one("runyard_bus_lost_total", "counter", "Wake-ups that the bus took and lost", s.bus.lost);
   p.one("runyard_bus_received_total", "counter", "Messages of other nodes", s.bus.received);
   return p.take();
 }

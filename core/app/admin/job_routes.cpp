@@ -108,7 +108,7 @@ host_answer job_routes::act(const std::string& what, const ry_request_view& view
   });
   if (out.status == 200) {
     services_.jobs.wake();
-    services_.jobs.hint_others();
+    services_.jobs.notify_nodes();
   }
   return out;
 }

@@ -4,8 +4,8 @@
 
 #include "core/app/devkit/module_names.hpp"
 #include "core/db/failure.hpp"
-#include "core/jobs/migrations.hpp"
 #include "core/observe/log.hpp"
+#include "core/schema/core_migrations.hpp"
 
 namespace ry::app {
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 std::vector<module::module_migrations> all_migrations(const module::module_set& modules) {
   std::vector<module::module_migrations> all;
-  all.push_back({host_database_schema, jobs::core_migrations()});
+  all.push_back({host_database_schema, schema::core_migrations()});
   for (auto& m : modules.migrations()) all.push_back(std::move(m));
   return all;
 }

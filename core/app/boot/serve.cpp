@@ -150,6 +150,7 @@ exit_code serve(const config_options& options) {
   if (unconfirmed) confirm_schema(migrator, all_migrations(w.modules));
   for (auto& kind : w.modules.jobs()) r.jobs.add(std::move(kind));
   if (const auto why = r.events.add_consumers(w.modules.consumers()); !why.empty()) return leave(w, fail(why));
+  r.jobs.add_trim();
   r.jobs.start();
   r.events.start();
   r.traces.start();

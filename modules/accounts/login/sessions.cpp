@@ -132,7 +132,7 @@ ry::task<void> sessions::learn_ended() {
 }
 
 ry::task<void> sessions::ended() {
-  ctx_.db().hint(changed_channel);
+  ctx_.db().notify(changed_channel);
   co_await learn_ended();
 }
 

@@ -21,7 +21,7 @@ ry_mcp_target target_of(const subject&, std::string_view config_json) {
 }
 
 probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
-    : subject_(s), ear_(new ear{this, &s.ctx, exec}) {
+    : subject_(s), sink_(new sink_state{this, &s.ctx, exec}) {
   auto t = target_of(s, s.config_json);
   if (max_message_bytes != 0) t.max_message_bytes = max_message_bytes;
   const ry_mcp_sink sink{sizeof sink, 0, &on_message, &on_sent, &on_closed};
@@ -29,10 +29,10 @@ probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
   ry_errbuf err{text, sizeof text, 0};
   ry_status st = RY_OK;
   {
-    calling c(*ear_);
-    st = s.table->open(s.self, &t, exec, &sink, ear_, &session_, &err);
+    calling c(*sink_);
+    st = s.table->open(s.self, &t, exec, &sink, sink_, &session_, &err);
   }
-  if (!ear_->fault.empty()) wrong(ear_->fault);
+  if (!sink_->fault.empty()) wrong(sink_->fault);
   if (st != RY_OK) {
     wrong("open() refused the server given (status " + std::string(ry::status_name(st)) +
           "): " + std::string(text, err.len));
@@ -42,7 +42,7 @@ probe::probe(const subject& s, ry_exec* exec, std::uint64_t max_message_bytes)
 
 probe::~probe() {
   close();
-  ear_->of = nullptr;
+  sink_->of = nullptr;
 }
 
 ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string& json) {
@@ -58,7 +58,7 @@ ry_status probe::send(std::uint32_t kind, std::uint64_t token, const std::string
   m.n_headers = token == 1 ? 0 : 1;
   ry_status st = RY_OK;
   {
-    calling c(*ear_);
+    calling c(*sink_);
     st = subject_.table->send(subject_.self, session_, &m);
   }
   std::fill(mine.begin(), mine.end(), '#');
@@ -79,24 +79,24 @@ ry_status probe::notify(std::uint64_t token, std::string_view method) {
 }
 void probe::finish(std::uint64_t token, std::int32_t why) {
   finished_.push_back(token);
-  calling c(*ear_);
+  calling c(*sink_);
   subject_.table->finish(subject_.self, session_, token, why);
 }
 void probe::resume() {
-  calling c(*ear_);
+  calling c(*sink_);
   subject_.table->resume(subject_.self, session_);
 }
 void probe::close() {
   if (session_ == nullptr) return;
   {
-    calling c(*ear_);
+    calling c(*sink_);
     subject_.table->close(subject_.self, std::exchange(session_, nullptr));
   }
-  ear_->ended = true;
+  sink_->ended = true;
 }
 
 void probe::note(heard h) {
-  auto& e = *ear_;
+  auto& e = *sink_;
   const char* name = h.is == heard::what::message ? "on_message" : h.is == heard::what::sent ? "on_sent" : "on_closed";
   const auto broken = [&](const std::string& what) {
     if (fault_.empty()) fault_ = std::string(name) + "() " + what;
@@ -118,14 +118,14 @@ void probe::note(heard h) {
 }
 
 ry_status probe::on_message(void* p, std::uint64_t token, ry_str json) noexcept {
-  auto* e = static_cast<ear*>(p);
+  auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return RY_CANCELLED;
   (void)ry::guard([&] { e->of->note({heard::what::message, token, RY_OK, ry::text(json)}); });
   return e->of->answer_to_messages;
 }
 void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
                     const ry_error_view* err) noexcept {
-  auto* e = static_cast<ear*>(p);
+  auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return;
   (void)ry::guard([&] {
     e->of->note({heard::what::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
@@ -133,7 +133,7 @@ void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_out
   });
 }
 void probe::on_closed(void* p, ry_status st, const ry_error_view* err) noexcept {
-  auto* e = static_cast<ear*>(p);
+  auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return;
   (void)ry::guard([&] { e->of->note({heard::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""}); });
 }

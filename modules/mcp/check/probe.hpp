@@ -74,7 +74,7 @@ class probe {
   ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& json);
 
   // The sink's context outlives a closed session, to detect callbacks that come too late.
-  struct ear {
+  struct sink_state {
     probe* of;
     const ry::context* ctx;
     ry_exec* exec;
@@ -83,13 +83,13 @@ class probe {
     std::string fault;
   };
   struct calling {
-    explicit calling(ear& e) : e(e) { e.inside = true; }
+    explicit calling(sink_state& e) : e(e) { e.inside = true; }
     ~calling() { e.inside = false; }
-    ear& e;
+    sink_state& e;
   };
 
   const subject& subject_;
-  ear* ear_;  // never freed, because a late callback must find it
+  sink_state* sink_;  // never freed, because a late callback must find it
   void* session_ = nullptr;
   std::vector<std::uint64_t> finished_;
   std::string fault_;

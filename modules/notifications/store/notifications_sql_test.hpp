@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "../../../tests/support/schema.hpp"
@@ -13,29 +10,16 @@
 
 namespace notifications_test {
 
-namespace fs = std::filesystem;
-
 class notifications_sql : public testing_sql::database_test {
  protected:
   void SetUp() override {
     database_test::SetUp();
     if (IsSkipped()) return;
-    const fs::path source = RY_SOURCE_DIR;
-    sql("set search_path = core");
-    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
-    sql("create schema accounts");
-    sql("set search_path = accounts, core");
-    sql(text_of(source / "modules/accounts/migrations/0001_accounts.sql"));
-    sql("create function can_verify(account uuid) returns boolean language sql as 'select true'");
-    sql("reset search_path");
+    migrate_jobs();
+    migrate_module("accounts");
+    sql("create or replace function accounts.can_verify(account uuid) returns boolean language sql as 'select true'");
     migrate("notifications", ry_migrations::all);
     ann_ = account("Ann@Example.test");
-  }
-  static std::string text_of(const fs::path& path) {
-    std::ifstream in(path);
-    std::stringstream out;
-    out << in.rdbuf();
-    return out.str();
   }
   // A quoted id.
   std::string account(const std::string& email) {

@@ -1,10 +1,6 @@
 // The module's SQL beside the real job queue.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "../../../tests/support/schema.hpp"
 #include "migrations.hpp"
 
@@ -15,12 +11,7 @@ class webhooks_sql : public testing_sql::database_test {
   void SetUp() override {
     database_test::SetUp();
     if (IsSkipped()) return;
-    sql("set search_path = core");
-    std::ifstream in(std::filesystem::path(RY_SOURCE_DIR) / "core/jobs/migrations/0001_jobs.sql");
-    std::stringstream jobs;
-    jobs << in.rdbuf();
-    sql(jobs.str());
-    sql("reset search_path");
+    migrate_jobs();
     migrate("webhooks", ry_migrations::all);
     configure("http://a", "http://b");
   }

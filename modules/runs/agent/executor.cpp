@@ -73,7 +73,7 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
       if (!place && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(full_ms);
     }
     std::optional<ry::job_outcome> otherwise;
-    run = co_await take(job, *id, otherwise);
+    run = co_await claim(job, *id, otherwise);
     if (!run) co_return std::move(*otherwise);
   }
   co_await context_.ctx.switch_to(run->exec);
@@ -84,9 +84,9 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   co_return co_await execute(run, job.crashes());
 }
 
-ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise) {
-  ry::result<std::optional<taken_run>> taken =
-      co_await context_.repo.take_over(id, job.id(), job.fence(), reserve_window);
+ry::task<executor::run_ptr> executor::claim(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise) {
+  ry::result<std::optional<claimed_run>> taken =
+      co_await context_.repo.claim(id, job.id(), job.fence(), reserve_window);
   if (!taken) {
     if (taken.error().is("jobs.fence_lost"))
       otherwise = ry::job_outcome::release();
@@ -100,7 +100,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
     otherwise = ry::job_outcome::done();
     co_return nullptr;
   }
-  const taken_run& t = **taken;
+  const claimed_run& t = **taken;
   run_identity who;
   who.run = id;
   who.account = ry::uuid::parse(t.account_id).value_or(ry::uuid());
@@ -126,7 +126,7 @@ ry::task<executor::run_ptr> executor::take(ry::job job, ry::uuid id, std::option
   run->progress.queue_wait_ms = t.queue_wait_ms;
   run->progress.first_token_ms = t.first_token_ms;
   run->progress.text_shown = t.text_shown;
-  run->progress.taken_over = true;
+  run->progress.calls_may_have_begun = true;
   run->progress.had_worker = t.step > 0;
   run->progress.spending = t.spending;
   run->progress.balance_micro = t.balance_micro;
@@ -227,7 +227,7 @@ ry::task<void> executor::steps(run_ptr run, step_state& c) {
 
 ry::task<ry::job_outcome> executor::conclude(run_ptr run, step_state& c) {
   if (c.next == step_state::to::not_ours) co_return leave(run, "lost");
-  if (c.next == step_state::to::hand_over) co_return co_await hand_over(run);
+  if (c.next == step_state::to::release) co_return co_await release(run);
   co_return co_await finish(run, c);
 }
 
@@ -243,7 +243,7 @@ void executor::step_state::interrupted(std::int32_t why, answer_is a) {
       ends(timed_out(), a);
       break;
     default:
-      next = to::hand_over;
+      next = to::release;
   }
 }
 
@@ -267,10 +267,10 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
     if (refused) co_return c.ends(std::move(*refused));
     const stored kept = co_await run_calls(run, catalog, std::move(next.calls));
     if (kept == stored::not_ours) c.next = step_state::to::not_ours;
-    run->progress.taken_over = false;
+    run->progress.calls_may_have_begun = false;
     co_return;
   }
-  run->progress.taken_over = false;
+  run->progress.calls_may_have_begun = false;
   if (run->progress.open_turn.to != 0) {
     run->progress.attempt_base = run->progress.open_turn.attempt;
     run->events.buffer.append("turn_aborted")
@@ -474,9 +474,9 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   };
   for (job& j : jobs) {
     const tool_catalog::tool* tool = catalog->find(j.call.name);
-    if (run->progress.taken_over && tool != nullptr && resumes_calls(*tool))
+    if (run->progress.calls_may_have_begun && tool != nullptr && resumes_calls(*tool))
       j.how = call_kind::resumed;
-    else if (run->progress.taken_over && (tool == nullptr || !tool->repeatable))
+    else if (run->progress.calls_may_have_begun && (tool == nullptr || !tool->repeatable))
       answer(j, unknown_outcome);
     else if (run->progress.loops.judge(j.call, context_.config.repeat_limit) != loop_guard::verdict::make)
       answer(j, loop_guard::refusal());
@@ -576,7 +576,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
   co_return ry::job_outcome::done_in_tx();
 }
 
-ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
+ry::task<ry::job_outcome> executor::release(run_ptr run) {
   touch(run);
   const ry::trace mine = ry::trace::current(context_.ctx);
   while (!run->events.buffer.all_durable()) {
@@ -584,8 +584,8 @@ ry::task<ry::job_outcome> executor::hand_over(run_ptr run) {
     (void)co_await run->events.log_moved.wait();
     mine.enter();
   }
-  (void)co_await context_.repo.hand_over(run->who.run, run->who.fence,
-                                         static_cast<std::int64_t>(run->events.buffer.last()));
+  (void)co_await context_.repo.release(run->who.run, run->who.fence,
+                                       static_cast<std::int64_t>(run->events.buffer.last()));
   context_.metrics.left.add("handed_over");
   run->end(event_broadcaster::ending::left);
   context_.live.remove(*run);

@@ -28,10 +28,10 @@ class executor {
   ry::task<ry::job_outcome> work(ry::job job);
   // Claims the run from a worker that vanished or released it. Empty: there is nothing to do; `otherwise` is the job's
   // outcome.
-  ry::task<run_ptr> take(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
+  ry::task<run_ptr> claim(ry::job job, ry::uuid id, std::optional<ry::job_outcome>& otherwise);
   // The state of a run between its phases.
   struct step_state {
-    enum class to { go_on, ask, end, not_ours, hand_over } next = to::go_on;
+    enum class to { go_on, ask, end, not_ours, release } next = to::go_on;
     enum class answer_is { past, part_of_the_end } last = answer_is::past;
     ending how;  // end
     turn answer;  // the model's last answer
@@ -68,7 +68,7 @@ class executor {
   ry::task<void> note_failure(run_ptr run, const ending& how) const;
   ry::task<ry::job_outcome> finish(run_ptr run, step_state& c);
   static void append_terminal(live_run& run, const ending& how, std::int64_t duration_ms);
-  ry::task<ry::job_outcome> hand_over(run_ptr run);
+  ry::task<ry::job_outcome> release(run_ptr run);
   ry::job_outcome leave(run_ptr run, const char* why);
 
   // Appends a model answer to the event buffer and to the record.

@@ -107,7 +107,7 @@ ry::task<ry::result<std::vector<step_result>>> repository::persist(std::span<con
   const step_columns c(steps);
   const bool wait = how == on_lock::wait;
   constexpr std::string_view uuids = "text[]::uuid[]", numbers = "text[]::bigint[]";
-  const sql_call call("outcome, balance_micro, jobs_ready", "runs.persist_steps", arg("p_wait", wait),
+  const sql_call call("outcome, balance_micro, jobs_ready", "runs.commit_steps", arg("p_wait", wait),
                       arg("p_accounts", c.accounts, uuids), arg("p_runs", c.runs, uuids), arg("p_jobs", c.jobs),
                       arg("p_fences", c.fences), arg("p_borders", c.checkpoints), arg("p_reserved", c.reserved),
                       arg("p_steps", c.steps), arg("p_inputs", c.inputs), arg("p_outputs", c.outputs),
@@ -181,14 +181,14 @@ ry::task<ry::result<bool>> repository::note_uploads(ry::uuid run, std::int64_t j
   co_return rows->front().boolean(0);
 }
 
-ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid run, std::int64_t job, std::int64_t fence,
-                                                                     std::int64_t reserve) const {
+ry::task<ry::result<std::optional<claimed_run>>> repository::claim(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                                   std::int64_t reserve) const {
   ry::result<ry::rows> rows = co_await db_.query(
       "select * from runs.take_over($1::uuid, $2::bigint, $3::bigint, $4::bigint)", run, job, fence, reserve);
   if (!rows) co_return rows.error();
-  if (rows->empty()) co_return std::optional<taken_run>();
+  if (rows->empty()) co_return std::optional<claimed_run>();
   const ry::row r = rows->front();
-  taken_run out;
+  claimed_run out;
   out.account_id = r.text("account_id");
   out.project_id = r.text("project_id");
   out.thread_id = r.text("thread_id");
@@ -219,10 +219,10 @@ ry::task<ry::result<std::optional<taken_run>>> repository::take_over(ry::uuid ru
   out.spending.policy = budget_policy_of(text_or_empty(r, "budget_policy")).value_or(budget_policy::hard);
   out.balance_micro = r.opt_int64("balance_micro");
   out.uploads_waiting = r.boolean("uploads_waiting");
-  co_return std::optional<taken_run>(std::move(out));
+  co_return std::optional<claimed_run>(std::move(out));
 }
 
-ry::task<ry::result<void>> repository::hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const {
+ry::task<ry::result<void>> repository::release(ry::uuid run, std::int64_t fence, std::int64_t last) const {
   ry::result<ry::rows> rows =
       co_await db_.query("select runs.hand_over($1::uuid, $2::bigint, $3::bigint)", run, fence, last);
   if (!rows) co_return rows.error();
@@ -521,11 +521,8 @@ ry::task<ry::result<std::vector<std::string>>> repository::accounts_waiting() co
 
 ry::task<ry::result<queue_state>> repository::look_at_queue(std::string_view node, std::int64_t most) const {
   ry::result<ry::rows> rows = co_await db_.query_with(
-      {RY_DB_READ_ONLY, 0},
-      "select (select count(*) from (select 1 from core.job where kind = 'runs.execute' and state = 0 "
-      "                               limit $2) j), "
-      "       exists (select 1 from core.node where id = $1::uuid and draining)",
-      node, most);
+      {RY_DB_READ_ONLY, 0}, "select core.jobs_waiting('runs.execute', $2::int), core.node_draining($1::uuid)", node,
+      most);
   if (!rows) co_return rows.error();
   co_return queue_state{rows->front().int64(0), rows->front().boolean(1)};
 }

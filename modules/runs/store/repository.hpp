@@ -74,7 +74,7 @@ struct stored_message {
   std::string role, body;
 };
 
-// The data that one checkpoint of a run commits. See persist_steps in the migrations.
+// The data that one checkpoint of a run commits. See commit_steps in the migrations.
 struct step_record {
   log_rows events;
   std::int64_t reserve_to = 0;
@@ -106,7 +106,7 @@ struct step_result {
   bool jobs_ready = false;  // this or another step of the statement created jobs that wait for a worker
 };
 
-struct taken_run {
+struct claimed_run {
   std::string account_id, project_id, thread_id, agent_id, model, status, title;
   std::int32_t agent_version = 0, step = 0;
   std::int64_t border_seq = 0, last_seq = 0, charged_micro = 0, timeout_seconds = 0;
@@ -185,9 +185,9 @@ class repository {
   // already; attempt::again adds only the missing ones.
   enum class attempt { first, again };
   ry::task<ry::result<std::vector<std::string>>> append(const append_batch& batch, attempt which) const;
-  ry::task<ry::result<std::optional<taken_run>>> take_over(ry::uuid run, std::int64_t job, std::int64_t fence,
-                                                           std::int64_t reserve) const;
-  ry::task<ry::result<void>> hand_over(ry::uuid run, std::int64_t fence, std::int64_t last) const;
+  ry::task<ry::result<std::optional<claimed_run>>> claim(ry::uuid run, std::int64_t job, std::int64_t fence,
+                                                         std::int64_t reserve) const;
+  ry::task<ry::result<void>> release(ry::uuid run, std::int64_t fence, std::int64_t last) const;
   // role, body, run id, position of each message from the last summary on, oldest first; the summary is at the position
   // where it was written.
   ry::task<ry::result<ry::rows>> conversation(ry::uuid thread) const;

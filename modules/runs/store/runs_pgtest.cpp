@@ -84,7 +84,7 @@ TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_
   start({});
   const std::string run = last_run();
   const auto persist_with = [&](int from, const std::string& cache_writes) {
-    return sql("select outcome from runs.persist_steps(true, array[null]::uuid[], array[" + q(run) + "]::uuid[], " +
+    return sql("select outcome from runs.commit_steps(true, array[null]::uuid[], array[" + q(run) + "]::uuid[], " +
                "array[(select job_id from runs.runs)], array[(select fence from runs.runs)], array[" +
                std::to_string(from) +
                "]::bigint[], array[100]::bigint[], array[1]::bigint[], array[10]::bigint[], array[5]::bigint[], "
@@ -131,7 +131,7 @@ TEST_F(runs_sql, steps_that_are_written_together_are_judged_each_by_itself) {
   const std::string of_bob = last_run();
   const auto together = [&](const std::string& from, const std::string& fences, const std::string& wait) {
     return sql(
-        "select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.persist_steps(" + wait +
+        "select string_agg(outcome || coalesce(' ' || balance_micro, ''), ', ') from runs.commit_steps(" + wait +
         ", array[" + q(ann) + ", " + q(bob) + "]::uuid[], array[" + q(of_ann) + ", " + q(of_bob) +
         "]::uuid[], (select array_agg(job_id order by id) from runs.runs), array[" + fences + "], array[" + from +
         ", " + from +

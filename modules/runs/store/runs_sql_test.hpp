@@ -1,9 +1,5 @@
 // Test fixture: the module's SQL together with the real schemas of the job queue, accounts and agents.
 #pragma once
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "../../../tests/support/schema.hpp"
@@ -27,31 +23,19 @@ class runs_sql : public testing_sql::database_test {
   void SetUp() override {
     database_test::SetUp();
     if (IsSkipped()) return;
-    const std::filesystem::path source = RY_SOURCE_DIR;
-    sql("set search_path = core");
-    sql(text_of(source / "core/jobs/migrations/0001_jobs.sql"));
-    sql(text_of(source / "core/db/migrations/0004_partitions.sql"));
-    for (const char* module : {"accounts", "agents"}) {
-      std::vector<std::filesystem::path> files;
-      for (const auto& entry : std::filesystem::directory_iterator(source / "modules" / module / "migrations"))
-        files.push_back(entry.path());
-      std::sort(files.begin(), files.end());
-      sql("create schema " + std::string(module));
-      sql("set search_path = " + std::string(module) + ", core");
-      for (const std::filesystem::path& file : files) sql(text_of(file));
-    }
-    sql("reset search_path");
+    migrate_jobs();
+    for (const char* module : {"accounts", "agents"}) migrate_module(module);
     migrate("runs", ry_migrations::all);
     sql("create function pg_temp.plan_of(p text) returns text language plpgsql as $$ declare v text; o text := ''; "
         "begin for v in execute p loop o := o || v || E'\\n'; end loop; return o; end $$");
     // One step alone, with named arguments.
-    sql(R"(create function pg_temp.persist_step(
+    sql(R"(create function pg_temp.commit_step(
              run uuid, job bigint, fence bigint, seqs bigint[], lasts bigint[], wires text[], reserved bigint,
              ids text[], roles text[], bodies text[], step bigint, input bigint, output bigint, cached bigint,
              charge bigint, ref text, status text, reason text, error text, code text, event text, waited bigint,
              first_token bigint, note text default '{}', covers_to bigint default null, reasoning text default null)
            returns table (outcome text, balance_micro bigint, jobs_ready boolean) language sql as $$
-             select * from runs.persist_steps(
+             select * from runs.commit_steps(
                true, array[case when status is not null or charge > 0 then (select r.account_id from runs.runs r where r.id = run) end],
                array[run], array[job], array[fence], array[lasts[cardinality(lasts)]], array[reserved], array[step],
                array[input], array[output], array[cached], array[charge], array[ref], array[note], array[status],
@@ -63,13 +47,6 @@ class runs_sql : public testing_sql::database_test {
            $$)");
     for (const std::string& id : {ann, bob})
       sql("select accounts.provision(" + q(id) + ", " + q(id) + ", '', '', true, '', 'free', 5000000)");
-  }
-
-  static std::string text_of(const std::filesystem::path& path) {
-    std::ifstream in(path);
-    std::stringstream out;
-    out << in.rdbuf();
-    return out.str();
   }
 
   struct start_request {
@@ -190,7 +167,7 @@ class runs_sql : public testing_sql::database_test {
   }
   std::string persist(const std::string& run, int from, int to, const std::string& rest, const std::string& fence = "",
                       const std::string& what = "outcome || coalesce(' ' || balance_micro, '')") const {
-    return sql("select " + what + " from pg_temp.persist_step(" + q(run) +
+    return sql("select " + what + " from pg_temp.commit_step(" + q(run) +
                ", (select job_id from runs.runs where id = " + q(run) + "), " +
                (fence.empty() ? "(select fence from runs.runs where id = " + q(run) + ")" : fence) + ", " +
                log_row(from, to, "{}") + ", " + std::to_string(to + 64) + ", " + rest + ")");

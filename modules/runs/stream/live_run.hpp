@@ -66,7 +66,7 @@ struct run_progress {
   std::set<std::string> images_reported;  // keys of images that cannot be scaled; the clients know it
   bool workspace_withheld_reported = false;  // the clients know that the run may not use the workspace
   bool tool_search_reported = false;  // the clients know that requests carry only some of the tools
-  bool taken_over = false;  // no step was begun here yet; another worker may have begun calls
+  bool calls_may_have_begun = false;  // by another worker, in the step that this worker has claimed
   bool had_worker = false;  // another worker executed the run before; its memory is lost
   struct {  // an answer that another worker left open; to == 0: none
     std::uint64_t from = 0, to = 0;

@@ -159,11 +159,11 @@ void session::event(std::string_view name, std::string_view data) {
   if (pause_wanted_ || !held_.empty()) {
     held_.emplace_back(data);
   } else {
-    hand_over(data);
+    deliver(data);
   }
 }
 
-void session::hand_over(std::string_view message) {
+void session::deliver(std::string_view message) {
   const auto st = sink_.message(0, message);
   if (st == RY_RESOURCE_EXHAUSTED) {
     pause_wanted_ = true;
@@ -180,7 +180,7 @@ void session::on_resumed(void* p) noexcept {
     while (!s->held_.empty() && !s->pause_wanted_ && !s->closing_ && s->broken_.status() == RY_OK) {
       const auto message = std::move(s->held_.front());
       s->held_.pop_front();
-      s->hand_over(message);
+      s->deliver(message);
     }
   });
   s->paused_ = s->pause_wanted_ && !s->closing_;

@@ -53,7 +53,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   void end_wait_for_endpoint() noexcept;
   void endpoint_is_late() noexcept;
   void event(std::string_view name, std::string_view data);
-  void hand_over(std::string_view message);
+  void deliver(std::string_view message);
   static void on_resumed(void* p) noexcept;
   void tell_end() noexcept;
   void start_post(ry::mcp::message m);

@@ -7,7 +7,7 @@
 -- parameters p_row_of, p_message_of and p_webhook_of contain the place of the step that an event, message or webhook belongs to.
 -- completed_at follows from the duration in the terminal event, so that both agree. p_cache_writes: nodes of an earlier release do
 -- not pass it.
-create or replace function persist_steps(
+create or replace function commit_steps(
   p_wait boolean, p_accounts uuid[], p_runs uuid[], p_jobs bigint[], p_fences bigint[], p_borders bigint[],
   p_reserved bigint[], p_steps bigint[], p_inputs bigint[], p_outputs bigint[], p_cached bigint[], p_charges bigint[],
   p_refs text[], p_notes text[], p_statuses text[], p_reasons text[], p_errors text[], p_error_codes text[],

@@ -2,6 +2,28 @@
 -- Starts. Each function locks the accounts, decides, and writes all rows of the granted starts: project, thread, message, run,
 -- first event and job.
 
+-- The decision about a start whose account, thread and project are known: the outcome (see start/outcome.hpp). All start functions
+-- call it. The planner inlines it, because it is one expression of its arguments. p_place: the position in the queue of waiting
+-- runs; null: the caller does not let the run wait.
+create or replace function judge_start(
+  p_agent uuid, p_agent_model text, p_model text, p_default_model text, p_denied boolean, p_balance bigint,
+  p_new_thread boolean, p_threads bigint, p_max_threads bigint, p_thread_busy boolean, p_running bigint, p_max_runs bigint,
+  p_queue boolean, p_behind boolean, p_place bigint, p_max_waiting bigint)
+returns text language sql immutable as $$
+  select case
+    when p_agent is null then 'agent_not_found'
+    when p_denied then 'model_denied'
+    when p_model is null and p_agent_model is not null then 'model'
+    when p_model is null and p_default_model is null then 'model_denied'
+    when p_balance <= 0 then 'no_credits'
+    when p_new_thread and p_threads >= p_max_threads then 'thread_limit'
+    when p_thread_busy and p_behind and p_place <= p_max_waiting then 'queued'
+    when p_running >= p_max_runs and not (p_queue and p_place <= p_max_waiting) then 'run_limit'
+    when p_thread_busy then 'thread_busy'
+    when p_running >= p_max_runs then 'queued'
+    else 'ok' end
+$$;
+
 -- Decides any start. At most one start per account. outcome: see start/outcome.hpp; detail depends on it. The parameters without
 -- an array apply to all starts. p_plain: no start names a thread, project, key or sandbox. p_wait: a single start, which waits
 -- for the lock of its account; otherwise a start whose account is locked has the outcome "alone". p_node: the node that executes
@@ -109,17 +131,9 @@ begin
         when w.project_owner <> w.account
           then case when w.optimistic then 'thread_not_found' else 'project_not_found' end
         when w.project is not null and k.fresh_project and not w.optimistic then 'project_not_found'
-        when w.agent is null then 'agent_not_found'
-        when w.denied then 'model_denied'
-        when w.model is null and w.agent_model is not null then 'model'
-        when w.model is null and w.default_model is null then 'model_denied'
-        when w.balance <= 0 then 'no_credits'
-        when k.fresh_thread and w.threads >= w.max_threads then 'thread_limit'
-        when w.last_status = 'running' and w.behind and w.place <= p_max_waiting then 'queued'
-        when w.bound >= w.max_runs and not (w.queue and w.place <= p_max_waiting) then 'run_limit'
-        when w.last_status = 'running' then 'thread_busy'
-        when w.bound >= w.max_runs then 'queued'
-        else 'ok' end as outcome
+        else runs.judge_start(w.agent, w.agent_model, w.model, w.default_model, w.denied, w.balance, k.fresh_thread, w.threads,
+                              w.max_threads, w.last_status is not distinct from 'running', w.bound, w.max_runs, w.queue,
+                              w.behind, w.place, p_max_waiting) end as outcome
       from (
                select o.account, o.n, v_tiers[o.n] as tier_now, v_balances[o.n] as balance, p_tiers[o.n] as tier,
                       p_max_runs[o.n] as max_runs, p_max_threads[o.n] as max_threads, p_threads[o.n] as thread,
@@ -140,7 +154,7 @@ begin
                coalesce(w.thread, w.new_thread) as the_thread,
                coalesce(w.thread_project, w.project, w.new_project) as the_project) k),
   job as materialized (
-    select core.jobs_born(
+    select core.jobs_create_leased(
       'runs.execute', 'runs',
       array(select case when g.outcome = 'ok' then jsonb_build_object('run_id', g.run) end from judged g order by g.n),
       1000000, p_node, p_accounts) as ids),
@@ -227,27 +241,26 @@ declare
   v_bound bigint;
 begin
   v_account := accounts.try_lock_account(p_account);
-  if v_account.tier is distinct from p_tier or v_account.balance_micro <= 0 then
+  if v_account.tier is distinct from p_tier then
     return;
   end if;
   v_agent := agents.find(p_account, p_agent);
-  agent_id := v_agent.agent;
-  agent_version := v_agent.version;
-  model := coalesce(p_model, case when v_agent.model is null then p_default_model end);
-  if agent_id is null or model is null then
-    return;
-  end if;
   -- A separate statement: it sees all commits before the lock was acquired.
   select u.threads, u.runs_bound into v_threads, v_bound from runs.account_usage u where u.account_id = p_account;
-  if coalesce(v_threads, 0) >= p_max_threads or coalesce(v_bound, 0) >= p_max_runs then
+  if runs.judge_start(v_agent.agent, v_agent.model, p_model, p_default_model, false, v_account.balance_micro, true,
+                      coalesce(v_threads, 0), p_max_threads, false, coalesce(v_bound, 0), p_max_runs, false, false, null,
+                      null) <> 'ok' then
     return;
   end if;
+  agent_id := v_agent.agent;
+  agent_version := v_agent.version;
+  model := coalesce(p_model, p_default_model);
   if v_bound is null then
     insert into runs.account_usage (account_id, threads, runs_bound) values (p_account, 1, 1);
   else
     update runs.account_usage u set threads = v_threads + 1, runs_bound = v_bound + 1 where u.account_id = p_account;
   end if;
-  job_id := core.job_born('runs.execute', 'runs', jsonb_build_object('run_id', p_run), 1000000, p_node, p_account);
+  job_id := core.job_create_leased('runs.execute', 'runs', jsonb_build_object('run_id', p_run), 1000000, p_node, p_account);
   insert into runs.projects (id, account_id, name) values (p_project, p_account, p_title);
   insert into runs.threads (id, project_id, account_id, title) values (p_thread, p_project, p_account, p_title);
   insert into runs.messages (thread_id, id, run_id, role, body) values (p_thread, p_message, p_run, 'user', p_body);
@@ -273,7 +286,6 @@ declare
   v_found record;
   v_accounts constant uuid[] := array(select distinct a.id from unnest(p_accounts) a (id));
   v_tiers text[]; v_balances bigint[];
-  v_models text[];
   v_made bigint[];
   v_jobs bigint[];
 begin
@@ -292,30 +304,31 @@ begin
     array(select case when a.tier = w.tier then w.account end
             from unnest(p_accounts, p_tiers) with ordinality w (account, tier, n)
             join unnest(v_accounts, v_tiers) a (id, tier) on a.id = w.account order by w.n), p_agents);
-  v_models := array(select coalesce(m.requested, case when m.own is null then m.otherwise end)
-                      from unnest(p_models, v_found.models, p_default_models) with ordinality m (requested, own, otherwise, n)
-                     order by m.n);
-  -- A separate statement: it sees all commits before the locks were acquired.
+  -- A separate statement: it sees all commits before the locks were acquired. Earlier starts of the same account count, so that
+  -- together they stay within the limits.
   v_made := array(
     select g.n from (
-      select w.n, row_number() over (partition by w.account order by w.n) as place,
-             least(w.max_threads - coalesce(u.threads, 0), w.max_runs - coalesce(u.runs_bound, 0)) as room
-        from unnest(p_accounts, p_max_runs, p_max_threads, v_models, v_found.agents) with ordinality
-               w (account, max_runs, max_threads, model, agent, n)
+      select w.n, w.agent, w.agent_model, w.model, w.default_model, w.max_threads, w.max_runs, a.balance,
+             coalesce(u.threads, 0) + row_number() over before - 1 as threads,
+             coalesce(u.runs_bound, 0) + row_number() over before - 1 as running
+        from unnest(p_accounts, p_max_runs, p_max_threads, v_found.agents, v_found.models, p_models, p_default_models)
+               with ordinality w (account, max_runs, max_threads, agent, agent_model, model, default_model, n)
         join unnest(v_accounts, v_balances) a (id, balance) on a.id = w.account
         left join runs.account_usage u on u.account_id = w.account
-       where w.model is not null and w.agent is not null and a.balance > 0) g
-     where g.place <= g.room order by g.n);
+      window before as (partition by w.account order by w.n)) g
+     where runs.judge_start(g.agent, g.agent_model, g.model, g.default_model, false, g.balance, true, g.threads, g.max_threads,
+                            false, g.running, g.max_runs, false, false, null, null) = 'ok' order by g.n);
   if cardinality(v_made) = 0 then
     return;
   end if;
-  v_jobs := core.jobs_born('runs.execute', 'runs',
+  v_jobs := core.jobs_create_leased('runs.execute', 'runs',
     array(select jsonb_build_object('run_id', p_runs[m.n]) from unnest(v_made) with ordinality m (n, place) order by m.place),
     1000000, p_node, array(select p_accounts[m.n] from unnest(v_made) with ordinality m (n, place) order by m.place));
   return query
   with made as materialized (
     select m.n, m.job, p_accounts[m.n] as account, p_threads[m.n] as thread, p_projects[m.n] as project, p_runs[m.n] as run,
-           p_titles[m.n] as title, v_found.agents[m.n] as agent, v_found.versions[m.n] as version, v_models[m.n] as model
+           p_titles[m.n] as title, v_found.agents[m.n] as agent, v_found.versions[m.n] as version,
+           coalesce(p_models[m.n], p_default_models[m.n]) as model
       from unnest(v_made, v_jobs) m (n, job)),
   usage as (
     insert into runs.account_usage as u (account_id, threads, runs_bound)

@@ -77,7 +77,7 @@ begin
   ended := false;
   if v.status = 'running' then
     update runs.runs r set stop_requested_at = coalesce(r.stop_requested_at, now()) where r.id = p_run;
-    if not core.job_call_off(v.job_id) then
+    if not core.job_cancel(v.job_id) then
       status := runs.force_stop(p_run, p_webhooks);
       ended := status = 'stopped';
     end if;

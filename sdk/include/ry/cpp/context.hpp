@@ -50,7 +50,7 @@ struct interface_of;
   }
 RY_INTERFACE_(ry_core_v1, RY_CORE_1, 0, run_blocking);
 RY_INTERFACE_(ry_http_v1, RY_HTTP_1, 1, buffer_release);
-RY_INTERFACE_(ry_db_v1, RY_DB_1, 2, hint);
+RY_INTERFACE_(ry_db_v1, RY_DB_1, 2, notify);
 RY_INTERFACE_(ry_jobs_v1, RY_JOBS_1, 3, finish);
 RY_INTERFACE_(ry_events_v1, RY_EVENTS_1, 4, live_publish);
 RY_INTERFACE_(ry_process_v1, RY_PROCESS_1, 5, pid);

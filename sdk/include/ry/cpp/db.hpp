@@ -1,4 +1,4 @@
-// SQL: queries, batches, transactions, hints.
+// SQL: queries, batches, transactions, wake-ups.
 //
 // Arguments may be: bool, integers, double, text, bytes_view, uuid, std::optional of these (empty: NULL), nullptr, and
 // contiguous containers of int64_t or of text (arrays). The starting call copies them; a query can only be awaited as a
@@ -472,7 +472,7 @@ struct subscription_block {
 
 }  // namespace detail
 
-// Ends a subscription (of hints or of a live topic) when destroyed. On the subscription's executor no call follows; on
+// Ends a subscription (of wake-ups or of a live topic) when destroyed. On the subscription's executor no call follows; on
 // other threads a running call may still finish.
 class subscription {
  public:
@@ -534,7 +534,7 @@ class database {
     co_return opened;
   }
 
-  // Calls f() on exec after each hint, and at least every poll_ms, until the subscription ends.
+  // Calls f() on exec after each wake-up, and at least every poll_ms, until the subscription ends.
   template <class F>
   subscription listen(std::string_view channel, std::uint64_t poll_ms, ry_exec* exec, F f) const {
     using block = detail::subscription_block<ry_db_listen, F>;
@@ -548,7 +548,7 @@ class database {
           "db.listen");
     return subscription(b.release(), &block::close);
   }
-  void hint(std::string_view channel) const noexcept { table_->hint(ctx_->host(), str(channel)); }
+  void notify(std::string_view channel) const noexcept { table_->notify(ctx_->host(), str(channel)); }
   const ry_db_v1& table() const noexcept { return *table_; }
 
  private:

@@ -109,7 +109,7 @@ typedef struct ry_db_v1 {
   /* No call of fn starts after this returned, if called on its executor. Ends the handle. [any] */
   void (*unlisten)(ry_db_listen* listen) RY_NOEXCEPT;
   /* Notifies a channel on all nodes soon, merged with other notifications; never inside a transaction. [any] */
-  void (*hint)(const ry_host* host, ry_str channel) RY_NOEXCEPT;
+  void (*notify)(const ry_host* host, ry_str channel) RY_NOEXCEPT;
 } ry_db_v1;
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
  *     Locks the job's row; raises SQLSTATE RYF01 (RY_ABORTED, reason "jobs.fence_lost") when the fence is stale.
  *   core.job_complete(id bigint, fence bigint) returns void
  *     The same check, and ends the job in this transaction; then call finish with RY_JOB_DONE_IN_TX.
- *   core.job_call_off(id bigint) returns boolean
+ *   core.job_cancel(id bigint) returns boolean
  *     Asks the job's worker to end it (RY_REASON_USER) once this transaction has committed. false: no worker
  *     has it now. Unlike cancel() it never removes a job, so the object of the job can be changed in the
  *     same transaction.

@@ -62,7 +62,7 @@ std::optional<address> parse_url(std::string_view url) {
   return a;
 }
 
-void mover::start(const std::string& ca_file) {
+void io_thread::start(const std::string& ca_file) {
   tls_.set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
   tls_.set_verify_mode(ssl::verify_peer);
   tls_.set_default_verify_paths();
@@ -72,7 +72,7 @@ void mover::start(const std::string& ca_file) {
     io_.run();
   });
 }
-void mover::stop() {
+void io_thread::stop() {
   if (!thread_.joinable()) return;
   io_.stop();
   thread_.join();
@@ -80,11 +80,11 @@ void mover::stop() {
 
 // ---- the opener's side ------------------------------------------------------------------------
 
-struct ear {
-  ear(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
+struct receiver {
+  receiver(const ry::context& c, ry_exec* e, ry::mcp::sink s) : ctx(c), exec(e), sink(s) {}
   // Runs f on the executor, unless the session is closed by then.
   template <class F>
-  static void report(const std::shared_ptr<ear>& self, F f) {
+  static void report(const std::shared_ptr<receiver>& self, F f) {
     self->ctx.post(self->exec, [self, f = std::move(f)]() mutable {
       if (!self->closed) f(*self);
     });
@@ -97,7 +97,7 @@ struct ear {
   }
 
   // Delivers held messages to the sink until it is full.
-  void hand_over(const std::weak_ptr<connection>& from, asio::io_context& io);
+  void deliver(const std::weak_ptr<connection>& from, asio::io_context& io);
 
   const ry::context& ctx;
   ry_exec* const exec;
@@ -119,7 +119,7 @@ class connection {
   virtual void close() = 0;
 };
 
-void ear::hand_over(const std::weak_ptr<connection>& from, asio::io_context& io) {
+void receiver::deliver(const std::weak_ptr<connection>& from, asio::io_context& io) {
   while (!held.empty() && !paused && !over && !closed) {
     const auto text = std::move(held.front());
     held.pop_front();
@@ -146,10 +146,10 @@ class connection_over final : public connection, public std::enable_shared_from_
  public:
   // of_ws: what the stream is made of.
   template <class... OfWs>
-  connection_over(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx, const ry::mcp::target& t, address to,
-                  ry::headers fields, OfWs&... of_ws)
+  connection_over(io_thread& m, std::shared_ptr<receiver> r, const ry::context& ctx, const ry::mcp::target& t,
+                  address to, ry::headers fields, OfWs&... of_ws)
       : io_(m.io()),
-        ear_(std::move(to_tell)),
+        receiver_(std::move(r)),
         ctx_(ctx),
         to_(std::move(to)),
         fields_(std::move(fields)),
@@ -202,11 +202,11 @@ class connection_over final : public connection, public std::enable_shared_from_
   void failure(ry_status st, std::string what) {
     if (failed_) return;
     failed_ = true;
-    ear::report(ear_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& ear) {
-      if (ear.paused || !ear.held.empty())
-        ear.held_end = e;
+    receiver::report(receiver_, [e = ry::error(st, "mcp.websocket", std::move(what))](auto& to) {
+      if (to.paused || !to.held.empty())
+        to.held_end = e;
       else
-        ear.end(e);
+        to.end(e);
     });
   }
 
@@ -317,8 +317,8 @@ class connection_over final : public connection, public std::enable_shared_from_
     if (ec) return;  // the reader learns why
     const auto token = unsent_.front().token;
     unsent_.pop_front();
-    ear::report(ear_, [token](auto& ear) {
-      if (ear.sent.erase(token) != 0) ear.sink.sent(token);
+    receiver::report(receiver_, [token](auto& to) {
+      if (to.sent.erase(token) != 0) to.sink.sent(token);
     });
     write();
   }
@@ -346,17 +346,18 @@ class connection_over final : public connection, public std::enable_shared_from_
     if (ec) return fail(RY_DATA_LOSS, "not the WebSocket protocol: " + ec.message());
     if (!ws_.got_text()) return fail(RY_DATA_LOSS, "a message is not text");
     ++unread_;
-    ear::report(ear_, [text = beast::buffers_to_string(in_.data()),
-                       self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& ear) mutable {
-      ear.held.push_back(std::move(text));
-      ear.hand_over(self, io);
-    });
+    receiver::report(receiver_,
+                     [text = beast::buffers_to_string(in_.data()),
+                      self = std::weak_ptr<connection>(this->shared_from_this()), &io = io_](auto& to) mutable {
+                       to.held.push_back(std::move(text));
+                       to.deliver(self, io);
+                     });
     in_.consume(in_.size());
     read();
   }
 
   asio::io_context& io_;
-  const std::shared_ptr<ear> ear_;
+  const std::shared_ptr<receiver> receiver_;
   const ry::context& ctx_;
   const address to_;
   const ry::headers fields_;
@@ -372,45 +373,47 @@ class connection_over final : public connection, public std::enable_shared_from_
   bool open_ = false, reading_ = false, writing_ = false, closing_ = false, failed_ = false, shut_ = false;
 };
 
-std::shared_ptr<connection> connect(mover& m, std::shared_ptr<ear> to_tell, const ry::context& ctx,
+std::shared_ptr<connection> connect(io_thread& m, std::shared_ptr<receiver> r, const ry::context& ctx,
                                     const ry::mcp::target& t, const address& to, ry::headers fields) {
   if (!to.tls) {
-    return std::make_shared<connection_over<plain_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields));
+    return std::make_shared<connection_over<plain_stream>>(m, std::move(r), ctx, t, to, std::move(fields));
   }
-  return std::make_shared<connection_over<tls_stream>>(m, std::move(to_tell), ctx, t, to, std::move(fields), m.tls());
+  return std::make_shared<connection_over<tls_stream>>(m, std::move(r), ctx, t, to, std::move(fields), m.tls());
 }
 
 }  // namespace
 
-session::session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to, ry::headers fields,
+session::session(const ry::context& ctx, io_thread& m, const ry::mcp::target& t, const address& to, ry::headers fields,
                  ry_exec* exec, ry::mcp::sink sink)
     : ctx_(ctx),
-      mover_(m),
-      ear_(std::make_shared<ear>(ctx, exec, sink)),
-      link_(connect(m, ear_, ctx, t, to, std::move(fields))) {
-  asio::post(mover_.io(), [link = link_] { link->begin(); });
+      io_thread_(m),
+      receiver_(std::make_shared<receiver>(ctx, exec, sink)),
+      link_(connect(m, receiver_, ctx, t, to, std::move(fields))) {
+  asio::post(io_thread_.io(), [link = link_] { link->begin(); });
 }
 
 ry_status session::send(ry::mcp::message m) {
-  if (ear_->over || ear_->closed) return RY_CANCELLED;
-  if (ear_->sent.size() >= most_unsent) return RY_RESOURCE_EXHAUSTED;
-  ear_->sent.insert(m.token);
-  asio::post(mover_.io(), [link = link_, token = m.token, text = std::move(m.json)]() mutable {
+  if (receiver_->over || receiver_->closed) return RY_CANCELLED;
+  if (receiver_->sent.size() >= most_unsent) return RY_RESOURCE_EXHAUSTED;
+  receiver_->sent.insert(m.token);
+  asio::post(io_thread_.io(), [link = link_, token = m.token, text = std::move(m.json)]() mutable {
     link->push(token, std::move(text));
   });
   return RY_OK;
 }
 void session::finish(std::uint64_t token, std::int32_t) noexcept {
-  ear_->sent.erase(token);
+  receiver_->sent.erase(token);
 }
 void session::resume() noexcept {
-  ear_->paused = false;
-  (void)ry::guard(
-      [&] { ear::report(ear_, [link = std::weak_ptr(link_), &io = mover_.io()](ear& e) { e.hand_over(link, io); }); });
+  receiver_->paused = false;
+  (void)ry::guard([&] {
+    receiver::report(receiver_,
+                     [link = std::weak_ptr(link_), &io = io_thread_.io()](receiver& r) { r.deliver(link, io); });
+  });
 }
 void session::close() noexcept {
-  ear_->closed = true;
-  (void)ry::guard([&] { asio::post(mover_.io(), [link = link_] { link->close(); }); });
+  receiver_->closed = true;
+  (void)ry::guard([&] { asio::post(io_thread_.io(), [link = link_] { link->close(); }); });
   delete this;
 }
 

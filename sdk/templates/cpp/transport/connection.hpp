@@ -24,11 +24,11 @@ struct address {
 // nullopt: no such URL.
 std::optional<address> parse_url(std::string_view url);
 
-// The thread that moves bytes.
-class mover {
+// The thread that reads and writes the sockets.
+class io_thread {
  public:
-  // ca_file: certificates of authorities that are believed beside those of this machine; may be empty.
-  // Throws when they cannot be read.
+  // ca_file: certificate authorities to trust in addition to those of the machine; may be empty.
+  // Throws if the file cannot be read.
   void start(const std::string& ca_file);
   void stop();  // aborts the remaining sessions, and joins
   boost::asio::io_context& io() noexcept { return io_; }
@@ -41,12 +41,12 @@ class mover {
 };
 
 class connection;
-struct ear;  // of a sink; outlives its session while posts are pending
+struct receiver;  // passes messages to the sink; outlives its session while posts are pending
 
-// The opener's end; on the opener's executor.
+// The session as its opener sees it. All calls are on the opener's executor.
 class session final : public ry::mcp::session {
  public:
-  session(const ry::context& ctx, mover& m, const ry::mcp::target& t, const address& to, ry::headers fields,
+  session(const ry::context& ctx, io_thread& m, const ry::mcp::target& t, const address& to, ry::headers fields,
           ry_exec* exec, ry::mcp::sink sink);
 
   ry_status send(ry::mcp::message m) override;
@@ -56,8 +56,8 @@ class session final : public ry::mcp::session {
 
  private:
   const ry::context& ctx_;
-  mover& mover_;
-  std::shared_ptr<ear> ear_;
+  io_thread& io_thread_;
+  std::shared_ptr<receiver> receiver_;
   std::shared_ptr<connection> link_;
 };
 

@@ -33,17 +33,17 @@ class driver {
   void start() {
     const auto settings = json::parse(ctx_.settings().empty() ? "{}" : std::string(ctx_.settings()));
     const auto* ca_file = settings.as_object().if_contains("ca_file");
-    mover_.start(ca_file != nullptr ? text_of(*ca_file) : std::string());
+    io_thread_.start(ca_file != nullptr ? text_of(*ca_file) : std::string());
   }
   ry::task<void> stop() {
-    mover_.stop();
+    io_thread_.stop();
     co_return;
   }
 
   void check(const ry::mcp::target& t) const { (void)read(t); }
   ry::mcp::session* open(const ry::mcp::target& t, ry_exec* exec, ry::mcp::sink to) {
     auto c = read(t);
-    return new session(ctx_, mover_, t, c.to, std::move(c.fields), exec, to);
+    return new session(ctx_, io_thread_, t, c.to, std::move(c.fields), exec, to);
   }
 
  private:
@@ -85,7 +85,7 @@ class driver {
   }
 
   ry::context& ctx_;
-  mover mover_;
+  io_thread io_thread_;
 };
 
 }  // namespace
