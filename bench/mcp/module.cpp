@@ -44,9 +44,9 @@ double quantile(const std::vector<double>& sorted, double q) {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      own_(mcp::parse(ctx.settings()).as_object()), parts_{ctx, {}, {}}, broker_(parts_, settings_) {
-    parts_.max_message_bytes = settings_.max_message_bytes;
-    reg.define_point(RY_MCP_TRANSPORT_1, &parts_.transports);
+      own_(mcp::parse(ctx.settings()).as_object()), context_{ctx, {}, {}}, broker_(context_, settings_) {
+    context_.max_message_bytes = settings_.max_message_bytes;
+    reg.define_point(RY_MCP_TRANSPORT_1, &context_.transports);
     reg.define_point(RY_SANDBOX_DRIVER_1, &boxes_);
   }
   ry::result<void> health() {
@@ -116,7 +116,7 @@ class module {
   ry::context& ctx_;
   const mcp::json::object own_;
   const mcp::settings settings_ = mcp::read_settings("{}");
-  mcp::client_parts parts_;
+  mcp::client_context context_;
   ry::drivers<ry_sandbox_driver_v1> boxes_;  // the sandbox wants a place for its other drivers
   mcp::mcp_service broker_;
   std::atomic<bool> begun_{false}, over_{false};

@@ -260,7 +260,7 @@ TEST_F(auth_test, stale_keys_stay_when_the_provider_is_away) {
   EXPECT_EQ(ask(*a, hs256(claims())).status, RY_UNAUTHENTICATED) << "the public key is no secret";
 }
 
-TEST_F(auth_test, many_that_wait_share_one_fetch) {
+TEST_F(auth_test, concurrent_waiters_share_one_fetch) {
   const test::rsa_key key;
   settings_.main.jwks_url = "https://id/jwks";
   provider_.body = key.jwks("k1");

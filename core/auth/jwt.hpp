@@ -34,7 +34,7 @@ unverified_token parse_token(std::string_view text, std::size_t max_bytes);
 // Whether the key has signed this token.
 bool verify(const verification_key& key, const unverified_token& token);
 
-// Signs claims with HS256. `typ` stands in the header.
+// Signs claims with HS256. `typ` is written to the header.
 std::string sign_hs256(std::string_view secret, std::string_view typ, const boost::json::object& claims);
 
 // What the claims of a token must fulfil, and how they are read.

@@ -87,7 +87,7 @@ TEST(jwt, es256_agrees_with_a_published_example) {
   EXPECT_FALSE(verify(*key, changed));
 }
 
-TEST(jwt, rs256_verifies_what_its_private_key_signed) {
+TEST(jwt, rs256_verifies_a_signature_of_its_private_key) {
   const test::rsa_key key;
   const auto text = key.sign("k1", R"({"sub":"a"})");
   const auto token = parse_token(text, limit);

@@ -17,7 +17,7 @@ TEST(rejection_log, lines_are_paced_and_room_comes_back) {
   EXPECT_EQ(admitted, 60) << "room does not pile up";
 }
 
-TEST(rejection_log, what_is_quoted_is_short_and_printable) {
+TEST(rejection_log, quoted_input_is_short_and_printable) {
   EXPECT_EQ(for_log("https://id.example/\x1b[31m\n\xc3\xa4"), "https://id.example/?[31m???");
   EXPECT_EQ(for_log(std::string(5000, 'x')).size(), 200u);
 }

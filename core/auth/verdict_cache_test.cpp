@@ -27,7 +27,7 @@ TEST(verdict_cache, remembers_until_its_time_is_over) {
   EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(verdict_cache, forgets_one_subject_and_what_was_decided_before) {
+TEST(verdict_cache, forgets_one_subject_and_earlier_decisions_about_it) {
   verdict_cache cache;
   const auto before = cache.epoch();
   cache.insert("t1", who("a"), 100, before);
@@ -41,7 +41,7 @@ TEST(verdict_cache, forgets_one_subject_and_what_was_decided_before) {
   EXPECT_TRUE(cache.find("t1", 0));
 }
 
-TEST(verdict_cache, stays_bounded_and_keeps_what_is_used) {
+TEST(verdict_cache, stays_bounded_and_keeps_recently_used_entries) {
   verdict_cache cache(3200);
   for (int i = 0; i < 50'000; ++i) {
     cache.insert("token" + std::to_string(i), who("x"), 100, cache.epoch());

@@ -43,7 +43,7 @@ TEST(verification_key, a_key_accepts_the_algorithms_of_its_kind) {
   EXPECT_FALSE(verification_key::from_secret("s").accepts(algorithm::rs256));
 }
 
-TEST(verification_key, what_is_no_key) {
+TEST(verification_key, malformed_keys_are_refused) {
   EXPECT_FALSE(verification_key::from_certificate_der("x"));
   EXPECT_FALSE(verification_key::from_certificate_der(""));
   EXPECT_FALSE(

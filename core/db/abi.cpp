@@ -43,7 +43,7 @@ namespace ry::db {
 
 namespace {
 
-database::impl* room(const ry_host* host) noexcept {
+database::impl* database_of(const ry_host* host) noexcept {
   return host && host->rt.db ? &host->rt.db->internals() : nullptr;
 }
 
@@ -77,7 +77,7 @@ std::vector<call> copy(const ry_host* host, const ry_db_call* calls, std::size_t
 ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n, ry_exec* exec, ry_db_fn fn, void* ctx,
               ry_op_id* op) noexcept {
   if (!host || !exec || !fn || !calls || n == 0) return RY_INVALID_ARGUMENT;
-  auto* db = room(host);
+  auto* db = database_of(host);
   if (!db) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
     auto t = std::make_shared<async_statement>(db->workers, host, exec, fn, ctx);
@@ -106,7 +106,7 @@ ry_status run(const ry_host* host, ry_tx* tx, const ry_db_call* calls, size_t n,
 
 ry_status begin(const ry_host* host, uint32_t flags, ry_exec* exec, ry_tx_fn fn, void* ctx, ry_op_id* op) noexcept {
   if (!host || !exec || !fn || (flags & ~(RY_TX_SERIALIZABLE | RY_TX_READ_ONLY))) return RY_INVALID_ARGUMENT;
-  auto* db = room(host);
+  auto* db = database_of(host);
   if (!db) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
     auto s = std::make_shared<tx_session>(db->workers, host, flags, exec, fn, ctx);
@@ -147,7 +147,7 @@ void result_release(ry_db_result* result) noexcept {
 ry_status listen(const ry_host* host, ry_str channel, uint64_t poll_ms, ry_exec* exec, ry_call_fn fn, void* ctx,
                  ry_db_listen** out) noexcept {
   if (!host || !exec || !fn || !out) return RY_INVALID_ARGUMENT;
-  if (!room(host)) return RY_UNAVAILABLE;
+  if (!database_of(host)) return RY_UNAVAILABLE;
   return guarded([&]() -> ry_status {
     auto l = std::make_unique<ry_db_listen>();
     l->keep = module::hold(host);
@@ -177,7 +177,7 @@ void unlisten(ry_db_listen* listen) noexcept {
 }
 
 void notify(const ry_host* host, ry_str channel) noexcept {
-  if (!room(host)) return;
+  if (!database_of(host)) return;
   guarded([&] {
     host->rt.db->notify(core::sv(channel));
     return RY_OK;

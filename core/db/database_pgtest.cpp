@@ -501,7 +501,7 @@ TEST_F(database_test, an_absent_server_makes_calls_fail_fast) {
   rt.db = &*db;
 }
 
-TEST_F(database_test, stopping_finishes_what_was_accepted) {
+TEST_F(database_test, stop_finishes_accepted_calls) {
   start();
   std::vector<std::future<answer>> all;
   for (int i = 0; i < 50; ++i) {

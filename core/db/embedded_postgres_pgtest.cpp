@@ -65,7 +65,7 @@ TEST(embedded, makes_a_cluster_keeps_its_data_and_stops_cleanly) {
   EXPECT_EQ(ask(again, "select n from public.kept"), "42");
 }
 
-TEST(embedded, strangers_cannot_reach_its_socket) {
+TEST(embedded, other_users_cannot_reach_its_socket) {
   folder f;
   embedded_postgres pg({f.path});
   pg.start();
@@ -165,7 +165,7 @@ TEST(embedded, a_lock_file_whose_id_went_to_another_server_does_not_stop_it) {
   EXPECT_EQ(ask(neighbour, "select 1"), "1") << "whose process is left alone";
 }
 
-TEST(embedded, a_lock_file_of_a_process_that_nobody_reaped_does_not_stop_it) {
+TEST(embedded, a_lock_file_of_a_zombie_process_does_not_prevent_the_start) {
   const auto user = ry::db::unprivileged_user();
   const pid_t zombie = ::fork();
   if (zombie == 0) {
@@ -180,7 +180,7 @@ TEST(embedded, a_lock_file_of_a_process_that_nobody_reaped_does_not_stop_it) {
 }
 
 TEST(embedded, a_cluster_of_a_shared_user_is_handed_to_the_servers_own) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root has PostgreSQL run as somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root runs PostgreSQL as another user";
   folder f;
   const auto owner = [&](const fs::path& p) {
     struct stat st {};
@@ -525,7 +525,7 @@ TEST(embedded, a_cluster_of_another_user_is_refused_with_the_reason) {
   EXPECT_TRUE(has(a.error, "Start the server as the user")) << a.error;
 }
 
-TEST(embedded, a_machine_without_postgresql_is_told_what_to_install) {
+TEST(embedded, without_postgresql_the_error_names_the_package) {
   folder f;
   embedded_postgres pg({f.path, f.path / "nowhere"});
   try {
@@ -536,7 +536,7 @@ TEST(embedded, a_machine_without_postgresql_is_told_what_to_install) {
   }
 }
 
-TEST(embedded, why_no_cluster_could_be_made_is_told) {
+TEST(embedded, a_failed_initdb_is_reported_with_its_output) {
   folder f;
   const auto programs = f.path / "bin";
   fs::create_directories(programs);

@@ -119,7 +119,7 @@ class counting_observer : public ry::db::migration_observer {
   std::vector<std::string> events;
 };
 
-TEST_F(migrations, an_observer_learns_what_runs_and_how_it_ends) {
+TEST_F(migrations, an_observer_sees_each_step_and_its_result) {
   counting_observer seen;
   (void)migrator(settings(*d)).up(std::vector{core_only(), shop({{"0001_bad", "select * from nowhere", 0}})}, &seen);
   EXPECT_EQ(seen.events, (std::vector<std::string>{"running 0001_base", "applied 0001_base", "running 0001_bad",

@@ -87,7 +87,7 @@ class a_hung_server : public ::testing::Test {
   std::optional<database> db;
 };
 
-TEST_F(a_hung_server, fails_what_waits_is_unhealthy_and_serves_again_when_it_goes_on) {
+TEST_F(a_hung_server, fails_waiting_calls_reports_unhealthy_and_recovers) {
   EXPECT_EQ("", ask().get());
   hang();
   // More than there are connections, so that some calls queue.

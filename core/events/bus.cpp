@@ -178,8 +178,8 @@ void bus_line::sign_of(std::string_view node) {
   bool news;
   {
     std::lock_guard lock(mutex_);
-    if (i_hear_.size() >= most_nodes && !i_hear_.contains(std::string(node))) return;
-    auto& until = i_hear_[std::string(node)];
+    if (senders_.size() >= most_nodes && !senders_.contains(std::string(node))) return;
+    auto& until = senders_[std::string(node)];
     const auto now = std::chrono::steady_clock::now();
     news = until < now;
     until = now + believed_time;
@@ -191,8 +191,8 @@ std::string bus_line::whom_i_hear() {
   std::string out = "on";
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(i_hear_, [&](const auto& h) { return h.second < now; });
-  for (const auto& [node, until] : i_hear_) out += " " + node;
+  std::erase_if(senders_, [&](const auto& h) { return h.second < now; });
+  for (const auto& [node, until] : senders_) out += " " + node;
   return out;
 }
 
@@ -210,9 +210,9 @@ void bus_line::on_message(std::string_view payload) {
   {
     std::lock_guard lock(mutex_);
     if (hears)
-      they_hear_[node] = std::chrono::steady_clock::now() + believed_time;
+      receivers_[node] = std::chrono::steady_clock::now() + believed_time;
     else
-      they_hear_.erase(node);
+      receivers_.erase(node);
   }
   reckon();
 }
@@ -221,11 +221,11 @@ void bus_line::reckon() {
   const std::vector<std::string> others = rt_.jobs ? rt_.jobs->peers() : std::vector<std::string>{};
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(they_hear_, [&](const auto& o) { return o.second < now; });
+  std::erase_if(receivers_, [&](const auto& o) { return o.second < now; });
   carries_.store(up_.load() && !others.empty(), std::memory_order_release);
   // Compare by id: a node that has just left may have confirmed, while its replacement has not confirmed yet.
   const bool by_all =
-      std::all_of(others.begin(), others.end(), [&](const auto& id) { return they_hear_.contains(id); });
+      std::all_of(others.begin(), others.end(), [&](const auto& id) { return receivers_.contains(id); });
   heard_by_all_.store(up_.load() && by_all, std::memory_order_release);
 }
 
@@ -271,7 +271,7 @@ bus_stats bus_line::stats() const {
   s.heard_by_all = heard_by_all();
   {
     std::lock_guard lock(mutex_);
-    s.nodes = they_hear_.size();
+    s.nodes = receivers_.size();
   }
   s.sent = sent_.load();
   s.refused = refused_.load();

@@ -89,8 +89,8 @@ class bus_line {
   std::string detail_;  // its state, for people
   // Node id -> until when we assume that it receives this node's heartbeats, and that this node receives its
   // heartbeats.
-  using believed = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
-  believed they_hear_, i_hear_;
+  using peer_states = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
+  peer_states receivers_, senders_;
   std::uint64_t signs_ = 0;
   unsigned looks_left_ = 0;  // ticks at which subscribers still poll after the bus went down
   unsigned ticks_ = 0;

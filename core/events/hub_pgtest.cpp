@@ -63,7 +63,7 @@ ry::module::consumer consumer(event_node& n, received& r, std::vector<std::strin
   return c;
 }
 
-TEST(events, a_consumer_gets_what_it_asked_for_after_the_commit) {
+TEST(events, a_consumer_gets_its_kinds_after_the_commit) {
   database d;
   event_node n(d);
   received r;
@@ -80,7 +80,7 @@ TEST(events, a_consumer_gets_what_it_asked_for_after_the_commit) {
   EXPECT_EQ(r.payloads, (std::vector<std::string>{"payment.failed k3 {}", "run.completed k1 {\"a\":1}"}));
 }
 
-TEST(events, many_in_one_statement_reach_whom_they_concern) {
+TEST(events, several_events_of_one_statement_reach_their_consumers) {
   database d;
   event_node n(d);
   received r;
@@ -90,7 +90,7 @@ TEST(events, many_in_one_statement_reach_whom_they_concern) {
                      " array['k1', 'k2', 'k3', 'k4'], array['{\"a\": 1}', '{}', '{}', '{}']::jsonb[])::int"),
             1);
   EXPECT_EQ(d.number("select core.events_publish(array['run.failed'], array['k5'], array['{}']::jsonb[])::int"), 0)
-      << "nobody hears of it";
+      << "no consumer gets it";
   ASSERT_TRUE(wait_for([&] { return r.count == 3 && d.number("select count(*) from core.job") == 0; }));
   EXPECT_EQ(d.number("select count(*) from core.event"), 5);
   std::lock_guard lock(r.mutex);
@@ -127,7 +127,7 @@ void on_live(void* ctx, ry_str, std::uint64_t cursor, ry_bytes bytes, ry_buffer*
   l.got.emplace_back(cursor, ry::core::sv(bytes));
 }
 
-TEST(live, a_topic_reaches_its_subscribers_in_order_and_nobody_else) {
+TEST(live, a_topic_reaches_only_its_subscribers_and_in_order) {
   database d;
   event_node n(d);
   live a, b, other;
@@ -200,7 +200,7 @@ struct wire {
 
   void set(end& e, bool up) {
     e.up = up;
-    e.sink->state(e.ctx, up ? 1 : 0, ry::core::view(up ? "fine" : "somebody pulled the plug"));
+    e.sink->state(e.ctx, up ? 1 : 0, ry::core::view(up ? "fine" : "connection lost"));
   }
   static end& of(void* self) { return *static_cast<end*>(self); }
   static ry_status open(void* self, const ry_bus_sink* sink, void* ctx) noexcept {
@@ -317,7 +317,7 @@ TEST(bus, while_a_node_does_not_receive_the_bus_wakeups_go_through_the_database_
   t.b.hub.unsubscribe(s);
 }
 
-TEST(bus, one_that_is_up_and_reaches_nobody_is_not_believed) {
+TEST(bus, a_bus_that_is_up_but_reaches_no_node_is_not_relied_on) {
   two_nodes t;
   t.at_b.deaf = t.at_a.deaf = true;  // two separate bus clusters instead of one
   t.between.set(t.at_a, true);
@@ -339,7 +339,7 @@ TEST(bus, a_node_that_falls_silent_is_not_believed_for_long) {
   EXPECT_TRUE(wait_for([&] { return !t.a.hub.bus().heard_by_all(); }));
 }
 
-TEST(bus, a_node_in_the_place_of_another_is_not_believed_for_what_that_one_said) {
+TEST(bus, a_replacement_node_does_not_inherit_the_confirmations_of_its_predecessor) {
   two_nodes t;
   t.both_up();
   t.b.n.vanish();
@@ -411,7 +411,7 @@ TEST(bus, a_loop_that_is_behind_gets_a_wakeup_instead_of_an_endless_queue) {
   t.b.hub.unsubscribe(s);
 }
 
-TEST(events, what_was_published_long_ago_goes_with_its_partition) {
+TEST(events, old_events_are_dropped_with_their_partition) {
   database d;
   // No partition exists yet.
   d.sql("select core.event_publish('a.b', 'first', '{}')");

@@ -10,7 +10,7 @@
 namespace ry::exec {
 namespace {
 
-TEST(blocking_pool, runs_what_it_accepted_also_while_stopping) {
+TEST(blocking_pool, runs_accepted_work_also_while_stopping) {
   std::atomic<int> ran{0};
   blocking_pool pool(2);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.submit([&] { ++ran; }), submitted::yes);

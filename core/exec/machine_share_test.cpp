@@ -50,7 +50,7 @@ TEST_F(machine_share, the_tightest_of_a_group_and_those_above_it) {
   EXPECT_EQ(limits_of_groups(root_).memory_bytes, 1073741824u);
 }
 
-TEST_F(machine_share, a_container_that_is_told_its_hosts_names_has_its_own_group_as_the_root) {
+TEST_F(machine_share, a_container_that_sees_host_paths_uses_its_own_group_as_root) {
   put("proc/self/cgroup", "0::/../host/of/it\n");
   put("sys/fs/cgroup/cpu.max", "200000 100000\n");
   EXPECT_EQ(limits_of_groups(root_).cores, 2);
@@ -68,7 +68,7 @@ TEST_F(machine_share, version_1) {
   EXPECT_EQ(limits_of_groups(root_).memory_bytes, 536870912u);
 }
 
-TEST_F(machine_share, what_cannot_be_understood_is_no_limit) {
+TEST_F(machine_share, an_unreadable_value_is_no_limit) {
   put("proc/self/cgroup", "nonsense\n0:\n:::\n0::/a\n1:cpu:\n");
   put("sys/fs/cgroup/a/cpu.max", "0 0\n");
   put("sys/fs/cgroup/a/memory.max", "-5\n");

@@ -194,7 +194,7 @@ ry_status read_body(ry_request* request, ry_body_fn fn, void* ctx) noexcept {
     auto& d = *ex->data;
     if (!d.route->has(RY_ROUTE_STREAM_BODY)) return misused("read_body", "no RY_ROUTE_STREAM_BODY");
     if (d.form || d.read_fn) return misused("read_body", "the body is being read already");
-    if (d.body_ended) return misused("read_body", "the end of the body was told before");
+    if (d.body_ended) return misused("read_body", "the end of the body was already reported");
     d.body_started = true;
     d.read_fn = fn;
     d.read_ctx = ctx;

@@ -408,7 +408,7 @@ TEST_F(streams, ClientLeavesBeforeTheAnswer) {
   ASSERT_TRUE(eventually([&] { return pending.load() != nullptr; }));
   c.reset();
   EXPECT_TRUE(eventually([&] { return cancelled == RY_REASON_GONE; }));
-  EXPECT_EQ(RY_OK, reply(pending, 200, "nobody hears"));
+  EXPECT_EQ(RY_OK, reply(pending, 200, "not delivered"));
   EXPECT_TRUE(eventually([&] { return w->srv->stats().connections == 0; }));
 }
 

@@ -76,7 +76,7 @@ TEST(queue, a_restart_takes_its_previous_process_jobs_at_once) {
   ASSERT_TRUE(wait_for([&] { return ran == 1; }, 3s));
 }
 
-TEST(queue, a_job_that_was_ended_elsewhere_is_told_although_it_writes_nothing) {
+TEST(queue, a_job_ended_by_another_node_is_cancelled_although_it_writes_nothing) {
   database d;
   node a(d);
   ends_when_told seen;
@@ -102,7 +102,7 @@ void open_again(database& d) {
   d.sql("update pg_database set datallowconn = true where datname = current_database()");
 }
 
-TEST(queue, what_runs_outlives_an_outage_of_the_database_for_all) {
+TEST(queue, running_jobs_survive_an_outage_of_the_database) {
   database d;
   node a(d), b(d);
   ends_when_told seen;
@@ -126,7 +126,7 @@ TEST(queue, what_runs_outlives_an_outage_of_the_database_for_all) {
   EXPECT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
 }
 
-TEST(queue, a_node_that_begins_lets_others_come_back_first) {
+TEST(queue, a_starting_node_waits_for_returning_nodes) {
   database d;
   const std::string other = "00000000-0000-0000-0000-0000000000ab";
   d.sql("insert into core.node (id, lease_until) values ('" + other + "', now() - interval '1 minute')");
@@ -170,7 +170,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
   a.queue.finish(late.job, RY_JOB_DONE, 0, nullptr);
 }
 
-TEST(queue, what_runs_is_given_up_once_when_the_database_stays_away) {
+TEST(queue, a_long_outage_of_the_database_cancels_running_jobs_once) {
   database d;
   node a(d, {}, 100, 1500ms, 500ms);
   ends_when_told seen;

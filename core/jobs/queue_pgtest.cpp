@@ -45,7 +45,7 @@ TEST(queue, runs_each_job_once_and_removes_it) {
   EXPECT_EQ(std::set<std::int64_t>(ran.begin(), ran.end()).size(), 500u);
 }
 
-TEST(queue, a_free_place_is_taken_at_once_as_long_as_jobs_wait) {
+TEST(queue, a_free_slot_is_filled_immediately_while_jobs_wait) {
   database d;
   node n(d);
   auto k = kind("t.short");
@@ -70,7 +70,7 @@ TEST(queue, a_free_place_is_taken_at_once_as_long_as_jobs_wait) {
   for (auto& t : enders) t.join();
 }
 
-TEST(queue, two_nodes_share_the_work_without_doubling_it) {
+TEST(queue, two_nodes_share_the_work_without_duplicates) {
   database d;
   node a(d), b(d);
   std::mutex mutex;
@@ -163,7 +163,7 @@ TEST(queue, priority_goes_before_turn_and_age_decides_without_shares) {
   EXPECT_EQ(order_of(n, "t.order", 3), (std::vector<std::string>{"0", "1", "2"}));
 }
 
-TEST(queue, a_draining_node_takes_nothing_and_keeps_what_it_runs) {
+TEST(queue, a_draining_node_claims_nothing_and_keeps_its_running_jobs) {
   database d;
   node a(d);
   std::atomic<int> begun{0};
@@ -230,7 +230,7 @@ TEST(queue, a_lighter_node_runs_less_at_once_beside_another) {
   EXPECT_EQ(heavy.queue.stats().running, 8u);
 }
 
-TEST(queue, what_was_begun_without_waiting_does_not_keep_a_lighter_node_from_those_that_wait) {
+TEST(queue, jobs_created_leased_do_not_keep_a_less_loaded_node_from_waiting_jobs) {
   database d;
   node light(d, {}, 25);
   auto k = kind("t.both");
@@ -255,7 +255,7 @@ TEST(queue, what_was_begun_without_waiting_does_not_keep_a_lighter_node_from_tho
   EXPECT_EQ(d.number("select count(*) from core.job where state = 0"), 3);
 }
 
-TEST(queue, a_heap_of_jobs_that_become_due_keeps_nobody_from_claiming) {
+TEST(queue, many_jobs_becoming_due_do_not_block_claims) {
   database d;
   // Another node has locked the first job to promote it, and its transaction does not end.
   ry::db::connection other{ry::db::connect_settings{d.url()}};
@@ -366,7 +366,7 @@ TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
   EXPECT_EQ(attempts, 1);
 }
 
-TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
+TEST(queue, cancels_a_waiting_job_and_a_running_one_on_another_node) {
   database d;
   node a(d), b(d);
   ends_when_told seen;
@@ -393,14 +393,14 @@ TEST(queue, calls_off_a_waiting_job_and_a_running_one_on_another_node) {
   EXPECT_EQ(st, RY_NOT_FOUND);
 }
 
-TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
+TEST(queue, sql_cancels_a_running_job_and_leaves_a_waiting_one) {
   database d;
   node a(d);
   ends_when_told seen;
   a.queue.add(kind("t.cancel"), std::ref(seen));
   const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
   const auto cancel = "select core.job_cancel(" + std::to_string(job) + ")::int";
-  EXPECT_EQ(d.number(cancel), 0) << "nobody works on it";
+  EXPECT_EQ(d.number(cancel), 0) << "no worker has it";
   EXPECT_EQ(d.number("select count(*) from core.job where not cancel_requested"), 1);
   a.start();
   ASSERT_TRUE(wait_for([&] { return seen.job.load() != nullptr; }));
@@ -408,7 +408,7 @@ TEST(queue, sql_calls_off_a_running_job_and_leaves_a_waiting_one) {
   EXPECT_TRUE(wait_for([&] { return seen.why == RY_REASON_USER; }));
 }
 
-TEST(queue, stop_hands_over_what_does_not_end) {
+TEST(queue, stop_releases_jobs_that_do_not_end) {
   database d;
   std::atomic<int> why{0};
   {
@@ -448,7 +448,7 @@ TEST(queue, cron_makes_one_job_per_tick_in_the_whole_cluster) {
   EXPECT_LE(ran, seconds.count() + 2);
 }
 
-TEST(queue, a_tick_of_a_clock_that_is_wrong_stops_nobody) {
+TEST(queue, a_tick_from_a_wrong_clock_does_not_stop_the_schedule) {
   database d;
   const auto tick = [&](const std::string& at) {
     return d.number("select core.cron_tick('t.tick', " + at + ", 'default', 3)::int");
@@ -476,7 +476,7 @@ TEST(queue, a_node_that_was_asked_to_take_no_more_knows_it_when_its_row_is_gone)
   EXPECT_TRUE(n.queue.draining());
 }
 
-TEST(queue, a_job_past_its_deadline_is_told) {
+TEST(queue, a_job_past_its_deadline_is_cancelled) {
   database d;
   node n(d);
   ends_when_told seen;
@@ -529,7 +529,7 @@ TEST(queue, depths_count_each_queue_by_state_and_know_the_oldest_that_is_ready) 
   EXPECT_LT(depths[2].oldest_ready_seconds, 600);
 }
 
-TEST(queue, a_job_that_was_given_up_gets_all_its_attempts_again_and_the_act_is_told) {
+TEST(queue, a_retried_dead_letter_gets_all_attempts_again_and_is_audited) {
   database d;
   d.sql("insert into core.event_consumer (module, name, kinds) values ('x', 'audit', '{admin.act}')");
   const auto id = given_up(d);
@@ -552,7 +552,7 @@ TEST(queue, a_job_that_was_given_up_gets_all_its_attempts_again_and_the_act_is_t
                 std::to_string(id) + "}}");
 }
 
-TEST(queue, acts_on_jobs_take_only_what_was_given_up_and_never_double_work) {
+TEST(queue, operator_actions_affect_only_dead_letters_and_never_duplicate_work) {
   database d;
   const auto act = [&](const std::string& what, std::int64_t id) {
     return d.text("select core.job_act('ann', '" + what + "', " + std::to_string(id) + ")");

@@ -47,7 +47,7 @@ struct seen {
   }
 };
 
-TEST(job_trace, every_attempt_belongs_to_whoever_added_the_job) {
+TEST(job_trace, every_attempt_is_in_the_trace_of_the_enqueuing_request) {
   tracer traces(recorded());
   database d;
   node n(d);

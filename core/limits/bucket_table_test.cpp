@@ -33,21 +33,21 @@ TEST(bucket_table, lets_the_burst_through_and_then_the_rate) {
   EXPECT_EQ(let_through, 100);
 }
 
-TEST(bucket_table, what_other_nodes_let_through_counts_and_is_owed) {
+TEST(bucket_table, requests_admitted_by_other_nodes_count) {
   bucket_table here;
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);
   const auto usage = here.collect(0);
   ASSERT_EQ(usage.size(), 1u);
   EXPECT_EQ(usage[0].us, second);
-  EXPECT_TRUE(here.collect(0).empty()) << "told once";
+  EXPECT_TRUE(here.collect(0).empty()) << "shared once";
   EXPECT_TRUE(here.take("a", one_a_second, 0).allowed);  // while the answer is in flight
   here.learn("a", 5 * second, 0);  // the other nodes allowed four at once
   const auto refused = here.take("a", one_a_second, 0);
   EXPECT_FALSE(refused.allowed);
-  EXPECT_EQ(refused.retry_after_us, 4 * second) << "five told and one not, and this one, less the burst";
+  EXPECT_EQ(refused.retry_after_us, 4 * second) << "five shared, one not yet shared, and this one, less the burst";
 }
 
-TEST(bucket_table, what_could_not_be_told_is_told_later) {
+TEST(bucket_table, counts_that_could_not_be_shared_are_shared_later) {
   bucket_table t;
   t.take("a", one_a_second, 0);
   t.give_back(t.collect(0));
@@ -65,7 +65,7 @@ void exchange_usage(bucket_table& t, std::int64_t& busy_until, std::int64_t now)
   }
 }
 
-TEST(bucket_table, who_kept_to_the_rate_while_nothing_could_be_told_owes_nothing) {
+TEST(bucket_table, a_client_within_its_rate_owes_nothing_after_an_outage) {
   bucket_table t;
   std::int64_t all = 0, now = 0;
   for (; now < 600 * second; now += 2 * second) ASSERT_TRUE(t.take("a", one_a_second, now).allowed);
@@ -77,7 +77,7 @@ TEST(bucket_table, who_kept_to_the_rate_while_nothing_could_be_told_owes_nothing
   EXPECT_EQ(all, now + 3 * second);
 }
 
-TEST(bucket_table, what_two_nodes_let_through_too_much_meanwhile_is_owed_but_not_for_long) {
+TEST(bucket_table, an_excess_admitted_by_two_nodes_is_owed_for_a_bounded_time) {
   for (const int outage : {2, 600}) {
     bucket_table a, b;
     std::int64_t all = 0, now = 0;
@@ -92,7 +92,7 @@ TEST(bucket_table, what_two_nodes_let_through_too_much_meanwhile_is_owed_but_not
   }
 }
 
-TEST(bucket_table, nodes_that_tell_often_keep_to_the_rate_together) {
+TEST(bucket_table, nodes_that_share_counts_often_keep_the_common_rate) {
   bucket_table nodes[3];
   const rate ten_a_second{600, 1};
   std::int64_t all = 0, let_through = 0;
@@ -104,7 +104,7 @@ TEST(bucket_table, nodes_that_tell_often_keep_to_the_rate_together) {
   EXPECT_NEAR(let_through, 600, 10);
 }
 
-TEST(bucket_table, forgets_who_is_idle_though_nothing_could_be_told) {
+TEST(bucket_table, forgets_idle_keys_during_an_outage) {
   bucket_table t;
   t.take("a", one_a_second, 0);
   t.take("b", one_a_second, 50 * second);
@@ -112,7 +112,7 @@ TEST(bucket_table, forgets_who_is_idle_though_nothing_could_be_told) {
   EXPECT_EQ(t.size(), 1u);
 }
 
-TEST(bucket_table, forgets_who_is_not_ahead_and_does_not_grow_without_bound) {
+TEST(bucket_table, forgets_keys_within_their_rate_and_stays_bounded) {
   bucket_table t(1600);
   for (int i = 0; i < 100'000; ++i) EXPECT_TRUE(t.take(std::to_string(i), one_a_second, 0).allowed);
   EXPECT_LE(t.size(), 1600u);
@@ -121,7 +121,7 @@ TEST(bucket_table, forgets_who_is_not_ahead_and_does_not_grow_without_bound) {
   EXPECT_EQ(t.size(), 0u);
 }
 
-TEST(network_of, counts_ipv6_by_what_a_subscriber_has) {
+TEST(network_of, counts_ipv6_by_the_prefix_of_a_subscriber) {
   EXPECT_EQ(network_of("192.0.2.7"), "192.0.2.7");
   EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), network_of("2001:db8:1:2::1"));
   EXPECT_EQ(network_of("2001:db8:1:2::1"), "2001:db8:1:2::/64");
@@ -131,7 +131,7 @@ TEST(network_of, counts_ipv6_by_what_a_subscriber_has) {
   EXPECT_NE(network_of("2001:db8:1:2::1"), network_of("2001:db8:1:3::1"));
 }
 
-TEST(rate_limiter, very_many_addresses_let_nobody_through_uncounted) {
+TEST(rate_limiter, with_very_many_addresses_every_request_is_counted) {
   settings s;
   s.by_account = s.by_address = {1, 5};
   rate_limiter limiter(s);

@@ -34,7 +34,7 @@ struct member {
   rate_limiter limiter;
 };
 
-TEST(rate_limiter, nodes_share_what_they_count) {
+TEST(rate_limiter, nodes_share_their_counts) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   member a(d), b(d);
@@ -67,10 +67,10 @@ TEST(rate_limiter, counts_alone_while_the_database_is_away_and_owes_afterwards) 
   d.sql("alter table core.away rename to rate");
   EXPECT_TRUE(wait_for([&] {
     return d.number("select (extract(epoch from busy_until - now()) > 540)::int from core.rate") == 1;
-  })) << "all ten are told";
+  })) << "all ten are shared";
 }
 
-TEST(rate_limiter, names_of_any_bytes_and_any_length_are_told_with_the_others) {
+TEST(rate_limiter, keys_of_any_bytes_and_length_are_shared) {
   if (!db::test_database::available()) GTEST_SKIP() << "RY_TEST_DATABASE_URL is not set";
   jobs::test::database d;
   member a(d);
@@ -94,7 +94,7 @@ TEST(rate_limiter, what_is_spent_counts_from_where_the_key_stood) {
   };
   EXPECT_EQ(minutes("30", "-60"), -30) << "half of the last hour";
   EXPECT_EQ(minutes("50", "-60"), 20) << "another node, of the same hour";
-  EXPECT_EQ(minutes("5", "-60"), 25) << "whoever is ahead stays so";
+  EXPECT_EQ(minutes("5", "-60"), 25) << "the higher count wins";
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST_F(core_table_test, an_interface_that_is_not_among_the_needs_is_not_handed_o
   EXPECT_EQ(self.last_violation, "an interface that is not among its needs in get_interface: ry.metrics/1");
 }
 
-TEST_F(core_table_test, what_is_started_goes_on_with_the_trace_of_its_start) {
+TEST_F(core_table_test, spawned_work_keeps_the_trace_of_its_start) {
   observe::trace_settings settings;
   settings.record = observe::recording::on;
   observe::tracer tracer(settings);

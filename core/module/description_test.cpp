@@ -43,7 +43,7 @@ TEST(description, the_shape_of_a_part_is_checked_member_by_member) {
   EXPECT_THAT(description_fault(std::string(100'000, '[')), HasSubstr("is not a JSON object"));
 }
 
-TEST(description, what_is_described_is_there) {
+TEST(description, the_manifest_is_read_completely) {
   const std::set<std::string> host = {"schemas/host.Error"};
   const auto a = R"({"paths":{"/a/{id}/{rest}":{"get":{"x":{"$ref":"#/components/schemas/A"}}}}})";
   const auto b = R"({"components":{"schemas":{"A":{"$ref":"#/components/schemas/host.Error"}}}})";

@@ -52,7 +52,7 @@ TEST(graph, providers_come_first_and_the_order_is_stable) {
   EXPECT_THAT(r.required.at(3), IsEmpty());
 }
 
-TEST(graph, a_missing_need_says_who_and_what_and_its_users_fall_too) {
+TEST(graph, a_missing_service_names_the_module_and_disables_its_dependents) {
   const std::vector<graph_node> nodes = {
       node("mcp", {need("agents/1")}, {"mcp/1"}),
       node("transport", {need("mcp/1")}, {}),

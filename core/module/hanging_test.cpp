@@ -48,7 +48,7 @@ struct hanging_test : testing::Test {
   module_set set{host.rt, {}};
 };
 
-TEST_F(hanging_test, in_create_it_is_left_out) {
+TEST_F(hanging_test, a_module_that_hangs_in_create_is_left_out) {
   trace_log::get().hold("plain create");
   EXPECT_EQ(set.prepare({spec("plain"), spec("other")}).text(),
             "left out: module \"plain\" failed in create: it did not come back.\n");
@@ -60,7 +60,7 @@ TEST_F(hanging_test, in_create_it_is_left_out) {
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, in_start_it_is_left_out) {
+TEST_F(hanging_test, a_module_that_hangs_in_start_is_left_out) {
   trace_log::get().hold("plain start");
   ASSERT_EQ(set.prepare({spec("plain"), spec("other")}).text(), "");
   EXPECT_EQ(set.start().text(), "left out: module \"plain\" did not come back from its start.\n");
@@ -86,7 +86,7 @@ TEST_F(hanging_test, in_destroy_the_others_end_well) {
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, an_owner_that_is_told_of_a_driver_takes_only_its_drivers_with_it) {
+TEST_F(hanging_test, an_owner_hung_in_a_driver_callback_takes_down_only_its_drivers) {
   trace_log::get().hold("owner driver added");
   EXPECT_EQ(set.prepare({spec("owner"), spec("driver_a"), spec("other")}).text(),
             "left out: module \"owner\" did not come back from its driver added.\n"
@@ -98,7 +98,7 @@ TEST_F(hanging_test, an_owner_that_is_told_of_a_driver_takes_only_its_drivers_wi
   EXPECT_EQ(described("other").state, module_state::stopped);
 }
 
-TEST_F(hanging_test, the_generation_that_leaves_is_left_behind_and_modules_change_on) {
+TEST_F(hanging_test, an_instance_that_does_not_stop_is_abandoned_and_swaps_continue) {
   running("other", "plain");
   const auto changed = [&](const std::string& name) {
     const auto swap = set.begin_swap();

@@ -41,7 +41,7 @@ TEST(inspect, reads_a_good_module_without_running_it) {
   EXPECT_THAT(inspect(fixture("unresolved")).problems, IsEmpty());
 }
 
-TEST(inspect, tells_what_a_builder_should_mend) {
+TEST(inspect, explains_how_to_fix_the_library) {
   EXPECT_THAT(inspect(fixture("extra_symbol")).warnings, ElementsAre(HasSubstr("fixture_extra_symbol")));
   EXPECT_THAT(inspect(fixture("no_section")).problems, ElementsAre(HasSubstr(".ry.module")));
   EXPECT_THAT(inspect("/proc/self/exe").problems, testing::Not(IsEmpty()));

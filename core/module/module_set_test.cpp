@@ -268,7 +268,7 @@ TEST_F(module_set_test, settings_come_from_the_caller_by_schema) {
   EXPECT_EQ(schema, R"({"type":"object"})");
 }
 
-TEST_F(module_set_test, modules_tell_all_that_is_wrong_with_their_settings) {
+TEST_F(module_set_test, modules_report_all_faults_of_their_settings) {
   EXPECT_EQ(
       prepared(specs({"faulty", "faultless", "faulty_too"}, on_failure::skip)),
       "left out: module \"faulty\" has settings that are not valid: faulty.colour is no colour; faulty.size[1] is "
@@ -282,7 +282,7 @@ TEST_F(module_set_test, modules_tell_all_that_is_wrong_with_their_settings) {
   EXPECT_EQ(described("faultless").state, module_state::started);
 }
 
-TEST_F(module_set_test, a_module_that_fails_does_not_hide_what_is_wrong_with_those_that_need_it) {
+TEST_F(module_set_test, a_failed_module_does_not_hide_faults_of_its_dependents) {
   EXPECT_EQ(prepared(specs({"fails_service", "fails_create_too", "wants_service"}, on_failure::skip)),
             "left out: module \"fails_service\" failed in create: no service.\n"
             "left out: module \"fails_create_too\" failed in create: no luck either.\n"
@@ -291,7 +291,7 @@ TEST_F(module_set_test, a_module_that_fails_does_not_hide_what_is_wrong_with_tho
                                    "wants_service destroy"));
 }
 
-TEST_F(module_set_test, whoever_knows_where_settings_stand_is_told_of_their_faults) {
+TEST_F(module_set_test, faults_of_settings_are_reported_with_their_location) {
   std::vector<std::string> reports;
   module_set placed{host.rt,
                     {.faults = {.refuse =
@@ -363,7 +363,7 @@ TEST_F(module_set_test, a_pin_is_checked_on_the_bytes_that_are_loaded) {
   EXPECT_THAT(trace(), ElementsAre("plain create", "plain start"));
 }
 
-TEST_F(module_set_test, what_was_examined_is_what_is_loaded) {
+TEST_F(module_set_test, the_loaded_file_is_the_examined_file) {
   const auto file = std::filesystem::temp_directory_path() / "ry_module_set_replaced.so";
   std::filesystem::copy_file(fixture("plain"), file, std::filesystem::copy_options::overwrite_existing);
   const auto image = std::make_shared<const sealed_image>(file);
@@ -408,7 +408,7 @@ preflight_fn objecting_to(const std::string& step) {
   return [step](const std::string&) { return std::make_unique<preflighted>(step); };
 }
 
-TEST_F(module_set_test, what_may_fail_is_rehearsed_before_it_is_loaded_and_created) {
+TEST_F(module_set_test, an_untrusted_library_passes_preflight_before_it_is_loaded_and_created) {
   set_options options;
   options.run_preflight = objecting_to({});
   module_set careful{host.rt, options};
@@ -416,7 +416,7 @@ TEST_F(module_set_test, what_may_fail_is_rehearsed_before_it_is_loaded_and_creat
   EXPECT_THAT(trace(), ElementsAre("tried: load", "other create", "tried: create {}", "plain create"));
 }
 
-TEST_F(module_set_test, what_does_not_survive_its_rehearsal_is_left_out) {
+TEST_F(module_set_test, a_library_that_crashes_in_preflight_is_left_out) {
   for (const std::string step : {"load", "create {}"}) {
     set_options options;
     options.run_preflight = objecting_to(step);

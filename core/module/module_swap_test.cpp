@@ -46,7 +46,7 @@ struct module_swap_test : module_set_test {
   std::string only_route() { return set.routes().size() == 1 ? set.routes()[0].pattern : "not one"; }
 };
 
-TEST_F(module_swap_test, the_new_generation_stands_before_the_old_one_leaves) {
+TEST_F(module_swap_test, the_new_instance_serves_before_the_old_one_stops) {
   running({"plain"});
   const auto before = described("plain").instance;
   EXPECT_EQ(changed(to("plain", "plain_next")), "");
@@ -64,7 +64,7 @@ TEST_F(module_swap_test, the_new_generation_stands_before_the_old_one_leaves) {
   EXPECT_THAT(trace(), ElementsAre("plain stop", "plain destroy"));
 }
 
-TEST_F(module_swap_test, what_left_is_unmapped) {
+TEST_F(module_swap_test, a_replaced_library_is_unmapped) {
   running({"plain"});
   EXPECT_EQ(changed(to("plain", "plain")), "");
   left();  // drop the first instance, whose file other tests may have kept mapped
@@ -79,7 +79,7 @@ TEST_F(module_swap_test, what_left_is_unmapped) {
 #endif
 }
 
-TEST_F(module_swap_test, whoever_uses_a_service_follows_its_provider) {
+TEST_F(module_swap_test, service_users_follow_the_new_provider) {
   running({"user", "provider", "plain"});
   EXPECT_EQ(changed(to("provider", "provider")), "");
   EXPECT_THAT(trace(), ElementsAre("provider create", "user create", "provider start", "user start", "user leased"));
@@ -90,7 +90,7 @@ TEST_F(module_swap_test, whoever_uses_a_service_follows_its_provider) {
   EXPECT_EQ(described("plain").state, module_state::started);
 }
 
-TEST_F(module_swap_test, what_fails_changes_nothing) {
+TEST_F(module_swap_test, a_failed_swap_changes_nothing) {
   running({"plain", "other"});
   const auto before = described("plain").instance;
   EXPECT_THAT(changed(to("plain", "plain_broken")), HasSubstr("failed in create: no luck"));
@@ -109,13 +109,13 @@ TEST_F(module_swap_test, what_fails_changes_nothing) {
   EXPECT_EQ(set.routes().size(), 2u);
 }
 
-TEST_F(module_swap_test, a_module_that_says_so_is_left_alone) {
+TEST_F(module_swap_test, a_module_that_opts_out_is_not_replaced) {
   running({"fixed"});
   EXPECT_THAT(changed(to("fixed", "fixed")), HasSubstr("cannot be changed while the server runs"));
   EXPECT_THAT(trace(), IsEmpty());
 }
 
-TEST_F(module_swap_test, nor_can_it_follow_another_one_or_be_taken_out) {
+TEST_F(module_swap_test, a_module_that_opts_out_can_neither_be_added_nor_removed) {
   running({"provider", "fixed_user", "fixed"});
   const auto before = described("provider").instance;
   EXPECT_THAT(changed(to("provider", "provider")),
@@ -155,7 +155,7 @@ TEST_F(module_swap_test, modules_come_and_go) {
   EXPECT_EQ(set.routes().size(), 2u);
 }
 
-TEST_F(module_swap_test, nobody_is_left_without_what_it_needs) {
+TEST_F(module_swap_test, a_swap_that_removes_a_required_service_is_refused) {
   running({"user", "provider"});
   EXPECT_THAT(
       changed(to("provider", "provider", use::disabled)),
@@ -205,7 +205,7 @@ TEST_F(module_swap_test, drivers_follow_the_owner_of_their_point) {
               ElementsAre("owner driver removed", "driver_a stop", "driver_a destroy", "owner stop", "owner destroy"));
 }
 
-TEST_F(module_swap_test, a_driver_of_a_generation_that_leaves_may_be_in_use_for_long) {
+TEST_F(module_swap_test, a_driver_of_a_stopping_instance_may_stay_in_use) {
   running({"owner_keeps", "driver_a"});
   EXPECT_EQ(changed(to("driver_a", "driver_a")), "");
   const auto ends = swap->end_leaving(std::chrono::steady_clock::now());

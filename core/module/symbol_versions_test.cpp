@@ -33,7 +33,7 @@ std::vector<std::string> problems(const std::vector<library_versions>& needed,
   return judge_versions(needed, present).problems;
 }
 
-TEST(symbol_versions, a_module_of_this_system_or_an_older_one_is_taken) {
+TEST(symbol_versions, a_module_built_on_this_or_an_older_system_is_accepted) {
   EXPECT_THAT(problems({{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.36", "GLIBC_ABI_DT_RELR"}},
                         {"libstdc++.so.6", {"GLIBCXX_3.4.30", "CXXABI_1.3.13"}},
                         {"libgcc_s.so.1", {"GCC_3.0"}}}),
@@ -129,7 +129,7 @@ std::string refusal(std::string_view file) {
 }
 
 // The loader's messages are recognised by their text, so the test provokes them.
-TEST(symbol_versions, what_the_loader_says_is_explained) {
+TEST(symbol_versions, loader_errors_are_explained) {
   EXPECT_THAT(refusal("newer_c"), StartsWith("it needs GLIBC_2.99 of libm.so.6, which this system's does "
                                              "not have: build it on"));
   EXPECT_EQ(explain_loader("libfoo.so.1: cannot open shared object file: No such file or directory", "/x"),

@@ -98,7 +98,7 @@ TEST(redactor, takes_the_longest_and_ignores_the_short) {
   EXPECT_EQ(r.apply("xyz abcdefgh abcdefg abcde"), "xyz [redacted] [redacted]g abcde");
 }
 
-TEST(redactor, what_is_held_is_masked_until_all_have_let_go_and_a_while_longer) {
+TEST(redactor, a_secret_is_masked_until_its_last_holder_is_gone_and_a_grace_period_has_passed) {
   redactor r;
   r.add("for-good");
   r.hold("for-good");

@@ -39,7 +39,7 @@ TEST(metrics, renders_all_kinds) {
   EXPECT_THAT(text, HasSubstr("h_seconds_count 3"));
 }
 
-TEST(metrics, refuses_what_would_spoil_the_exposition) {
+TEST(metrics, refuses_names_and_labels_that_would_corrupt_the_exposition) {
   metrics m;
   for (const char* bad : {"", "1a", "a-b", "a b", "a\n", "ä"}) EXPECT_EQ(m.get(counter, bad, ""), nullptr) << bad;
   EXPECT_EQ(m.get(counter, "a", "", {{"__x", "1"}}), nullptr);

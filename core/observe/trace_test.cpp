@@ -59,7 +59,7 @@ TEST(traceparent, anything_else_is_none) {
     EXPECT_FALSE(parse_traceparent(bad)) << bad;
 }
 
-TEST(tracestate, only_what_may_be_passed_on) {
+TEST(tracestate, only_valid_entries_are_propagated) {
   EXPECT_TRUE(sound_tracestate("rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"));
   EXPECT_TRUE(sound_tracestate("a=1, ,b=2\t, c_-*/9=x y"));
   EXPECT_TRUE(sound_tracestate("0tenant@vendor=1"));
@@ -75,7 +75,7 @@ TEST(tracestate, only_what_may_be_passed_on) {
     EXPECT_FALSE(sound_tracestate(bad)) << bad;
 }
 
-TEST(tracer, continues_what_came_and_obeys_its_flag) {
+TEST(tracer, continues_the_incoming_trace_and_obeys_its_sampled_flag) {
   tracer t(recorded(0));
   const auto on = t.begin(parse_traceparent(known), "a=1");
   ASSERT_TRUE(on);
@@ -116,7 +116,7 @@ TEST(tracer, without_a_collector_it_only_passes_on) {
   EXPECT_FALSE(open_span::of(passed, span_kind::server));
 }
 
-TEST(tracer, the_queue_keeps_its_bound_and_counts_what_it_drops) {
+TEST(tracer, the_queue_is_bounded_and_counts_dropped_spans) {
   auto settings = recorded();
   settings.max_queue = 10;
   settings.batch = 4;
@@ -129,7 +129,7 @@ TEST(tracer, the_queue_keeps_its_bound_and_counts_what_it_drops) {
   EXPECT_EQ(s.recorded, 25u);
   EXPECT_EQ(s.waiting, 10u);
   EXPECT_EQ(s.dropped, 15u);
-  EXPECT_EQ(wakes, 1) << "one wake until somebody takes";
+  EXPECT_EQ(wakes, 1) << "one wake until the queue is taken";
   EXPECT_EQ(t.take(4).size(), 4u);
   EXPECT_EQ(t.take(100).size(), 6u);
   EXPECT_TRUE(t.take(1).empty());
@@ -156,7 +156,7 @@ TEST(trace_scope, is_of_one_thread_and_of_one_scope) {
   EXPECT_FALSE(current_trace());
 }
 
-TEST(trace_scope, work_that_outlives_its_request_for_long_belongs_to_nobody) {
+TEST(trace_scope, work_that_long_outlives_its_request_has_no_trace) {
   tracer t(recorded());
   const auto node = t.begin(std::nullopt, "");
   const trace_scope scope(node);
@@ -230,7 +230,7 @@ TEST(otlp, texts_are_masked_cut_and_valid) {
   EXPECT_EQ(attributes.at(2).at("value").at("stringValue").as_string().size(), 1023u);
 }
 
-TEST(otlp, what_a_collector_answers) {
+TEST(otlp, responses_of_a_collector) {
   EXPECT_EQ(otlp_refused("{}").spans, 0u);
   EXPECT_EQ(otlp_refused("").spans, 0u);
   EXPECT_EQ(otlp_refused("[1]").spans, 0u);

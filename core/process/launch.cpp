@@ -184,7 +184,7 @@ launched launch(const launch_plan& plan) {
   p.err = own_err ? err.write.get() : out.write.get();
   p.third = plan.third;
   p.report = report.write.get();
-  p.dies_with_parent = plan.lives == launch_plan::outlives::nobody;
+  p.dies_with_parent = plan.lives == launch_plan::outlives::none;
   p.parent = ::getpid();
   p.limits.push_back({RLIMIT_CORE, 0});
   const auto add = [&p](int what, std::uint64_t value) {

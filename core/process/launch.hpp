@@ -15,12 +15,12 @@ namespace ry::process {
 
 struct launch_plan {
   enum class stderr_to { pipe, stdout_pipe };
-  enum class outlives { nobody, parent };  // nobody: dies with the thread that started it
+  enum class outlives { none, parent };  // none: dies with the thread that started it
   std::vector<std::string> argv;
   std::vector<std::string> env;
   std::string cwd = "/";
   stderr_to err = stderr_to::pipe;
-  outlives lives = outlives::nobody;
+  outlives lives = outlives::none;
   int third = -1;  // our descriptor that the program gets as descriptor 3; -1: none
   std::uint64_t max_processes = 0, cpu_s = 0, memory_bytes = 0, file_bytes = 0, open_files = 0;
 };

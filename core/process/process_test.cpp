@@ -281,7 +281,7 @@ TEST(process, release_kills_grandchildren_and_silences_the_handler) {
   EXPECT_EQ(::waitpid(leader, nullptr, WNOHANG), -1);  // reaped
 }
 
-TEST(process, what_a_leader_leaves_behind_does_not_keep_it_running) {
+TEST(process, remaining_children_do_not_keep_a_process_running) {
   world w;
   const auto begin = steady_clock::now();
   auto r = w.shell("sleep 300 & echo $! ready; exit 3");
@@ -317,7 +317,7 @@ TEST(process, floods_are_read_in_full_and_slowed_by_a_pause) {
   EXPECT_EQ(r->code, 0);
 }
 
-TEST(process, a_paused_receiver_gets_what_was_written_before_the_end) {
+TEST(process, a_paused_receiver_gets_the_output_written_before_the_end) {
   world w;
   std::atomic<bool> pausing{true};
   options o;
@@ -349,7 +349,7 @@ TEST(process, limits_hold) {
   EXPECT_LT(busy->code, 0);
 }
 
-TEST(process, input_is_bounded_and_tells_when_the_reader_is_gone) {
+TEST(process, input_is_bounded_and_reports_a_closed_reader) {
   world w;
   auto r = w.shell("sleep 300");
   const std::string block(600 * 1024, 'x');
@@ -475,7 +475,7 @@ pid_t first_child() {
   return pid;
 }
 
-TEST(process, a_guardian_kills_what_it_watches_and_nothing_else) {
+TEST(process, the_reaper_kills_its_process_groups_and_nothing_else) {
   const auto [host, report_pipe] = start_host([](int pipe) {
     auto& g = *new ry::process::reaper;
     // More groups than the file holds initially; no process has such a pid.

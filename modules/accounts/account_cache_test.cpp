@@ -101,7 +101,7 @@ TEST_F(directory_test, many_first_requests_ask_the_database_once) {
   EXPECT_EQ(host_.db.calls.size(), 1u) << "from memory";
 }
 
-TEST_F(directory_test, asks_again_when_told_to_or_after_a_while) {
+TEST_F(directory_test, refreshes_on_request_and_after_its_time_to_live) {
   host_.db.on("accounts.provision", row("a@b"));
   ask(who());
   people_.forget("other");
@@ -235,7 +235,7 @@ TEST_F(directory_test, a_failure_reaches_everyone_and_is_not_remembered) {
   EXPECT_EQ(ask(who()).st, RY_OK);
 }
 
-TEST_F(directory_test, what_was_read_before_a_change_is_not_kept) {
+TEST_F(directory_test, a_value_read_before_a_change_is_not_cached) {
   host_.db.on("accounts.provision", row("a@b"));
   answer a;
   ensure(a, who());

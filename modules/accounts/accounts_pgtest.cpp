@@ -142,7 +142,7 @@ TEST_F(accounts_sql, a_subject_that_is_no_uuid_has_a_stable_account) {
   EXPECT_EQ(id[14], '7');
   EXPECT_EQ(provision("auth0|1", ""), id);
   EXPECT_NE(provision("auth0|2", ""), id);
-  EXPECT_EQ(state_of(provision_sql(id, id)), "RY403") << "nobody takes an account over by its id";
+  EXPECT_EQ(state_of(provision_sql(id, id)), "RY403") << "an id alone does not give access to an account";
 }
 
 TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
@@ -157,7 +157,7 @@ TEST_F(accounts_sql, provision_refreshes_but_never_erases) {
   EXPECT_EQ(events("account.verified"), "1");
 }
 
-TEST_F(accounts_sql, what_was_verified_is_an_address) {
+TEST_F(accounts_sql, verification_applies_to_an_address) {
   sql(provision_sql(ann, ann, "old@example.org", true));
   const auto verified = [&] { return sql("select verified_at is not null from accounts.account"); };
   sql(provision_sql(ann, ann, "OLD@example.org", false));
@@ -215,7 +215,7 @@ TEST_F(accounts_sql, first_sight_on_many_nodes_at_once) {
   EXPECT_EQ(events("account.verified"), "2");
 }
 
-TEST_F(accounts_sql, verified_at_once_is_told_once) {
+TEST_F(accounts_sql, an_immediate_verification_is_published_once) {
   provision(ann, ann);
   at_once(8, [](std::size_t) { return provision_sql(ann, ann, "", true); });
   EXPECT_EQ(events("account.verified"), "1");
@@ -246,7 +246,7 @@ TEST_F(accounts_sql, parallel_repeats_of_one_ref_count_once) {
   EXPECT_EQ(sql("select count(*) from accounts.ledger where kind = 'charge'"), "2");
 }
 
-TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_are_told_once) {
+TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_is_published_once) {
   provision(ann, ann, "1000");  // the mark is at 200
   at_once(10, [](std::size_t i) {
     std::string all;
@@ -263,7 +263,7 @@ TEST_F(accounts_sql, parallel_charges_add_up_and_low_credits_are_told_once) {
             R"({"account_id": ")" + ann + R"(", "balance_micro": 190, "threshold_percent": 20})");
 }
 
-TEST_F(accounts_sql, low_credits_are_told_again_at_the_next_crossing) {
+TEST_F(accounts_sql, low_credits_is_published_again_at_the_next_crossing) {
   provision(ann, ann, "1000");
   add(ann, "-900", "charge", "1");
   add(ann, "-1", "charge", "2");
@@ -340,7 +340,7 @@ TEST_F(accounts_sql, a_repeated_revocation_of_a_key_leaves_one_entry) {
   EXPECT_EQ(sql("select count(*) from accounts.audit where action = 'api_key.revoke'"), "1");
 }
 
-TEST_F(accounts_sql, acts_of_other_modules_stand_in_the_audit_once_and_forget_nobody) {
+TEST_F(accounts_sql, audit_entries_of_other_modules_are_written_once_and_keep_their_actor) {
   provision(ann, ann);
   sql("select accounts.audit_add('admin', 'tier', '" + ann + "', '{}')");
   const std::string act =
@@ -350,7 +350,7 @@ TEST_F(accounts_sql, acts_of_other_modules_stand_in_the_audit_once_and_forget_no
   EXPECT_EQ(sql("select string_agg(actor || ' ' || action || ' ' || (detail->>'address') || ' ' ||"
                 "  (account_id is null), ',') from accounts.audit where event_id = 7"),
             "op mail.lift a@b true");
-  EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502") << "nobody did it";
+  EXPECT_EQ(state_of("select accounts.audit_event(8, now(), '{\"action\":\"x\"}')"), "23502") << "no actor";
 }
 
 TEST_F(accounts_sql, lock_account_holds_others_off) {

@@ -116,7 +116,7 @@ TEST(config, starting_credits_may_have_decimals) {
   }
 }
 
-TEST(identity, reads_what_tokens_say) {
+TEST(identity, reads_the_claims_of_tokens) {
   const auto a = read("11111111-1111-4111-8111-111111111111", "ann@example.org",
                       R"({"user_metadata":{"full_name":"Ann Other","referral_code":"ABCD2345"},
                           "email_verified":true})");

@@ -4,14 +4,14 @@ namespace accounts {
 
 ry::task<std::int64_t> take(const ry::context& ctx, std::vector<bucket> from) {
   std::vector<std::string> keys;
-  std::vector<std::int64_t> rooms, seconds;
+  std::vector<std::int64_t> capacities, seconds;
   for (auto& b : from) {
     keys.push_back(std::move(b.key));
-    rooms.push_back(b.room);
+    capacities.push_back(b.capacity);
     seconds.push_back(b.seconds);
   }
   const auto rows =
-      (co_await ctx.db().query("select accounts.throttle_take($1, $2, $3)", keys, rooms, seconds)).value();
+      (co_await ctx.db().query("select accounts.throttle_take($1, $2, $3)", keys, capacities, seconds)).value();
   co_return rows.front().int64(0);
 }
 

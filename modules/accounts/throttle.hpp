@@ -12,7 +12,7 @@ namespace accounts {
 // A rate limit; `key` names the limited subject.
 struct bucket {
   std::string key;
-  std::int64_t room;
+  std::int64_t capacity;
   std::int64_t seconds;  // time until it is empty again
 };
 

@@ -105,7 +105,7 @@ TEST_F(agents_sql, a_change_makes_a_version_and_no_change_makes_none) {
   EXPECT_EQ(state_of(revise(ann, id, 0, "null, null, null, null, '{}'")), "22023");
 }
 
-TEST_F(agents_sql, revise_tells_conflicts_and_foreign_agents) {
+TEST_F(agents_sql, revise_reports_conflicts_and_agents_of_others) {
   const auto id = default_of(ann);
   EXPECT_EQ(sql(revise(ann, id, 1, "'A', null, null, null, null")), "2");
   EXPECT_EQ(state_of(revise(ann, id, 1, "'B', null, null, null, null")), "RY409");
@@ -165,7 +165,7 @@ TEST_F(agents_sql, another_agent_becomes_the_default) {
   EXPECT_EQ(sql("select count(*) from agents.agent where is_default"), "1");
 }
 
-TEST_F(agents_sql, of_many_that_become_the_default_at_once_one_is) {
+TEST_F(agents_sql, concurrent_default_changes_leave_one_default_agent) {
   default_of(ann);
   std::vector<std::string> ids;
   for (int i = 0; i < 8; ++i) ids.push_back(add(ann, "[]", "false", 1));

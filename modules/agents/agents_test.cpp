@@ -164,7 +164,7 @@ TEST(mcp_list, keeps_the_revision_and_the_time_limit_of_every_type) {
   EXPECT_THAT(automatic, Not(HasSubstr("revision")));
 }
 
-TEST(mcp_list, keeps_what_a_server_may_contribute_to_a_run) {
+TEST(mcp_list, keeps_the_members_that_a_run_uses) {
   for (const char* config : {R"("type":"http","config":{"url":"http://x")", R"("type":"json","config":{"command":"x")",
                              R"("type":"prebuilt","config":{"profile_id":"p")"}) {
     const auto list =
@@ -234,14 +234,14 @@ TEST(mcp_list, refuses_naming_the_place) {
   }
 }
 
-TEST(mcp_list, survives_what_is_stored_badly) {
+TEST(mcp_list, tolerates_malformed_stored_lists) {
   for (const char* stored : {"", "{", "{}", "null", R"([1,{"config":7},{"config":{"headers":7}}])"}) {
     EXPECT_LE(masked_mcp_list(stored).size(), 3u);
     EXPECT_EQ(read("[]", stored), "[]");
   }
 }
 
-TEST(agent_body, reads_what_is_there) {
+TEST(agent_body, reads_the_present_members) {
   const auto b = read_agent_body(
       R"({"name":"A","system_prompt":"one\ntwo","model_name":null,"expected_version":3,
           "agent_id":"x","is_default":true,"version":9})");

@@ -18,7 +18,7 @@ TEST(envelope, a_topic_becomes_a_subject_and_a_topic_again) {
   EXPECT_EQ(message_subject("ry", "runs.x", 7), "ry.runs.x.7");
 }
 
-TEST(envelope, subjects_that_no_topic_has_are_told) {
+TEST(envelope, invalid_subjects_are_reported) {
   for (const char* subject : {"", "ry", "ry.", "rx.a", "ryx.a", "ry.a=", "ry.a=2", "ry.a=2x", "ry.a=41"}) {
     EXPECT_EQ(topic_of("ry", subject), std::nullopt) << subject;
     EXPECT_EQ(topic_of("ry", std::string(subject) + ".1"), std::nullopt) << subject;
@@ -27,7 +27,7 @@ TEST(envelope, subjects_that_no_topic_has_are_told) {
     EXPECT_EQ(topic_of("ry", subject), std::nullopt) << subject;
 }
 
-TEST(envelope, what_is_packed_comes_out) {
+TEST(envelope, packing_and_unpacking_restore_the_message) {
   const std::string packed = pack(key, node, "runs.1", 0x0102030405060708, "bytes");
   message l;
   ASSERT_EQ(unpack(key, "runs.1", packed, l), flaw::none);

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-TEST(outbox, gives_what_was_put_in_order) {
+TEST(outbox, returns_messages_in_order) {
   outbox o(10, 100);
   EXPECT_EQ(o.put("a", 1, "x"), outbox::taken::closed);
   o.open();
@@ -60,7 +60,7 @@ TEST(outbox, a_wakeup_without_a_cursor_keeps_cursor_0) {
   EXPECT_EQ(all[0].cursor, 0u);
 }
 
-TEST(outbox, closing_hands_out_what_is_left) {
+TEST(outbox, close_returns_the_remaining_messages) {
   outbox o(10, 100);
   o.open();
   o.put("a", 1, "");
@@ -69,7 +69,7 @@ TEST(outbox, closing_hands_out_what_is_left) {
   EXPECT_TRUE(o.take(0ms).empty());
 }
 
-TEST(outbox, wakes_who_waits) {
+TEST(outbox, wakes_a_waiting_reader) {
   outbox o(10, 100);
   o.open();
   std::thread later([&] {

@@ -6,7 +6,7 @@ using namespace ry_mail_html;
 
 namespace {
 
-TEST(mail_html, tags_are_found_also_beside_what_is_none) {
+TEST(mail_html, tags_are_found_beside_text_that_resembles_tags) {
   const std::string_view html = "a < b <!-- <p> --><P Class='x>y'>z</p >";
   const auto first = next_tag(html, 0);
   EXPECT_EQ(first.name, "p");

@@ -66,7 +66,7 @@ TEST_F(quarantine_test, a_tree_leaves_its_place_at_once_and_its_name_is_free) {
   EXPECT_TRUE(fs::is_empty(root + "/.removed"));
 }
 
-TEST_F(quarantine_test, a_later_process_finds_what_an_earlier_one_left) {
+TEST_F(quarantine_test, a_later_process_finds_leftovers_of_an_earlier_one) {
   make("a");
   ASSERT_EQ(held->move_in(root + "/a", "a"), 0);
   quarantine later(root + "/.removed");
@@ -88,7 +88,7 @@ TEST_F(quarantine_test, work_that_was_stopped_goes_on) {
   EXPECT_EQ(held->size(), 0u);
 }
 
-TEST_F(quarantine_test, failures_are_told_with_their_cause_and_back_off) {
+TEST_F(quarantine_test, failures_are_logged_with_their_cause_and_back_off) {
   make("a");
   protected_file = root + "/a/inner/file";
   if (!protect(protected_file, true)) {

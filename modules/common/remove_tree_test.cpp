@@ -180,7 +180,7 @@ TEST_F(remove_tree_test, a_stop_leaves_the_rest_for_the_next_call) {
   EXPECT_FALSE(fs::exists(tree));
 }
 
-TEST_F(remove_tree_test, what_does_not_exist_is_removed_and_a_file_too) {
+TEST_F(remove_tree_test, a_missing_path_counts_as_removed_and_a_file_is_removed) {
   EXPECT_TRUE(disk::remove_tree(root + "/nothing").complete());
   std::ofstream(root + "/file") << "x";
   EXPECT_TRUE(disk::remove_tree(root + "/file").complete());

@@ -51,7 +51,7 @@ TEST_F(console_page, serves_the_page_with_a_strict_policy) {
   EXPECT_EQ(get("/").status, 303u);
 }
 
-TEST_F(console_page, its_files_are_named_by_content_and_kept_for_good) {
+TEST_F(console_page, its_files_are_named_by_content_and_cached_permanently) {
   const auto files = files_of(get("/console").body);
   ASSERT_EQ(files.size(), 3u);
   for (const auto& path : files) {

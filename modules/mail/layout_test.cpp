@@ -96,7 +96,7 @@ TEST(mail_layout, the_brand_is_the_operators) {
   EXPECT_THAT(html, Not(HasSubstr("Runyard")));
 }
 
-TEST(mail_pages, say_what_and_to_whom_and_offer_the_way_back) {
+TEST(mail_pages, name_the_subscription_and_the_address_and_offer_to_resubscribe) {
   const auto ask = ask_page(plain, {"ann@x.test", "promotional", false});
   EXPECT_THAT(ask, AllOf(HasSubstr("news and offers"), HasSubstr("ann@x.test"), HasSubstr("<form method=\"post\">")));
   EXPECT_THAT(done_page(plain, {"<b>@x.test", "my_list", true}),

@@ -98,7 +98,7 @@ TEST_F(mail_sql, one_address_gets_so_many_an_hour_in_any_case) {
   EXPECT_EQ(enqueue("a@b"), "queued");
 }
 
-TEST_F(mail_sql, who_unsubscribed_is_left_alone_also_by_what_waits) {
+TEST_F(mail_sql, unsubscribing_also_stops_queued_messages) {
   EXPECT_EQ(enqueue("Ann@b", ", bulk => true"), "queued");
   take();
   EXPECT_EQ(begin(), "send 1");
@@ -127,7 +127,7 @@ TEST_F(mail_sql, an_address_that_bounced_gets_nothing_until_it_is_tried_again) {
   EXPECT_EQ(sql("select string_agg(payload->>'action' || ' ' || (payload->'detail'->>'address'), ',') from core.event "
                 "where kind = 'admin.act' and key = 'op' and payload->>'actor' = 'op'"),
             "mail.requeue a@b")
-      << "told once, with who did it";
+      << "audited once, with the actor";
 }
 
 TEST_F(mail_sql, account_mail_is_neither_counted_with_other_mail_nor_held_back_by_it) {
@@ -213,7 +213,7 @@ TEST_F(mail_sql, decisions_of_recipients_and_preferences_follow_each_other) {
   EXPECT_EQ(sql("select mail.set_subscribed(gen_random_uuid(), false) is null"), "t");
 }
 
-TEST_F(mail_sql, what_keeps_mail_away_is_lifted_and_told) {
+TEST_F(mail_sql, lifting_a_suppression_is_audited) {
   EXPECT_EQ(enqueue("a@b", ", bulk => true"), "queued");
   take();
   EXPECT_EQ(begin(), "send 1");
@@ -253,7 +253,7 @@ TEST_F(mail_sql, the_pace_is_kept_by_all_workers_together) {
   EXPECT_EQ(sql("select attempts || ' ' || under_way from mail.message"), "1 false");
 }
 
-TEST_F(mail_sql, too_late_is_given_up) {
+TEST_F(mail_sql, an_expired_message_is_dead_lettered) {
   EXPECT_EQ(enqueue("a@b", ", ttl => interval '-1 second'"), "queued");
   take();
   EXPECT_EQ(begin(), "over");

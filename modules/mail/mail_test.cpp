@@ -14,7 +14,7 @@ using namespace mail;
 
 namespace {
 
-TEST(mail_address, takes_what_is_safe_on_the_wire) {
+TEST(mail_address, accepts_addresses_that_are_safe_in_smtp) {
   for (const char* good : {"a@b", "ann.b+tag@example.org", "o'neil@xn--bcher-kva.example", "x_y@a-b.co"}) {
     EXPECT_TRUE(is_address(good)) << good;
   }
@@ -318,7 +318,7 @@ std::string defaults_with(const std::string& members) {
          members + "}";
 }
 
-TEST(mail_settings, say_what_is_wrong) {
+TEST(mail_settings, explain_their_faults) {
   const auto fault = [](const std::string& members) {
     ry::settings_faults faults;
     (void)read_settings(defaults_with(members), faults);
@@ -354,7 +354,7 @@ TEST(mail_settings, say_what_is_wrong) {
             "b@example.org");
 }
 
-TEST(mail_sealed_body, opens_what_it_sealed_and_nothing_else) {
+TEST(mail_sealed_body, opens_only_bodies_that_it_sealed) {
   ry::testing::fake_host host;
   const std::string html = "<a href=\"{{unsubscribe_url}}\">\xc3\xbc</a>";
   const auto sealed = seal_bodies(host.ctx(), "text", html);

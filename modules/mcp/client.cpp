@@ -51,19 +51,19 @@ void session_book::note(const std::string& key, bool keeps) {
   entries_.insert_or_assign(key, keeps);
 }
 
-client::client(client_parts& parts, server_ptr to, ry_exec* exec)
-    : parts_(parts), to_(std::move(to)), exec_(exec), born_us_(parts.ctx.now_unix_us()) {}
+client::client(client_context& context, server_ptr to, ry_exec* exec)
+    : context_(context), to_(std::move(to)), exec_(exec), born_us_(context.ctx.now_unix_us()) {}
 
 client::~client() {
   sessions_.add(-1);
 }
 
 bool client::usable() const {
-  return link_ && !link_->closed() && ready_ && parts_.transports.find(link_->driver()->name) == link_->driver();
+  return link_ && !link_->closed() && ready_ && context_.transports.find(link_->driver()->name) == link_->driver();
 }
 
 void client::open(const std::string& driver) {
-  auto found = parts_.transports.find(driver);
+  auto found = context_.transports.find(driver);
   if (!found) {
     throw trouble_with(*to_, RY_UNAVAILABLE, "mcp.connect_failed",
                        "there is no transport named \"" + driver + "\" here");
@@ -72,11 +72,11 @@ void client::open(const std::string& driver) {
   sessions_ = {};
   ready_ = false;
   link_.reset();
-  link_.emplace(parts_.ctx, std::move(found), to_, exec_, parts_.max_message_bytes);
+  link_.emplace(context_.ctx, std::move(found), to_, exec_, context_.max_message_bytes);
   link_->always_headers(credentials_);
-  sessions_ = parts_.count.sessions(driver);
+  sessions_ = context_.count.sessions(driver);
   sessions_.add(1);
-  if (parts_.tools_changed) link_->when_tools_change([this] { parts_.tools_changed(*to_); });
+  if (context_.tools_changed) link_->when_tools_change([this] { context_.tools_changed(*to_); });
 }
 
 void client::use_credentials_of(const server& s) {
@@ -90,17 +90,17 @@ void client::use_credentials_of(const server& s) {
 
 void client::note(protocol_revision e) {
   family_ = e;
-  if (!pinned()) parts_.eras.note(to_->key, e, parts_.ctx.now_unix_us());
+  if (!pinned()) context_.revisions.note(to_->key, e, context_.ctx.now_unix_us());
 }
 
 void client::fail(const reply& r, std::string_view doing, bool for_model) const {
   if (r.trouble.status() != RY_OK) throw r.trouble;
   const std::string what(doing);
   if (r.http_status / 100 != 2 && !r.http_body.empty()) {
-    parts_.ctx.warn("an MCP server refused a request", {{"server", to_->name},
-                                                        {"request", what},
-                                                        {"http_status", static_cast<std::int64_t>(r.http_status)},
-                                                        {"body", clean(r.http_body, most_logged_body)}});
+    context_.ctx.warn("an MCP server refused a request", {{"server", to_->name},
+                                                          {"request", what},
+                                                          {"http_status", static_cast<std::int64_t>(r.http_status)},
+                                                          {"body", clean(r.http_body, most_logged_body)}});
   }
   // Also if the server reports it as a JSON-RPC error.
   if (r.http_status == 401 || (r.http_status == 403 && (!r.answered || !r.authenticate.empty()))) {
@@ -157,7 +157,7 @@ ry::task<void> client::connect() {
   if (pinned()) {
     known = to_->revision == modern_revision ? protocol_revision::modern : protocol_revision::legacy;
   } else if (able) {
-    known = parts_.eras.look_up(to_->key, parts_.ctx.now_unix_us());
+    known = context_.revisions.look_up(to_->key, context_.ctx.now_unix_us());
     from_book_ = known != protocol_revision::unknown;
   }
   if (known == protocol_revision::modern) {
@@ -179,7 +179,7 @@ ry::task<void> client::probe_revision() {
   reply r;
   bool silent = false;
   try {
-    r = co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+    r = co_await within(context_.ctx, context_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
                         exchange("server/discover", {}, {}, {}, 0));
   } catch (const ry::error& e) {
     if (!e.is("mcp.silent")) throw;
@@ -223,7 +223,7 @@ ry::task<reply> client::first_initialize() {
   revision_.clear();
   request_options o;
   o.bits = RY_MCP_RESUMABLE;
-  reply r = co_await send("initialize", initialize_params(parts_.ctx.fact("version"), wanted_legacy()), std::move(o));
+  reply r = co_await send("initialize", initialize_params(context_.ctx.fact("version"), wanted_legacy()), std::move(o));
   co_return r;
 }
 
@@ -257,7 +257,7 @@ ry::task<void> client::initialize() {
     }
   }
   // A server of revision 2024-11-05 rejects the POST like a page that does not exist.
-  if (refused && to_->driver == "http" && parts_.transports.find("sse")) {
+  if (refused && to_->driver == "http" && context_.transports.find("sse")) {
     open("sse");
     reply older = co_await first_initialize();
     if (older.answered || older.trouble.status() == RY_DEADLINE_EXCEEDED) r = std::move(older);
@@ -266,7 +266,7 @@ ry::task<void> client::initialize() {
   const bool still_refused =
       r.http_status / 100 == 4 && r.http_status != 401 && r.http_status != 403 && r.http_status != 429;
   if (able && from_book_ && !(r.answered && !r.failed) && (still_refused || r.answered)) {
-    parts_.eras.forget(to_->key);
+    context_.revisions.forget(to_->key);
     if (link_->driver()->name != to_->driver || link_->closed()) open(to_->driver);
     co_await probe_revision();
     co_return;
@@ -292,7 +292,7 @@ ry::task<void> client::initialize() {
   // session.
   try {
     const auto flags =
-        co_await within(parts_.ctx, parts_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
+        co_await within(context_.ctx, context_.probe_ms, ry::error(RY_DEADLINE_EXCEEDED, "mcp.silent", "silence"),
                         link_->notify("notifications/initialized", {}, fields));
     note_session((flags & RY_MCP_IN_SESSION) != 0);
   } catch (const ry::error& e) {
@@ -307,7 +307,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
   o.fields = std::move(fields);
   o.bits = bits;
   if (family_ == protocol_revision::modern) {
-    params["_meta"] = modern_meta(parts_.ctx.fact("version"), to_->tasks);
+    params["_meta"] = modern_meta(context_.ctx.fact("version"), to_->tasks);
     o.fields.emplace_back("MCP-Protocol-Version", std::string(modern_revision));
     o.fields.emplace_back("Mcp-Method", method);
     if (!name.empty()) o.fields.emplace_back("Mcp-Name", header_value(name));
@@ -328,7 +328,7 @@ ry::task<reply> client::exchange(std::string method, json::object params, std::s
 void client::note_session(bool named) {
   const bool channel = (link_->capabilities() & RY_MCP_EXCHANGES) == 0;
   keeps_state_ = channel || named;
-  parts_.sessions.note(to_->key, keeps_state_);
+  context_.sessions.note(to_->key, keeps_state_);
 }
 
 // Sends a request. A request rejected with 429 was not processed, so it is sent again after the time in Retry-After.
@@ -337,7 +337,7 @@ ry::task<reply> client::send(std::string method, json::object params, request_op
   const bool again = r.http_status == 429 && !r.answered && r.trouble.status() == RY_OK && r.retry_after_s != 0 &&
                      r.retry_after_s <= longest_retry_after_s && !link_->closed();
   if (!again) co_return r;
-  (co_await parts_.ctx.sleep(r.retry_after_s * 1000ULL)).value();
+  (co_await context_.ctx.sleep(r.retry_after_s * 1000ULL)).value();
   reply second = co_await link_->request(std::move(method), std::move(params), std::move(options));
   co_return second;
 }
@@ -354,7 +354,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
     const bool not_done = r.http_status / 100 == 4 || unknown_method || method != "tools/call";
     const bool disproved =
         (v.what == verdict::kind::legacy && not_done) || (r.answered && code_of(r.body) == unsupported_revision);
-    if (disproved && !pinned()) parts_.eras.forget(to_->key);
+    if (disproved && !pinned()) context_.revisions.forget(to_->key);
     if (disproved && from_book_ && !pinned()) {
       try {
         fail(r, "the request", method == "tools/call");
@@ -369,7 +369,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
   const bool expired = (r.outcome_flags & RY_MCP_IN_SESSION) != 0 &&
                        (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
   if (!expired) co_return r;
-  parts_.count.session.add();
+  context_.count.session.add();
   if (begun_anew_) begun_anew_();
   open(to_->driver);
   co_await initialize();
@@ -380,7 +380,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
 
 ry::task<tool_list> client::list_tools() {
   co_await connect();
-  auto limits = parts_.limits;
+  auto limits = context_.limits;
   limits.task_calls = to_->tasks && (family_ == protocol_revision::modern || offers_task_calls(server_capabilities_));
   tool_collector pages(limits);
   if (family_ == protocol_revision::legacy && !server_capabilities_.contains("tools")) co_return pages.finish();

@@ -47,10 +47,10 @@ class session_book {
 using progress_fn = std::function<void(const json::object& params)>;
 
 // State that all clients share; must outlive them.
-struct client_parts {
+struct client_context {
   const ry::context& ctx;
   ry::drivers<ry_mcp_transport_v1> transports;
-  revision_cache eras;
+  revision_cache revisions;
   session_book sessions;
   std::uint64_t probe_ms = 3000;  // how long to wait for the answer to server/discover
   std::size_t max_message_bytes = 16u << 20;
@@ -71,7 +71,7 @@ struct call_options {
 
 class client {
  public:
-  client(client_parts& parts, server_ptr to, ry_exec* exec);
+  client(client_context& context, server_ptr to, ry_exec* exec);
   client(const client&) = delete;
   client& operator=(const client&) = delete;
   ~client();
@@ -137,7 +137,7 @@ class client {
   [[noreturn]] void fail(const reply& r, std::string_view doing, bool for_model = false) const;
   json::value result_of(reply r, std::string_view doing, bool for_model = false) const;
 
-  client_parts& parts_;
+  client_context& context_;
   const server_ptr to_;
   ry_exec* const exec_;
   std::optional<connection> link_;

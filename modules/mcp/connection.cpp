@@ -83,7 +83,7 @@ ry::error connection::trouble(ry_status st, const ry_error_view* err) const {
       err != nullptr && err->message.len != 0 ? ry::view(err->message) : std::string_view(ry::status_name(st));
   json::value detail;
   if (err != nullptr && err->detail_json.len != 0)
-    (void)ry::guard([&] { detail = parse(mended(ry::view(err->detail_json))); });
+    (void)ry::guard([&] { detail = parse(repaired(ry::view(err->detail_json))); });
   const auto* o = detail.if_object();
   if (st == RY_UNAUTHENTICATED && err != nullptr) {
     return unauthorized_by(*to_, err->http_status, o != nullptr ? text_of(*o, "authenticate") : "");

@@ -22,7 +22,7 @@ TEST(fingerprint_test, the_order_of_members_does_not_matter) {
   EXPECT_NE(of(R"({"inputSchema":{"required":["a","b"]}})"), of(R"({"inputSchema":{"required":["b","a"]}})"));
 }
 
-TEST(fingerprint_test, what_a_model_is_not_told_does_not_matter) {
+TEST(fingerprint_test, members_hidden_from_models_do_not_count) {
   const auto plain = of(R"({"name":"a","description":"d","inputSchema":{}})");
   EXPECT_EQ(plain,
             of(R"({"name":"a","description":"d","inputSchema":{},"icons":[{"src":"x"}],"_meta":{"version":7}})"));

@@ -12,7 +12,7 @@ ry::task<void> list_check::check(std::string account, std::string list) const {
     if (config == nullptr) continue;
     auto custom = text_of(*entry, "customType");
     if (custom.empty()) custom = text_of(*entry, "custom_type");
-    const auto s = servers_.loose(text_of(*entry, "name"), text_of(*entry, "type"), custom, *config, account);
+    const auto s = servers_.ad_hoc(text_of(*entry, "name"), text_of(*entry, "type"), custom, *config, account);
     ry::error refused(RY_OK);
     try {
       servers_.check(*s);

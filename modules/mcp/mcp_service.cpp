@@ -88,9 +88,9 @@ ry::task<tool_list> mcp_service::fetch(server_ptr s) {
   // A modern server sends its name, instructions and capabilities only in answer to server/discover, which the client
   // skips if the revision is cached. Without a cached list, drop the cached revision so that the client asks. Legacy
   // servers send them in every session.
-  const auto now = parts_.ctx.now_unix_us();
-  if (parts_.eras.look_up(s->key, now) == protocol_revision::modern && !memory_.look_up(s->key, now).tools)
-    parts_.eras.forget(s->key);
+  const auto now = context_.ctx.now_unix_us();
+  if (context_.revisions.look_up(s->key, now) == protocol_revision::modern && !memory_.look_up(s->key, now).tools)
+    context_.revisions.forget(s->key);
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (;;) {
     auto c = client_of(s, exec);
@@ -114,7 +114,7 @@ std::unique_ptr<client> mcp_service::client_of(const server_ptr& s, ry_exec* exe
     if (!s->session.empty()) kept->use_credentials_of(*s);
     return kept;
   }
-  auto made = std::make_unique<client>(parts_, s, exec);
+  auto made = std::make_unique<client>(context_, s, exec);
   if (!s->session.empty()) {
     note_beginning(*s);
     made->when_begun_anew([this, c = made.get()] { note_beginning(c->to()); });
@@ -130,32 +130,32 @@ void mcp_service::done_with(std::unique_ptr<client> c) noexcept {
 ry::task<server_ptr> mcp_service::next_try(server_ptr s, ry::error why, bool unsent, attempts& made) {
   // The server may have closed a pooled connection unnoticed.
   if (unsent && s->reuse && made.unsent++ == 0) {
-    parts_.count.unsent.add();
+    context_.count.unsent.add();
     co_return s;
   }
   // A concurrency limit was reached. Evict an idle client, then wait for a slot: programs that are shutting down free
   // theirs soon.
   const bool of_account = why.status() == RY_RESOURCE_EXHAUSTED, of_all = why.status() == RY_ABORTED;
-  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.rooms++ < most_waits) {
+  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.slots++ < most_waits) {
     if (!kept_.let_go(s->account_id) && of_all) kept_.let_go_any();
-    (co_await parts_.ctx.sleep(wait_ms)).value();
+    (co_await context_.ctx.sleep(wait_ms)).value();
     co_return s;
   }
-  if (why.is("mcp.era_changed") && made.eras++ == 0) {
-    parts_.count.revision.add();
+  if (why.is("mcp.era_changed") && made.revisions++ == 0) {
+    context_.count.revision.add();
     co_return s;
   }
   if (why.is("mcp.unauthorized") && made.credentials++ < most_credentials) {
-    parts_.count.credentials.add();
+    context_.count.credentials.add();
     co_return co_await maker_.authorize(s, why);
   }
-  log_cause(parts_.ctx, *s, why);
+  log_cause(context_.ctx, *s, why);
   throw why;
 }
 
 tool_list_ptr mcp_service::keep(const server& s, tool_list got, std::uint64_t aged) {
   // A list from a server with a cached revision lacks what server/discover returns; copy it from the cached list.
-  if (const auto before = memory_.look_up(s.key, parts_.ctx.now_unix_us()).tools; before && !got.introduced) {
+  if (const auto before = memory_.look_up(s.key, context_.ctx.now_unix_us()).tools; before && !got.introduced) {
     got.instructions = before->instructions;
     got.has_resources = before->has_resources;
     if (got.server_name.empty()) got.server_name = before->server_name;
@@ -165,16 +165,16 @@ tool_list_ptr mcp_service::keep(const server& s, tool_list got, std::uint64_t ag
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   const auto life = std::min(settings_.cache_us, std::min(list->ttl_ms.value_or(day_ms), day_ms) * 1000);
   for (const auto& why : list->left_out) {
-    parts_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
+    context_.ctx.warn("a tool of an MCP server was left out", {{"server", s.name}, {"tool", why}});
   }
-  const auto change = memory_.store(s.key, s.account_id, list, life, parts_.ctx.now_unix_us(), aged);
+  const auto change = memory_.store(s.key, s.account_id, list, life, context_.ctx.now_unix_us(), aged);
   if (change.none()) return list;
-  parts_.ctx.warn("an MCP server describes its tools otherwise than before",
-                  {{"server", s.name},
-                   {"account", s.account_id},
-                   {"changed", first_names(change.changed)},
-                   {"added", first_names(change.added)},
-                   {"removed", first_names(change.removed)}});
+  context_.ctx.warn("an MCP server describes its tools otherwise than before",
+                    {{"server", s.name},
+                     {"account", s.account_id},
+                     {"changed", first_names(change.changed)},
+                     {"added", first_names(change.added)},
+                     {"removed", first_names(change.removed)}});
   return list;
 }
 
@@ -182,12 +182,12 @@ ry::task<tool_list_ptr> mcp_service::discover(server_ptr s, freshness wanted) {
   const auto late =
       trouble_with(*s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
                    "the discovery took longer than " + std::to_string(settings_.discovery_ms / 1000) + " seconds");
-  const auto begun = parts_.ctx.mono_us();
+  const auto begun = context_.ctx.mono_us();
   ry::error why(RY_OK);
   tool_list_ptr list;
   bool waits = false;
   try {
-    list = co_await within(parts_.ctx, settings_.discovery_ms, late, ask(s, wanted, waits));
+    list = co_await within(context_.ctx, settings_.discovery_ms, late, ask(s, wanted, waits));
   } catch (const ry::error& e) {
     why = waits && e.is("mcp.timeout") ? no_turn(*s, settings_.discovery_ms) : e;
   }
@@ -197,20 +197,20 @@ ry::task<tool_list_ptr> mcp_service::discover(server_ptr s, freshness wanted) {
 }
 
 void mcp_service::note(mcp_metrics::kind what, const server& s, const ry::error& why, std::int64_t begun_us) const {
-  const std::string by = parts_.transports.find(s.driver) ? s.driver : "none";
-  parts_.count.ended(what, by, why, parts_.ctx.mono_us() - begun_us);
+  const std::string by = context_.transports.find(s.driver) ? s.driver : "none";
+  context_.count.ended(what, by, why, context_.ctx.mono_us() - begun_us);
 }
 
 ry::task<tool_list_ptr> mcp_service::ask(server_ptr s, freshness wanted, bool& waits) {
   s = co_await maker_.resolve(s);
   if (wanted == freshness::remembered) {
-    auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+    auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
     if (known.fresh) co_return known.tools;
   }
   waits = true;
   const auto place = co_await limiter_.take(s->account_id);
   waits = false;
-  const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
+  const auto aged = memory_.look_up(s->key, context_.ctx.now_unix_us()).aged;
   bool called_off = false;
   std::exception_ptr why;
   try {
@@ -221,7 +221,8 @@ ry::task<tool_list_ptr> mcp_service::ask(server_ptr s, freshness wanted, bool& w
   }
   // A cancellation by the time limit counts as a failure of the server; one by the caller does not.
   const auto chain = co_await ry::this_cancel();
-  if (!called_off || chain.why() == RY_REASON_DEADLINE) memory_.failed(s->key, s->account_id, parts_.ctx.now_unix_us());
+  if (!called_off || chain.why() == RY_REASON_DEADLINE)
+    memory_.failed(s->key, s->account_id, context_.ctx.now_unix_us());
   std::rethrow_exception(why);
 }
 
@@ -237,7 +238,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
   options.on_task = [&](const remote_task& t) { return note_task(request.of, t, task); };
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (int lists = 0;;) {
-    const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+    const auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
     const bool calls = request.what == operation::call_tool;
     const auto* t = known.tools && calls ? known.tools->find(request.tool) : nullptr;
     options.mirrored = t != nullptr ? t->mirrored : std::vector<mirrored_argument>();
@@ -256,7 +257,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
           move_to(result, co_await c->follow_task(request.tool, task, options));
         }
         done_with(std::move(c));
-        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());
+        if (calls && says_unknown_tool(result)) memory_.age(s->key, s->account_id, context_.ctx.now_unix_us());
         co_return result;
       } catch (const ry::error& e) {
         why = e;
@@ -279,11 +280,11 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
     const bool about_tool = calls && (code == invalid_params || code == method_not_found);
     if (about_tool || code == header_mismatch) {
-      memory_.age(s->key, s->account_id, parts_.ctx.now_unix_us());
+      memory_.age(s->key, s->account_id, context_.ctx.now_unix_us());
     }
     // In all of these cases the server has not processed the call.
     if (code == header_mismatch && lists++ == 0) {
-      const auto aged = memory_.look_up(s->key, parts_.ctx.now_unix_us()).aged;
+      const auto aged = memory_.look_up(s->key, context_.ctx.now_unix_us()).aged;
       keep(*s, co_await fetch(s), aged);
       continue;
     }
@@ -314,7 +315,7 @@ ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, s
     const auto e = ry::current_error();
     if (e.status() == RY_CANCELLED) throw;
     // The call continues, but a worker that claims the run cannot continue it.
-    parts_.ctx.log_error("the task of an MCP server could not be stored", e);
+    context_.ctx.log_error("the task of an MCP server could not be stored", e);
   }
 }
 
@@ -322,7 +323,7 @@ void mcp_service::give_up_task(server_ptr s, const call_id& of, std::string task
   (void)ry::guard([&] {
     // If the run only moves to another worker, that worker continues the task.
     if (of.stored() && why != RY_REASON_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
-    (void)parts_.ctx.spawn(cancel_task(std::move(s), std::move(task)), parts_.ctx.pick_exec());
+    (void)context_.ctx.spawn(cancel_task(std::move(s), std::move(task)), context_.ctx.pick_exec());
   });
 }
 
@@ -333,18 +334,18 @@ ry::task<void> mcp_service::cancel_task(server_ptr s, std::string task) {
     if (!s->session.empty()) turn.emplace(co_await turns_.take(key));
     // The session of the task is on the event loop that opened it.
     ry_exec* const home = s->reuse ? kept_.home_of(key) : nullptr;
-    const auto driver = parts_.transports.find(s->driver);
+    const auto driver = context_.transports.find(s->driver);
     // The end of a program or stream has already ended its tasks.
     if (home == nullptr && driver && (driver->table->capabilities & RY_MCP_EXCHANGES) == 0) co_return;
     ry_exec* const here = co_await ry::this_exec();
-    if (home != nullptr && home != here) co_await parts_.ctx.switch_to(home);
+    if (home != nullptr && home != here) co_await context_.ctx.switch_to(home);
     auto c = client_of(s, home != nullptr ? home : here);
-    co_await within(parts_.ctx, cancel_ms,
+    co_await within(context_.ctx, cancel_ms,
                     ry::error(RY_DEADLINE_EXCEEDED, "mcp.timeout", "tasks/cancel was not answered"),
                     c->cancel_task(std::move(task)));
     done_with(std::move(c));
   } catch (const ry::error& e) {
-    parts_.ctx.info("a task of an MCP server could not be cancelled", {{"server", s->name}, {"error", e.message()}});
+    context_.ctx.info("a task of an MCP server could not be cancelled", {{"server", s->name}, {"error", e.message()}});
   }
 }
 
@@ -352,7 +353,7 @@ void mcp_service::end_run(const std::string& run, bool finished) noexcept {
   (void)ry::guard([&] {
     auto left = tasks_.take(run);
     if (finished && (left.stored || !left.tasks.empty())) {
-      if (parts_.ctx.spawn(end_tasks(run, std::move(left)), parts_.ctx.pick_exec())) return;
+      if (context_.ctx.spawn(end_tasks(run, std::move(left)), context_.ctx.pick_exec())) return;
     }
     end_sessions(run);
   });
@@ -372,7 +373,7 @@ ry::task<void> mcp_service::end_tasks(std::string run, task_store::of_run left) 
     co_await tasks_.forget(run);
   } catch (...) {
     // The rows are deleted when they expire.
-    parts_.ctx.log_error("the tasks of a run could not be removed", ry::current_error());
+    context_.ctx.log_error("the tasks of a run could not be removed", ry::current_error());
   }
 }
 
@@ -397,7 +398,7 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
   ry_exec* const here = co_await ry::this_exec();
   // Until the first response, it is not known whether the server keeps a session.
   const auto keeps_none = [&] {
-    return s->scope == server::session_scope::automatic && !parts_.sessions.look_up(s->key).value_or(true);
+    return s->scope == server::session_scope::automatic && !context_.sessions.look_up(s->key).value_or(true);
   };
   std::optional<concurrency_limiter::one> turn;
   if (!keeps_none()) turn.emplace(co_await turns_.take(key));
@@ -412,11 +413,11 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
     request.on_progress_line =
         [this, here,
          to = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line))](std::string_view line) {
-          parts_.ctx.post(here, [to, text = std::string(line)] {
+          context_.ctx.post(here, [to, text = std::string(line)] {
             if (*to) (*to)(text);
           });
         };
-    co_await parts_.ctx.switch_to(home);
+    co_await context_.ctx.switch_to(home);
   }
   std::string result;
   ry::error why(RY_OK);
@@ -425,7 +426,7 @@ ry::task<std::string> mcp_service::call_in_session(server_ptr s, call_request re
   } catch (...) {
     why = ry::current_error();
   }
-  if (moves) co_await parts_.ctx.switch_to(here);
+  if (moves) co_await context_.ctx.switch_to(here);
   if (why.status() != RY_OK) throw why;
   if (!keeps_none() && note_use(*s)) {
     result = with_note(result, "[a new session with this server was started; the state of the previous one is lost]");
@@ -451,7 +452,7 @@ bool mcp_service::note_use(const server& s) {
 ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request) {
   const auto most_ms = settings_.most_call_ms;
   const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, most_ms);
-  const auto begun = parts_.ctx.mono_us();
+  const auto begun = context_.ctx.mono_us();
   auto clock = std::make_shared<idle_clock>();
   clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
   clock->most_us = static_cast<std::int64_t>(most_ms) * 1000;
@@ -460,12 +461,12 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
   call_hooks hooks;
   hooks.on_progress = [this, clock, report, last = progress_mark()](const json::object& params) mutable {
     if (!last.grows(params)) return;
-    clock->last_us = parts_.ctx.mono_us();
+    clock->last_us = context_.ctx.mono_us();
     if (*report) (*report)(progress_line(params));
   };
   // A status report shows that the server is still working on the task.
   hooks.on_status = [this, clock, report, last = std::string()](const remote_task& t) mutable {
-    clock->last_us = parts_.ctx.mono_us();
+    clock->last_us = context_.ctx.mono_us();
     auto line = task_line(t);
     if (line == last) return;
     if (*report) (*report)(line);
@@ -477,7 +478,7 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
   std::string text;
   bool waits = false;
   try {
-    text = co_await within(parts_.ctx, patience_ms, late, result_of(s, std::move(request), std::move(hooks), waits),
+    text = co_await within(context_.ctx, patience_ms, late, result_of(s, std::move(request), std::move(hooks), waits),
                            clock);
   } catch (const ry::error& e) {
     why = e;
@@ -509,15 +510,15 @@ ry::task<std::string> mcp_service::result_of(server_ptr s, call_request request,
   const auto place = co_await limiter_.take(s->account_id);
   waits = false;
   const auto result = co_await invoke(s, std::move(request), std::move(hooks));
-  const auto known = memory_.look_up(s->key, parts_.ctx.now_unix_us());
+  const auto known = memory_.look_up(s->key, context_.ctx.now_unix_us());
   const auto* described = known.tools && calls ? known.tools->find(tool) : nullptr;
   std::string mismatch;
   if (described != nullptr && !described->output_schema.is_null()) {
     mismatch = structured_mismatch(result, described->output_schema);
   }
   if (!mismatch.empty()) {
-    parts_.ctx.warn("a structured result does not match the output schema of its tool",
-                    {{"server", s->name}, {"tool", tool}, {"mismatch", mismatch}});
+    context_.ctx.warn("a structured result does not match the output schema of its tool",
+                      {{"server", s->name}, {"tool", tool}, {"mismatch", mismatch}});
   }
   co_return result_json(result, settings_.max_result_bytes, mismatch, settings_.max_files_bytes);
 }

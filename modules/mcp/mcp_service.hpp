@@ -23,17 +23,17 @@ enum class operation { call_tool, list_resources, read_resource };
 
 class mcp_service {
  public:
-  mcp_service(client_parts& parts, const settings& s)
-      : parts_(parts),
+  mcp_service(client_context& context, const settings& s)
+      : context_(context),
         settings_(s),
-        maker_(parts),
+        maker_(context),
         memory_(s.cache_bytes),
-        kept_(parts.ctx, s.kept),
-        limiter_(parts.ctx, s.max_at_once),
-        turns_(parts.ctx, 1),
-        tasks_(parts.ctx) {
-    parts_.tools_changed = [this](const server& from) {
-      memory_.age(from.key, from.account_id, parts_.ctx.now_unix_us());
+        kept_(context.ctx, s.kept),
+        limiter_(context.ctx, s.max_at_once),
+        turns_(context.ctx, 1),
+        tasks_(context.ctx) {
+    context_.tools_changed = [this](const server& from) {
+      memory_.age(from.key, from.account_id, context_.ctx.now_unix_us());
     };
   }
 
@@ -67,7 +67,7 @@ class mcp_service {
   // Records the outcome and duration of a call or a listing in the metrics.
   void note(mcp_metrics::kind what, const server& s, const ry::error& why, std::int64_t begun_us) const;
   struct attempts {
-    int eras = 0, credentials = 0, unsent = 0, rooms = 0;
+    int revisions = 0, credentials = 0, unsent = 0, slots = 0;
   };
   // Takes a client from the pool or creates one; done_with() returns it to the pool or closes it.
   std::unique_ptr<client> client_of(const server_ptr& s, ry_exec* exec);
@@ -100,7 +100,7 @@ class mcp_service {
   void end_sessions(const std::string& run) noexcept;
   tool_list_ptr keep(const server& s, tool_list got, std::uint64_t aged);
 
-  client_parts& parts_;
+  client_context& context_;
   const settings& settings_;
   const server_maker maker_;
   tool_memory memory_;

@@ -161,12 +161,12 @@ TEST(Text, IsCutAtWholeCharactersAndMadeValid) {
 }
 
 TEST(Text, OfJsonIsMendedWhereItHoldsNoCharacters) {
-  EXPECT_EQ(mended(R"("a\ud83d")"), R"("a\ufffd")");
-  EXPECT_EQ(mended(R"("\ud83d\u0041\uDE00\n")"), R"("\ufffd\u0041\ufffd\n")");
-  EXPECT_EQ(mended(R"("\ud83d\ud83d\ude00")"), R"("\ufffd\ud83d\ude00")");
-  EXPECT_EQ(mended("\"caf\xe9\""), "\"caf\xef\xbf\xbd\"");
+  EXPECT_EQ(repaired(R"("a\ud83d")"), R"("a\ufffd")");
+  EXPECT_EQ(repaired(R"("\ud83d\u0041\uDE00\n")"), R"("\ufffd\u0041\ufffd\n")");
+  EXPECT_EQ(repaired(R"("\ud83d\ud83d\ude00")"), R"("\ufffd\ud83d\ude00")");
+  EXPECT_EQ(repaired("\"caf\xe9\""), "\"caf\xef\xbf\xbd\"");
   for (const char* good : {R"("\ud83d\ude00")", R"("\\ud83d")", R"("\u00e9\"")", R"("\u12")", R"("\ud83)", "\\", ""}) {
-    EXPECT_EQ(mended(good), good);
+    EXPECT_EQ(repaired(good), good);
   }
 }
 

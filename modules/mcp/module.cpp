@@ -14,12 +14,12 @@ namespace {
 class module {
  public:
   module(ry::context& ctx, ry::registrar& reg) :ctx_(ctx),
-      settings_(read_settings(ctx.settings())), parts_{ctx, {}, {}}, broker_(parts_, settings_), definitions_(ctx),
+      settings_(read_settings(ctx.settings())), context_{ctx, {}, {}}, broker_(context_, settings_), definitions_(ctx),
       source_(ctx, broker_, settings_, agents_, definitions_),
       routes_(ctx, broker_, settings_, accounts_, agents_, definitions_),
       list_check_(ctx, broker_.servers(), settings_.enabled) {
-    parts_.max_message_bytes = settings_.max_message_bytes;
-    parts_.limits.tools = settings_.max_tools;
+    context_.max_message_bytes = settings_.max_message_bytes;
+    context_.limits.tools = settings_.max_tools;
     reg.migrations(ry_migrations::all);
     define_point(reg);
     reg.provide(RY_SVC_MCP_1, &service_table, this);
@@ -47,12 +47,12 @@ class module {
     p.id = ry::str(RY_MCP_TRANSPORT_1);
     p.added = [](void* self, ry_str name, const void* table, void* driver) noexcept {
       auto* m = static_cast<module*>(self);
-      transports::on_added(&m->parts_.transports, name, table, driver);
-      (void)ry::guard([&] { m->parts_.count.know(ry::text(name)); });
+      transports::on_added(&m->context_.transports, name, table, driver);
+      (void)ry::guard([&] { m->context_.count.know(ry::text(name)); });
     };
     p.removed = [](void* self, ry_str name, ry_done done) noexcept {
       auto* m = static_cast<module*>(self);
-      transports::on_removed(&m->parts_.transports, name, done);
+      transports::on_removed(&m->context_.transports, name, done);
       // A driver cannot be removed until all its connections have ended.
       m->broker_.close_kept();
     };
@@ -64,7 +64,7 @@ class module {
 
   ry::context& ctx_;
   const settings settings_;
-  client_parts parts_;
+  client_context context_;
   mcp_service broker_;
   ry::service<ry_accounts_v1> accounts_;
   ry::service<ry_agents_v1> agents_;

@@ -84,7 +84,7 @@ TEST(resources_test, long_lists_are_shown_in_parts) {
   EXPECT_LT(resources_text(wide, {}, false).size(), 33u * 1024);
 }
 
-TEST(resources_test, what_was_read_becomes_content) {
+TEST(resources_test, resources_become_content) {
   const auto got = contents_as_result(parse(R"({"contents":[{"uri":"a:b","text":"hello"}]})"));
   EXPECT_EQ(json::serialize(got), R"({"content":[{"type":"resource","resource":{"uri":"a:b","text":"hello"}}]})");
   EXPECT_THAT(json::serialize(contents_as_result(parse(R"({"contents":[]})"))), HasSubstr("the resource is empty"));

@@ -236,8 +236,8 @@ ry::task<ry::response> routes::discover(ry::request r) {
     if (as_configured) {
       s = broker_.servers().of_agent(*own, account, agent_id);
     } else {
-      s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, std::move(headers)),
-                                  account);
+      s = broker_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, std::move(headers)),
+                                   account);
     }
     broker_.servers().check(*s);
     s = server_maker::asked_by(std::move(s), "request_id", r.id());
@@ -298,7 +298,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
       if (own != nullptr && headers.empty()) {
         s = broker_.servers().of_agent(*own, account, agent_id);
       } else {
-        s = broker_.servers().loose(name_of_address(address), type, {}, config_for(type, address, headers), account);
+        s = broker_.servers().ad_hoc(name_of_address(address), type, {}, config_for(type, address, headers), account);
         broker_.servers().check(*s);
       }
       s = server_maker::asked_by(std::move(s), "request_id", r.id());
@@ -482,7 +482,7 @@ ry::task<ry::response> routes::approve_definition(ry::request r) {
 ry::task<server_ptr> routes::asked_about(ry::request r, std::string type, std::string name, json::object config) {
   std::string account;
   if (canonical_type(type) == "prebuilt") account = co_await account_of(r);
-  auto s = broker_.servers().loose(std::move(name), type, type, config, account);
+  auto s = broker_.servers().ad_hoc(std::move(name), type, type, config, account);
   broker_.servers().check(*s);
   co_return server_maker::asked_by(std::move(s), "request_id", r.id());
 }

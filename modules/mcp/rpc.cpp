@@ -114,8 +114,8 @@ json::value parse_sent(std::string_view text) {
 }
 
 // An invalid character in one description must not make a whole list unusable.
-json::value parse_mended(std::string_view text) {
-  const auto better = mended(text);
+json::value parse_repaired(std::string_view text) {
+  const auto better = repaired(text);
   if (better == text) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
   return parse_sent(better);
 }
@@ -129,7 +129,7 @@ std::vector<incoming> read_messages(std::string_view text) {
     move_to(v, parse_sent(text));
   } catch (const ry::error& e) {
     if (!e.is("mcp.malformed")) throw;
-    move_to(v, parse_mended(text));
+    move_to(v, parse_repaired(text));
   }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {

@@ -245,15 +245,15 @@ std::string name_of_address(std::string_view address) {
   return name.empty() ? "mcp" : name;
 }
 
-server_ptr server_maker::loose(std::string name, std::string_view type, std::string_view custom_type,
-                               const json::object& config, std::string_view account_id, std::uint32_t flags) const {
+server_ptr server_maker::ad_hoc(std::string name, std::string_view type, std::string_view custom_type,
+                                const json::object& config, std::string_view account_id, std::uint32_t flags) const {
   auto s = std::make_shared<server>();
   s->name = std::move(name);
   s->type = canonical_type(type);
   s->driver = s->type;
   // The operator, not the account, decides which server a profile leads to.
   const bool customizable = s->type != "prebuilt" && !custom_type.empty();
-  if (customizable && parts_.transports.find(custom_type)) s->driver = custom_type;
+  if (customizable && context_.transports.find(custom_type)) s->driver = custom_type;
   s->config_json = json::serialize(config);
   s->account_id = account_id;
   s->flags = flags;
@@ -272,14 +272,14 @@ server_ptr server_maker::loose(std::string name, std::string_view type, std::str
     s->call_ms = static_cast<std::uint64_t>(std::min(seconds->get_int64(), most_call_seconds)) * 1000;
   }
   s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
-  s->masked = mask_credentials(parts_.ctx, config);
+  s->masked = mask_credentials(context_.ctx, config);
   return s;
 }
 
 server_ptr server_maker::of_agent(const configured& c, std::string_view account_id, std::string_view agent_id) const {
   auto config = c.config;
   const auto place = "agents.mcp:" + std::string(agent_id);
-  const auto secrets = parts_.ctx.secrets();
+  const auto secrets = context_.ctx.secrets();
   for (const char* part : {"headers", "env"}) {
     auto* values = config.if_contains(part);
     if (values == nullptr || !values->is_object()) continue;
@@ -289,8 +289,8 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
       const auto sealed = ry::base64_decode(text_of(*o, "sealed"), ry::base64_alphabet::url, ry::base64_padding::none);
       const auto opened = sealed ? secrets.open(place, *sealed) : ry::error(RY_DATA_LOSS);
       if (!opened) {
-        parts_.ctx.warn("the stored secrets of an MCP server cannot be read",
-                        {{"server", c.name}, {"agent", agent_id}});
+        context_.ctx.warn("the stored secrets of an MCP server cannot be read",
+                          {{"server", c.name}, {"agent", agent_id}});
         throw ry::error(RY_DATA_LOSS, "mcp.internal",
                         "MCP server \"" + c.name + "\": its stored secrets cannot be read");
       }
@@ -330,7 +330,7 @@ void server_maker::check(const server& s) const {
   if (const auto problem = setting_problem(s.type, s.config_json); !problem.empty()) {
     throw ry::bad_request("mcp.refused", problem);
   }
-  const auto driver = parts_.transports.find(s.driver);
+  const auto driver = context_.transports.find(s.driver);
   if (!driver) {
     throw ry::bad_request("mcp.refused", "MCP servers of type " + s.type + " are not available on this server");
   }
@@ -344,7 +344,7 @@ void server_maker::check(const server& s) const {
 }
 
 ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
-  const auto driver = parts_.transports.find(s->driver);
+  const auto driver = context_.transports.find(s->driver);
   if (!driver) {
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.connect_failed",
                        "there is no transport named \"" + s->driver + "\" here");
@@ -364,7 +364,7 @@ ry::task<server_ptr> server_maker::resolve(server_ptr s) const {
     }
     if (st == RY_UNAUTHENTICATED) throw trouble_with(*s, st, "mcp.unauthorized", n->why.message());
     // Database errors are not shown to the caller.
-    parts_.ctx.log_error("an integration profile could not be read", n->why);
+    context_.ctx.log_error("an integration profile could not be read", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its profile could not be read");
   }
   co_return standing_for(std::move(s), std::move(n->type), std::move(n->config_json));
@@ -389,7 +389,7 @@ server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::s
       headers.get_object()["Authorization"] = authorization;
     }
   }
-  if (const auto* o = config.if_object()) made->masked = mask_credentials(parts_.ctx, *o);
+  if (const auto* o = config.if_object()) made->masked = mask_credentials(context_.ctx, *o);
   made->config_json = json::serialize(config);
   made->identity = key_of(made->driver, made->config_json, made->account_id, made->flags);
   made->asked = std::move(asked);
@@ -397,7 +397,7 @@ server_ptr server_maker::standing_for(server_ptr asked, std::string type, std::s
 }
 
 ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) const {
-  const auto driver = s->asked ? parts_.transports.find(s->asked->driver) : nullptr;
+  const auto driver = s->asked ? context_.transports.find(s->asked->driver) : nullptr;
   const bool able = driver && (driver->table->capabilities & RY_MCP_AUTHORIZES) != 0 &&
                     RY_HAS(driver->table, ry_mcp_transport_v1, authorize);
   if (!able) throw refused;
@@ -420,9 +420,9 @@ ry::task<server_ptr> server_maker::authorize(server_ptr s, ry::error refused) co
   const auto st = n->why.status();
   if (st == RY_OK) co_return standing_for(s->asked, std::move(n->type), std::move(n->config_json));
   if (st == RY_CANCELLED) throw n->why;
-  log_cause(parts_.ctx, *s, n->why);
+  log_cause(context_.ctx, *s, n->why);
   if (!n->why.reason().starts_with("mcp.")) {
-    parts_.ctx.log_error("the credentials of an MCP server could not be renewed", n->why);
+    context_.ctx.log_error("the credentials of an MCP server could not be renewed", n->why);
     throw trouble_with(*s, RY_UNAVAILABLE, "mcp.internal", "its credentials could not be renewed");
   }
   const char* reason = "mcp.connect_failed";

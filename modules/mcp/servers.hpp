@@ -44,13 +44,13 @@ std::string name_of_address(std::string_view address);
 
 class server_maker {
  public:
-  explicit server_maker(client_parts& parts) : parts_(parts) {}
+  explicit server_maker(client_context& context) : context_(context) {}
 
   // A server of an agent, with decrypted secrets. Throws ry::error; mcp.internal if they cannot be decrypted.
   server_ptr of_agent(const configured& c, std::string_view account_id, std::string_view agent_id) const;
   // A server that is not configured in an agent.
-  server_ptr loose(std::string name, std::string_view type, std::string_view custom_type, const json::object& config,
-                   std::string_view account_id, std::uint32_t flags = 0) const;
+  server_ptr ad_hoc(std::string name, std::string_view type, std::string_view custom_type, const json::object& config,
+                    std::string_view account_id, std::uint32_t flags = 0) const;
   // The same server for a call of this run and thread, with their shared session if the configuration says so.
   // taken_over: another worker ran the run before.
   static server_ptr in_session(server_ptr s, std::string_view run_id, std::string_view thread_id, bool taken_over);
@@ -69,7 +69,7 @@ class server_maker {
 
  private:
   server_ptr standing_for(server_ptr asked, std::string type, std::string config_json) const;
-  client_parts& parts_;
+  client_context& context_;
 };
 
 }  // namespace mcp

@@ -26,7 +26,7 @@ ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int
     if (r.answered && !unwell) failures = 0;
     const bool settled = r.answered ? !unwell : !(gone || busy);
     if (settled || (channel && link_->closed()) || ++failures > most_failures) co_return r;
-    (co_await parts_.ctx.sleep(retry_pause_ms(failures, r.retry_after_s))).value();
+    (co_await context_.ctx.sleep(retry_pause_ms(failures, r.retry_after_s))).value();
     if (!link_->closed()) continue;
     ready_ = false;
     if (begun_anew_) begun_anew_();
@@ -50,7 +50,7 @@ ry::task<json::value> client::result_of_task(std::string shown, remote_task t, c
     // A legacy server asks for input while the client requests the result; the client answers that it has none.
     if (t.status == remote_task::state::input_required && family_ == protocol_revision::legacy) break;
     if (t.status == remote_task::state::input_required) co_await answer_task(t, answered);
-    if (polls != 0 || t.poll_ms != 0) (co_await parts_.ctx.sleep(poll_pause_ms(t, polls))).value();
+    if (polls != 0 || t.poll_ms != 0) (co_await context_.ctx.sleep(poll_pause_ms(t, polls))).value();
     reply r = co_await ask_of_task("tasks/get", t.id, failures);
     if (r.answered && r.failed && code_of(r.body) != internal_error) {
       throw trouble_with(*to_, RY_NOT_FOUND, "mcp.task_lost",

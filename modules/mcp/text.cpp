@@ -104,7 +104,7 @@ std::string without_hidden(std::string_view s) {
   return out;
 }
 
-std::string mended(std::string_view json_text) {
+std::string repaired(std::string_view json_text) {
   auto out = clean(json_text, std::string::npos);
   const auto high = [](long u) { return u >= 0xd800 && u < 0xdc00; };
   const auto low = [](long u) { return u >= 0xdc00 && u < 0xe000; };

@@ -21,6 +21,6 @@ std::string without_hidden(std::string_view s);
 
 // Repairs a JSON text whose strings contain invalid characters: invalid UTF-8, and escaped lone surrogates, which
 // JavaScript produces when it cuts a string. Both become U+FFFD.
-std::string mended(std::string_view json_text);
+std::string repaired(std::string_view json_text);
 
 }  // namespace mcp

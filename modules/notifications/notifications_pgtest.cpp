@@ -52,7 +52,7 @@ TEST_F(notifications_sql, settings_win_over_preferences_and_mandatory_over_prefe
   EXPECT_EQ(sql("select count(*) from core.job"), "0");
 }
 
-TEST_F(notifications_sql, who_looks_at_the_thread_is_told_nothing) {
+TEST_F(notifications_sql, a_user_viewing_the_thread_gets_no_notification) {
   const auto thread = "'" + sql("select gen_random_uuid()") + "'::uuid";
   EXPECT_EQ(notify("stream", thread, "true"), "suppressed User is actively viewing thread");
   EXPECT_EQ(notify("later", thread), "queued");
@@ -93,7 +93,7 @@ TEST_F(notifications_sql, quiet_hours_follow_the_clock_of_the_account) {
   EXPECT_EQ(until("2026-07-01 10:00Z"), "no");
 }
 
-TEST_F(notifications_sql, quiet_hours_delay_mail_and_push_not_the_inbox_and_not_what_is_urgent) {
+TEST_F(notifications_sql, quiet_hours_delay_mail_and_push_but_not_the_inbox_or_urgent_notifications) {
   sql("update notifications.setting set urgent = '{payment-failed}'");
   sql("select notifications.put_preferences(" + ann_ +
       ", 'UTC', true, (now() at time zone 'utc' - interval '1 minute')::time,"
@@ -146,7 +146,7 @@ TEST_F(notifications_sql, a_digest_gathers_until_it_goes_out) {
             "1");
 }
 
-TEST_F(notifications_sql, a_digest_leaves_out_only_what_is_looked_at) {
+TEST_F(notifications_sql, a_digest_omits_only_the_thread_being_viewed) {
   sql("select notifications.put_preferences(" + ann_ +
       ", null, false, null, null, '{\"task-completed\": {\"digest_minutes\": 30}}')");
   const auto view = [&](const std::string& thread) {
@@ -186,7 +186,7 @@ TEST_F(notifications_sql, a_digest_leaves_out_only_what_is_looked_at) {
   EXPECT_EQ(begin("c1"), "send") << "it may be there already";
 }
 
-TEST_F(notifications_sql, what_was_accepted_is_not_tried_again) {
+TEST_F(notifications_sql, an_accepted_delivery_is_not_repeated) {
   sql("select notifications.put_token(" + ann_ + ", 'expo', t, t, 'mobile') from unnest('{a,b,c}'::text[]) t");
   EXPECT_EQ(notify("k"), "queued");
   take("k");
@@ -222,7 +222,7 @@ TEST_F(notifications_sql, a_worker_that_lost_its_job_writes_nothing) {
   EXPECT_EQ(sql("select attempts || ' ' || maybe_duplicate from notifications.notification"), "2 true");
 }
 
-TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
+TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_retried) {
   sql("update notifications.setting set max_attempts = 2");
   EXPECT_EQ(notify("k"), "queued");
   take("k");
@@ -245,7 +245,7 @@ TEST_F(notifications_sql, dead_letters_are_kept_and_can_be_tried_again) {
   EXPECT_EQ(end("k", "[" + result(1, "accepted") + "]"), "sent");
 }
 
-TEST_F(notifications_sql, ends_by_what_its_channels_add_up_to) {
+TEST_F(notifications_sql, its_final_state_follows_from_its_channels) {
   const auto ended = [&](const std::string& key, const std::string& results) {
     EXPECT_EQ(notify(key, "null", "false", "task-completed", 3), "queued");
     take(key);
@@ -284,7 +284,7 @@ TEST_F(notifications_sql, ends_by_what_its_channels_add_up_to) {
   EXPECT_EQ(state("e"), "suppressed The orchestrator does not carry this channel");
 }
 
-TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
+TEST_F(notifications_sql, an_expired_notification_is_dead_lettered_and_a_waiting_one_can_be_cancelled) {
   EXPECT_EQ(notify("late"), "queued");
   sql("update notifications.notification set expires_at = now() - interval '1 second'");
   take("late");
@@ -311,7 +311,7 @@ TEST_F(notifications_sql, too_late_is_given_up_and_waiting_can_be_called_off) {
   EXPECT_EQ(sql("select coalesce(notifications.withdrawable(" + id_of("going") + "), 'no')"), "no");
 }
 
-TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
+TEST_F(notifications_sql, a_device_belongs_to_its_last_user) {
   const auto bob = account("bob@example.test");
   const auto devices = [&](const std::string& who) {
     return sql(
@@ -342,7 +342,7 @@ TEST_F(notifications_sql, a_device_belongs_to_who_used_it_last) {
   EXPECT_EQ(sql("select token from notifications.device_token where name = 'https://push/1'"), "{ 1 }");
 }
 
-TEST_F(notifications_sql, an_account_that_is_no_more_leaves_nothing) {
+TEST_F(notifications_sql, a_deleted_account_leaves_nothing) {
   const auto bob = account("bob@example.test");
   sql("select notifications.put_token(" + ann_ + ", 'expo', 'a', 'a', 'mobile'), notifications.put_presence(" + ann_ +
       ", 's', gen_random_uuid()),"
@@ -384,7 +384,7 @@ TEST_F(notifications_sql, an_account_keeps_100_tabs) {
   EXPECT_EQ(sql("select count(*) from notifications.presence"), "99");
 }
 
-TEST_F(notifications_sql, the_orchestrator_is_told_the_latest_by_one_job) {
+TEST_F(notifications_sql, one_job_sends_the_latest_subscriber_to_the_orchestrator) {
   sql("select notifications.tell(" + ann_ + "), notifications.tell(" + ann_ + ")");
   EXPECT_EQ(sql("select count(*) from core.job"), "1");
   sql("update core.job set state = 1, fence = 1");
@@ -399,7 +399,7 @@ TEST_F(notifications_sql, the_orchestrator_is_told_the_latest_by_one_job) {
   EXPECT_EQ(sql("select count(*) from core.job"), "1");
 }
 
-TEST_F(notifications_sql, numbers_of_the_inbox_have_no_holes_whoever_writes) {
+TEST_F(notifications_sql, inbox_versions_have_no_gaps_with_concurrent_writers) {
   std::vector<std::thread> all;
   for (int i = 0; i < 8; ++i) {
     all.emplace_back([this, i] {
@@ -496,7 +496,7 @@ TEST_F(notifications_sql, a_plain_device_is_sealed_in_place_and_its_log_follows)
   EXPECT_EQ(state_of("update notifications.device_token set name = 'plain'"), "23514");
 }
 
-TEST_F(notifications_sql, putting_a_device_tells_how_many_it_evicted) {
+TEST_F(notifications_sql, registering_a_device_reports_the_evicted_ones) {
   sql("update notifications.setting set tokens_per_provider = 1");
   const auto put = [&](char c) {
     return sql("select notifications.put_token(" + ann_ + ", 'expo', '" + mark(c) + "', '" + mark(c) +
@@ -555,7 +555,7 @@ TEST_F(notifications_sql, throttled_mails_of_a_workflow_go_out_as_one) {
   EXPECT_EQ(sql("select string_agg(state, ',') from notifications.notification"), "sent,sent,sent");
 }
 
-TEST_F(notifications_sql, preferences_release_what_waits) {
+TEST_F(notifications_sql, changed_preferences_release_waiting_notifications) {
   const auto put = [&](const std::string& quiet, const std::string& workflows) {
     return sql("select notifications.put_preferences(" + ann_ + ", null, " + quiet + ", '" + workflows + "')");
   };

@@ -102,7 +102,7 @@ TEST(notifications_template, of_an_admin_is_filled_once_and_missing_values_are_e
       R"({"title":"Hi {{email}} Lee, {{email}}","list":["ann@x.test",{"deep":"[]"}],"n":7,"other":"{{who}} {{"})");
 }
 
-TEST(notifications_template, what_could_not_be_kept_is_known_before) {
+TEST(notifications_template, a_full_outbox_is_reported_before_the_send) {
   for (const char* good : {R"({"a":"b","c":[1,2.5,{"d":null}]})", "{}", R"({"a":"\u0001"})"}) {
     EXPECT_TRUE(can_be_kept(json::parse(good))) << good;
   }
@@ -186,7 +186,7 @@ TEST(notifications_texts, of_the_seven_workflows_are_built_in) {
   EXPECT_EQ(all.write("my-own", {{"title", "Hello"}, {"message", "M"}}, who("x"), "").title, "Hello");
 }
 
-TEST(notifications_texts, escape_what_users_typed_and_links_lead_to_the_web_only) {
+TEST(notifications_texts, user_input_is_escaped_and_links_are_http_only) {
   const auto all = templates::load("");
   const json::object evil{
       {"title", "A\r\nBcc: x\x01"}, {"message", "<script>&\"'"}, {"action_url", "javascript:alert(1)"}};
@@ -242,7 +242,7 @@ TEST(notifications_texts, no_field_makes_a_link_that_is_no_web_address) {
   for (const auto& [pattern, html] : rows) EXPECT_EQ(fill_html(pattern, values), html);
 }
 
-TEST(notifications_texts, a_digest_tells_all_of_them) {
+TEST(notifications_texts, a_digest_lists_all_its_notifications) {
   const auto all = templates::load("");
   const std::vector<json::object> two{{{"task_name", "A<"}, {"task_url", "https://x.test/1"}},
                                       {{"task_name", "B"}, {"task_url", "https://x.test/2"}}};

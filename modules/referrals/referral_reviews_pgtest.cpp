@@ -38,7 +38,7 @@ TEST_F(referrals_sql, many_friends_of_one_private_domain_are_a_signal) {
             "0");
 }
 
-TEST_F(referrals_sql, whoever_is_first_of_an_award_and_a_refresh_or_a_revocation_is_seen_by_the_other) {
+TEST_F(referrals_sql, an_award_and_a_refresh_or_revocation_see_each_other_in_any_order) {
   const auto award = [](const std::string& who) { return "select referrals.award(array[" + who + "]::uuid[])"; };
   // `first` in an open transaction, `second` waits for its end.
   const auto in_turn = [this](const std::string& first, const std::string& second) {
@@ -79,7 +79,7 @@ TEST_F(referrals_sql, whoever_is_first_of_an_award_and_a_refresh_or_a_revocation
   no_violation();
 }
 
-TEST_F(referrals_sql, a_revocation_takes_back_what_both_got_and_frees_no_room) {
+TEST_F(referrals_sql, a_revocation_takes_back_both_rewards_and_keeps_the_cap_used) {
   sql("update referrals.setting set cap = 100");
   const auto bob = friend_of(code_);
   EXPECT_EQ(review(bob, "revoke"), "");
@@ -97,7 +97,7 @@ TEST_F(referrals_sql, a_revocation_takes_back_what_both_got_and_frees_no_room) {
   no_violation();
 }
 
-TEST_F(referrals_sql, what_is_flagged_waits_for_its_review) {
+TEST_F(referrals_sql, a_flagged_referral_waits_for_its_review) {
   sql("update referrals.setting set flag_score = 2, velocity = 2");
   friend_of(code_);
   friend_of(code_);
@@ -233,7 +233,7 @@ TEST_F(referrals_sql, a_mailbox_is_paid_for_once) {
   EXPECT_EQ(balance(ann_), "100");
 }
 
-TEST_F(referrals_sql, who_cannot_confirm_an_address_qualifies_at_the_sign_up) {
+TEST_F(referrals_sql, an_account_without_address_verification_qualifies_at_sign_up) {
   for (const char* rule : {"email_verified", "first_run"}) {
     sql("update referrals.setting set qualify = '" + std::string(rule) + "'");
     const auto here = account("here." + std::string(rule) + "@example.test", verified::no);

@@ -30,7 +30,7 @@ TEST_F(referrals_sql, both_sides_get_their_credits_once) {
   no_violation();
 }
 
-TEST_F(referrals_sql, codes_have_no_case_and_are_nobody_elses) {
+TEST_F(referrals_sql, codes_are_case_insensitive_and_unique) {
   std::string lower = code_;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
   const auto bob = account("bob@example.test");
@@ -57,7 +57,7 @@ TEST_F(referrals_sql, pending_until_the_referee_qualifies) {
   no_violation();
 }
 
-TEST_F(referrals_sql, those_who_qualify_together_are_paid_together) {
+TEST_F(referrals_sql, referrals_that_qualify_together_are_paid_together) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;
   for (int i = 0; i < 4; ++i) all.push_back(friend_of(code_, verified::no));
@@ -164,7 +164,7 @@ TEST_F(referrals_sql, a_lost_event_is_made_up_for) {
   EXPECT_EQ(sql("select referrals.due(10)"), "");
 }
 
-TEST_F(referrals_sql, what_is_not_due_is_left_alone_for_longer_and_longer) {
+TEST_F(referrals_sql, open_referrals_are_checked_at_growing_intervals) {
   friend_of(code_, verified::no);
   sql("update referrals.referral set referred_at = now() - interval '3 hours', look_at = now()");
   sql("select referrals.postpone(referrals.due(10))");
@@ -196,7 +196,7 @@ TEST_F(referrals_sql, other_rules_of_qualification) {
   EXPECT_EQ(attach(early, code_), "successful");
 }
 
-TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_rest_and_then_nobody_anything) {
+TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_remainder_and_then_neither_gets_credits) {
   sql("update referrals.setting set cap = 250");
   std::vector<std::string> all;
   for (int i = 0; i < 5; ++i) all.push_back(friend_of(code_));
@@ -212,7 +212,7 @@ TEST_F(referrals_sql, near_the_cap_the_referrer_gets_the_rest_and_then_nobody_an
   no_violation();
 }
 
-TEST_F(referrals_sql, a_raised_cap_pays_what_waited_for_room_and_a_lowered_one_takes_nothing) {
+TEST_F(referrals_sql, a_raised_cap_pays_capped_referrals_and_a_lowered_one_takes_nothing) {
   sql("select referrals.set_cap(100)");
   friend_of(code_);
   const auto second = friend_of(code_);
@@ -238,7 +238,7 @@ TEST_F(referrals_sql, a_batch_shares_the_room_by_age) {
   no_violation();
 }
 
-TEST_F(referrals_sql, refresh_voids_what_is_pending_and_the_old_code_for_ever) {
+TEST_F(referrals_sql, refresh_voids_pending_referrals_and_the_old_code_permanently) {
   const auto paid = friend_of(code_);
   const auto waiting = friend_of(code_, verified::no);
   EXPECT_EQ(sql("select old_code from referrals.refresh(" + ann_ + ", " + candidates() + ")"), code_);
@@ -308,7 +308,7 @@ TEST_F(referrals_sql, a_refresh_and_an_award_at_once_agree) {
   no_violation();
 }
 
-TEST_F(referrals_sql, what_does_not_add_up_is_found) {
+TEST_F(referrals_sql, differences_from_the_ledger_are_found) {
   const auto bob = friend_of(code_);
   EXPECT_EQ(review(bob, "revoke"), "");
   friend_of(code_);
@@ -324,7 +324,7 @@ TEST_F(referrals_sql, what_does_not_add_up_is_found) {
   EXPECT_EQ(sql("select earned from referrals.unbalanced()"), "0");
 }
 
-TEST_F(referrals_sql, what_a_friend_sees_and_what_the_next_one_brings) {
+TEST_F(referrals_sql, the_referee_view_and_the_next_reward) {
   const auto seen = [&](const std::string& who, const std::string& name) {
     return sql("select referrals.received(" + who + ")::json->>'" + name + "'");
   };

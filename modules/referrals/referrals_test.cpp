@@ -12,7 +12,7 @@ using namespace referrals;
 
 namespace {
 
-TEST(referral_code, is_made_of_what_nobody_confuses) {
+TEST(referral_code, has_no_ambiguous_characters) {
   std::set<std::string> all;
   std::set<char> used;
   for (int i = 0; i < 2000; ++i) {

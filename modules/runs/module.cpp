@@ -118,9 +118,9 @@ class module {
                                               "Until when the event log has partitions, as a Unix time");
     context_.providers.check();
     warn_of_free_models();
-    context_.keeper.start();
+    context_.workspaces.start();
     copies_.start();
-    context_.places.start(context_.node_id);
+    context_.run_placement.start(context_.node_id);
     context_.extractor = find_extractor(context_.config);
   }
 
@@ -157,7 +157,7 @@ class module {
   }
   ry::task<ry::job_outcome> prune(ry::job) {
     (co_await context_.repo.prune_keys()).value();
-    (co_await context_.keeper.rows().prune()).value();
+    (co_await context_.workspaces.rows().prune()).value();
     co_return ry::job_outcome::done();
   }
 

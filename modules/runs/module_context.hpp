@@ -34,13 +34,13 @@ struct module_context {
         providers(config),
         sinks(ctx),
         repo(ctx),
-        starts(ctx, repo, gate),
-        checkpoints(ctx, repo, gate),
-        keeper(ctx, config),
-        quota(ctx, config, accounts, keeper),
+        starts(ctx, repo, locks),
+        checkpoints(ctx, repo, locks),
+        workspaces(ctx, config),
+        quota(ctx, config, accounts, workspaces),
         live(metrics.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
-        places(ctx, repo, config, live, metrics),
+        run_placement(ctx, repo, config, live, metrics),
         commands(ctx, config.sandboxes, config.account_sandboxes),
         images(static_cast<std::size_t>(config.image_cache_bytes)) {}
 
@@ -56,14 +56,14 @@ struct module_context {
   std::string node_id;
   std::string extractor;  // path of runyard-extract; empty: not found
   repository repo;
-  account_locks gate;
+  account_locks locks;
   start_queue starts;
   checkpoint_batcher checkpoints;
-  workspace_store keeper;
+  workspace_store workspaces;
   workspace_quota quota;
   registry live;
   event_log_writers writers;
-  placement places;
+  placement run_placement;
   command_semaphore commands;
   image_cache images;
 

@@ -52,7 +52,7 @@ TEST(settings_test, names_resolve_to_providers) {
   EXPECT_EQ(config.at("extra").as_int64(), 1) << "options stand beside the common keys";
 }
 
-TEST(settings_test, mistakes_are_told_with_their_keys_all_at_once) {
+TEST(settings_test, all_faults_are_reported_with_their_keys) {
   EXPECT_EQ(faults_of(R"({"models":{"runyard/basic":"openai/x"}})"),
             "models.\"runyard/basic\" is \"openai/x\": it must be \"<provider>/<model>\" with a provider of "
             "runs.providers");
@@ -165,7 +165,7 @@ TEST(settings_test, well_known_models_take_images_unless_the_configuration_says_
   EXPECT_FALSE(s.sees("offline/other"));
 }
 
-TEST(settings_test, windows_and_stand_ins_stand_under_the_alias_or_what_it_means) {
+TEST(settings_test, context_windows_and_fallbacks_apply_to_the_alias_or_its_model) {
   const settings s = settings_of(
       R"({"context_tokens":{"offline/basic":8000},"fallbacks":{"offline/basic":["offline/b","runyard/basic","offline/b"]}})");
   EXPECT_EQ(s.window_of("runyard/basic"), 8000);

@@ -32,7 +32,7 @@ TEST(json_string_test, every_pair_of_bytes_gives_valid_json) {
   }
 }
 
-TEST(json_string_test, each_byte_is_told_at_each_place) {
+TEST(json_string_test, an_invalid_byte_is_found_at_every_position) {
   for (int b = 0; b < 256; ++b) {
     const std::string byte(1, static_cast<char>(b));
     const std::string alone = json_string(byte), escaped = alone.substr(1, alone.size() - 2);
@@ -142,7 +142,7 @@ TEST(event_text_test, is_read_back_one_by_one) {
   EXPECT_FALSE(is_terminal(R"({"type": "message", "content": "\"status\": \"failed\""})"));
 }
 
-TEST(is_blank_test, by_what_can_be_seen) {
+TEST(is_blank_test, duplicates_are_found_by_visible_characters) {
   for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83",
                             "\xE2\x80\x8B", "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0", "\xE3\x80\x80",
                             "\xEF\xBB\xBF", "\xC2\xAD", "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})

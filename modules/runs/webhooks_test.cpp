@@ -6,7 +6,7 @@ using namespace runs;
 
 namespace {
 
-TEST(webhook_settings, say_what_is_wrong) {
+TEST(webhook_settings, explain_their_faults) {
   const auto fault = [](const char* text) { return faults_of(std::string(R"({"webhooks": {"a": )") + text + "}}"); };
   const std::string secret = R"("secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")";
   EXPECT_EQ(fault(("{\"url\": \"https://x.test/a\", " + secret + "}").c_str()), "");
@@ -21,7 +21,7 @@ TEST(webhook_settings, say_what_is_wrong) {
             std::string::npos);
 }
 
-TEST(webhook_settings, choose_who_hears_of_what) {
+TEST(webhook_settings, choose_the_endpoints_of_each_event) {
   const settings s = settings_of(
       R"({"webhooks": {"all": {"url": "http://x/", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
           "bad": {"url": "http://x/", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "statuses": ["failed"]}}})");

@@ -11,7 +11,7 @@
 
 namespace {
 
-// A host that is nothing but the lengths of its tables. Behind a table's end lies what nobody may call.
+// A host that consists of tables of given lengths. Members beyond a table's length must not be called.
 struct old_host {
   std::map<std::string, std::vector<unsigned char>, std::less<>> tables;
 

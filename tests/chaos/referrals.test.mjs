@@ -8,7 +8,7 @@ import { Storm, breakLocks, cap } from './lib/referrals.mjs';
 
 const seed = Number(process.env.RY_SEED ?? 1);
 
-test('nobody earns too much, twice or for nothing', async (t) => {
+test('no account earns too much, twice or without a referral', async (t) => {
   const storm = new Storm({ seed });
   try {
     await storm.open();

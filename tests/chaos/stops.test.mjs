@@ -114,5 +114,5 @@ test('all of it adds up', async () => {
   nothingWrong(await checkSlots([client()], 3, answer('slots')));
   const { length } = llm.seen;
   await sleep(500);
-  assert.equal(llm.seen.length, length, 'nobody asks the model any more');
+  assert.equal(llm.seen.length, length, 'no further model request');
 });

@@ -74,7 +74,7 @@ for (const revision of revisions) {
   describe(revision, { concurrency: 3 }, () => {
     const { scored, unscored } = scenariosOf(revision);
     for (const scenario of [...scored, ...unscored]) plays(scenario, revision);
-    test('what is listed as not applicable is part of the suite and has a reason', () => {
+    test('each scenario listed as not applicable is in the suite and has a reason', () => {
       for (const e of excused.filter((each) => each.revisions.includes(revision))) {
         assert.ok([...scored, ...unscored].includes(e.scenario), e.scenario);
         assert.ok(e.reason.length > 20, e.scenario);

@@ -17,7 +17,7 @@ function follow(title, data, backup) {
   assert.match(r.stdout, new RegExp(`${title}: complete`));
 }
 
-test('what one server knew, another one knows after backup and restore', async () => {
+test('a restored server has the data of the backed-up one', async () => {
   // Started by root, PostgreSQL runs as another user, who must reach its cluster.
   const dir = mkdtempSync('/tmp/ry-backup-');
   chmodSync(dir, 0o755);

@@ -41,7 +41,7 @@ test('the payload of run.completed is that of the executor', () => {
     assert.ok(members.includes(member[1]), `${member[1]} is not in the payload`);
 });
 
-test('sdk/README.md says what ry_sys.rs declares, and that SIGPIPE is ignored', () => {
+test('sdk/README.md describes ry_sys.rs and the ignored SIGPIPE', () => {
   const text = read('sdk/README.md');
   const declared = [...read('sdk/rust/ry_sys.rs').split('\n#!')[0].matchAll(/ry\/[a-z_/]+\.h/g)].map((m) => m[0]);
   assert.ok(declared.length >= 5);

@@ -27,8 +27,8 @@ after(async () => {
 });
 
 test('docs/metrics.md tells every figure with its kind, and no other', () => {
-  const told = new Map([...page('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].map((m) => [m[1], m[2]]));
-  assert.deepEqual([...told].sort(), [...kinds].sort());
+  const reported = new Map([...page('metrics.md').matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].map((m) => [m[1], m[2]]));
+  assert.deepEqual([...reported].sort(), [...kinds].sort());
 });
 
 // Names in an expression of PromQL: words that are no function, keyword, label or text.

@@ -75,7 +75,7 @@ test('events of a stream come when they happen', async () => {
   assert.ok(at.length >= 5 && at.at(-1) - at[0] > 600, JSON.stringify(at.map((t) => Math.round(t - at[0]))));
 });
 
-test('an upload larger than what nginx lets through by itself arrives, and clients keep their address', async () => {
+test('an upload above the default limit of nginx arrives, and clients keep their address', async () => {
   const u = outside(await one.user());
   const data = 'x'.repeat(3 << 20);
   const r = await u.start({ prompt: 'take it', files: [{ name: 'big.txt', data }] });
@@ -89,7 +89,7 @@ test('an upload larger than what nginx lets through by itself arrives, and clien
   assert.ok(!(one.log + two.log).includes('198.51.100.9'));
 });
 
-test('a node that stops or vanishes costs nobody a request', async () => {
+test('no request fails when a node stops or is killed', async () => {
   const answers = {};
   let stop = false;
   const load = Array.from({ length: 6 }, async () => {

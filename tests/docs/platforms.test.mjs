@@ -66,7 +66,7 @@ test('a derivative uses the packages of its base release', () => {
   assert.equal(name(["VERSION_CODENAME='trixie'\r", 'DEBIAN_CODENAME=']), 'Debian 13');
 });
 
-test('os-release is read and not run, and the environment does not stand in for it', () => {
+test('os-release is parsed, not executed, and the environment does not replace it', () => {
   const marker = path.join(dir, 'ran');
   const got = on([`$(touch ${marker})`, 'FOO="$UNSET"', 'PRETTY_NAME="$(id)"', 'VERSION_CODENAME=bullseye'], 'detect_platform', { DEBIAN_CODENAME: 'bookworm', UBUNTU_CODENAME: 'noble' });
   assert.equal(got.code, 1);

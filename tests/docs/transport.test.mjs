@@ -94,7 +94,7 @@ for (const [lang, name] of [['c', 'carrier_pigeon'], ['cpp', 'pigeon_cpp'], ['ru
   });
 }
 
-test('a socket that may not be connected to is told from one that is not there', async () => {
+test('a forbidden socket is distinguished from a missing one', async () => {
   if (process.getuid() !== 0) return;
   const closed = path.join(dir, 'closed.sock');
   const listener = await bridgeUnix(closed, everything);
@@ -113,7 +113,7 @@ test('a socket that may not be connected to is told from one that is not there',
   }
 });
 
-test('what the text says of the project is so', () => {
+test('the statements of the document about the project are true', () => {
   for (const file of ['carrier_pigeon.c', 'session.c']) {
     assert.ok(text.includes(`\`${file}\``));
     assert.ok(existsSync(path.join(dir, 'c/carrier_pigeon', file)), file);

@@ -53,7 +53,7 @@ test('a dry run counts the audience and shows the texts; a test goes to the call
   await users[2].request('PUT', '/notifications/settings', { json: { email_enabled: true } });
 });
 
-test('what says nothing is refused, by name', async () => {
+test('an empty title or message is refused, naming the field', async () => {
   for (const payload_template of [{}, { titel: 'x', message: 'y' }, { title: '{{phone}}', message: 'y' }, { title: ' ', message: 'y' }, { title: '\u200b\u00a0', message: 'y' }, { title: '\u2060{{phone}}\u3000', message: 'y' }]) {
     for (const more of [{}, { dry_run: true }]) {
       const r = await trigger({ payload_template, ...more });
@@ -139,7 +139,7 @@ test('a link to unsubscribe and preferences are one', async () => {
   await waitFor('on again', wanted);
 });
 
-test('who unsubscribed without a verified address is shown as unsubscribed until the link is used again', async () => {
+test('an unverified account that unsubscribed is shown as unsubscribed until it resubscribes', async () => {
   const eve = await server.user({ email: 'eve@example.test' });
   await eve.get('/account');
   const shown = async () => { const { email, unsubscribed } = (await eve.get('/notifications/preferences')).json.preferences.workflows.newsletter ?? {}; return `${email} ${unsubscribed}`; };
@@ -155,7 +155,7 @@ test('who unsubscribed without a verified address is shown as unsubscribed until
   await waitFor('on', async () => (await shown()) === 'true undefined');
 });
 
-test('turning quiet hours off releases what waits, and more than the address gets is gathered', async () => {
+test('turning quiet hours off releases waiting notifications, and those above the hourly limit are combined', async () => {
   const [, bob] = users;
   const put = (json) => bob.request('PUT', '/notifications/preferences', { json });
   const publish = (title) => db.sql(`select core.event_publish('run.completed', '${bob.id}', '${JSON.stringify({ account_id: bob.id, thread_id: randomUUID(), title })}')`);

@@ -201,7 +201,7 @@ test('more than queues and sockets hold, while nats-server takes nothing: the ru
   await up(a, b);
 });
 
-test('a node that stands still for a while, its connections with it, misses nothing', async () => {
+test('a node that is paused with its connections misses nothing', async () => {
   const mid = midway(() => {
     b.process.kill('SIGSTOP');
     return sleep(3000).then(() => b.process.kill('SIGCONT'));
@@ -213,7 +213,7 @@ test('a node that stands still for a while, its connections with it, misses noth
 });
 
 for (const what of ['DELETE', 'PURGE'])
-  test(`the stream forgets while everybody is connected (${what}): readers get what they miss from the log`, async () => {
+  test(`the stream loses messages while all nodes are connected (${what}): readers get them from the log`, async () => {
     const admin = await natsClient(nats.url, { auth_token: token });
     const mid = midway(() => admin.request(`$JS.API.STREAM.${what}.RUNYARD`, ''));
     const s = await readThere(200, mid);
@@ -243,7 +243,7 @@ test('a stream that refuses messages: they go through the database, and connecti
   admin.close();
 });
 
-test('what servers are too small for is left out, and the connection stays', async () => {
+test('messages above the size limit of the servers are left out, and the connection stays', async () => {
   const small = await new Nats({ config: 'max_payload: 4096' }).start();
   const nodes = [];
   try {
@@ -282,7 +282,7 @@ test('the module is reloaded, switched off and on again in the middle of a run',
   assert.ok(await figure(b, 'runyard_bus_received_total') > received, 'the bus is used again');
 });
 
-test('the link from one node to nats-server falls silent: an inbox on another node hears of it by a wake-up', async () => {
+test('the connection from one node to nats-server falls silent: an inbox on another node gets a wake-up', async () => {
   const relay = new Relay({ host: '127.0.0.1', port: 0 }, { host: '127.0.0.1', port: nats.port });
   await relay.listen();
   const c = new Server({ database, llm, set, settings: settings(`nats://127.0.0.1:${relay.server.address().port}`) });
@@ -351,7 +351,7 @@ test('a node that is started while nats-server is away serves, says so, and find
   await up(a, b);
 });
 
-test('a slow reader on another node misses nothing and holds up nobody', async () => {
+test('a slow reader on another node misses nothing and delays no other reader', async () => {
   const u = await a.user();
   const id = (await u.start({ prompt: '[words 200]' })).json.agent_run_id;
   const { hostname, port } = new URL(b.url);

@@ -56,7 +56,7 @@ ${needed}`;
   assert.equal(run('check', needed).status, 0);
 });
 
-test('what all modules find wrong is told at once, each with its line', () => {
+test('the faults of all modules are reported together, each with its line', () => {
   const text = `[runs]
 default_model = "nobody/x"
 event_retention = "1s"
@@ -96,7 +96,7 @@ ${needed}${modules('notifications', 'notify_novu', 'mail')}`;
   }
 });
 
-test('settings of a module that is not enabled are told to be without effect', () => {
+test('settings of a disabled module are reported as having no effect', () => {
   const { status, stdout } = run('check', `[mail]\nhots = "typo.example.org"\n[modules.mail]\nenabled = false\n${needed}`);
   assert.equal(status, 0);
   assert.match(stdout, /^note: .*a\.toml:4:2: mail: has no effect and was not checked: the module is not enabled$/m);

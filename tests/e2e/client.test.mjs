@@ -74,7 +74,7 @@ after(async () => {
 
 const connect = (options = {}) => new client.Runyard({ baseUrl: server.url, token, ...options });
 
-test('the committed types are what the document gives', async () => {
+test('the committed types match the API document', async () => {
   const out = path.join(dir, 'schema.d.ts');
   const document = path.join(dir, 'openapi.json');
   writeFileSync(document, await (await fetch(`${server.url}/openapi.json`)).text());
@@ -165,7 +165,7 @@ test('Node: the server is killed and started again while a run is followed', asy
   whole(events);
 });
 
-test('Node: what another attempt cannot mend is thrown; an abort ends it; a token is renewed', async () => {
+test('Node: permanent errors are thrown; an abort ends the stream; a token is renewed', async () => {
   const unknown = connect().follow('0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11');
   await assert.rejects(unknown.next(), (e) => e instanceof client.RequestFailed && e.status === 404 && e.message === 'Run not found' && e.requestId !== null);
   await assert.rejects(connect({ token: 'nonsense' }).start({ prompt: 'x' }), (e) => e.status === 401 && e.detail === 'Not authenticated');
@@ -187,7 +187,7 @@ test('Node: what another attempt cannot mend is thrown; an abort ends it; a toke
   assert.equal(data.status, 'stopped');
 });
 
-test('a line that is silent is given up and taken up again', async () => {
+test('a silent connection is closed and opened again', async () => {
   const run = await connect().start({ prompt: 'go' });
   let asked = 0;
   const runyard = connect({ fetch: (url, init) => {

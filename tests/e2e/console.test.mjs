@@ -229,7 +229,7 @@ describe('a person at the desktop', () => {
     assert.equal(runs(), '2');
   });
 
-  test('what a model writes never becomes HTML', async () => {
+  test('model output never becomes HTML', async () => {
     await ann.goto(`${server.url}/console#/`);
     await ann.fill('Task', '[hostile] <img src=x onerror="window.hacked=1">');
     await ann.press('Start');

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root } from './lib/server.mjs';
 
-test('the committed files of the page are what its sources give', () => {
+test('the committed files of the page match their sources', () => {
   const web = path.join(root, 'modules/console/web');
   const out = mkdtempSync(path.join(tmpdir(), 'ry-console-'));
   try {

@@ -63,7 +63,7 @@ test('the inbox, read one by one and all at once', async () => {
   assert.equal((await ann.get('/notifications/inbox/unread-count')).json.unread_count, 0);
 });
 
-test('what to be told is changed in place', async () => {
+test('preferences are changed in place', async () => {
   await (await page.waitForSelector('::-p-aria([name="E-mail"][role="checkbox"])')).click();
   await waitFor('the switch', async () => (await ann.get('/notifications/settings')).json.settings.email_enabled === false);
   await (await page.waitForSelector('::-p-aria([name="Task failed: Push"][role="checkbox"])')).click();

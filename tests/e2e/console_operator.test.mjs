@@ -61,7 +61,7 @@ test('an admin finds the server, others do not', async () => {
   await page.shot('operator');
 });
 
-test('what changes is seen without a reload of the page', async () => {
+test('changes appear without a reload of the page', async () => {
   const late = giveUp('webhooks.deliver');
   await page.sees('webhooks.deliver', 15000);
   await page.press(`Discard job ${late}`);
@@ -69,7 +69,7 @@ test('what changes is seen without a reload of the page', async () => {
   await page.waitForFunction(() => !document.body.innerText.includes('webhooks.deliver'));
 });
 
-test('a job that was given up is tried again', async () => {
+test('a dead letter is retried', async () => {
   const [row] = await cells(page, 'Dead-lettered jobs');
   const id = row[0].split(/\s+/)[1];
   await page.press(`Try again: job ${id}`);

@@ -67,7 +67,7 @@ async function deliver(cdp, message) {
 }
 const devices = (user) => db.sql(`select count(*) from notifications.device_token where account_id = '${user.id}'`);
 
-test('subscribe by the button, be told while the page is elsewhere, and stop it', async () => {
+test('subscribe with the button, get a push message while another page is open, and unsubscribe', async () => {
   const ann = await server.user({ email: 'ann@example.test', tier: 'pro' });
   const page = await browser.person();
   await page.context.overridePermissions(server.url, ['notifications']);
@@ -91,15 +91,15 @@ test('subscribe by the button, be told while the page is elsewhere, and stop it'
   assert.equal(r.status, 200);
   const pushed = await waitFor('the message', () => service.got.find((m) => m.path === '/push/ann'));
   const text = ece.decrypt(pushed.body, { version: 'aes128gcm', privateKey: keys, authSecret: auth }).toString('utf8');
-  const told = JSON.parse(text);
+  const reported = JSON.parse(text);
   await deliver(cdp, { origin: server.url, registrationId, data: text });
   const notes = await page.evaluate(async () => {
     const r = await navigator.serviceWorker.getRegistration('/console/');
     return (await r.getNotifications()).map((n) => ({ title: n.title, body: n.body, tag: n.tag, url: n.data?.url }));
   });
-  assert.deepEqual(notes, [{ title: told.title, body: told.body, tag: told.tag, url: told.url }]);
-  assert.equal(told.title, 'Your task "Count <the> apples" is done');
-  assert.match(told.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
+  assert.deepEqual(notes, [{ title: reported.title, body: reported.body, tag: reported.tag, url: reported.url }]);
+  assert.equal(reported.title, 'Your task "Count <the> apples" is done');
+  assert.match(reported.url, new RegExp(`/#/threads/${r.json.thread_id}$`));
 
   // Registered again after a reload, and listed once.
   await page.reload();
@@ -129,7 +129,7 @@ test('a browser that forbids it is not asked again and again', async () => {
   assert.ok(!(await page.text()).includes('Turn on push messages'));
 });
 
-test('a server that fails is told from one that has no Web Push', async () => {
+test('a failing server is distinguished from one without Web Push', async () => {
   const eve = await server.user({ email: 'eve@example.test' });
   const page = await browser.person();
   let status = 500;

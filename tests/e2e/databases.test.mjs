@@ -75,7 +75,7 @@ for (const [title, settings] of [['that takes session settings', 'pool_mode = se
   });
 }
 
-test('a database with another encoding is refused with what to do', async () => {
+test('a database with another encoding is refused with instructions', async () => {
   const d = database();
   const name = `${d.sql('select current_database()')}_latin`;
   d.sql(`create database ${name} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`);

@@ -132,7 +132,7 @@ test('marks and declarations of encodings count, and an unknown encoding is repo
   assert.match(run.prompt, /\[No text of unknown\.txt: it is a text in an unknown encoding/);
 });
 
-test('a file is what its content is, not what it mentions', async () => {
+test('a file is classified by its content, not by names that it mentions', async () => {
   const real = pdfWith('Quarterly plan');
   const run = await upload({
     'find.sh': '#!/bin/sh\n# finds files that begin with %PDF-1.4\ngrep -l "^%PDF-" "$@"\n',

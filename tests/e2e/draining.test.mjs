@@ -22,7 +22,7 @@ after(async () => {
   database?.drop();
 });
 
-test('readers of many runs are told, come back by id after the restart, and miss and repeat nothing', async () => {
+test('the streams of many runs announce the restart, resume by id and miss or repeat nothing', async () => {
   const users = await Promise.all(Array.from({ length: 12 }, () => server.user()));
   let goOn;
   mayEnd = new Promise((resolve) => (goOn = resolve));
@@ -73,25 +73,25 @@ test('while it stops, a start is answered 503 with Retry-After, and probes are s
   await server.start();
 });
 
-test('as long as a run is handed over, whoever asks is told so and nobody finds a closed door', async () => {
+test('while runs are released, requests get a 503 instead of a refused connection', async () => {
   const u = await server.user();
   const id = (await u.start({ prompt: '[words 400]' })).json.agent_run_id;
   await waitFor('the run', async () => (await u.get(`/agent-run/${id}`)).status === 200);
   const before = Date.now();
-  let gone = false, told = 0;
+  let gone = false, reported = 0;
   const refused = [];
   const ended = server.stop().then(() => (gone = true));
   await waitFor('the drain', async () => (await u.start({ prompt: 'x' }).catch(() => ({}))).status === 503);
   while (!gone) {
     const r = await u.start({ prompt: 'x' }).catch((e) => e);
-    if (r.status === 503) told = Date.now();
+    if (r.status === 503) reported = Date.now();
     else refused.push(Date.now());
     await sleep(20);
   }
   await ended;
   // runs.drain_seconds is one second; only the very end of the process is without an answer.
-  assert.ok(told - before > 700, `${told - before} ms`);
-  assert.ok(refused.every((at) => at >= told), JSON.stringify({ told, refused }));
+  assert.ok(reported - before > 700, `${reported - before} ms`);
+  assert.ok(refused.every((at) => at >= reported), JSON.stringify({ reported, refused }));
   await server.start();
   assert.equal((await u.stream(id, { timeout: 60000 })).events.at(-1).status, 'completed');
 });

@@ -149,7 +149,7 @@ test('the slot of a run is free after its end, also when its worker was killed',
   await x.u.post(`/agent-run/${next.json.agent_run_id}/stop`);
 });
 
-test('SIGTERM hands a run over: readers are told, nothing ends, another process goes on', async () => {
+test('SIGTERM releases a run: streams announce it, nothing ends, another process continues', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'count to sixty' });
   const id = r.json.agent_run_id;

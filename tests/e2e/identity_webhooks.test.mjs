@@ -81,7 +81,7 @@ describe('Supabase', () => {
     for (const wrong of ['', 'x', `${senderToken}x`, senderToken.slice(1)]) assert.equal((await unsigned(row('DELETE', null, { id }), wrong)).status, 401);
     assert.equal((await known(id)).status, 200);
   });
-  test('what confirms an address, and what does not', async () => {
+  test('messages that confirm an address, and messages that do not', async () => {
     for (const [more, verified] of [[{ email_verified: true }, true], [{ email_verified: 'true' }, true], [{ email_confirmed_at: '2026-01-02 03:04:05+00' }, true],
       ...['false', '0', 0, 1, {}, [], null, ''].map((v) => [{ email_verified: v }, false]),
       [{ email_verified: false, email_confirmed_at: '2026-01-02T03:04:05Z' }, false],
@@ -298,7 +298,7 @@ describe('POST /admin/events', () => {
     assert.equal(other.status, 409);
     assert.equal(other.json.detail.error_code, 'IDEMPOTENCY_KEY_REUSED');
   });
-  test('what is refused, by the name of the member', async () => {
+  test('malformed messages are refused, naming the member', async () => {
     const mine = user({ sub: randomUUID() });
     const id = (await mine.get('/account')).json.id;
     assert.equal((await mine.post('/admin/events', { json: event(id) })).status, 403);

@@ -178,7 +178,7 @@ test('images of tools are scaled, too', async () => {
   claude.answer = () => DONE_ANSWER;
 });
 
-test('what cannot be scaled is replaced by a text, and the readers are told', async () => {
+test('an image that cannot be scaled is replaced by text, and the stream reports it', async () => {
   const u = await server.user({ tier: 'pro' });
   const broken = png(9000, 90);
   broken[60] ^= 0xff;

@@ -130,7 +130,7 @@ send_wait_seconds = 10
   }
 });
 
-test('a relay that is away: said so, and sent when it is back', async () => {
+test('an unreachable relay is reported, and the e-mail is sent when it is back', async () => {
   smtp.faults.rcpt = () => [451, '4.3.0 Not now'];
   const dan = person({ email: 'dan@example.test', email_verified: true });
   const r = await dan.post('/api/v1/referrals/send', { json: { email: 'later@example.test' } });
@@ -159,7 +159,7 @@ test('one award that cannot be made holds up none of the others', async () => {
   assert.equal(db.sql('select count(*) from accounts.unbalanced()'), '0');
 });
 
-test('what does not add up is told to the operator', async () => {
+test('differences from the ledger are reported to the operator', async () => {
   db.sql(`update referrals.counter set earned = earned - 1; select core.job_enqueue('referrals.check', '{}')`);
   await waitFor('the alarm', () => server.log.includes('referrals do not add up'));
   db.sql('update referrals.counter set earned = earned + 1');

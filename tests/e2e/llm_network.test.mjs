@@ -127,7 +127,7 @@ test('the environment names proxies and exceptions; the setting wins', async () 
   assert.ok(asked.length > 0, 'NO_PROXY is about the proxies of the environment');
 });
 
-test('a proxy that refuses, or is none, is told by name', async () => {
+test('errors name a refusing or unreachable proxy', async () => {
   refuses = true;
   for (const base of [`http://${name}/v1`, `https://${name}/v1`])
     assert.match(await text(base, `proxy = "${through(credentials)}"`), /^failed .*the proxy 127\.0\.0\.1:\d+ rejected or requires credentials/);
@@ -137,7 +137,7 @@ test('a proxy that refuses, or is none, is told by name', async () => {
   assert.match(await text(`https://${name}/v1`, '', { HTTPS_PROXY: 'socks5://ann:very-secret-word@127.0.0.1:1' }), /^failed .*HTTPS_PROXY .*only http:\/\/ proxies/);
 });
 
-test('runyard check refuses what cannot be used, with the setting', async () => {
+test('runyard check refuses unusable values, naming the setting', async () => {
   const faulty = path.join(dir, 'no.pem');
   writeFileSync(faulty, 'no certificate');
   for (const [more, said] of [

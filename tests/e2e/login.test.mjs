@@ -113,7 +113,7 @@ describe('sign-up', () => {
     assert.equal((await post('/auth/log-in', { email: known.email, password: 'another password' })).status, 401);
   });
 
-  test('what is refused, naming the field', async () => {
+  test('invalid input is refused, naming the field', async () => {
     const refused = async (body, what, status = 422) => {
       const a = await post('/auth/sign-up', body);
       assert.equal(a.status, status, JSON.stringify(body).slice(0, 80));
@@ -180,7 +180,7 @@ describe('log-in', () => {
     assert.equal((await post('/auth/log-in', { email: known.email, password: 'x'.repeat(5000) })).status, 401);
   });
 
-  test('attempts are limited, for those who have an account and those who have not', async () => {
+  test('attempts are limited for existing and for unknown accounts', async () => {
     const known = await member();
     db.sql('delete from accounts.throttle');
     for (const email of [known.email, fresh()]) {
@@ -255,7 +255,7 @@ describe('log-in', () => {
     assert.equal((await get('/account', key.key)).status, 200, 'API keys are revoked by themselves');
   });
 
-  test('who loses a role loses the tokens that tell of it', async () => {
+  test('a revoked role invalidates the tokens that contain it', async () => {
     const me = await member();
     db.sql(`update accounts.account set role = 1 where id = '${me.account_id}'`);
     const admin = (await post('/auth/log-in', { email: me.email, password })).json;
@@ -276,7 +276,7 @@ describe('log-in', () => {
 });
 
 describe('passwords', () => {
-  test('reset: one answer for all, a link for who has an account, all sessions end', async () => {
+  test('reset: one response for all, a link only for existing accounts, all sessions end', async () => {
     const me = await member();
     const known = await post('/auth/reset', { email: me.email });
     const unknown = await post('/auth/reset', { email: fresh() });
@@ -294,13 +294,13 @@ describe('passwords', () => {
     assert.equal((await post('/auth/refresh', { refresh_token: me.refresh_token })).status, 401);
     assert.equal((await post('/auth/log-in', { email: me.email, password })).status, 401);
     assert.equal((await post('/auth/log-in', { email: me.email, password: next })).status, 200);
-    const [, , told] = await mails(me.email, 3);
-    assert.equal(told.parsed.subject, 'Your password was changed');
+    const [, , reported] = await mails(me.email, 3);
+    assert.equal(reported.parsed.subject, 'Your password was changed');
     await sleep(300);
     assert.equal(smtp.box.filter((m) => m.parsed.subject === 'Choose a new password').length, 1, 'none to the unknown address');
   });
 
-  test('at most three links within an hour, whoever has the address', async () => {
+  test('at most three links within an hour for one address', async () => {
     for (const email of [(await member()).email, fresh()]) {
       const statuses = [];
       for (let i = 0; i < 4; ++i) statuses.push((await post('/auth/reset', { email })).status);
@@ -320,7 +320,7 @@ describe('passwords', () => {
     assert.equal((await post('/auth/log-in', { email: me.email, password: 'the next password' })).status, 200);
   });
 
-  test('no secret stands in the log or, but as a hash, in the database', async () => {
+  test('no secret is in the log, and only hashes are in the database', async () => {
     const me = await member();
     const [mail] = await mails(me.email);
     const dump = execFileSync('pg_dump', ['--data-only', '--schema=accounts', db.url], { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -382,7 +382,7 @@ describe('other configurations', () => {
     }
   };
 
-  test('without mail the server does not start, and says what to do', async () => {
+  test('without mail the server does not start, and the error says how to fix it', async () => {
     await assert.rejects(start('[accounts]\nlocal_login = true\n[accounts.login]\napp_url = "https://x.org"\n'), /local_login sends links by e-mail.*mail/s);
     await assert.rejects(start('[accounts]\nlocal_login = true\n'), /http\.public_url/);
   });

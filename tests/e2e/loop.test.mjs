@@ -142,7 +142,7 @@ test('a budget: hard ends before the tools, finish_turn after them, soft warns o
   }
 });
 
-test('what was used until a stop is charged once, by estimate', async () => {
+test('usage until a stop is charged once, by estimate', async () => {
   on('[stopped]', (request, reply) => { reply.text('word '.repeat(40)); });
   const u = await main.user();
   const r = await u.start({ prompt: '[stopped]' });
@@ -232,7 +232,7 @@ test('another model answers in the place of one that fails, by its own price, an
   assert.equal(asked.get('[locked]').length, 2, 'a wrong key is not tried twice');
 });
 
-test('tool errors go to the model: unknown tools, arguments that are none, long output', async () => {
+test('tool errors go to the model: unknown tools, malformed arguments, long output', async () => {
   on('[wrong]', (request, reply, n, results) => results.length ? reply.say(`${results.length} results`) : reply.tools([
     { id: 'a', name: 'no_such_tool' }, { id: 'b', name: 'shell', arguments: 'not an object' },
     { id: 'c', name: 'read_file', arguments: { path: 'missing.txt' } }, shell('head -c 400000 /dev/zero | tr "\\0" x', 'd')]));
@@ -257,7 +257,7 @@ test('calls of one answer run side by side, but not all at once', async () => {
   assert.equal(most, 2);
 });
 
-test('a tool that takes too long is called off, and the model is told', async () => {
+test('a tool that takes too long is cancelled, and the model gets an error', async () => {
   on('[sleepy]', (request, reply, n, results) => results.length ? reply.say('woken')
     : reply.tools([{ id: 's', name: 'shell', arguments: { command: 'sleep 60', timeout_seconds: 900 } }]));
   const began = Date.now();
@@ -267,7 +267,7 @@ test('a tool that takes too long is called off, and the model is told', async ()
   assert.equal(x.end.status, 'completed');
 });
 
-test('an agent that goes round in circles is told so, then ended', async () => {
+test('an agent in a loop is warned, then ended', async () => {
   on('[circle]', (request, reply) => reply.tools([shell('echo same')], usage));
   const x = await run(tight, '[circle]');
   checkBooks(tight, x);
@@ -275,9 +275,9 @@ test('an agent that goes round in circles is told so, then ended', async () => {
   const results = of(x, 'tool_result').map((e) => e.is_error);
   assert.deepEqual(results, [false, false, true, true]);
   assert.match(of(x, 'tool_result')[2].content, /again and again/);
-  on('[told]', (request, reply, n, results) => results.some((m) => m.content.includes('again and again'))
+  on('[reported]', (request, reply, n, results) => results.some((m) => m.content.includes('again and again'))
     ? reply.say('understood') : reply.tools([shell('echo same')]));
-  const y = await run(tight, '[told]');
+  const y = await run(tight, '[reported]');
   assert.equal(y.end.status, 'completed');
   assert.equal(textOf(y.events), 'understood');
 });
@@ -307,7 +307,7 @@ test('no model is asked without the instructions of its agent', async () => {
   assert.match(asked.get('[prompt]')[0].request.messages[0].content, /NEVER tell/);
 });
 
-test('a conversation that outgrows the model is shortened, then summarised for good', async () => {
+test('a conversation that outgrows the model is shortened, then summarised permanently', async () => {
   on('[long]', (request, reply, n, results) => {
     if (request.messages[0].role === 'system' && request.messages[0].content.startsWith('You condense')) return reply.say('SUMMARY of it', usage);
     if (n > 9) return reply.say('finished');
@@ -343,7 +343,7 @@ test('a conversation that outgrows the model is shortened, then summarised for g
   assert.match(lastUser({ messages: next }), /\[more\]/);
 });
 
-test('whoever takes a run over sends the model the same conversation, summary and all', async () => {
+test('the next worker of a run sends the same conversation, including the summary', async () => {
   let hold;
   on('[taken]', async (request, reply, n, results) => {
     if (request.messages[0].role === 'system' && request.messages[0].content.startsWith('You condense')) return reply.say('SUMMARY of it', usage);

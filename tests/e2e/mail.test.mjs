@@ -148,7 +148,7 @@ test('550 is refused at once, the address gets no more, an operator may try agai
   assert.deepEqual([acts[0].actor, acts[0].account_id, acts[0].detail], [admin.subject, null, { message_id: id, address: 'nobody@example.test' }]);
 });
 
-test('an operator lets mail go to an address again, and stands in the audit for it', async () => {
+test('an operator lifts a suppression, which is audited', async () => {
   enqueue(db, 'quiet@example.test', { more: ', bulk => true' });
   const m = await smtp.mail('quiet@example.test');
   const link = new URL(m.parsed.headers.get('list').unsubscribe.url);
@@ -179,7 +179,7 @@ test('554 to the content refuses the message', async () => {
   await state(db, enqueue(db, 'spam@example.test'), 'sent');
 });
 
-test('given up after the last attempt, kept as a dead letter', async () => {
+test('dead-lettered after the last attempt', async () => {
   smtp.faults.rcpt = ({ to }) => (to === 'dead@example.test' ? [450, '4.2.1 Busy'] : undefined);
   const id = enqueue(db, 'dead@example.test');
   db.sql(`update core.job set max_attempts = 2 where args->>'id' = '${id}'`);
@@ -237,7 +237,7 @@ test('a relay without STARTTLS gets no mail, not even a recipient', async () => 
   } finally { await w.close(); await clear.close(); }
 });
 
-test('a certificate that nobody vouches for gets no mail', async () => {
+test('no e-mail is sent over an untrusted certificate', async () => {
   const stranger = makeCertificate();
   const other = await startSmtp({ certificate: stranger, user: 'relay', password: 'hush-hush-hush' });
   const w = await world(settingsFor(other.port, login));

@@ -199,7 +199,7 @@ test('they look like one product in light and dark mode and on a phone, and ever
   }
 });
 
-test('they say what they are about, why they come, and what the result begins with', () => {
+test('they state their subject, their reason and the beginning of the result', () => {
   for (const [kind, { parsed }] of mails) {
     assert.ok(parsed.text.trim().length > 60, kind);
     assert.match(parsed.text, /You received this e-mail/, kind);
@@ -215,7 +215,7 @@ test('they say what they are about, why they come, and what the result begins wi
   for (const kind of ['confirm', 'reset', 'changed', 'payment-failed']) assert.equal(mails.get(kind).parsed.headers.get('list'), undefined, kind);
 });
 
-test('the page to unsubscribe says of what, asks first, and has a way back', async () => {
+test('the page to unsubscribe names the subscription, asks for confirmation and offers to resubscribe', async () => {
   const url = mails.get('broadcast').parsed.headers.get('list').unsubscribe.url;
   for (const view of views) {
     const page = await browser.person({ viewport: { width: view.width, height: 900 }, scheme: view.scheme });

@@ -155,7 +155,7 @@ test('headers of a configuration reach the server, and only it', async () => {
   assert.doesNotMatch(server.log, /for-the-server/);
 });
 
-test('credentials are masked in the log whoever repeats them, and addresses come without their query', async () => {
+test('credentials are masked in every log message, and addresses are logged without their query', async () => {
   const { u, agent } = await someone();
   // A server that names what it was sent where a log line comes of it.
   const parrot = await startByHand((m, res, req) => m.method === 'tools/list' &&
@@ -176,7 +176,7 @@ test('credentials are masked in the log whoever repeats them, and addresses come
   parrot.close();
 });
 
-test('what is wrong with the deployment is an Internal server error', async () => {
+test('a fault of the deployment is an Internal server error', async () => {
   const { u, agent } = await someone();
   await u.request('PUT', tools(agent), { json: { custom_mcps: [{ name: 'x', type: 'http', config: { url: http.url, headers: { A: 'value' } }, enabledTools: [] }] } });
   database.sql(`set session_replication_role = replica; update agents.agent_version set custom_mcps = jsonb_set(custom_mcps, '{0,config,headers,A,sealed}', '"AAAA"') where agent_id = '${agent}'`);
@@ -390,7 +390,7 @@ test('operators ask from the command line', async () => {
   assert.equal(ask('call', http.url, '--tool', 'echo', '--arguments', '[').status, 2);
 });
 
-test('what a program writes to its standard error is in the log, without its credentials', async () => {
+test('the standard error of a program is logged without its credentials', async () => {
   const admin = await server.user({ role: 'admin' });
   const config = { command: node, args: ['-e', "console.error('starting with ' + process.env.TOKEN); process.exit(3)"], env: { TOKEN: 'sesame-of-the-program' } };
   await admin.post('/admin/mcp/tools', { json: { type: 'json', config } });
@@ -398,7 +398,7 @@ test('what a program writes to its standard error is in the log, without its cre
   assert.doesNotMatch(server.log, /sesame-of-the-program/);
 });
 
-test('a program that is silent on what it does not know is asked in the older way, and that is remembered', async () => {
+test('a program that ignores unknown requests is probed with the older revision, which is remembered', async () => {
   const admin = await server.user({ role: 'admin' });
   const ask = async () => {
     const begun = performance.now();

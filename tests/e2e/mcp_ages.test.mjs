@@ -108,7 +108,7 @@ test('a list that is out of date serves while the server cannot be asked', async
   }
 });
 
-test('a call of 2026-07-28 that is given up ends its exchange, and says nothing else', async () => {
+test('a cancelled call of 2026-07-28 closes its exchange without another message', async () => {
   let called, gone;
   const begun = new Promise((resolve) => { called = resolve; });
   const p = await turncoat(() => 'modern', (m, res) => {

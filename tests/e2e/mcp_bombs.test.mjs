@@ -59,9 +59,9 @@ const bombs = {
     does: flood(20 * MiB, (m, n) => times(500, (k) => event({ method: 'notifications/progress', params: { progressToken: m.params._meta.progressToken, progress: 500 * n + k + 1 } })).join('')),
     result: /over/,
     events: (all) => {
-      const told = all.filter((e) => e.type === 'tool_progress');
+      const reported = all.filter((e) => e.type === 'tool_progress');
       // About 160 000 reports: the first 100 are sent immediately, then 10 per second.
-      assert.ok(told.length >= 100 && told.length < 2000, `${told.length} reports of progress`);
+      assert.ok(reported.length >= 100 && reported.length < 2000, `${reported.length} reports of progress`);
       const text = all.filter((e) => e.type === 'tool_output_chunk').map((e) => e.content).join('');
       assert.ok(text.startsWith('1\n2\n3\n') && text.length <= 300 * 1024, `${text.length} bytes`);
     },

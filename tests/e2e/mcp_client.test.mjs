@@ -61,7 +61,7 @@ for (const [how, reply] of Object.entries({
   'a body without an end': (res) => { res.writeHead(202); res.write('x'); },
   nothing: () => {},
 }))
-  test(`initialized that is answered by ${how} holds nobody up for long`, () => by(
+  test(`an initialized notification answered by ${how} causes no long delay`, () => by(
     (m, res) => m.method === 'notifications/initialized' ? (reply(res), true) : undefined,
     async (p) => {
       const r = await list({ url: p.url });
@@ -107,7 +107,7 @@ test('a tool that is newer than the list known here can be enabled', () => {
   });
 });
 
-test('the session is what the answer to initialize says, and no other answer', () => {
+test('the session id is taken from the response to initialize only', () => {
   const seen = [];
   return by((m, res, req) => {
     seen.push(`${m.method ?? req.method}:${req.headers['mcp-session-id'] ?? ''}`);
@@ -124,7 +124,7 @@ test('the session is what the answer to initialize says, and no other answer', (
   });
 });
 
-test('an id of an event that no header can hold is none', () => by((m, res) => {
+test('an event id that no header can hold is ignored', () => by((m, res) => {
   if (m.method !== 'tools/list') return undefined;
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   res.end('id: a\u0001b\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n');

@@ -51,7 +51,7 @@ const listed = (u) => waitFor('all lists of tools', async () => {
 const promptOf = (request) => request.messages.filter((m) => m.role === 'system').map((m) => m.content).join('');
 const offered = (request) => request.tools.map((t) => t.function.name);
 
-test('the instructions of servers stand in the system prompt, marked and bounded', async () => {
+test('the instructions of servers are in the system prompt, marked and bounded', async () => {
   const u = await server.user({ tier: 'pro' });
   const kind = await peerWith({ initialize: { instructions: 'Always say please.' } });
   const long = await peerWith({ initialize: { instructions: 'x'.repeat(10_000) } });
@@ -106,7 +106,7 @@ const resourceful = () => peerWith({
 });
 
 // The last run's project and the tool's result for the model.
-async function told(u, prompt) {
+async function reported(u, prompt) {
   const started = await u.start({ prompt });
   assert.equal(started.status, 200, started.text);
   const s = await u.stream(started.json.agent_run_id, { timeout: 60000 });
@@ -122,17 +122,17 @@ test('resources are listed and read, templates and binary contents included', as
   const peer = await resourceful(), bare = await peerWith({});
   await agentOf(u, [['docs', peer], ['bare', bare]]);
   await listed(u);
-  const list = await told(u, '[call list_resources {}]');
+  const list = await reported(u, '[call list_resources {}]');
   assert.equal(list.text, `4 resources:\n${files.map((f) => `${f.uri} (${f.name}, text/plain)`).join('\n')}\ntemplate row://{id} (row)`);
   assert.deepEqual(offered(llm.seen.at(-1).json).filter((n) => n.includes('resource')), ['list_resources', 'read_resource']);
-  assert.equal((await told(u, '[call list_resources {"server":"docs","filter":"2.TXT"}]')).text, '1 resource:\nfile:///data/2.txt (2.txt, text/plain)');
-  assert.equal((await told(u, '[call read_resource {"uri":"row://7"}]')).text, '[resource row://7, application/json]\n{"id":7}');
-  assert.match((await told(u, '[call read_resource {"uri":"x:y"}]')).text, /Resource not found/);
-  assert.match((await told(u, '[call read_resource {"uri":"x:y","server":"bare2"}]')).text, /"server" must be one of: docs/);
-  const blob = await told(u, '[call read_resource {"uri":"file:///data/blob.zip"}]');
+  assert.equal((await reported(u, '[call list_resources {"server":"docs","filter":"2.TXT"}]')).text, '1 resource:\nfile:///data/2.txt (2.txt, text/plain)');
+  assert.equal((await reported(u, '[call read_resource {"uri":"row://7"}]')).text, '[resource row://7, application/json]\n{"id":7}');
+  assert.match((await reported(u, '[call read_resource {"uri":"x:y"}]')).text, /Resource not found/);
+  assert.match((await reported(u, '[call read_resource {"uri":"x:y","server":"bare2"}]')).text, /"server" must be one of: docs/);
+  const blob = await reported(u, '[call read_resource {"uri":"file:///data/blob.zip"}]');
   assert.match(linkIn(blob.text) ?? blob.text, /^tool_results\/blob-[0-9a-f]{12}\.zip$/);
   assert.equal((await stored(u, blob.project, linkIn(blob.text))).toString(), 'zip-bytes');
-  const long = await told(u, '[call read_resource {"uri":"file:///data/long.txt"}]');
+  const long = await reported(u, '[call read_resource {"uri":"file:///data/long.txt"}]');
   assert.match(long.text, /bytes left out/);
   const whole = (await stored(u, long.project, linkIn(long.text))).toString();
   assert.ok(whole.includes('begin yyy') && whole.endsWith('yyy end'), whole.slice(0, 100));
@@ -151,8 +151,8 @@ test('the resource tools follow the capability and the setting of each server', 
   const both = await asks(['docs', peer], ['more', other, { resources: true }, []], ['bare', bare]);
   assert.deepEqual(both.map((t) => t.function.parameters.properties.server.enum), [['docs', 'more'], ['docs', 'more']]);
   assert.deepEqual(both[1].function.parameters.required.toSorted(), ['server', 'uri']);
-  assert.match((await told(u, '[call read_resource {"uri":"row://7"}]')).text, /"server" is missing; it must be one of: docs, more/);
-  assert.match((await told(u, '[call read_resource {"uri":"row://7","server":"more"}]')).text, /\{"id":7\}/);
+  assert.match((await reported(u, '[call read_resource {"uri":"row://7"}]')).text, /"server" is missing; it must be one of: docs, more/);
+  assert.match((await reported(u, '[call read_resource {"uri":"row://7","server":"more"}]')).text, /\{"id":7\}/);
 });
 
 test('sound and other bytes of results are stored in the workspace, with a link and safe names', async () => {
@@ -167,18 +167,18 @@ test('sound and other bytes of results are stored in the workspace, with a link 
     })[name],
   }, ['sound', 'escape', 'picture', 'huge'].map(plain));
   await agentOf(u, [['box', peer, {}, ['sound', 'escape', 'picture', 'huge']]]);
-  const sound = await told(u, '[call box__sound {}]');
+  const sound = await reported(u, '[call box__sound {}]');
   assert.match(sound.text, /^Here\.\n\[audio, audio\/wav, \d+ bytes\]\n\[stored in the workspace: tool_results\/audio-[0-9a-f]{12}\.wav \(audio\/wav, 21 B\)\]$/);
   assert.deepEqual(await stored(u, sound.project, linkIn(sound.text)), wav);
-  const escape = await told(u, '[call box__escape {}]');
+  const escape = await reported(u, '[call box__escape {}]');
   assert.match(linkIn(escape.text) ?? escape.text, /^tool_results\/[^/]+\.bin$/);
   assert.deepEqual(await stored(u, escape.project, linkIn(escape.text)), wav);
   // The model of this test is configured without vision.
-  const picture = await told(u, '[call box__picture {}]');
+  const picture = await reported(u, '[call box__picture {}]');
   assert.match(linkIn(picture.text) ?? picture.text, /^tool_results\/image-[0-9a-f]{12}\.png$/);
   assert.deepEqual(await stored(u, picture.project, linkIn(picture.text)), image);
   assert.ok(!JSON.stringify(turns(llm.seen.at(-1).json)).includes(image.toString('base64')));
-  const huge = await told(u, '[call box__huge {}]');
+  const huge = await reported(u, '[call box__huge {}]');
   assert.match(huge.text, /left out: too large/);
   assert.doesNotMatch(huge.text, /stored in the workspace/);
 });

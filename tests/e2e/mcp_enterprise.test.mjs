@@ -70,7 +70,7 @@ test('for an integration the operator gives the clients, and each account its id
   assert.match(without.json.detail, /credentials\.subject_token is required/);
 });
 
-test('an identity that is not accepted is told, and nothing is asked of the server\'s authorization server', async () => {
+test('a rejected identity is reported, and the authorization server of the MCP server is not contacted', async () => {
   const u = await agentWith(own({ subject_token: 'expired', subject_token_type: 'saml2' }));
   const tokens = peer.seen.tokens.length;
   assert.match(await run(u, '[call own__echo {}]'), /does not accept the profile's subject_token for this server/);
@@ -78,7 +78,7 @@ test('an identity that is not accepted is told, and nothing is asked of the serv
   assert.equal(peer.seen.tokens.length, tokens);
 });
 
-test('what a profile may say is checked', async () => {
+test('the members of a profile are validated', async () => {
   const u = await server.user({ tier: 'pro' });
   for (const [more, field] of [[{ idp_issuer: '' }, 'oauth.idp_issuer'], [{ idp_client_id: '' }, 'oauth.idp_client_id'],
     [{ client_id: '', client_secret: '' }, 'oauth.client_id'], [{ subject_token: '' }, 'oauth.subject_token'],

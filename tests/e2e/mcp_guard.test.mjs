@@ -104,7 +104,7 @@ if (!inside) {
     }
   });
 
-  test('a look-up that nobody answers ends with the limit, over http and sse, for a discovery and for a call', async () => {
+  test('an unanswered lookup ends with the time limit, over http and sse, for a discovery and for a call', async () => {
     const silent = createSocket('udp4');
     await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
     try {
@@ -131,7 +131,7 @@ if (!inside) {
     }
   });
 
-  test('names that nobody answers for do not keep the model of another user waiting', async () => {
+  test('unanswered lookups do not delay the model of another user', async () => {
     const silent = createSocket('udp4');
     await new Promise((resolve) => silent.bind(53, '127.0.0.1', resolve));
     try {

@@ -161,7 +161,7 @@ test('http: a call whose broken stream cannot be taken up again is not made a se
   peer.close();
 });
 
-test('http: a call that is given up is called off at the server, then the session is ended', async () => {
+test('http: an abandoned call is cancelled at the server, then the session is ended', async () => {
   const peer = await startByHand((m, res) => {
     if (m.method === 'initialize') return result(res, m, { protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': 'x' });
     return m.method === 'tools/call' || undefined;
@@ -209,7 +209,7 @@ for (const [name, onGet, code, cause, within] of [
   });
 }
 
-test('sse: a call that is given up is called off at the server before the stream is ended', async () => {
+test('sse: an abandoned call is cancelled at the server before the stream is closed', async () => {
   const seen = [];
   let stream, over = false;
   const peer = http.createServer((req, res) => {
@@ -240,7 +240,7 @@ const marked = (text) => readdirSync('/proc').filter((p) => {
 });
 const lives = (pid) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 for (const what of ['ignore-eof', 'ignore-term', 'grandchild']) {
-  test(`json: a program that will not go (${what}) is not waited for, and goes`, async () => {
+  test(`json: a program that does not exit (${what}) is killed without a wait`, async () => {
     const note = path.join(dir, what);
     const r = await call(program(what, note), 'json');
     assert.equal(r.json?.content, 'still here', r.text);
@@ -293,19 +293,19 @@ test('administrators see the text of a JSON-RPC error of a listing, users do not
     }
   }
 });
-test('what the network says is in the log only', async () => {
+test('network errors are in the log only', async () => {
   for (const type of ['http', 'sse']) {
     const r = await list({ url: 'http://127.0.0.1:1/mcp' }, type);
     failed(r, 'MCP_CONNECT_FAILED', /: the connection failed$/, limit);
     await logged(r, /could not connect to 127\.0\.0\.1:1: \S/);
   }
 });
-test('json: a call that is given up is called off at the program', async () => {
+test('json: an abandoned call is cancelled at the program', async () => {
   const note = path.join(dir, 'called-off');
   failed(await call(program('no-result', note), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
   await waitFor('the note', () => readFileSync(note, 'utf8').includes('called off'));
 });
-test('json: what a program says in other bytes than text does not spoil the answer', async () => {
+test('json: binary output of a program does not spoil the response', async () => {
   const r = await fetch(`${server.url}/admin/mcp/tools`, { method: 'POST', headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ type: 'json', config: program('bytes') }) });
   const text = new TextDecoder('utf-8', { fatal: true }).decode(await r.arrayBuffer());
@@ -315,20 +315,20 @@ test('json: what a program says in other bytes than text does not spoil the answ
 test('json: a program that is not there is named', async () => {
   failed(await list({ command: '/no/such/program' }, 'json'), 'MCP_CONNECT_FAILED', /\/no\/such\/program/, limit);
 });
-test('json: a silent program is given up in time', async () => {
+test('json: a silent program is ended after the time limit', async () => {
   failed(await list(program('silent'), 'json'), 'MCP_TIMEOUT', /5 seconds/, 2 * limit);
 });
 test('json: a line without end is cut', async () => {
   failed(await list(program('endless-line'), 'json'), 'MCP_PROTOCOL_ERROR', /longer than/, limit);
 });
-test('json: nothing of the server reaches the program but what is configured', async () => {
+test('json: only the configured environment reaches the program', async () => {
   const code = 'process.stderr.write(Object.keys(process.env).sort().join(" ")); process.exit(1)';
   const r = await list({ command: node, args: ['-e', code], env: { GIVEN: 'x' } }, 'json');
   await logged(r, /standard error: GIVEN HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER/);
 });
 
 // ---- local programs in the sandbox ----
-test('json: in the sandbox a program sees and reaches what it is given, and nothing of it stays', async () => {
+test('json: a sandboxed program reaches only its grants and leaves nothing behind', async () => {
   const readable = path.join(import.meta.dirname), writable = path.join(dir, 'shared');
   mkdirSync(writable);
   chmodSync(dir, 0o755);

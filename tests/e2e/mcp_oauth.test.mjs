@@ -189,7 +189,7 @@ test('with a page of the operator only the account that asked finishes the conne
   }
 });
 
-test('a token that ends is renewed once, whoever asks on whatever server', async () => {
+test('an expiring token is renewed once for all users and servers', async () => {
   const peer = await startSdk({ life: (n) => (n === 1 ? 5 : 3600) });
   const second = await startServer({ llm });
   try {
@@ -293,7 +293,7 @@ test('over HTTP+SSE, too', async () => {
   }
 });
 
-test('an authorization server that changes gets none of what was agreed with the former', async () => {
+test('a new authorization server gets no credentials of the former one', async () => {
   let moved = false;
   const other = await startHand({ secret: 's' });
   const peer = await startHand({ secret: 's', handle: (path, req, body, res) => {
@@ -319,7 +319,7 @@ test('an authorization server that changes gets none of what was agreed with the
   }
 });
 
-test('what the operator was given is shown to the issuer of the configuration only', async () => {
+test('the client registration of the operator is sent to the configured issuer only', async () => {
   const peer = await startHand({ secret: 's' });
   const integration = (issuer) => ({ settings: `
 [mcp_prebuilt.integrations.safe]
@@ -431,7 +431,7 @@ for (const [what, options, message, ms = 5000] of [
     (p === '/mcp' ? res.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end() : undefined) }, /HTTP status 401/],
   ['wants ever more scope', { handle: (p, q, b, res) => (p === '/mcp' && q.headers.authorization
     ? res.writeHead(403, { 'www-authenticate': `Bearer error="insufficient_scope", scope="s${Math.random()}"` }).end() : undefined) }, /HTTP status 403/]]) {
-  test(`a server whose authorization ${what} is given up`, async () => {
+  test(`an attempt ends if the authorization ${what}`, async () => {
     const peer = await startHand({ secret: 's', ...options });
     try {
       const { u, agent } = await someone();
@@ -467,7 +467,7 @@ test('consent is not begun where it could not end', async () => {
   }
 });
 
-test('what a profile may say is checked', async () => {
+test('the members of a profile are validated', async () => {
   const { u } = await someone();
   for (const [body, field] of [
     [{ url: 'ftp://h' }, 'url'], [{ url: 'http://h', integration: 'x' }, 'integration'], [{ url: 7 }, 'url'],
@@ -482,7 +482,7 @@ test('what a profile may say is checked', async () => {
   }
 });
 
-test('outside local mode no address of this machine is called, whoever names it', async () => {
+test('outside local mode no address of this machine is called, whatever its source', async () => {
   const peer = await startHand({ secret: 's' });
   const own = await startServer({ settings: `
 [mcp_prebuilt.integrations.near]
@@ -508,7 +508,7 @@ grant = "authorization_code"
   }
 });
 
-test('authorization servers can read who this server is', async () => {
+test('authorization servers can read the client metadata document', async () => {
   const own = await startServer({}, ['mcp_prebuilt.client_metadata_url=https://run.example.org/mcp/oauth/client']);
   try {
     const r = await fetch(`${own.url}/mcp/oauth/client`);

@@ -62,7 +62,7 @@ test('without it each call has a connection of its own', async () => {
   await waitFor('all connections to be closed', () => peer.sockets.size === 0);
 });
 
-test('http: one session serves calls one after the other, and ends when nobody used it for a while', async () => {
+test('http: one session serves successive calls and ends after an idle time', async () => {
   const peer = await withSessions();
   for (let i = 0; i < 5; i++) answered(await call({ url: peer.url, reuse: true }), 'called echo');
   answered(await list({ url: peer.url, reuse: true }));
@@ -162,7 +162,7 @@ test('http: a call whose connection breaks is not made again', async () => {
   assert.equal(acted, 2);
 });
 
-test('http: after an error of the server the connection serves on, after a call that was given up it does not', async () => {
+test('http: the connection is reused after an error of the server, but not after an abandoned call', async () => {
   const peer = await withSessions((m, res) => {
     if (m.method !== 'tools/call') return undefined;
     if (m.params.arguments.how === 'error') return json(res, 200, { jsonrpc: '2.0', id: m.id, error: { code: -32001, message: 'no' } });
@@ -196,7 +196,7 @@ test('2026-07-28, sse and local programs are kept, too', async () => {
   assert.deepEqual(marked(mark), kept, 'the same program');
 });
 
-test('json: a kept program that ended is replaced, and one nobody uses is ended', async () => {
+test('json: an ended program is replaced, and an idle one is ended', async () => {
   const pids = [];
   for (let i = 0; i < 2; i++) {
     const note = path.join(dir, `pid-${i}`);
@@ -297,7 +297,7 @@ test('a server that says with each list that its list has changed is not asked e
   assert.ok(count(peer, 'tools/list') <= 5, `asked ${count(peer, 'tools/list')} times`);
 });
 
-test('a list is asked for again after the server said so, or that it has no such tool', async () => {
+test('the tool list is refreshed after list_changed or an unknown tool', async () => {
   const ways = {
     'notifications/tools/list_changed': (m, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -73,7 +73,7 @@ for (const [how, refuse] of Object.entries({
     assert.equal((await call({ url: p.url })).status, 200);
   }));
 
-test('the question is given up after some seconds over HTTP, too', () => by(
+test('the probe ends after some seconds over HTTP, too', () => by(
   (m, res, req) => (m.method === 'server/discover' ? true : legacy(() => true)(m, res, req)),
   async (p) => {
     const r = await list({ url: p.url });
@@ -137,7 +137,7 @@ test('a configured revision is spoken without a question', () => by((m, res, req
   assert.deepEqual(p.said(), ['tools/list']);
 }));
 
-test('a configured revision or time limit that is none is refused by name', async () => {
+test('an invalid revision or time limit is refused, naming the setting', async () => {
   const u = await server.user({ tier: 'pro' });
   const agent = (await u.get('/agents')).json.agents[0].agent_id;
   for (const [more, field] of [[{ revision: '2099-01-01' }, 'config.revision'], [{ revision: 'newest' }, 'config.revision'],
@@ -218,7 +218,7 @@ test('a refusal because of too many is waited out once', () => {
 });
 
 // ---- error messages ----
-test('a server that refuses access by 403 is not told to have other credentials only, and its words are in the log', () => by(
+test('a 403 is not reported as wrong credentials only, and the message of the server is logged', () => by(
   (m, res) => (res.writeHead(403).end('Access is only allowed at localhost:21144'), true),
   async (p) => {
     const r = await list({ url: p.url });

@@ -130,7 +130,7 @@ test('a local program lives as long as its run, and concurrent runs have their o
   await waitFor('the end of the programs', () => !pids.some(alive));
 });
 
-test('a local program in the sandbox keeps what it holds during a run', async () => {
+test('a local program in the sandbox keeps its state during a run', async () => {
   const u = await userOf(server, program, 'json');
   assert.equal((await run(u, 'put a ; get ; get')).text, 'ok | a | a');
 });
@@ -180,7 +180,7 @@ test('the runs of a thread share a session, whichever loop they are on, and anot
   }
 });
 
-test('two servers of one configuration have a session each, and none is said to be lost', async () => {
+test('two servers of one configuration have a session each, and neither is reported as lost', async () => {
   const p = await keeper(1);
   try {
     const u = await server.user({ tier: 'pro' });
@@ -243,7 +243,7 @@ test('credentials that are renewed during a run do not end its session', async (
   }
 });
 
-test('a session that ended meanwhile is told to the model', async () => {
+test('the model is informed of an ended session', async () => {
   const p = await keeper(1);
   try {
     const u = await userOf(hasty, { url: p.url, session: 'thread' });
@@ -257,7 +257,7 @@ test('a session that ended meanwhile is told to the model', async () => {
   }
 });
 
-test('after the worker is killed the model is told that its session is lost', async () => {
+test('after the worker is killed, the model is informed of the lost session', async () => {
   const p = await keeper(1000);
   try {
     const u = await userOf(bare, { url: p.url });

@@ -137,7 +137,7 @@ for (const options of [{ modern: true }, { modern: false }, { modern: false, ses
 }
 
 for (const modern of [false, true]) {
-  test(`a server that cannot say for a while how a task stands is asked again (${modern ? 'modern' : 'legacy'})`, () =>
+  test(`a server that temporarily cannot report a task is polled again (${modern ? 'modern' : 'legacy'})`, () =>
     by({ modern, unwell: 2, config: { timeout_seconds: 30 } }, async (p, u) => {
       assert.equal(textOf((await finish(u, await begun(u))).events), 'said: done at last');
       assert.equal(p.calls.length, 1);

@@ -79,7 +79,7 @@ test('"ask": a changed tool is not called until its definition is approved', asy
   assert.equal((await stranger.get(s.changes)).status, 404);
 });
 
-test('"block": a changed tool is not offered, and a restart does not forget what was seen', async () => {
+test('"block": a changed tool is not offered, also after a restart', async () => {
   const s = await seen('block');
   await server.kill();
   await server.start();

@@ -50,7 +50,7 @@ test('a server may answer in as many streams as it likes, if each brings somethi
   }
 });
 
-test('streams that bring nothing are given up after ten, and never asked for without a pause', async () => {
+test('empty streams are reopened at most ten times, with a pause', async () => {
   const { r, asked } = await called('id: e0\nretry: 0\ndata:\n\n', (n) => (n === 4 ? 'id: e4\ndata:\n\n' : ': nothing\n\n'));
   failed(r, 'MCP_CONNECT_FAILED', /without an answer/, 5000);
   assert.equal(asked.length, 14);

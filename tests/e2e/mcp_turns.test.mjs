@@ -47,7 +47,7 @@ async function someone(server = patient) {
 const discover = (u, peer, n, options = {}) => u.get(`/agents/${u.agent}/custom-mcp-tools`,
   { headers: { 'x-mcp-url': `${peer.url}?n=${n}`, 'x-mcp-type': 'http' }, ...options });
 
-test('what an account asks for beyond its share waits for its turn; others do not', async () => {
+test('requests of an account beyond its share wait; those of others do not', async () => {
   const [u, other] = [await someone(), await someone()];
   const [peer, apart] = [await holding('tools/list'), await holding('tools/list')];
   const known = await startByHand();

@@ -239,7 +239,7 @@ const place = (name, from) => {
   renameSync(path.join(modules, `.${name}.next`), path.join(modules, `${name}.so`));
 };
 
-test('changes of modules: figures, and what `runyard modules` says of the running server', async () => {
+test('module swaps: metrics and the output of `runyard modules`', async () => {
   const at = new URL(server.url).host;
   const where = ['--set', `http.listen=${at}`];
   const entry = async () => JSON.parse((await list('--json', ...where)).out).find((m) => m.name === 'mail');

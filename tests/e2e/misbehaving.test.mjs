@@ -31,7 +31,7 @@ after(async () => {
 const ask = (fault) => fetch(`${server.url}/abi_rogue/${fault}`, { signal: AbortSignal.timeout(10000) });
 const rogue = async (name = 'abi_rogue') => (await admin.get('/admin/modules')).json.find((m) => m.name === name);
 // The lines of the log that were written since, about the module.
-const told = (from, pattern) => waitFor(`${pattern} in the log`, () =>
+const reported = (from, pattern) => waitFor(`${pattern} in the log`, () =>
   server.log.slice(from).split('\n').some((line) => /abi_rogue/.test(line) && pattern.test(line)), 5000);
 // Not by fetch(), which is held against the document here and would wait for the whole body.
 async function forgotten() {
@@ -53,7 +53,7 @@ function breaksRules(when) {
       const from = server.log.length;
       const r = await ask(fault);
       assert.deepEqual([r.status, await r.json()], [200, { answered: true }]);
-      await told(from, /module misbehaved/);
+      await reported(from, /module misbehaved/);
       assert.ok((await rogue()).strikes > strikes, fault);
     }
     await othersAreWell();
@@ -63,7 +63,7 @@ function breaksRules(when) {
     const from = server.log.length;
     const { strikes } = await rogue();
     assert.deepEqual(await (await ask('late')).json(), { answered: true });
-    await told(from, /\[abi_rogue\] module misbehaved.*the handle was ended before/);
+    await reported(from, /\[abi_rogue\] module misbehaved.*the handle was ended before/);
     assert.ok((await rogue()).strikes > strikes);
     for (let i = 0; i < 20; i++) {
       const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -83,7 +83,7 @@ function breaksRules(when) {
     assert.ok(r.status === 503 || r.status === 504, String(r.status));
     assert.ok(Date.now() - began < 5000);
     assert.ok((await r.json()).detail);
-    await told(from, /a module did not answer a request in time.*GET \/abi_rogue\/never/);
+    await reported(from, /a module did not answer a request in time.*GET \/abi_rogue\/never/);
     await othersAreWell();
     await waitFor('the module to be named', () => /\[abi_rogue\] module misbehaved.*a request that is never answered.*GET \/abi_rogue\/never/.test(server.log.slice(from)), 20000);
   });
@@ -99,14 +99,14 @@ function breaksRules(when) {
     const r = await ask('splits');
     assert.equal(r.headers.get('set-cookie'), null);
     assert.ok(r.status >= 400);
-    await told(from, /module misbehaved.*respond.*HTTP does not allow/);
+    await reported(from, /module misbehaved.*respond.*HTTP does not allow/);
   });
 
-  test(`a callback that blocks its loop is counted and told${when}`, async () => {
+  test(`a callback that blocks its loop is counted and logged${when}`, async () => {
     const { slow_callbacks: before } = await rogue();
     const from = server.log.length;
     await Promise.all([ask('blocks'), ask('blocks'), user.get('/account')]);
-    await told(from, /blocked|slow/);
+    await reported(from, /blocked|slow/);
     assert.ok((await rogue()).slow_callbacks > before);
     await othersAreWell();
   });
@@ -177,7 +177,7 @@ test('a module that does not come back from stop or destroy is left behind, and 
   await othersAreWell();
 });
 
-test('at the end, whoever does not stop and whoever leaves handles behind is named, and the server ends', async () => {
+test('at shutdown, modules that do not stop or leave handles open are named, and the server ends', async () => {
   await forgotten();
   const from = server.log.length;
   const began = Date.now();
@@ -210,7 +210,7 @@ test('a crash says which module it was, also after it was swapped and in a threa
   await othersAreWell();
 });
 
-test('who wants to stop while a module is being given up is not ready from then on', async () => {
+test('a stop during the abandonment of a module makes the server not ready', async () => {
   admin = new Client(server, server.token({ role: 'admin' }));
   const change = admin.post('/admin/modules/abi_rogue_in_stop/disable').catch((e) => e);
   await waitFor('the change to be under way', () => /a change is asked for.*abi_rogue_in_stop.*disable/.test(server.log), 5000);

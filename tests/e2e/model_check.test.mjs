@@ -176,7 +176,7 @@ for (const [name, mistake, code, checked, status, detail] of mistakes)
     if (mistake.usage) assert.equal(r.report.usage.estimated, true);
   });
 
-test('a provider that says nothing is given up in time', async () => {
+test('a silent provider is reported after the time limit', async () => {
   const begun = Date.now();
   const r = await check([...json, '--timeout', '1'], { mistakes: { text: 'silent' } });
   assert.equal(r.code, 1);
@@ -253,7 +253,7 @@ test('without a key none is tried', async () => {
   assert.equal(llm.seen.length, 0);
 });
 
-test('what is wrong on the command line', async () => {
+test('errors of the command line', async () => {
   const unknown = await check(['runyard/basik']);
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /"runyard\/basik" is not a known model: .*; did you mean "runyard\/basic"\?/);

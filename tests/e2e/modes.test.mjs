@@ -80,7 +80,7 @@ test('another mode is refused and starts nothing', async () => {
   assert.equal((await u.get('/agent-runs')).json.agent_runs.length, before);
 });
 
-test('without memory, a run does not see what other threads left in the workspace', async () => {
+test('without memory, a run does not see files of other threads in the workspace', async () => {
   const first = await run({ prompt: '`echo secret > note.txt; cat note.txt`', memory_enabled: 'false' });
   assert.match(first.said, /secret/, 'the workspace of its own thread is there');
   assert.deepEqual(await shown(first), { run: ['agent', false], thread: ['agent', false] });

@@ -95,20 +95,20 @@ test('each event has its workflow, with the payload that the contract names', as
   const user = await server.user({ email: 'events@example.test' });
   await user.get('/account');
   const thread = '0190b1e4-0000-7000-8000-000000000001', task_url = `https://app.test/#/threads/${thread}`;
-  for (const [kind, workflow, told, payload] of [
+  for (const [kind, workflow, reported, payload] of [
     ['run.completed', 'task-completed', { thread_id: thread, title: 'Poem' }, { first_name: 'events', task_name: 'Poem', task_url }],
     ['run.failed', 'task-failed', { thread_id: thread, title: 'Poem', error: 'It broke', reason: 'llm_error' }, { first_name: 'events', task_name: 'Poem', task_url, failure_reason: 'It broke' }],
     ['payment.succeeded', 'payment-succeeded', { amount: 20, currency: 'EUR', plan_name: 'pro' }, { account_id: user.id, amount: 20, currency: 'EUR', plan_name: 'pro' }],
     ['payment.failed', 'payment-failed', { amount: 20, currency: 'EUR', reason: 'declined' }, { account_id: user.id, amount: 20, currency: 'EUR', reason: 'declined' }],
     ['credits.low', 'credits-low', { balance_micro: 7_500_000, threshold_percent: 20 }, { account_id: user.id, remaining_credits: 7, threshold_percentage: 20 }],
   ]) {
-    publish(kind, user, told);
+    publish(kind, user, reported);
     assert.deepEqual((await one(user, workflow)).payload, payload, kind);
   }
   await waitFor('six mails', () => smtp.to('events@example.test').length === 6);
 });
 
-test('what is gathered goes out as one mail, and waits for the end of the quiet hours', async () => {
+test('a digest is one e-mail and waits for the end of the quiet hours', async () => {
   const user = await server.user({ email: 'digest@example.test' });
   await user.get('/account');
   await smtp.mail('digest@example.test');
@@ -264,7 +264,7 @@ test('a stream on another node counts as much, as long as it is open and its nod
   }
 });
 
-test('a mail that is refused for good is a failure, also when the inbox has it; tried again it is another mail', async () => {
+test('a permanently refused e-mail is a failure, even with an inbox entry; a retry sends a new e-mail', async () => {
   smtp.faults.rcpt = ({ to }) => (to === 'gone@example.test' ? [550, '5.1.1 No such user'] : undefined);
   const user = await server.user({ email: 'gone@example.test' });
   await user.get('/account');
@@ -300,7 +300,7 @@ test('a mail that is refused for good is a failure, also when the inbox has it; 
   assert.equal((await user.get('/notifications/inbox')).json.notifications.filter((n) => n.workflow_id === 'payment-succeeded').length, 2);
 });
 
-test('what cannot be kept is refused by name, and nothing of it happened', async () => {
+test('data that cannot be stored is refused, naming the field, without any effect', async () => {
   const user = await server.user();
   await user.get('/account');
   const acts = () => db.sql(`select count(*) from core.event where kind = 'admin.act'`);
@@ -325,7 +325,7 @@ test('what cannot be kept is refused by name, and nothing of it happened', async
   }
 });
 
-test('what an admin did and what stands in the audit are one', async () => {
+test('each action of an administrator is audited in its transaction', async () => {
   const user = await server.user();
   await user.get('/account');
   const acts = () => db.sql(`select count(*) from core.event where kind = 'admin.act'`);
@@ -361,7 +361,7 @@ test('an account cannot pile up preferences, devices or tabs', async () => {
   assert.equal(db.sql(`select count(*) from notifications.device_token where account_id = '${user.id}'`), '2');
 });
 
-test('who is no more leaves nothing behind', async () => {
+test('a deleted account leaves nothing behind', async () => {
   const user = await server.user({ email: 'leaver@example.test' });
   await user.get('/account');
   await trigger(user, 'one');

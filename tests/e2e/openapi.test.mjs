@@ -67,7 +67,7 @@ test('every route of every module and of the host is described, with request, an
   assert.deepEqual(lacks, []);
 });
 
-test('the examples are what the schemas say', () => {
+test('the examples match the schemas', () => {
   const d = new Document(JSON.stringify(api));
   const wrong = [];
   const look = (where, keys, media, ajv) => {
@@ -94,7 +94,7 @@ test('the examples are what the schemas say', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('what the host enforces stands at every route', () => {
+test('every route documents the responses of the host', () => {
   for (const [name, o] of operations(api)) {
     if (o.security.length > 0) assert.ok('401' in o.responses, name);
     if (name.includes(' /admin/')) assert.ok('403' in o.responses, name);

@@ -36,7 +36,7 @@ async function finished(u, form) {
   return { ...r.json, ...(await u.stream(r.json.agent_run_id)) };
 }
 
-test('the terminal event and the run say why and at what cost it ended', async () => {
+test('the terminal event and the run contain the reason and the cost', async () => {
   const u = await server.user();
   const r = await finished(u, { prompt: '[late]' });
   const end = r.events.at(-1);
@@ -137,7 +137,7 @@ test('a page of agents or of their versions ends after some MB, and the next pag
   assert.deepEqual(await all(`/agents/${id}/versions`, 'versions', (v) => v.version), [7, 6, 5, 4, 3, 2, 1]);
 });
 
-test('a cursor of another list is refused, and so is what is none', async () => {
+test('a malformed cursor or one of another list is refused', async () => {
   const u = await server.user({ tier: 'pro' });
   const a = await finished(u, { prompt: '1' });
   await finished(u, { prompt: '2', thread_id: a.thread_id });

@@ -59,7 +59,7 @@ test('live runs of both nodes, and the queues they are in', async () => {
   assert.deepEqual((await admin.get('/admin/runs')).json.runs, []);
 });
 
-test('jobs that were given up: pages, another try, the end of it', async () => {
+test('dead letters: pages, retry, discard', async () => {
   const ids = Array.from({ length: 3 }, () => giveUp());
   const page = await dead('?limit=2');
   assert.deepEqual(page.jobs.map((j) => String(j.id)), [ids[2], ids[1]]);
@@ -73,8 +73,8 @@ test('jobs that were given up: pages, another try, the end of it', async () => {
   assert.equal(database.sql(`select state || ' ' || attempt from core.job where id = ${ids[0]}`), '0 0');
   assert.equal((await admin.post(`/admin/jobs/${ids[0]}/retry`)).status, 404);
   assert.deepEqual((await dead('?state=ready')).jobs.map((j) => String(j.id)), [ids[0]]);
-  const told = await audit('job.retry');
-  assert.deepEqual([told.detail.kind, String(told.detail.job_id)], ['test.lost', ids[0]]);
+  const reported = await audit('job.retry');
+  assert.deepEqual([reported.detail.kind, String(reported.detail.job_id)], ['test.lost', ids[0]]);
 
   assert.equal((await admin.post(`/admin/jobs/${ids[1]}/discard`)).status, 200);
   assert.equal(database.sql(`select (select count(*) from core.job where id = ${ids[1]}) + (select count(*) from core.dead_job where id = ${ids[1]})`), '0');
@@ -87,7 +87,7 @@ test('jobs that were given up: pages, another try, the end of it', async () => {
   assert.deepEqual([r.status, r.json.detail], [409, 'An identical job is already queued or running']);
 });
 
-test('what is asked wrongly is named', async () => {
+test('invalid parameters are named', async () => {
   for (const [query, status, word] of [['state=lost', 422, /state/], ['limit=0', 422, /limit/], ['limit=101', 422, /limit/],
     ['limit=x', 422, /limit/], ['cursor=..', 400, /cursor/], ['cursor=99999999999999999999', 400, /cursor/]]) {
     const r = await admin.get(`/admin/jobs?${query}`);
@@ -98,7 +98,7 @@ test('what is asked wrongly is named', async () => {
     assert.equal((await admin.post(`/admin/jobs/${id}/retry`)).status, 404, id);
 });
 
-test('a swap stands in the audit', async () => {
+test('a swap is audited', async () => {
   assert.equal((await admin.post('/admin/modules/mcp_prebuilt/reload')).status, 200);
   assert.deepEqual((await audit('module.reload')).detail, { module: 'mcp_prebuilt' });
 });

@@ -162,8 +162,8 @@ test('an answer that is cut again and again ends the run as length; its text sta
   const snapshot = await x.u.stream(x.id, { query: '?mode=snapshot' });
   assert.equal(snapshot.events[0].content, 'part 1, part 2, part 3, ');
   assert.equal(snapshot.events.at(-1).reason, 'length');
-  const told = await waitFor('the webhook', () => receiver.got.find((m) => m.data.id === x.id));
-  assert.deepEqual([told.data.reason, told.data.error_code], ['length', 'LLM_OUTPUT_TRUNCATED']);
+  const reported = await waitFor('the webhook', () => receiver.got.find((m) => m.data.id === x.id));
+  assert.deepEqual([reported.data.reason, reported.data.error_code], ['length', 'LLM_OUTPUT_TRUNCATED']);
 
   scripts.set('[endless]', (request, reply) => say(reply, 'and done.'));
   const r = await x.u.start({ prompt: '', thread_id: x.thread });
@@ -201,7 +201,7 @@ test('a worker that takes over goes on with the part that is missing and counts 
   assert.deepEqual(charges(main, u), [price, price, price]);
 });
 
-test('a call whose arguments were cut is not made, and the model is told; complete ones of the same answer are made', async () => {
+test('a call with truncated arguments is not made and the model gets an error; complete calls of the same answer are made', async () => {
   on('[cut call]', (request, reply, n) => {
     if (n > 1) return say(reply, 'understood');
     delta(reply, { content: ' \n' });
@@ -315,7 +315,7 @@ test('tokens that are written into a cache are counted by themselves and have a 
   assert.deepEqual([shown, credits], [used, 0.00019]);
 });
 
-test('what a driver leaves out of a request is told', async () => {
+test('parts that a driver leaves out of a request are reported', async () => {
   const u = await main.user({ tier: 'pro' });
   claude.next.push({ text: 'Hello', stop: 'end_turn' });
   const x = await run(main, 'x', { user: u, form: { model_name: 'claude/claude-3-haiku', reasoning_effort: 'low' } });

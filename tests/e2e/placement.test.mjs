@@ -105,7 +105,7 @@ test('starts that come all at once take no more places than there are', async ()
   for (const [i, u] of users.entries()) assert.equal((await u.stream(ids[i])).events.at(-1).status, 'completed');
 });
 
-test('what waits can be stopped, and read from the start', async () => {
+test('a waiting run can be stopped, and streamed from the start', async () => {
   await fill();
   const u = await a.user();
   const id = await start(u, 'waits');
@@ -182,7 +182,7 @@ test('without a queue, of starts that come all at once those without a place are
   }
 });
 
-test('a node with places takes what another one has no place for', async () => {
+test('a node with free slots takes the runs of a full node', async () => {
   await fill();
   const u = await a.user();
   const id = await start(u, 'for the other');
@@ -195,7 +195,7 @@ test('a node with places takes what another one has no place for', async () => {
   release();
 });
 
-test('the registry shows the nodes; one that is drained takes nothing more and keeps what it runs', async () => {
+test('the registry shows the nodes; a drained one claims nothing and keeps its runs', async () => {
   const admin = new Client(a, a.token({ role: 'admin' }));
   assert.equal((await (await a.user()).get('/admin/nodes')).status, 403);
   const nodes = (await admin.get('/admin/nodes')).json;

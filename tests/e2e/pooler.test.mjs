@@ -116,7 +116,7 @@ test('a pooler that is killed and comes back costs time and no run', async () =>
   assert.equal(again.events.at(-1).status, 'completed');
 });
 
-test('an address that leads through a pooler unannounced is refused, with what to do', async () => {
+test('an unannounced connection pooler is refused with instructions', async () => {
   for (const settings of ['', 'ignore_startup_parameters = options']) {
     const unannounced = await new Pooler(database, { settings }).start();
     try {

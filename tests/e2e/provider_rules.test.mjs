@@ -44,7 +44,7 @@ test('an answer that keeps the rules is taken without a word', async () => {
   assert.equal((await strikes()).strikes, 0);
 });
 
-test('what comes after the end is not part of the answer, and is not counted twice', async () => {
+test('data after the end is not part of the answer and not counted twice', async () => {
   const from = server.log.length;
   const r = await run('late');
   assert.deepEqual([statuses(r.events).at(-1), textOf(r.events)], ['completed', 'a sound answer']);

@@ -67,8 +67,8 @@ async function run(prompt, { form = {}, user, on = server } = {}) {
   assert.ok(gapless(s.events), s.raw);
   assert.equal(statuses(s.events).filter((x) => x !== 'running').length, 1, s.raw);
   const end = s.events.at(-1);
-  const told = (await u.get(`/agent-run/${r.json.agent_run_id}`)).json;
-  assert.deepEqual([told.status, told.reason, told.usage.credits], [end.status, end.reason, end.credits]);
+  const reported = (await u.get(`/agent-run/${r.json.agent_run_id}`)).json;
+  assert.deepEqual([reported.status, reported.reason, reported.usage.credits], [end.status, end.reason, end.credits]);
   const charged = Number(database.sql(`select coalesce(-sum(delta_micro), 0) from accounts.ledger where account_id = '${u.id}' and kind = 'charge'`));
   assert.equal(charged, Math.round(end.credits * 1e6));
   const messages = (await u.get(`/threads/${r.json.thread_id}/messages`)).json.messages;
@@ -79,7 +79,7 @@ const of = (x, type) => x.events.filter((e) => e.type === type);
 // The log has the text of the provider under the id of the run.
 const logged = (on, id, text) => waitFor('the cause in the log', () => on.log.split('\n').some((line) => line.includes(id) && line.includes(text)));
 
-test('a refusal that is no text ends the run with a sentence of the server; the log has what can be read of it', async () => {
+test('a binary refusal ends the run with a message of the server; the log has the readable part', async () => {
   const x = await run('[refused]');
   assert.deepEqual([x.end.status, x.end.reason, x.end.error], ['failed', 'llm_error', 'the conversation is too long for the model']);
   await logged(server, x.id, 'the context window is full \ufffd\ufffd  indeed');
@@ -116,7 +116,7 @@ test('the id of a tool call that is very long is replaced, for clients and for t
   assert.equal(again.find((m) => m.role === 'tool').tool_call_id, again.find((m) => m.tool_calls).tool_calls[0].id);
 });
 
-test('a number beyond all doubles stays JSON, in the stream, the thread and what the model is sent', async () => {
+test('a number beyond the range of a double stays valid JSON in the stream, the thread and the request', async () => {
   const x = await run('[infinite]');
   assert.equal(x.end.status, 'completed', x.raw);
   const expected = { far: 1e308, farther: [-1e308] };
@@ -162,7 +162,7 @@ const refusing = async (role, what) => {
   try { return await what(); } finally { database.sql('drop trigger refuse on runs.messages; drop function public.refuse'); }
 };
 
-test('an answer that the database refuses for good ends the run as failed, and is charged', async () => {
+test('an answer that the database permanently refuses fails the run and is charged', async () => {
   const x = await refusing('assistant', () => run('[answer]'));
   assert.deepEqual([x.end.status, x.end.reason, x.end.error_code, x.end.error], ['failed', 'crashed', 'INTERNAL', 'Internal server error']);
   assert.equal(x.end.credits, 0.0011);

@@ -57,7 +57,7 @@ test('responses contain the remaining requests of an account, and a refusal the 
   assert.equal(health.headers.get('ratelimit-limit'), null);
 });
 
-test('the nodes share the rate: what one let through the other knows', async () => {
+test('the nodes share the rate: requests admitted by one count on the other', async () => {
   const u = await a.user();
   const reported = (n) => waitFor(`${n} are reported`, () => database.sql(
     `select ceil(extract(epoch from busy_until - now()) / 60) from core.rate where key = 'account ${u.id}'`) === String(n));
@@ -71,7 +71,7 @@ test('the nodes share the rate: what one let through the other knows', async () 
   assert.equal((await letThrough(there, 20)).n, 3);
 });
 
-test('addresses: of clients behind a proxy that is trusted, and nobody else\'s word', async () => {
+test('addresses: forwarded headers count from trusted proxies only', async () => {
   const anybody = new Client(a);  // without a token: the flood needs no account
   let refused = 0;
   for (let i = 0; i < 330; i++) if ((await anybody.get('/threads', from('203.0.113.7'))).status === 429) refused++;

@@ -19,7 +19,7 @@ after(async () => {
 const count = (page) => page.$$eval('details.operation', (all) => all.length);
 
 for (const [name, options] of [['desktop', {}], ['phone, dark', { viewport: phone, scheme: 'dark' }]]) {
-  test(`the reference shows every operation, with what it takes and answers (${name})`, async () => {
+  test(`the reference shows every operation with its parameters and responses (${name})`, async () => {
     const api = await (await fetch(`${server.url}/openapi.json`)).json();
     const total = Object.values(api.paths).reduce((n, item) => n + Object.keys(item).length, 0);
     const page = await browser.person(options);

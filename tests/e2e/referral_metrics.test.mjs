@@ -61,7 +61,7 @@ test('every series begins with 0', async () => {
   for (const name of ['invitations_total', 'sign_ups_total', 'pending', 'void', 'paid']) assert.deepEqual(without0(await read(name)), {}, name);
 });
 
-test('invitations by what became of them', async () => {
+test('invitations by outcome', async () => {
   const ann = person({ email: 'ann@example.test' });
   const send = async (email) => ann.post('/api/v1/referrals/send', { json: { email } });
   await send('first@example.test');

@@ -52,7 +52,7 @@ const codeOf = async (who) => (await who.get('/api/v1/referrals/code')).json.ref
 const balance = async (who) => (await who.get('/account')).json.balance_credits;
 const history = async (who) => (await who.get('/api/v1/referrals/history')).json;
 
-test('a sign-up that nothing can confirm is paid, and the referrer is told', async () => {
+test('a sign-up without confirmation is rewarded, and the referrer is notified', async () => {
   const ann = await signUp('ann@example.test');
   const code = await codeOf(ann);
   const valid = (await new Client(server).post('/api/v1/referrals/validate', { json: { code } })).json;
@@ -64,9 +64,9 @@ test('a sign-up that nothing can confirm is paid, and the referrer is told', asy
   const { received } = (await bob.get('/api/v1/referrals/received')).json;
   assert.deepEqual([received.status, received.credits, received.reason, received.message], ['successful', 100, null, null]);
   assert.equal((await ann.get('/api/v1/referrals/received')).json.received, null);
-  const told = await waitFor('the notification', async () =>
+  const reported = await waitFor('the notification', async () =>
     (await ann.get('/notifications/inbox')).json.notifications?.find((n) => n.workflow_id === 'referral-successful'));
-  assert.equal(told.payload.credits_awarded, 100);
+  assert.equal(reported.payload.credits_awarded, 100);
   assert.match((await waitFor('the mail', () => smtp.to('ann@example.test').find((m) => /100 credits/.test(m.parsed.subject)))).parsed.text, /friend/);
 });
 

@@ -109,7 +109,7 @@ test('the agent reads an uploaded file in its sandbox', async () => {
   }
 });
 
-test('the shell runs without privileges, and a failed command is told to the model', async () => {
+test('the shell runs without privileges, and the model sees a failed command', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: '[shell]' });
   const s = await u.stream(r.json.agent_run_id);
@@ -279,7 +279,7 @@ test('run operations: get, list, active, thread', async () => {
   assert.equal((await u.get(`/threads/${r.json.thread_id}`)).status, 404);
 });
 
-test('what belongs to another account is not there', async () => {
+test('objects of another account are not found', async () => {
   const u = await server.user();
   const r = await u.start({ prompt: 'Say hello' });
   await u.stream(r.json.agent_run_id);
@@ -359,7 +359,7 @@ test('a repeat with the same key may have its fields in another order and anothe
   await u.stream(first.json.agent_run_id);
 });
 
-test('of two accounts that use the same new ids at once one gets them, the other is told nothing of it', async () => {
+test('of two accounts with the same new ids one gets them, and the other learns nothing', async () => {
   const both = [await server.user({ tier: 'pro' }), await server.user({ tier: 'pro' })];  // room for all threads
   for (const u of both) await u.get('/account');
   for (const more of [{}, { files: [{ name: 'a.txt', data: 'forty-two' }] }, { on_busy: 'interrupt' }]) {
@@ -373,7 +373,7 @@ test('of two accounts that use the same new ids at once one gets them, the other
   }
 });
 
-test('two starts at the concurrency limit: one run, one 402 with what runs', async () => {
+test('two starts at the concurrency limit: one run, one 402 with the running threads', async () => {
   const u = await server.user();
   await u.get('/account');
   const [a, b] = await Promise.all([u.start({ prompt: '[hang]' }), u.start({ prompt: '[hang]' })]);
@@ -465,7 +465,7 @@ test('credits are charged per answer and the ledger balances', async () => {
   assert.ok(before.balance_credits !== undefined);
 });
 
-test('a super admin is shown the timing; nobody else', async () => {
+test('only a super admin sees the timing', async () => {
   const admin = await server.user({ role: 'super_admin' });
   const r = await admin.start({ prompt: 'Say hello' }, { 'x-emit-timing': 'true' });
   assert.equal(r.status, 200, r.text);

@@ -80,7 +80,7 @@ test('a bwrap that does not exist is named with its package', async () => {
   }
 });
 
-test('without control groups commands run, and /readyz names what is not limited', async () => {
+test('without control groups commands run, and /readyz names the missing limits', async () => {
   const server = new Server({ database, llm, set: ['sandbox_bubblewrap.control_groups=off'] });
   try {
     await server.start();

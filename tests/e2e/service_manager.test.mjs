@@ -101,7 +101,7 @@ test('a long migration is logged by name and duration, and asks for more time th
   }
 });
 
-test('a server that cannot start tells no READY', () => with_manager('none', { set: ['database.url=postgresql://nobody@127.0.0.1:1/none', 'database.wait_seconds=0'] }, async (m) => {
+test('a server that cannot start sends no READY', () => with_manager('none', { set: ['database.url=postgresql://nobody@127.0.0.1:1/none', 'database.wait_seconds=0'] }, async (m) => {
   m.say('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');
   assert.ok(!m.lines.some((l) => l.includes('READY=')), m.lines.join('\n'));
@@ -144,8 +144,8 @@ test('reload (SIGHUP): modules with another file than the loaded one are swapped
       const now = await generations();
       assert.ok(now.mcp_sse > at_first.mcp_sse, JSON.stringify([at_first, now]));
       for (const name of ['accounts', 'agents', 'mcp']) assert.equal(now[name], at_first[name], name);
-      const told = await waitFor('the audit', async () => (await admin.get('/admin/audit?action=module.reload')).json.entries[0]);
-      assert.deepEqual([told.actor, told.detail], ['host:SIGHUP', { module: 'mcp_sse' }]);
+      const reported = await waitFor('the audit', async () => (await admin.get('/admin/audit?action=module.reload')).json.entries[0]);
+      assert.deepEqual([reported.actor, reported.detail], ['host:SIGHUP', { module: 'mcp_sse' }]);
       // Again: nothing has changed.
       m.say('signal HUP');
       await m.next(/^notify (RELOADING=1)/);
@@ -191,7 +191,7 @@ test('on a socket that is passed, a restart under load refuses and fails no requ
   assert.equal(await m.stop(), '0');
 }));
 
-test('a socket for IPv6 and IPv4: who comes by IPv4 is known by that address', () => with_manager('tcp6', { set: ['http.trusted_proxies=["127.0.0.1/32"]'] }, async (m) => {
+test('a socket for IPv6 and IPv4: IPv4 clients are identified by their IPv4 address', () => with_manager('tcp6', { set: ['http.trusted_proxies=["127.0.0.1/32"]'] }, async (m) => {
   const port = Number(await m.next(/^port (\d+)$/));
   await m.start();
   const seen = new Promise((resolve) => http.get({ host: '127.0.0.1', port, path: '/healthz', agent: false, headers: { 'x-forwarded-for': '198.51.100.7' } }, (res) => { res.resume(); res.on('end', resolve); }));
@@ -200,7 +200,7 @@ test('a socket for IPv6 and IPv4: who comes by IPv4 is known by that address', (
   assert.equal(await m.stop(), '0');
 }));
 
-test('a socket that is none to serve on is refused with a sentence', () => with_manager('udp', {}, async (m) => {
+test('an unusable socket is refused with an explanation', () => with_manager('udp', {}, async (m) => {
   m.say('start');
   assert.equal(await m.next(/^exit (.*)$/), '1');
   assert.match(m.log, /the inherited socket 3 is no TCP socket that listens/);

@@ -132,7 +132,7 @@ test('many stops at once get one answer', async () => {
   assert.deepEqual((await other.post(`/agent-run/${id}/stop`)).json, { status: 'stopped' });
 });
 
-test('a last-second stop against completion: one winner, told truly to all', async () => {
+test('a last-second stop against completion: one winner, reported consistently', async () => {
   const winners = { stopped: 0, completed: 0 };
   // Of the model's last word, in milliseconds; how fast this machine is shows in who wins.
   let late = 60;

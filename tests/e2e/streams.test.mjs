@@ -48,7 +48,7 @@ const chunks = (events) => events.filter((e) => e.type === 'llm_response_chunk')
 const words = (n) => Array.from({ length: n }, (_, i) => `w${i} `).join('');
 const upTo = (text) => { let seen = ''; return (e) => (seen += e.type === 'llm_response_chunk' || e.type === 'snapshot' ? e.content : '').includes(text); };
 
-test('what is not understood is refused with 400 that names it', async () => {
+test('invalid parameters are refused with a 400 that names them', async () => {
   const u = await server.user();
   const id = await run(u, 'x');
   await u.stream(id);
@@ -102,7 +102,7 @@ test('a snapshot is the text so far as one event, then it goes on live', async (
   assert.equal(done.events[1].sequence, done.events[0].sequence + 1);
 });
 
-test('a snapshot holds only what came after the id it is resumed by', async () => {
+test('a snapshot contains only events after the resume id', async () => {
   const u = await server.user();
   const id = await run(u, '[tool] [words 30 25]');
   const first = await u.stream(id, { until: upTo('w10 ') });
@@ -118,7 +118,7 @@ test('a snapshot holds only what came after the id it is resumed by', async () =
   assert.equal(again.status, 204);
 });
 
-test('text that was given up is in no snapshot', async () => {
+test('abandoned text is in no snapshot', async () => {
   const u = await server.user();
   const id = await run(u, '[words 40 50]');
   const first = await u.stream(id, { until: upTo('w12 ') });
@@ -163,7 +163,7 @@ test('merged chunks: fewer events, the same text, and resuming by id stays exact
   assert.deepEqual(both.events.map((e) => e.type), ['snapshot', 'status']);
 });
 
-test('what was pruned is announced first, and how the run ended is still told', async () => {
+test('pruned events are announced first, and the terminal event is still sent', async () => {
   const u = await server.user();
   const id = await run(u, '[words 10 1]');
   const all = await u.stream(id);
@@ -174,8 +174,8 @@ test('what was pruned is announced first, and how the run ended is still told', 
     const s = await u.stream(id, { query, headers });
     assert.deepEqual(s.events.map((e) => [e.type, e.sequence, e.$id]), [['gap', last - 1, last - 1], ['status', last, last]], query + s.raw);
     assert.deepEqual([s.events[0].from, s.events[0].to], [from, last - 1]);
-    const { duration_ms, ...told } = s.events[1], { duration_ms: took, ...first } = all.events.at(-1);
-    assert.deepEqual(told, first);
+    const { duration_ms, ...reported } = s.events[1], { duration_ms: took, ...first } = all.events.at(-1);
+    assert.deepEqual(reported, first);
     assert.ok(duration_ms >= took, `${duration_ms} ms, not ${took}`);
   }
   assert.equal((await u.stream(id, { headers: { 'last-event-id': String(last) } })).status, 204);

@@ -86,7 +86,7 @@ function footprint() {
 const mappedCopies = (name) => new Set(readFileSync(`/proc/${server.process.pid}/maps`, 'utf8')
   .match(/\/memfd:runyard\S*|\/[^\s]*modules\/[^\s]*\.so/g)?.filter((file) => file.includes(`${name}.so`)));
 
-test('under streams and requests every module is swapped, and nobody notices', async (t) => {
+test('every module is swapped under streams and requests without a failure', async (t) => {
   let over = false;
   const bad = [], waits = [], figures = [], changes = [];
   const live = new Set();  // resources of each open stream
@@ -192,7 +192,7 @@ test('generations that are gone leave nothing behind', async () => {
       assert.ok(part(what, 20) <= part(what, 0) * 1.05 + 3, `${what} grows: ${JSON.stringify(all)}`);
 });
 
-test('what cannot be loaded, or does not fit, changes nothing', async () => {
+test('a library that cannot be loaded or does not fit changes nothing', async () => {
   const before = await state('runs');
   writeFileSync(path.join(modules, '.runs.broken'), 'no library');
   place('runs', path.join(modules, '.runs.broken'));
@@ -212,7 +212,7 @@ test('what cannot be loaded, or does not fit, changes nothing', async () => {
   assert.ok((await state('runs')).generation > before.generation);
 });
 
-test('a file that is written into, as cp does it, is not what runs', async () => {
+test('a file overwritten in place, as cp does, does not affect the running module', async () => {
   const before = await state('runs');
   const user = await server.user();
   const open = await user.start({ prompt: '[words 40]' });
@@ -285,7 +285,7 @@ test('a module goes and comes back; one that others need stays', async () => {
   assert.equal((await change('reload', 'nobody')).code, 1);
 });
 
-test('whoever uses a module follows it, nobody else does', async () => {
+test('dependents of a module are swapped with it, no others', async () => {
   const generations = async () => Object.fromEntries((await admin.get('/admin/modules')).json.map((m) => [m.name, m.generation]));
   const before = await generations();
   const r = await change('reload', 'mcp');
@@ -313,7 +313,7 @@ const touched = (name, file = path.join(modules, `${name}.so`)) => {
 const audited = (what, fits) => waitFor(`${what} in the audit`, async () =>
   (await admin.get('/admin/audit?limit=100')).json.entries.find((e) => e.action === what && fits(e)));
 
-test('a changed file is reloaded by itself where that is configured, and only what is pinned is taken', async () => {
+test('a changed file is reloaded automatically if configured, and only with the pinned hash', async () => {
   let before = await state('llm_openai');
   touched('llm_openai');
   await sleep(1500);
@@ -348,13 +348,13 @@ test('a changed file is reloaded by itself where that is configured, and only wh
   touched('webhooks', webhooks);
   await waitFor('the new generation of what lies elsewhere', async () => (await state('webhooks')).generation > old.generation);
   for (const name of ['llm_openai', 'webhooks']) {
-    const told = await audited('module.reload', (e) => e.actor === 'host:file_change' && e.detail.module === name);
-    assert.deepEqual(told.detail, { module: name });
+    const reported = await audited('module.reload', (e) => e.actor === 'host:file_change' && e.detail.module === name);
+    assert.deepEqual(reported.detail, { module: name });
   }
   // Refused changes are recorded as well, by each kind of actor.
   for (const by of [(actor) => actor === 'host:file_change', (actor) => actor !== 'host:file_change']) {
-    const told = await audited('module.reload', (e) => by(e.actor) && e.detail.module === 'mcp_json' && e.detail.refused);
-    assert.match(told.detail.refused, /pins/);
+    const reported = await audited('module.reload', (e) => by(e.actor) && e.detail.module === 'mcp_json' && e.detail.refused);
+    assert.match(reported.detail.refused, /pins/);
   }
   const user = await server.user();
   const run = await user.start({ prompt: '[words 3]' });

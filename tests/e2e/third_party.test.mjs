@@ -98,7 +98,7 @@ for (const [way, name, tls] of ways) {
       }
     });
   }
-  test(`${way}: a silent server is given up in time`, async () => {
+  test(`${way}: a silent server is abandoned after the time limit`, async () => {
     const peer = await startBridge(name, [node, stubborn, 'silent'], [], tls);
     failed(await ask('tools', name, { url: peer.url }), 'MCP_TIMEOUT', /3 seconds/, 2 * limit);
     await waitFor('the connection to be closed', () => peer.open.size === 0);
@@ -253,7 +253,7 @@ test('websocket over TLS: only a server that proves its name is talked to', asyn
     stranger.remove();
   }
 });
-test('websocket over TLS: a server that is silent in the handshake is given up in time', async () => {
+test('websocket over TLS: a server that is silent in the handshake is abandoned after the time limit', async () => {
   const open = new Set();
   const tcp = net.createServer((s) => { open.add(s); s.on('error', () => {}).on('close', () => open.delete(s)).resume(); });
   await new Promise((resolve) => tcp.listen(0, '127.0.0.1', resolve));

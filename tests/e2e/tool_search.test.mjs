@@ -133,7 +133,7 @@ test('a provider without a limit of its own: the setting of the model counts', a
   assert.equal(results[1].content, 'called list_vehicle_west');
 });
 
-test('what a thread has loaded is bounded, the latest stay', async () => {
+test('the loaded tools of a thread are bounded, the latest stay', async () => {
   const groups = Array.from({ length: 8 }, (_, i) => many.slice(i * 20, i * 20 + 20).map((t) => `erp__${t.name}`));
   llm.answer = playing(...groups.map((g) => ({ name: 'find_tools', arguments: { names: g } })));
   await run('load them all');
@@ -150,7 +150,7 @@ test('a tool that tool_choice names is carried, and one that the model knows can
   assert.ok(names(llm.seen.at(-1).json).includes('erp__export_meeting_west'), 'used tools stay');
 });
 
-test('a summary keeps what was found before', async () => {
+test('a summary keeps the tools found before', async () => {
   llm.answer = playing({ name: 'find_tools', arguments: { names: ['erp__assign_ticket_north'] } });
   const x = await run('find it', { model_name: 'mock/tight' });
   llm.answer = (request, reply) => reply.say(names(request).length === 0 ? 'a summary' : 'ok '.repeat(4000));

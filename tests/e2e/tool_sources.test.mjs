@@ -29,37 +29,37 @@ async function runAfter(status, n, prompt = 'what do you have?') {
   assert.deepEqual(statuses(s.events).slice(-1), ['completed'], s.raw);
   return s.events;
 }
-const told = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
+const reported = (events) => events.filter((e) => e.type === 'error').map((e) => [e.error_code, e.recoverable, e.message]);
 const missing = [['TOOLS_UNAVAILABLE', true, 'The tools of moody could not be listed; the run continues without them']];
 
 test('a source in a good mood gives its tools', async () => {
   const events = await runAfter('unavailable', 0, '[call moody__sing {}]');
   assert.match(textOf(events), /la la la/);
-  assert.deepEqual(told(events), []);
+  assert.deepEqual(reported(events), []);
 });
 
 test('a failure that passes is waited for', async () => {
   const events = await runAfter('unavailable', 2);
   assert.match(textOf(events), /moody__sing/);
-  assert.deepEqual(told(events), []);
+  assert.deepEqual(reported(events), []);
 });
 
 for (const status of ['unavailable', 'internal', 'noise']) {
-  test(`a source that fails for good (${status}) is told to the readers, and the run goes on`, async () => {
+  test(`a permanent failure of a source (${status}) is reported in the stream, and the run continues`, async () => {
     const events = await runAfter(status, 100);
     assert.doesNotMatch(textOf(events), /moody__sing/);
     assert.match(textOf(events), /shell/);
-    assert.deepEqual(told(events), missing);
+    assert.deepEqual(reported(events), missing);
     assert.match(server.log, /the tools of moody could not be listed/);
   });
 }
 
-test('readers are told once, not at each step', async () => {
+test('the stream reports it once, not at each step', async () => {
   const events = await runAfter('internal', 100, '[call list_files {}]');
   assert.ok(events.filter((e) => e.type === 'llm_response_end').length >= 2);
-  assert.deepEqual(told(events), missing);
+  assert.deepEqual(reported(events), missing);
 });
 
 test('an agent that is gone has no tools, which is no failure', async () => {
-  assert.deepEqual(told(await runAfter('not_found', 100)), []);
+  assert.deepEqual(reported(await runAfter('not_found', 100)), []);
 });

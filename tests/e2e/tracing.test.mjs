@@ -186,7 +186,7 @@ test('a local MCP program that was started in advance works in the trace of the 
   }
 });
 
-test('what a client asks not to be recorded is not, and its word is passed on', async () => {
+test('a trace that a client does not sample is not recorded, and the flag is propagated', async () => {
   const u = await server.user();
   const parent = parentOf('00');
   const asked = llm.seen.length;
@@ -233,7 +233,7 @@ test('a run that another process takes over goes on with its trace', async () =>
   assert.notEqual(again.parentSpanId, parent.span, 'it hangs below the request');
 });
 
-test('figures tell what was exported', async () => {
+test('metrics count the exported spans', async () => {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const value = (name) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)[1]);
   assert.ok(value('runyard_tracing_spans_total') > 0);
@@ -261,7 +261,7 @@ test('without a collector a context is passed on unchanged and none begins', asy
   }
 });
 
-test('a collector that is away harms nobody, and the operator decides whom to trust and to tell', async () => {
+test('an unreachable collector does no harm, and the operator decides whose trace headers to trust and where to propagate', async () => {
   const other = makeDatabase();
   const away = await startCollector({ answer: () => [503, '{}'] });
   const one = await new Server({ database: other, llm, settings: `

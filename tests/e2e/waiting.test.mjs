@@ -28,7 +28,7 @@ after(async () => {
 
 const placesOf = (s) => s.events.filter((e) => e.type === 'queued').map((e) => e.position);
 
-test('queue=true waits for the slot, in order, told its places, and runs by itself', async () => {
+test('queue=true waits for a slot in order, gets its positions, and starts automatically', async () => {
   const u = await server.user();
   const going = (await u.start({ prompt: '[long]' })).json;
   const second = await u.start({ prompt: 'second', queue: 'true' });
@@ -76,7 +76,7 @@ test('a waiting run can be stopped at once, and the next one moves up', async ()
   assert.equal((await u.stream(third.agent_run_id)).events.at(-1).status, 'completed');
 });
 
-test('on_busy: reject is 409, enqueue stands behind the answer, interrupt ends it', async () => {
+test('on_busy: reject is 409, enqueue waits for the answer, interrupt ends it', async () => {
   const u = await server.user();
   const first = (await u.start({ prompt: '[long] one' })).json;
   const thread_id = first.thread_id;

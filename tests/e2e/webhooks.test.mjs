@@ -68,7 +68,7 @@ async function run(u, prompt) {
   return { id: r.json.agent_run_id, ...r.json };
 }
 
-test('each end is told once, signed, with what the run says of itself', async () => {
+test('each end sends one signed webhook with the run', async () => {
   const u = await server.user();
   const done = await run(u, 'x');
   await u.stream(done.id);
@@ -150,7 +150,7 @@ test('the message outlives the server', async () => {
   await waitFor('the job is over', () => database.sql(`select count(*) from core.job where kind = 'runs.webhook'`) === '0');
 });
 
-test('a run ended over its worker\'s head is told too', async () => {
+test('a force-finished run sends a webhook, too', async () => {
   const u = await server.user();
   const r = await run(u, '[hang]');
   database.sql(`select runs.force_stop('${r.id}', array['all', 'failures'])`);
@@ -158,7 +158,7 @@ test('a run ended over its worker\'s head is told too', async () => {
   assert.equal(receiver.of(r.id, '/all')[0].json.type, 'run.stopped');
 });
 
-test('a receiver that is silent does not keep the others from being told', async () => {
+test('a silent receiver does not delay the others', async () => {
   const u = await server.user({ tier: 'pro' });
   receiver.respond = (m) => (m.path === '/failures' ? [] : [200]);
   const failing = async (count) => {
@@ -169,19 +169,19 @@ test('a receiver that is silent does not keep the others from being told', async
     }
     return runs;
   };
-  const told = (runs, path) => runs.every((r) => receiver.of(r.id, path).some((m) => m.status === 200));
+  const reported = (runs, path) => runs.every((r) => receiver.of(r.id, path).some((m) => m.status === 200));
   const underWay = () => Number(database.sql(`select count(*) from core.job where kind = 'runs.webhook' and state = 1`));
   // More than the concurrency limit: before the endpoint counts as unresponsive, it may occupy all slots.
   const first = await failing(24);
-  await waitFor('the other receiver to hear of all', () => told(first, '/all'), 40000);
+  await waitFor('the other receiver to hear of all', () => reported(first, '/all'), 40000);
   await waitFor('the silence to be known', () => underWay() <= 1, 40000);
   const tried = receiver.silent.length;
   const second = await failing(24);
-  await waitFor('the other receiver to hear of them at once', () => told(second, '/all'), 5000);
+  await waitFor('the other receiver to hear of them at once', () => reported(second, '/all'), 5000);
   assert.ok(receiver.silent.length - tried <= 2, `${receiver.silent.length - tried} messages for a receiver that is silent`);
   receiver.respond = () => [200];
   receiver.hangUp();
-  await waitFor('the silent one to hear of all when it answers again', () => told([...first, ...second], '/failures'), 60000);
+  await waitFor('the silent one to hear of all when it answers again', () => reported([...first, ...second], '/failures'), 60000);
 });
 
 test('outside local mode a private address is not called', async () => {

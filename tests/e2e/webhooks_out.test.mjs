@@ -49,7 +49,7 @@ after(async () => {
   database?.drop();
 });
 
-test('what happens is told once to whom wants it, signed with every secret', async () => {
+test('each event is sent once to its endpoints, signed with every secret', async () => {
   const u = await server.user({ email: 'ann@example.org' });
   assert.equal((await u.get('/account')).status, 200);
   const all = '/all?token=hidden';
@@ -68,7 +68,7 @@ test('what happens is told once to whom wants it, signed with every secret', asy
   assert.ok(!server.log.includes(oldSecret) && !server.log.includes('token=hidden'));
 });
 
-test('who fails is asked again, with the same id and body', async () => {
+test('a failing endpoint gets retries with the same id and body', async () => {
   let failures = 2;
   receiver.respond = (m) => (m.path === '/accounts' && failures-- > 0 ? [503, { 'retry-after': '1' }] : [200]);
   const u = await server.user();
@@ -81,7 +81,7 @@ test('who fails is asked again, with the same id and body', async () => {
   receiver.respond = () => [200];
 });
 
-test('who has failed for long gets no more; the others go on; an admin forgives', async () => {
+test('a permanently failing endpoint is disabled; the others continue; an administrator re-enables it', async () => {
   receiver.respond = (m) => (m.path === '/accounts' ? [500, { 'retry-after': '1' }] : [200]);
   const u = await server.user();
   await u.get('/account');
@@ -113,7 +113,7 @@ test('410: wants no more', async () => {
   await admin.post('/admin/webhooks/accounts/enable');
 });
 
-test('admins only; what is not there is 404; addresses without what may be secret', async () => {
+test('admins only; unknown endpoints are 404; addresses are shown without secrets', async () => {
   const u = await server.user();
   for (const [method, path] of [['GET', '/admin/webhooks'], ['POST', '/admin/webhooks/all/test'], ['POST', '/admin/webhooks/all/enable']]) {
     assert.equal((await u.request(method, path)).status, 403, path);

@@ -73,7 +73,7 @@ async function lose(node) {
   rmSync(path.join(node.dir, 'data'), { recursive: true, force: true });
 }
 
-test('what a run left on a node that is gone is there on another one', async () => {
+test('files of a run on a lost node are available on another node', async () => {
   const u = await user();
   const first = await run(u, { prompt: [
     'work',
@@ -143,7 +143,7 @@ test('a run that is taken over from a dead node finds the files its results spea
   }
 });
 
-test('a worker that lost its run cannot overwrite what its successor keeps', { timeout: 60000 }, async () => {
+test('a worker that lost its run cannot overwrite files of its successor', { timeout: 60000 }, async () => {
   const u = await user();
   const r = await u.start({ prompt: 'x\n$ printf first > f\n$ sleep 1; printf second > f; sleep 2\n$ cat f' });
   assert.equal(r.status, 200, r.text);
@@ -180,7 +180,7 @@ test('runs of one project on two nodes keep each their files', async () => {
   }
 });
 
-test('a deleted thread takes the kept files with it; limits are told to the agent', async () => {
+test('a deleted thread removes its stored files; the agent sees the limits', async () => {
   const u = await user();
   const one = await run(u, { prompt: 'x\n$ printf 1 > v' });
   assert.equal((await u.request('DELETE', `/threads/${one.thread_id}`)).status, 204);
@@ -280,7 +280,7 @@ test('copies that are ahead of a database that was set back follow it', async ()
   assert.doesNotMatch(two.said[0], /lost/);
 });
 
-test('a workspace that is replaced beneath a run is made anew from what was kept', { timeout: 60000 }, async () => {
+test('a workspace replaced during a run is restored from the stored files', { timeout: 60000 }, async () => {
   const u = await user();
   for (const replace of [(dir) => renameSync(dir, `${dir}.away`), (dir) => { renameSync(dir, `${dir}.away`); mkdirSync(dir); writeFileSync(path.join(dir, 'planted'), 'x'); }]) {
     const begun = performance.now();
@@ -292,7 +292,7 @@ test('a workspace that is replaced beneath a run is made anew from what was kept
     const { events, raw } = await s;
     assert.deepEqual(statuses(events).slice(-1), ['completed'], raw);
     const said = events.filter((e) => e.type === 'tool_result').map((e) => e.content);
-    for (const told of said.slice(1, 3)) assert.match(told, /removed or replaced from outside/);
+    for (const reported of said.slice(1, 3)) assert.match(reported, /removed or replaced from outside/);
     assert.match(said[3], /^first/);
     assert.doesNotMatch(said[3], /planted/);
     assert.ok(performance.now() - begun < 15000, 'it does not go on trying');

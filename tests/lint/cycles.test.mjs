@@ -25,6 +25,6 @@ test('resolves names beside the file first', () => assert.deepEqual(
 const order = [['low'], ['left', 'right'], ['top', 'top/inner']];
 test('an include of a higher component or of a neighbour is a finding', () => assert.equal(
   upward(tree({ 'low/a.hpp': '#include "top/b.hpp"', 'top/b.hpp': '', 'left/c.hpp': '#include "right/d.hpp"', 'right/d.hpp': '' }), order).length, 2));
-test('an include of a lower component is none', () => assert.deepEqual(
+test('an include of a lower component is no finding', () => assert.deepEqual(
   upward(tree({ 'top/b.hpp': '#include "low/a.hpp"\n#include "left/c.hpp"', 'low/a.hpp': '', 'left/c.hpp': '' }), order), []));
 test('the longest path names the component', () => assert.equal(componentOf('top/inner/a.hpp', order.flat()), 'top/inner'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dependencies, ofModule, reason } from './includes.mjs';
 
-test('what is not for modules is told', () => {
+test('includes of private headers are findings', () => {
   const why = (file) => reason(file, '/src');
   assert.equal(why('/usr/include/boost/beast/http.hpp'), 'Boost.Beast');
   assert.equal(why('/usr/include/boost/beast.hpp'), 'Boost.Beast');

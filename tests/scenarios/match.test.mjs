@@ -21,7 +21,7 @@ const bad = [
 for (const [want, got] of good) test(`${JSON.stringify(want)} takes ${JSON.stringify(got)}`, () => match(want, got));
 for (const [want, got] of bad) test(`${JSON.stringify(want)} refuses ${JSON.stringify(got)}`, () => assert.throws(() => match(want, got)));
 
-test('variables keep their kind when they stand alone', () => {
+test('a lone variable keeps its type', () => {
   assert.deepEqual(filled({ a: '${x}', b: ['n${x}'], c: '${o.k|upper}' }, { x: 7, o: { k: 'ab' } }), { a: 7, b: ['n7'], c: 'AB' });
   assert.throws(() => filled('${y}', {}), /no variable y/);
 });

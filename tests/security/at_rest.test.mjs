@@ -218,7 +218,7 @@ test('no row of the database holds a secret, from the sign-up on', async () => {
   } finally { await server.close(); }
 });
 
-test('what the former release wrote is encrypted at the start, and used', async () => {
+test('data of the previous release is encrypted at the start and used', async () => {
   let server = await start(keys[0]);
   const text = `link-${random()}`, html = `<p>${random()}</p>`, token = expo('old'), gone = expo('gone'), laptop = browser(`/push/${random()}`);
   const { id, token: access } = await server.user();

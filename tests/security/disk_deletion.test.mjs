@@ -91,7 +91,7 @@ attack('a directory that cannot be removed is quarantined, reported and retried;
   await waitFor('the metric', async () => (await metric('runyard_sandbox_bubblewrap_quarantined_trees')) === 0);
 });
 
-attack('what an earlier process left is removed at the start', ['tree_removal'], { timeout: 120000 }, async () => {
+attack('leftovers of an earlier process are removed at the start', ['tree_removal'], { timeout: 120000 }, async () => {
   await server.stop();
   const left = [workspaces('.removed/11111111-1111-4111-8111-111111111111.0123456789abcdef'), programs('mcp/home-1.1-abcdef'), programs('.removed/home.0123456789abcdef')];
   for (const directory of left) {

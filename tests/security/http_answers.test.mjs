@@ -44,7 +44,7 @@ regular('queries and bodies that are no UTF-8 are the client\'s mistake as well'
   assert.ok(r.status < 500, r.text);
 });
 
-attack('no answer is sniffed, and what an account gets is not stored', ['response_headers'], { timeout: 60000 }, async () => {
+attack('no response is sniffed, and responses to an account are not stored', ['response_headers'], { timeout: 60000 }, async () => {
   for (const [method, path] of await routes()) {
     if (method !== 'GET' || /stream/.test(path)) continue;
     const target = path.replace(/\{[^}]*\}/g, '0191f2c0-7d5a-7b7e-9d2b-3c1f5a0e4b11');

@@ -44,7 +44,7 @@ attack('in local mode, too, programs need a list or the operator\'s word', ['all
   }
 });
 
-attack('a client sees neither what a program wrote to its standard error nor where it was', ['program_errors'], async () => {
+attack('a client sees neither the standard error of a program nor its path', ['program_errors'], async () => {
   const server = await new Server({ database }).start();
   try {
     const r = await runProgram(server, 'echo secret-$((40+2)) in $PWD');

@@ -77,9 +77,9 @@ attack('a reset ends keys, stream tokens and streams on every node, and no one e
   assert.deepEqual((await as(fresh).get('/api-keys')).json.api_keys, []);
   assert.deepEqual(theirs.map((s) => s.ended), [false, false]);
   theirs.forEach((s) => s.close());
-  const told = await mailTo(me.email, 'Your password was changed');
-  assert.match(told.parsed.text, new RegExp(`were revoked.*ry_${key.id}`, 's'));
-  assert.ok(!told.parsed.html.includes('<someone>'));
+  const reported = await mailTo(me.email, 'Your password was changed');
+  assert.match(reported.parsed.text, new RegExp(`were revoked.*ry_${key.id}`, 's'));
+  assert.ok(!reported.parsed.html.includes('<someone>'));
 });
 
 attack('a change of the password ends keys and other sessions’ streams, and keeps the keys if the request says so', ['key_revocation', 'session_end'], async () => {

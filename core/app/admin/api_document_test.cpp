@@ -45,7 +45,7 @@ TEST(api_document, names_of_components_and_operations_are_their_modules) {
   EXPECT_EQ(at(d, "/components/schemas/b.X/items/$ref"), "#/components/schemas/b.X");
 }
 
-TEST(api_document, a_route_without_description_is_there_with_what_the_host_knows) {
+TEST(api_document, a_route_without_a_description_is_listed_with_its_method_and_path) {
   api_parts parts{"1", "", {{"a", "POST", "/x/{id}/{rest...}", "", RY_ROUTE_ADMIN}}, {}};
   const auto d = document(parts);
   const std::string op = "/paths/~1x~1{id}~1{rest}/post";
@@ -62,7 +62,7 @@ TEST(api_document, a_route_without_description_is_there_with_what_the_host_knows
   EXPECT_NE(at(d, op + "/responses/default/description"), "(none)");
 }
 
-TEST(api_document, what_is_described_stays_and_flags_say_the_rest) {
+TEST(api_document, descriptions_are_kept_and_flags_fill_the_gaps) {
   api_parts parts{"1", "", {}, {}};
   parts.texts = {{"a", "1", {R"({"paths": {"/x/{id}": {
     "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"format": "uuid"}}],
@@ -83,7 +83,7 @@ TEST(api_document, what_is_described_stays_and_flags_say_the_rest) {
   EXPECT_EQ(at(d, "/paths/~1open/get/responses/401"), "(none)");
 }
 
-TEST(api_document, a_parameter_that_is_referred_to_stands_there_once) {
+TEST(api_document, a_referenced_parameter_is_listed_once) {
   api_parts parts{"1", "", {{"a", "GET", "/x/{id}/{no}", "", 0}}, {}};
   parts.texts = {{"a", "1", {R"({"paths": {"/x/{id}/{no}": {"get": {
     "parameters": [{"$ref": "#/components/parameters/Id"}, {"$ref": "#/components/parameters/None"}]}}},

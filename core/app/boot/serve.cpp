@@ -59,7 +59,7 @@ module::report migrate_all(module_host& w, db::migrator& migrator, const config:
 }
 
 // The listening socket: inherited from the service manager, or opened as configured.
-http::listener open_door(service_manager& manager, const http::settings& web) {
+http::listener open_listener(service_manager& manager, const http::settings& web) {
   auto given = manager.take_listener();
   if (!given) return {web.address, web.port};
   observe::log(level::info, "host", "serving on a socket of the service manager", {{"address", given->name()}});
@@ -97,8 +97,8 @@ exit_code serve(const config_options& options) {
         {{"http.max_connections", std::to_string(wanted)},
          {"connections", std::to_string(web.max_connections)},
          {"open_files", std::to_string(descriptor_limit())}});
-  auto door = open_door(manager, web);
-  const listen_address where{door.address(), door.port()};
+  auto listener = open_listener(manager, web);
+  const listen_address where{listener.address(), listener.port()};
 
   // PostgreSQL starts while the modules are loaded
   manager.starting("starting the database and the modules");
@@ -165,7 +165,7 @@ exit_code serve(const config_options& options) {
     api.update(w.modules.routes(), w.modules.descriptions());
     // Clients that already wait on an inherited socket are answered at once.
     probe.serving();
-    r.server.start(std::move(door));
+    r.server.start(std::move(listener));
   } catch (...) {
     // Jobs are already running.
     r.shutdown(steady::now() + std::chrono::seconds(5));

@@ -167,7 +167,7 @@ TEST_F(service_manager_, SignsOfLifeEndAtOnceWithTheServer) {
 TEST(inherited_listener, TakesASocketThatListensAndNoOther) {
   const auto refused = [](int fd) {
     try {
-      http::listener door(fd);
+      http::listener listener(fd);
     } catch (const std::runtime_error& e) {
       return std::string(e.what()).find("is no TCP socket that listens") != std::string::npos;
     }
@@ -181,12 +181,12 @@ TEST(inherited_listener, TakesASocketThatListensAndNoOther) {
   const auto port = own.port();
   const int fd = own.take();
   ASSERT_EQ(0, ::listen(fd, 1));
-  http::listener door(fd);
-  EXPECT_TRUE(door.inherited());
-  EXPECT_EQ(port, door.port());
-  EXPECT_EQ("::1", door.address());
-  EXPECT_EQ("[::1]:" + std::to_string(port), door.name());
-  EXPECT_EQ(AF_INET6, door.family());
+  http::listener listener(fd);
+  EXPECT_TRUE(listener.inherited());
+  EXPECT_EQ(port, listener.port());
+  EXPECT_EQ("::1", listener.address());
+  EXPECT_EQ("[::1]:" + std::to_string(port), listener.name());
+  EXPECT_EQ(AF_INET6, listener.family());
 }
 
 }  // namespace

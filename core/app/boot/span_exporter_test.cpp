@@ -110,7 +110,7 @@ TEST_F(span_exporter_test, brings_batches_to_the_collector) {
   EXPECT_THAT(c.requests[0], testing::StartsWith("POST /v1/traces HTTP/1.1"));
   EXPECT_THAT(c.requests[0], testing::HasSubstr("Content-Type: application/json\r\n"));
   EXPECT_THAT(c.requests[0], testing::HasSubstr("Authorization: Bearer of-the-collector\r\n"));
-  EXPECT_THAT(c.requests[0], testing::Not(testing::HasSubstr("traceparent"))) << "an export is nobody's work";
+  EXPECT_THAT(c.requests[0], testing::Not(testing::HasSubstr("traceparent"))) << "an export belongs to no trace";
 }
 
 TEST_F(span_exporter_test, a_full_batch_does_not_wait_for_the_interval) {
@@ -122,7 +122,7 @@ TEST_F(span_exporter_test, a_full_batch_does_not_wait_for_the_interval) {
   EXPECT_TRUE(eventually([](auto& s) { return s.exported == 4; }));
 }
 
-TEST_F(span_exporter_test, what_cannot_be_taken_now_is_sent_again) {
+TEST_F(span_exporter_test, a_temporarily_refused_batch_is_sent_again) {
   collector c(
       {answer("503 Service Unavailable"), "", answer("429 Too Many Requests", "Retry-After: 1\r\n"), answer("200 OK")});
   how.timeout = 300ms;
@@ -136,7 +136,7 @@ TEST_F(span_exporter_test, what_cannot_be_taken_now_is_sent_again) {
   EXPECT_EQ(c.body(0), c.body(3));
 }
 
-TEST_F(span_exporter_test, what_will_never_be_taken_is_given_up) {
+TEST_F(span_exporter_test, a_permanently_refused_batch_is_dropped) {
   collector c({answer("400 Bad Request"), answer("200 OK")});
   begin(c);
   spans(2);
@@ -175,7 +175,7 @@ TEST_F(span_exporter_test, a_collector_that_is_away_costs_no_memory_and_no_time)
   EXPECT_EQ(s.dropped, 992u);
 }
 
-TEST_F(span_exporter_test, the_end_sends_what_waits) {
+TEST_F(span_exporter_test, stop_sends_the_queued_spans) {
   collector c({answer("200 OK")});
   how.interval = 1h;
   settings.batch = 3;

@@ -25,7 +25,7 @@ TEST(mcp_client, builds_the_question) {
             json::parse(R"({"type":"json","config":{"command":"npx","args":["-y","server"]}})"));
 }
 
-TEST(mcp_client, refuses_what_makes_no_question) {
+TEST(mcp_client, refuses_an_incomplete_request) {
   mcp_request r;
   EXPECT_THROW(mcp_body(r), std::invalid_argument);
   r.server = "http://h";

@@ -178,7 +178,7 @@ TEST(run_client, how_a_run_ended_is_the_exit_code) {
   }
 }
 
-TEST(run_client, a_refusal_is_told_in_the_servers_words) {
+TEST(run_client, a_refusal_shows_the_message_of_the_server) {
   {
     scripted_server server({json_answer(
         "402 Payment Required", R"({"detail":{"message":"Too many runs","error_code":"AGENT_RUN_LIMIT_EXCEEDED"}})")});

@@ -71,7 +71,7 @@ TEST(run_view, long_results_are_cut_at_a_character) {
   EXPECT_EQ(t.notes, "< " + content.substr(0, 200) + "...\n");
 }
 
-TEST(run_view, what_is_no_event_is_ignored) {
+TEST(run_view, lines_that_are_not_events_are_ignored) {
   terminal t;
   for (const auto* e : {"", "[]", "{", "null", R"({"type":5})", R"({"type":"status","status":7})"}) t.view.show(e);
   EXPECT_EQ(t.answer + t.notes, "");

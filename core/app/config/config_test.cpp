@@ -186,7 +186,7 @@ TEST(config, module_settings_are_checked_against_the_modules_schema) {
   EXPECT_EQ(*with({}).module_settings("bare", ""), "{}");
 }
 
-TEST(config, settings_that_nobody_reads_are_told) {
+TEST(config, unused_settings_are_reported) {
   auto c = with({"runs.steps=5", "webhooks.endpoints.a.url=x", "mail={}", "http.threads=1"});
   c.check_names({"runs", "webhooks", "mail"});
   ASSERT_TRUE(c.module_settings("runs", R"({"properties":{"steps":{"type":"integer"}}})"));

@@ -164,7 +164,7 @@ TEST(schema, secrets_are_masked_and_collected) {
   EXPECT_NE(shown.find(R"("y":{"api_key":""})"), std::string::npos) << "unset stays visible as unset";
 }
 
-TEST(schema, what_stands_before_the_at_of_an_address_is_a_secret) {
+TEST(schema, the_user_info_of_a_url_is_a_secret) {
   const auto schema = json::parse(
       R"({"type":"object","properties":{"hooks":{"type":"array","items":{"type":"object",
           "additionalProperties":{"type":"string"}}}}})");
@@ -226,7 +226,7 @@ TEST(schema, its_own_faults) {
   EXPECT_EQ(fault(R"({"additionalProperties":"x"})"), ".*: must be an object");
 }
 
-TEST(schema, a_limit_says_what_it_bounds) {
+TEST(schema, a_limit_names_its_resource) {
   const auto fault = [](const std::string& limit) {
     return schema_fault(
         json::parse(R"({"type":"object","properties":{"n":{"type":"integer","limit":)" + limit + "}}}"));
@@ -242,7 +242,7 @@ TEST(schema, a_limit_says_what_it_bounds) {
             "n: \"limit\" has the unknown member \"metrics\"");
 }
 
-TEST(nearest, finds_what_was_meant) {
+TEST(nearest, finds_the_nearest_name) {
   EXPECT_EQ(nearest("lsiten", {"listen", "level"}), "listen");
   EXPECT_EQ(nearest("Listen", {"listen"}), "listen");
   EXPECT_EQ(nearest("listenn", {"listen"}), "listen");

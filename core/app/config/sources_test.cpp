@@ -43,7 +43,7 @@ TEST(key, reads_dotted_and_quoted_parts) {
   EXPECT_EQ(to_text({"http", "origins", "[1]"}), "http.origins[1]");
 }
 
-TEST(toml, remembers_where_a_key_stands) {
+TEST(toml, remembers_the_location_of_a_key) {
   problems p;
   const auto tree = parse_toml("# c\n[http]\n  listen = \"x\"\n[http.tls]\ncert='y'\n", "c.toml", {}, p);
   EXPECT_THAT(p, IsEmpty());
@@ -219,7 +219,7 @@ TEST(environment_overrides, a_variable_that_names_no_key_is_a_warning_with_the_r
   EXPECT_THAT(said("RUNYARD_ZZZZZZZZZZ"), HasSubstr("two underscores"));
 }
 
-TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_what_stands_above_it) {
+TEST(environment_overrides, a_variable_replaces_neither_a_table_nor_its_parent) {
   problems p;
   auto tree =
       parse_toml("[log]\nlevel = \"debug\"\n[http]\ntrusted_proxies = [\"10.0.0.1\"]\n[auth.issuers.a]\nissuer = \"x\"",

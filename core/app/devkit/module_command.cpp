@@ -24,19 +24,19 @@ constexpr auto command_stop = std::chrono::seconds(2);
 // The outgoing services that a command needs in addition to a host that only creates modules. Ends before the
 // module_host.
 struct outgoing {
-  outgoing(module_host& w, config::config& c) : shop(w), egress(w.loops, w.ops, egress_settings(c)) {
+  outgoing(module_host& w, config::config& c) : host(w), egress(w.loops, w.ops, egress_settings(c)) {
     w.rt.blocking = &blocking;
     w.rt.http_client = &egress;
   }
   ~outgoing() {
-    shop.modules.stop(std::chrono::system_clock::now() + command_stop);
+    host.modules.stop(std::chrono::system_clock::now() + command_stop);
     egress.stop();
-    shop.loops.stop_and_join();
+    host.loops.stop_and_join();
   }
   outgoing(const outgoing&) = delete;
   outgoing& operator=(const outgoing&) = delete;
 
-  module_host& shop;
+  module_host& host;
   exec::blocking_pool blocking;
   http::client egress;
 };

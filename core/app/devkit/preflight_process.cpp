@@ -43,17 +43,17 @@ std::string all_of_standard_input() {
 // As in `runyard check`: the host has loops and its interfaces, but no services behind them.
 void live(const std::string& path, const std::function<void(std::string_view)>& report) {
   config::config defaults({}, {}, default_places(executable_dir()));
-  module_host shop(defaults, 1);
+  module_host host(defaults, 1);
   const auto image = std::make_shared<const module::sealed_image>(path);
   const auto seen = module::inspect(*image);
   if (!seen.manifest) return report(refused);
-  auto one = std::make_unique<module::module_instance>(shop.rt, image, *seen.manifest, RY_ABI_MINOR);
+  auto one = std::make_unique<module::module_instance>(host.rt, image, *seen.manifest, RY_ABI_MINOR);
   report(loading.done);
   const auto input = all_of_standard_input();
   if (input.empty()) return report(refused);
   const auto given = json::parse(input).as_object();
   for (const auto& [key, value] : given.at("facts").as_object())
-    shop.rt.host_values[std::string(key)] = std::string(value.as_string());
+    host.rt.host_values[std::string(key)] = std::string(value.as_string());
   const auto why = one->create(std::string(given.at("settings").as_string()));
   report(creating.done);
   bool ended = one->quiesce(steady::now() + quiesce_time);

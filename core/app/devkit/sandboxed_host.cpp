@@ -29,9 +29,9 @@ config::sources sources_of(const std::vector<tried_module>& modules, const std::
 sandboxed_host::sandboxed_host(const std::vector<tried_module>& modules, const std::filesystem::path& data_dir,
                                const std::vector<std::string>& settings)
     : config_(sources_of(modules, data_dir, settings), {}, default_places(executable_dir())),
-      place_(data_dir),
-      shop_(config_, loops),
-      services_(shop_, config_, place_) {}
+      data_dir_(data_dir),
+      host_(config_, loops),
+      services_(host_, config_, data_dir_) {}
 
 sandboxed_host::~sandboxed_host() {
   stop();
@@ -40,7 +40,7 @@ sandboxed_host::~sandboxed_host() {
 std::string sandboxed_host::prepare() {
   auto found = find_modules(config_);
   config_.check_names(found.names);
-  const auto report = shop_.modules.prepare(found.specs);
+  const auto report = host_.modules.prepare(found.specs);
   std::string why;
   for (const auto& p : config_.faults()) why += (why.empty() ? "" : "\n") + p.format();
   for (const auto& p : report.problems) {
@@ -54,14 +54,14 @@ std::string sandboxed_host::settings_of(const std::string& name, std::string_vie
 }
 
 std::string sandboxed_host::start() {
-  const auto report = shop_.modules.start();
+  const auto report = host_.modules.start();
   return report.problems.empty() ? std::string() : report.text();
 }
 
 std::uint16_t sandboxed_host::listen() {
-  http::listener door("127.0.0.1", 0);
-  services_.server.publish(shop_.modules.routes());
-  services_.server.start(std::move(door));
+  http::listener listener("127.0.0.1", 0);
+  services_.server.publish(host_.modules.routes());
+  services_.server.start(std::move(listener));
   listening_ = true;
   return services_.server.port();
 }
@@ -70,7 +70,7 @@ void sandboxed_host::stop() {
   if (std::exchange(listening_, false)) {
     services_.server.drain(std::chrono::steady_clock::now() + stop_time);
   }
-  shop_.modules.stop(std::chrono::system_clock::now() + stop_time);
+  host_.modules.stop(std::chrono::system_clock::now() + stop_time);
 }
 
 }  // namespace ry::app

@@ -37,16 +37,16 @@ class sandboxed_host {
   // Stops and destroys the modules within a few seconds.
   void stop();
 
-  const module::module_set& modules() const noexcept { return shop_.modules; }
-  module::runtime& runtime() noexcept { return shop_.rt; }
+  const module::module_set& modules() const noexcept { return host_.modules; }
+  module::runtime& runtime() noexcept { return host_.rt; }
   // The settings of one of the modules with defaults; "{}" if they are invalid.
   std::string settings_of(const std::string& name, std::string_view schema);
   const auth::authenticator& authenticator() const noexcept { return services_.auth; }
 
  private:
   config::config config_;
-  data_dir_lock place_;
-  module_host shop_;
+  data_dir_lock data_dir_;
+  module_host host_;
   host_services services_;
   bool listening_ = false;
 };

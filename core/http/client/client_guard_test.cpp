@@ -100,7 +100,7 @@ TEST(client_guard, check_url_judges_the_literal_form) {
       RY_OK);
 }
 
-TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {
+TEST(client_guard, a_slow_lookup_extends_no_deadline_and_blocks_no_other_request) {
   std::promise<void> release;
   auto released = release.get_future().share();
   server s([](peer& p) {
@@ -130,7 +130,7 @@ TEST(client_guard, a_slow_look_up_extends_no_deadline_and_blocks_nobody) {
   release.set_value();  // the lookup ends after the client is destroyed
 }
 
-TEST(client_guard, names_that_nobody_answers_for_keep_neither_the_operator_nor_later_users_waiting) {
+TEST(client_guard, unanswered_lookups_delay_neither_the_operator_nor_later_users) {
   std::promise<void> release;
   auto released = release.get_future().share();
   std::atomic<int> looked_up{0};

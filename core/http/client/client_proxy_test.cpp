@@ -268,7 +268,7 @@ TEST(client_trust, only_requests_that_name_certificates_trust_them) {
   EXPECT_EQ(w.run({.url = url, .trust = 3})->body, "ok") << "several certificates in one text";
 }
 
-TEST(client_trust, says_what_is_wrong_with_certificates) {
+TEST(client_trust, explains_certificate_errors) {
   const identity id("DNS:x");
   const auto examine = [](const ry_host* host, const std::string& pem) {
     char text[256];

@@ -84,7 +84,7 @@ TEST(client, idle_connections_of_a_key_can_be_dropped) {
   EXPECT_EQ(s.connections, 5);
 }
 
-TEST(client, does_not_reuse_what_the_server_spoiled) {
+TEST(client, does_not_reuse_a_connection_with_excess_data) {
   server s([](peer& p) {
     p.request();
     p.send(p.number == 0 ? "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
@@ -154,7 +154,7 @@ TEST(client, closes_idle_connections_in_time) {
   EXPECT_TRUE(closed);
 }
 
-TEST(client, reports_what_hostile_servers_do) {
+TEST(client, reports_protocol_violations_of_servers) {
   const struct {
     const char* answer;
     ry_status status;

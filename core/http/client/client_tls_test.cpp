@@ -73,7 +73,7 @@ TEST(client_tls, back_pressure_loses_nothing) {
   EXPECT_EQ(a->body.size(), size);
 }
 
-TEST(client_tls, refuses_what_it_cannot_verify) {
+TEST(client_tls, refuses_unverifiable_certificates) {
   const identity good("DNS:tls.example"), expired("DNS:tls.example", -3600), stranger("DNS:tls.example");
   const trusting ca(good), old(expired);
   const auto run = [](const identity& id, const trusting& t, const std::string& host) {

@@ -236,7 +236,7 @@ TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
   for (const auto& w : queued) ASSERT_TRUE(w->wait());
 }
 
-TEST_F(resolver_test, a_name_that_nobody_waits_for_any_more_is_not_looked_up) {
+TEST_F(resolver_test, an_abandoned_name_is_not_looked_up) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> gone;
   for (int i = 0; i < 300; ++i) gone.push_back(ask("gone" + std::to_string(i) + ".example"));
@@ -263,7 +263,7 @@ TEST_F(resolver_test, a_queued_name_of_a_user_is_the_operators_once_the_operator
   EXPECT_TRUE(ask("model.example", named_by::the_operator)->wait());
 }
 
-TEST_F(resolver_test, those_who_have_gone_take_no_place_in_a_full_queue) {
+TEST_F(resolver_test, abandoned_lookups_do_not_fill_the_queue) {
   const auto busy = occupy();
   std::vector<std::shared_ptr<waiter>> queued;
   const auto fill = [&](const std::string& prefix) {
@@ -294,7 +294,7 @@ TEST_F(resolver_test, overlapping_look_ups_of_one_name_are_made_once) {
   EXPECT_EQ(server.asked().size(), 1u);
 }
 
-TEST_F(resolver_test, nobody_is_answered_after_the_end) {
+TEST_F(resolver_test, no_callback_after_stop) {
   auto waiters = occupy();
   waiters.push_back(ask("queued.example"));
   waiters.push_back(ask("silent.model.example", named_by::the_operator));

@@ -77,7 +77,7 @@ TEST(response_reader, reads_each_framing_at_every_split) {
   }
 }
 
-TEST(response_reader, keeps_fields_and_reports_what_is_left) {
+TEST(response_reader, keeps_fields_and_reports_remaining_bytes) {
   response_reader r;
   std::string text = "HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nX-A:  v \r\nContent-Length: 1\r\n\r\nxHTTP";
   response_reader::piece got;

@@ -25,7 +25,7 @@ TEST(target, splits_a_url) {
   EXPECT_EQ(std::get<target>(parse_target("http://h:65535/")).port, 65535);
 }
 
-TEST(target, refuses_what_is_no_plain_http_url) {
+TEST(target, refuses_urls_that_are_not_plain_http) {
   for (const char* url : {"",
                           "example.com",
                           "/path",

@@ -94,7 +94,7 @@ TEST_F(login_sql, a_sign_up_makes_nothing_until_its_link_was_opened) {
   EXPECT_EQ(sql(finish_sql("t1", ann)), "") << "good for one use";
 }
 
-TEST_F(login_sql, the_network_of_a_sign_up_is_told_to_those_who_watch_for_fraud) {
+TEST_F(login_sql, the_event_of_a_sign_up_includes_its_network) {
   begin_sign_up(ann, "a@x.org", "t1");
   sql(finish_sql("t1", ann));
   EXPECT_EQ(sql("select payload->>'network' from core.event where kind = 'account.created'"), "203.0.113.0/24");
@@ -103,7 +103,7 @@ TEST_F(login_sql, the_network_of_a_sign_up_is_told_to_those_who_watch_for_fraud)
             "f");
 }
 
-TEST_F(login_sql, of_many_that_open_one_link_at_once_one_gets_the_account) {
+TEST_F(login_sql, concurrent_uses_of_one_link_create_one_account) {
   begin_sign_up(ann, "a@x.org", "t1");
   auto got = at_once(8, [](std::size_t) { return finish_sql("t1", ann); });
   EXPECT_EQ(got[ann], 1);

@@ -47,7 +47,7 @@ TEST(address_test, forms_of_one_mailbox_have_one_key) {
   EXPECT_EQ(key_of("o'neil_%x/y=z@a.co"), "o'neil_%x/y=z@a.co");
 }
 
-TEST(address_test, what_is_no_address_is_refused) {
+TEST(address_test, malformed_addresses_are_refused) {
   for (const std::string_view bad : {"",
                                      " ",
                                      "ann",
@@ -87,7 +87,7 @@ TEST(address_test, what_is_no_address_is_refused) {
   EXPECT_FALSE(parse_address(std::string(1'000'000, 'a') + "@x.org"));
 }
 
-TEST(password_test, what_will_not_do_and_why) {
+TEST(password_test, weak_passwords_are_refused_with_a_reason) {
   EXPECT_EQ(password_fault("correct horse", "a@b.org", 10), "");
   EXPECT_THAT(password_fault("short", "a@b.org", 10), HasSubstr("at least 10"));
   EXPECT_EQ(
@@ -122,11 +122,11 @@ TEST_F(hasher_test, argon2id_and_nothing_else_matches) {
   EXPECT_TRUE(
       host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), std::string("a\0b", 3), "a")));
   EXPECT_FALSE(host_.await(hasher_.verify(host_.await(hasher_.hash(std::string("a\0b", 3), "a")), "a", "a")));
-  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "nobody";
+  EXPECT_FALSE(host_.await(hasher_.verify("", "correct horse", "a"))) << "no such account";
   EXPECT_FALSE(host_.await(hasher_.verify("garbage", "correct horse", "a")));
 }
 
-TEST_F(hasher_test, an_unknown_name_costs_what_a_wrong_password_costs) {
+TEST_F(hasher_test, an_unknown_name_takes_as_long_as_a_wrong_password) {
   host_.await(hasher_.prepare());
   const auto stored = host_.await(hasher_.hash("correct horse", "a"));
   const auto took = [&](const std::string& hash) {
@@ -264,7 +264,7 @@ TEST(identity_message_test, the_shapes_of_providers) {
   EXPECT_EQ(row.who->name, "Cy");
 }
 
-TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
+TEST(identity_message_test, messages_that_create_no_account_and_messages_that_are_refused) {
   EXPECT_FALSE(read_identity_message(R"({"type":"session.created","data":{"id":"s"}})").who);
   EXPECT_FALSE(read_identity_message(R"({"type":"user.deleted","data":{"id":"u"}})").who);
   EXPECT_THROW(read_identity_message(R"({"type":"user.deleted","data":{}})"), ry::error);
@@ -279,7 +279,7 @@ TEST(identity_message_test, what_makes_nobody_and_what_is_refused) {
   EXPECT_FALSE(unverified.who->verified) << "without an address there is nothing that was verified";
 }
 
-TEST(identity_message_test, who_was_deleted) {
+TEST(identity_message_test, reads_the_deleted_subject) {
   const auto deleted = [](const char* text) { return read_identity_message(text).deleted; };
   EXPECT_EQ(deleted(R"({"type":"user.deleted","data":{"id":"user_1","deleted":true}})"), "user_1");
   EXPECT_EQ(deleted(R"({"type":"DELETE","schema":"auth","table":"users","record":null,"old_record":{"id":"u"}})"), "u");
@@ -289,7 +289,7 @@ TEST(identity_message_test, who_was_deleted) {
   EXPECT_EQ(deleted(R"({"type":"user.updated","data":{"id":"u"}})"), "");
 }
 
-TEST(identity_message_test, what_confirms_an_address) {
+TEST(identity_message_test, messages_that_confirm_an_address) {
   const auto confirmed = [](const std::string& members) {
     return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org",)" + members + "}}")
         .who->verified;
@@ -306,7 +306,7 @@ TEST(identity_message_test, what_confirms_an_address) {
     EXPECT_FALSE(confirmed(no)) << no;
 }
 
-TEST(identity_message_test, who_is_anonymous) {
+TEST(identity_message_test, recognises_anonymous_users) {
   const auto anonymous = [](const std::string& value) {
     return read_identity_message(R"({"type":"user.created","data":{"id":"u","email":"a@b.org","is_anonymous":)" +
                                  value + "}}")

@@ -14,7 +14,7 @@ TEST(network_test, a_customer_has_an_address_or_a_64) {
   EXPECT_EQ(customer_of("nowhere"), "nowhere");
 }
 
-TEST(network_test, neighbours_share_a_block_that_tells_something) {
+TEST(network_test, addresses_of_one_customer_share_a_block) {
   EXPECT_EQ(neighbourhood_of("203.0.113.9"), "203.0.113.0/24");
   EXPECT_EQ(neighbourhood_of("::ffff:203.0.113.9"), "203.0.113.0/24");
   EXPECT_EQ(neighbourhood_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");

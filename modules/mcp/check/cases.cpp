@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint64_t patience = 10'000;
 constexpr std::uint64_t a_while = 400;
 
-using what = heard::what;
+using what = callback::what;
 
 ry::task<void> rest(const subject& s, std::uint64_t ms) {
   ry::result<void> slept = co_await s.ctx.sleep(ms);

@@ -95,9 +95,11 @@ void probe::close() {
   sink_->ended = true;
 }
 
-void probe::note(heard h) {
+void probe::note(callback h) {
   auto& e = *sink_;
-  const char* name = h.is == heard::what::message ? "on_message" : h.is == heard::what::sent ? "on_sent" : "on_closed";
+  const char* name = h.is == callback::what::message ? "on_message"
+                     : h.is == callback::what::sent  ? "on_sent"
+                                                     : "on_closed";
   const auto broken = [&](const std::string& what) {
     if (fault_.empty()) fault_ = std::string(name) + "() " + what;
   };
@@ -107,20 +109,20 @@ void probe::note(heard h) {
     broken(session_ == nullptr ? "came after close() had returned: keep a flag that close() sets"
                                : "came after on_closed(), which must be the last call");
   }
-  if (h.is == heard::what::sent) {
+  if (h.is == callback::what::sent) {
     if (find(h.is, h.token) != nullptr) broken("came twice for one message: each message has one completion");
     if (std::find(finished_.begin(), finished_.end(), h.token) != finished_.end()) {
       broken("came for a message after finish(): forget its token there");
     }
   }
-  if (h.is == heard::what::closed) e.ended = true;
+  if (h.is == callback::what::closed) e.ended = true;
   log.push_back(std::move(h));
 }
 
 ry_status probe::on_message(void* p, std::uint64_t token, ry_str json) noexcept {
   auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return RY_CANCELLED;
-  (void)ry::guard([&] { e->of->note({heard::what::message, token, RY_OK, ry::text(json)}); });
+  (void)ry::guard([&] { e->of->note({callback::what::message, token, RY_OK, ry::text(json)}); });
   return e->of->answer_to_messages;
 }
 void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
@@ -128,20 +130,20 @@ void probe::on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_out
   auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return;
   (void)ry::guard([&] {
-    e->of->note({heard::what::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
+    e->of->note({callback::what::sent, token, st, err != nullptr ? ry::text(err->message) : ""});
     if (o == nullptr) e->of->fault_ = "on_sent() came without an outcome, which is never NULL";
   });
 }
 void probe::on_closed(void* p, ry_status st, const ry_error_view* err) noexcept {
   auto* e = static_cast<sink_state*>(p);
   if (e->of == nullptr) return;
-  (void)ry::guard([&] { e->of->note({heard::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""}); });
+  (void)ry::guard([&] { e->of->note({callback::what::closed, 0, st, err != nullptr ? ry::text(err->message) : ""}); });
 }
 
-std::size_t probe::count(heard::what w) const noexcept {
-  return static_cast<std::size_t>(std::count_if(log.begin(), log.end(), [w](const heard& h) { return h.is == w; }));
+std::size_t probe::count(callback::what w) const noexcept {
+  return static_cast<std::size_t>(std::count_if(log.begin(), log.end(), [w](const callback& h) { return h.is == w; }));
 }
-const heard* probe::find(heard::what w, std::uint64_t token) const noexcept {
+const callback* probe::find(callback::what w, std::uint64_t token) const noexcept {
   for (const auto& h : log) {
     if (h.is == w && h.token == token) return &h;
   }
@@ -149,7 +151,7 @@ const heard* probe::find(heard::what w, std::uint64_t token) const noexcept {
 }
 bool probe::answered(std::uint64_t id) const {
   for (const auto& h : log) {
-    if (h.is != heard::what::message) continue;
+    if (h.is != callback::what::message) continue;
     boost::json::error_code ec;
     const auto v = boost::json::parse(boost::json::string_view(h.text.data(), h.text.size()), ec);
     const auto* o = v.if_object();
@@ -162,13 +164,13 @@ bool probe::answered(std::uint64_t id) const {
 ry::task<void> probe::greet() {
   constexpr std::uint64_t patience = 10'000;
   if (request(1, "initialize") != RY_OK) wrong("send() refused the first message of a new session");
-  bool came = co_await until([](probe& p) { return p.answered(1) || p.count(heard::what::closed) != 0; }, patience);
+  bool came = co_await until([](probe& p) { return p.answered(1) || p.count(callback::what::closed) != 0; }, patience);
   if (!came) wrong("initialize was not answered within 10 seconds");
   if (!answered(1)) wrong("the session ended instead of answering initialize: " + log.back().text);
-  came = co_await until([](probe& p) { return p.find(heard::what::sent, 1) != nullptr; }, patience);
+  came = co_await until([](probe& p) { return p.find(callback::what::sent, 1) != nullptr; }, patience);
   if (!came) wrong("on_sent() did not come for a message that was answered");
   if (notify(2, "notifications/initialized") != RY_OK) wrong("send() refused a notification");
-  came = co_await until([](probe& p) { return p.find(heard::what::sent, 2) != nullptr; }, patience);
+  came = co_await until([](probe& p) { return p.find(callback::what::sent, 2) != nullptr; }, patience);
   if (!came) wrong("on_sent() did not come for a notification within 10 seconds");
 }
 

@@ -27,7 +27,7 @@ struct subject {
 
 ry_mcp_target target_of(const subject& s, std::string_view config_json);
 
-struct heard {
+struct callback {
   enum class what { message, sent, closed } is;
   std::uint64_t token = 0;  // of message and sent
   ry_status status = RY_OK;
@@ -55,22 +55,22 @@ class probe {
   // Performs the `initialize` handshake.
   ry::task<void> greet();
 
-  std::size_t messages() const noexcept { return count(heard::what::message); }
-  std::size_t count(heard::what w) const noexcept;
-  const heard* find(heard::what w, std::uint64_t token) const noexcept;
+  std::size_t messages() const noexcept { return count(callback::what::message); }
+  std::size_t count(callback::what w) const noexcept;
+  const callback* find(callback::what w, std::uint64_t token) const noexcept;
   bool answered(std::uint64_t id) const;
   // The first rule violation that was detected in a callback; empty: none.
   const std::string& fault() const noexcept { return fault_; }
 
   ry_status answer_to_messages = RY_OK;  // the return value of the sink
-  std::vector<heard> log;
+  std::vector<callback> log;
 
  private:
   static ry_status on_message(void* p, std::uint64_t token, ry_str json) noexcept;
   static void on_sent(void* p, std::uint64_t token, ry_status st, const ry_mcp_outcome* o,
                       const ry_error_view* err) noexcept;
   static void on_closed(void* p, ry_status st, const ry_error_view* err) noexcept;
-  void note(heard h);
+  void note(callback h);
   ry_status send(std::uint32_t kind, std::uint64_t token, const std::string& json);
 
   // The sink's context outlives a closed session, to detect callbacks that come too late.

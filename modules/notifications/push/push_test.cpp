@@ -96,7 +96,7 @@ TEST(web_push, the_token_is_for_the_origin) {
   EXPECT_TRUE(text.ends_with(", k=" + key.public_text()));
 }
 
-TEST(expo, tokens_are_told_from_other_texts) {
+TEST(expo, tokens_are_distinguished_from_other_text) {
   for (const char* good :
        {"ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]", "ExpoPushToken[a]", "f5abf9a8-5b3f-4b1c-9d51-3a3f9d4b0c11"})
     EXPECT_TRUE(is_expo_token(good)) << good;
@@ -105,7 +105,7 @@ TEST(expo, tokens_are_told_from_other_texts) {
     EXPECT_FALSE(is_expo_token(bad)) << bad;
 }
 
-TEST(expo, tickets_tell_each_device_apart) {
+TEST(expo, each_device_has_its_own_ticket) {
   const std::vector<std::string> tokens{"A", "B", "C", "D", "E"};
   const auto rs = read_expo_tickets(200, R"({"data":[{"status":"ok","id":"t1"},
     {"status":"error","message":"m","details":{"error":"DeviceNotRegistered"}},
@@ -129,7 +129,7 @@ TEST(expo, tickets_tell_each_device_apart) {
   EXPECT_EQ(read_expo_tickets(503, "{}", tokens, 0)[0].outcome, RY_NOTIFY_RETRY_NEW);
 }
 
-TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
+TEST(web_push, a_subscription_for_another_key_is_distinguished_from_an_invalid_token) {
   for (
       const auto& [status, body] : std::initializer_list<std::pair<std::uint32_t, const char*>>{
           {403,
@@ -159,7 +159,7 @@ TEST(web_push, a_subscription_of_another_key_is_told_from_a_wrong_token) {
   EXPECT_FALSE(is_of_another_key(403, "", "The channel does not belong to this application"));
 }
 
-TEST(expo, receipts_tell_what_became_of_it) {
+TEST(expo, receipts_contain_the_delivery_status) {
   std::vector<ry::notify::sent> sent(4);
   const char* ids[] = {"r1", "r2", "r3", "r4"};
   for (std::size_t i = 0; i < 4; i++) sent[i].provider_id = ids[i], sent[i].token = std::string("T") + ids[i];

@@ -314,7 +314,7 @@ TEST_F(digests_sql, entries_of_a_broadcast_that_is_cancelled_or_paused_stay_behi
   EXPECT_EQ(attempt("a2"), "send a2");
 }
 
-TEST_F(digests_sql, what_may_have_arrived_is_not_handed_over) {
+TEST_F(digests_sql, a_possibly_delivered_digest_has_no_new_carrier) {
   const auto one = thread();
   EXPECT_EQ(notify("a1", one), "queued");
   EXPECT_EQ(notify("a2"), "gathered");
@@ -353,7 +353,7 @@ TEST_F(digests_sql, entries_whose_carrier_was_removed_are_adopted) {
 }
 
 // Workers, events, an operator and an open page at once: what was not left out is sent once.
-TEST_F(digests_sql, nothing_is_lost_and_nothing_is_sent_twice_whoever_comes_first) {
+TEST_F(digests_sql, nothing_is_lost_or_sent_twice_in_any_order) {
   constexpr int events = 150;
   sql("create table sent (name text)");
   const std::vector<std::string> threads{thread(), thread(), thread()};

@@ -51,7 +51,7 @@ TEST_F(webhooks_sql, failing_for_long_disables_a_success_forgives) {
   sql("update webhooks.endpoint set failing_since = now() - interval '5 days 1 second' where name "
       "= 'a'");
   EXPECT_EQ(fail(), "t");
-  EXPECT_EQ(fail(), "f") << "told once";
+  EXPECT_EQ(fail(), "f") << "reported once";
   EXPECT_EQ(enqueue("a", "evt_2"), "f");
   EXPECT_EQ(enqueue("b", "evt_2"), "t") << "the other one goes on";
   EXPECT_EQ(sql("select webhooks.enable('a')"), "t");

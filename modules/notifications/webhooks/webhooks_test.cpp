@@ -21,7 +21,7 @@ settings read(const std::string& endpoints) {
   return out;
 }
 
-TEST(webhook_settings, choose_who_hears_of_what) {
+TEST(webhook_settings, choose_the_endpoints_of_each_event) {
   const settings s = read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret +
                           R"("],"events":["run.*","credits.low"]},"b":{"url":"https://y/","secrets":[")" + secret +
                           R"("],"events":["run.completed"]}})");
@@ -37,7 +37,7 @@ TEST(webhook_settings, choose_who_hears_of_what) {
   EXPECT_EQ(s.find("a")->to.keys.size(), 1u);
 }
 
-TEST(webhook_settings, nobody_is_told_without_endpoints) {
+TEST(webhook_settings, without_endpoints_nothing_is_sent) {
   EXPECT_TRUE(read("{}").kinds().empty());
   EXPECT_FALSE(read(std::string(R"({"a":{"url":"https://x/","secrets":[")") + secret + "\"]}}").kinds().empty());
 }

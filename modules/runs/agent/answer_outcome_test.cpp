@@ -68,7 +68,7 @@ TEST(finish_name_test, names_of_the_stream) {
   EXPECT_EQ(finish_name(99, false), "stop");
 }
 
-TEST(is_charged_test, what_gave_the_user_nothing_costs_nothing) {
+TEST(is_charged_test, an_answer_without_output_costs_nothing) {
   EXPECT_TRUE(is_charged(outcome::complete, true));
   EXPECT_TRUE(is_charged(outcome::calls, false));
   EXPECT_TRUE(is_charged(outcome::cut, true));

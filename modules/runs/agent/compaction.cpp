@@ -30,7 +30,7 @@ ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> 
   const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
   const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
   for (std::int64_t tries = 1;; ++tries) {
-    model_call call(p, run, by.provider, model_call::audience::nobody);
+    model_call call(p, run, by.provider, model_call::audience::none);
     const ry_status begun = call.start(request);
     if (begun == RY_OK) co_await call.finished();
     out.usage += call.usage();

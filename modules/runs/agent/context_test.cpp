@@ -41,7 +41,7 @@ TEST(context_test, room_leaves_space_for_the_answer) {
   EXPECT_EQ(room_for_messages(10'000, 0, std::string(400'000, 's'), ""), 1000) << "never nothing";
 }
 
-TEST(context_test, what_fits_stays_as_it_is) {
+TEST(context_test, a_fitting_conversation_is_unchanged) {
   std::vector<chat_message> m = {user("go"), calls(), result(std::string(4000, 'x')), says("done")};
   const std::vector<chat_message> before = m;
   shorten_old(m, 2000);

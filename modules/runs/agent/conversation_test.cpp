@@ -82,7 +82,7 @@ TEST(decide_test, a_run_step_by_step) {
   EXPECT_EQ(decide(m).kind, next_kind::finished);
 }
 
-TEST(decide_test, what_earlier_runs_left_is_not_done_again) {
+TEST(decide_test, calls_of_earlier_runs_are_not_repeated) {
   EXPECT_EQ(decide({user("a", belongs::to_an_earlier_run), assistant("b", {}, belongs::to_an_earlier_run)}).kind,
             next_kind::call_model)
       << "a start without a prompt";
@@ -217,7 +217,7 @@ TEST(read_tool_call_test, numbers_that_no_double_holds_stay_json) {
   EXPECT_EQ(read_tool_call("c", "f", "{\"a\":\"x\xE2\x80\xA8y\"}", {}).arguments, "{\"a\":\"x\\u2028y\"}");
 }
 
-TEST(read_tool_call_test, what_models_get_wrong) {
+TEST(read_tool_call_test, malformed_calls_of_models) {
   EXPECT_EQ(read_tool_call("x", "shell", "{\"a\" :\n 1}", {}).arguments, "{\"a\":1}");
   EXPECT_FALSE(read_tool_call("x", "shell", "", {}).malformed);
   EXPECT_EQ(read_tool_call("x", "shell", " ", {}).arguments, "{}");
@@ -233,7 +233,7 @@ TEST(read_tool_call_test, what_models_get_wrong) {
   EXPECT_EQ(read_tool_call("x", std::string(255, 'n') + "\xC3\xA4", "{}", {}).name, std::string(255, 'n'));
 }
 
-TEST(bodies_test, hold_what_was_said) {
+TEST(bodies_test, contain_the_conversation) {
   EXPECT_EQ(content_of(user_body("a \"b\"\n\xFF")), "a \"b\"\n\xEF\xBF\xBD");
   EXPECT_EQ(content_of("no json"), "");
   EXPECT_EQ(assistant_body("x", {}).find('\n'), std::string::npos);
@@ -245,7 +245,7 @@ std::string nested(int levels, std::string text = "1") {
   return text;
 }
 
-TEST(parse_exactly_test, takes_what_the_parser_of_boost_takes) {
+TEST(parse_exactly_test, accepts_the_same_texts_as_boost_json) {
   boost::system::error_code bad;
   for (const char* text : {"7", " -1.5e3 ", "18446744073709551615", "18446744073709551616", "-0.0", "1e400", "1e-400",
                            R"({"a":[null,true,"\u00e9\n",{}],"b":{"c":-9223372036854775808},"a":[]})", "\"\""}) {
@@ -271,7 +271,7 @@ TEST(parse_exactly_test, gives_doubles_as_they_are) {
   }
 }
 
-TEST(read_tool_call_test, numbers_are_what_the_model_wrote) {
+TEST(read_tool_call_test, numbers_keep_the_text_of_the_model) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> degrees(-180, 180);
   json::array all;
@@ -313,7 +313,7 @@ TEST(read_listing_test, a_tool_that_no_request_can_hold_is_left_out_alone) {
   EXPECT_FALSE(bad);
 }
 
-TEST(read_listing_test, what_is_no_list) {
+TEST(read_listing_test, malformed_lists) {
   for (const char* text : {"", " ", "[", "{}", "null", "[{]", "[}{]", "[\"]", "[\"\\\"]"})
     EXPECT_FALSE(read_listing(text)) << text;
   for (const char* text : {"[]", " [ ] "}) EXPECT_TRUE(read_listing(text)->tools.empty()) << text;

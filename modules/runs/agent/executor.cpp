@@ -68,7 +68,7 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
   if (!ours) {
     std::optional<placement::ticket> place;
     if (!run) {
-      place = co_await context_.places.place_for_claimed(job.cancel());
+      place = co_await context_.run_placement.place_for_claimed(job.cancel());
       // A cancelled run needs no permit: it ends at once.
       if (!place && !job.cancel().cancelled()) co_return ry::job_outcome::snooze(full_ms);
     }

@@ -83,7 +83,7 @@ TEST(image_fit_test, gifs_as_the_provider_takes_them) {
   EXPECT_EQ(places_of(messages, l), (places{{0, 1}, {0, 2}}));
 }
 
-TEST(image_fit_test, what_cannot_be_read_is_left_to_the_driver) {
+TEST(image_fit_test, unreadable_images_are_passed_to_the_driver) {
   const std::vector<chat_message> messages = {
       user_with(image_json("no image") + R"(,{"type":"image","media_type":"image/png","data":"%%%"},)" +
                 R"({"type":"image","media_type":"image/png","path":"uploads/a.png"},7)"),
@@ -125,7 +125,7 @@ TEST(image_fit_test, a_scaled_image_or_a_text_takes_the_place) {
   replace_image(m, 99, none);
 }
 
-TEST(image_fit_test, the_cache_keeps_what_was_used_last) {
+TEST(image_fit_test, the_cache_evicts_the_least_recently_used) {
   image_cache cache(3000);
   const auto image = [](std::size_t bytes) {
     auto out = std::make_shared<scaled_picture>();

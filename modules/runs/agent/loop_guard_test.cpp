@@ -43,7 +43,7 @@ TEST(loop_guard_test, a_loop_over_two_calls_is_one_too) {
   EXPECT_EQ(g.judge(other, 3), verdict::refuse);
 }
 
-TEST(loop_guard_test, whoever_takes_over_comes_to_the_same_verdict) {
+TEST(loop_guard_test, another_worker_reaches_the_same_verdict) {
   loop_guard live;
   std::vector<chat_message> messages;
   const auto turn = [&](std::string_view result, belongs run) {

@@ -146,7 +146,7 @@ bool model_call::stop_too_long() {
 }
 
 void model_call::add(std::string_view type, std::string_view text) {
-  if (text.empty() || who_ == audience::nobody) return;
+  if (text.empty() || who_ == audience::none) return;
   if (!std::exchange(run_->progress.text_shown, true)) {
     run_->progress.first_token_ms = run_->age_ms();
     context_.metrics.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
@@ -161,7 +161,7 @@ void model_call::note(std::string_view code, std::string_view message) {
                                                              {"provider", provider_->name},
                                                              {"code", std::string(code)},
                                                              {"message", std::string(message)}});
-  if (who_ == audience::nobody) return;
+  if (who_ == audience::none) return;
   append_notice(*run_, code, message);
   run_->events.deliver_soon();
   writer_.touch(run_);

@@ -10,7 +10,7 @@ namespace runs {
 class model_call : abortable {
  public:
   // Whether clients see the answer as it arrives.
-  enum class audience { readers, nobody };
+  enum class audience { readers, none };
   model_call(module_context& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who);
   model_call(const model_call&) = delete;
 

@@ -6,7 +6,7 @@
 namespace runs {
 namespace {
 
-TEST(progress_pace_test, a_burst_is_told_at_once_and_a_flood_at_its_rate) {
+TEST(progress_pace_test, a_burst_is_sent_immediately_and_a_flood_at_the_rate) {
   progress_pace pace;
   std::int64_t now = 5'000'000, taken = 0;
   for (int i = 0; i < 100'000; ++i) taken += pace.take(now) ? 1 : 0;
@@ -17,7 +17,7 @@ TEST(progress_pace_test, a_burst_is_told_at_once_and_a_flood_at_its_rate) {
   EXPECT_EQ(taken, 20 * progress_pace::per_second);
 }
 
-TEST(progress_pace_test, what_is_slow_enough_is_always_told) {
+TEST(progress_pace_test, slow_progress_is_always_sent) {
   progress_pace pace;
   std::int64_t now = 1;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(pace.take(now += 1'000'000 / progress_pace::per_second));

@@ -13,7 +13,7 @@ failed_attempt attempt(std::int32_t status, std::int64_t tries = 1) {
   return {.status = status, .tries = tries, .max_tries = 4, .remaining_ms = 1'000'000};
 }
 
-TEST(retry_test, only_what_may_pass_is_tried_again) {
+TEST(retry_test, only_transient_errors_are_retried) {
   for (std::int32_t st : {RY_RESOURCE_EXHAUSTED, RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED})
     EXPECT_EQ(after_failure(attempt(st)).how, what::same_model) << st;
   for (std::int32_t st : {RY_INVALID_ARGUMENT, RY_UNAUTHENTICATED, RY_NOT_FOUND, RY_OUT_OF_RANGE})
@@ -60,7 +60,7 @@ TEST(retry_test, the_providers_word_counts) {
   EXPECT_EQ(after_failure(f).how, what::same_model);
 }
 
-TEST(retry_test, nobody_waits_beyond_the_runs_time) {
+TEST(retry_test, no_retry_waits_beyond_the_deadline_of_the_run) {
   failed_attempt f = attempt(RY_UNAVAILABLE);
   f.remaining_ms = 500;
   EXPECT_EQ(after_failure(f).how, what::give_up);

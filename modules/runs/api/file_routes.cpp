@@ -89,7 +89,7 @@ ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
     out.driver = driver;
     co_return out;
   }
-  const std::optional<std::int64_t> here = co_await context_.keeper.local_version(out.project);
+  const std::optional<std::int64_t> here = co_await context_.workspaces.local_version(out.project);
   if (here && *here == **version) out.driver = driver;
   co_return out;
 }
@@ -105,7 +105,7 @@ directory_lister file_routes::lister(const place& at) {
       entries = co_await local(path);
     }
     if (entries.status() == RY_NOT_FOUND && from.kept)
-      entries = co_await list_kept(self->context_.keeper.rows(), from.project, path);
+      entries = co_await list_kept(self->context_.workspaces.rows(), from.project, path);
     co_return entries;
   };
 }
@@ -217,7 +217,7 @@ ry::task<bool> file_routes::send_read(const ry::request& request, const place& a
 }
 
 ry::task<bool> file_routes::send_kept(const ry::request& request, const place& at, const range& want) {
-  const workspace_repository& rows = context_.keeper.rows();
+  const workspace_repository& rows = context_.workspaces.rows();
   ry::result<kept_file> file = co_await open_kept(rows, at.project, want.path);
   if (file.status() == RY_NOT_FOUND) co_return false;
   if (!file) refuse_file(file.error());

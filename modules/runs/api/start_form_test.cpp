@@ -45,7 +45,7 @@ TEST(parse_start_test, a_field_is_given_once_and_files_are_files) {
   accepted({{"prompt", "x"}, {"files", ""}, {"unknown", "1"}, {"unknown", "2"}});
 }
 
-TEST(parse_start_test, what_is_read) {
+TEST(parse_start_test, reads_the_documented_members) {
   const start_request r = accepted({{"prompt", " do it "},
                                     {"optimistic", "TRUE"},
                                     {"thread_id", id_a},

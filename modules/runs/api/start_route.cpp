@@ -153,7 +153,8 @@ ry::task<ry::response> start_route::answer(ry::request request) {
     if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
     a.key = std::string(key);
   }
-  if (!context_.places.has_room(ry::view(w.who.tier->name))) co_await without_room(w);  // before the files are read
+  if (!context_.run_placement.has_room(ry::view(w.who.tier->name)))
+    co_await without_room(w);  // before the files are read
   ry_form_limits limits{};
   limits.max_files = static_cast<std::uint32_t>(w.who.tier->upload_files);
   limits.max_file_bytes = static_cast<std::uint64_t>(w.who.tier->upload_file_bytes);
@@ -217,10 +218,11 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   a.run = context_.ctx.new_uuid();
   a.message = context_.ctx.new_uuid();
   a.title = title_of(a.form.prompt);
-  const placement::ticket ticket = context_.places.take();
+  const placement::ticket ticket = context_.run_placement.take();
   if (ticket.goes == placement::way::here)
     a.node = context_.node_id;
-  else if (!context_.places.queue_has_room(ry::view(w.who.tier->name)))  // again: many starts may have arrived together
+  else if (!context_.run_placement.queue_has_room(
+               ry::view(w.who.tier->name)))  // again: many starts may have arrived together
     co_await without_room(w);
   a.timeout_seconds = context_.config.timeout_seconds;
   a.reserve = first_reservation;
@@ -310,7 +312,7 @@ ry::task<bool> start_route::repeats(work& w) {
 
 ry::task<void> start_route::without_room(work& w) {
   const bool answered = co_await repeats(w);
-  if (!answered) context_.places.refuse();
+  if (!answered) context_.run_placement.refuse();
 }
 
 ry::task<start_result> start_route::decide(work& w) {
@@ -460,7 +462,7 @@ void start_route::note(const start_result& run) const {
 
 // Any node with a free permit takes the run, possibly this one.
 void start_route::leave_to_queue() {
-  context_.places.note_queued();
+  context_.run_placement.note_queued();
   context_.ctx.jobs().wake("runs");
 }
 

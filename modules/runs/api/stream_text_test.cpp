@@ -40,7 +40,7 @@ json::object snapshot_of(const story& s, std::uint64_t from = 1) {
   return module_json::parse_exactly(one[0].payload, 64, bad).as_object();
 }
 
-TEST(as_chunk, reads_only_what_it_surely_knows) {
+TEST(as_chunk, reads_only_known_encodings) {
   std::string wire;
   event_text(wire, 12, "tool_output_chunk").text("tool_call_id", "a\"b").text("content", "x \"y\" \\");
   const event_view e = events_of(wire).at(0);
@@ -106,7 +106,7 @@ TEST(chunk_merger, goes_on_over_calls_until_flushed_and_stays_bounded) {
   EXPECT_EQ(last, 100u);
 }
 
-TEST(snapshot, holds_what_a_client_would_show) {
+TEST(snapshot, contains_the_text_that_a_client_shows) {
   story s;
   s.add("status").text("status", "running");
   s.start(1, 1);
@@ -148,7 +148,7 @@ TEST(snapshot, holds_what_a_client_would_show) {
   EXPECT_TRUE(o.at("aborted").as_array().empty());
 }
 
-TEST(snapshot, leaves_out_what_was_given_up) {
+TEST(snapshot, leaves_out_abandoned_turns) {
   story s;
   s.start(1, 1);
   s.say("half");

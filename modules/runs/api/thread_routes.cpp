@@ -60,7 +60,7 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
 }
 
 ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account, std::string id) {
-  const account_locks::pass here(context_.gate, ry::uuid::parse(account).value_or(ry::uuid()));
+  const account_locks::pass here(context_.locks, ry::uuid::parse(account).value_or(ry::uuid()));
   co_return co_await context_.repo.delete_thread(account, id);
 }
 

@@ -58,7 +58,7 @@ TEST(encoding_test, texts_are_read_in_the_encoding_that_they_have) {
   }
 }
 
-TEST(encoding_test, a_few_letters_are_read_as_western_european) {
+TEST(encoding_test, a_few_accented_letters_are_read_as_western_european) {
   for (const auto& [bytes, text] : {std::pair{"gr\xFC\xDF"
                                               "e;1",
                                               "grüße;1"},

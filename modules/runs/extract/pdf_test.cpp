@@ -6,7 +6,7 @@ using namespace extract;
 
 namespace {
 
-TEST(pdf_test, the_reason_is_told_when_there_is_no_text) {
+TEST(pdf_test, without_text_the_reason_is_reported) {
   EXPECT_EQ(judge_pdf(0, "words\n", "").problem, "");
   EXPECT_EQ(judge_pdf(0, "words\n", "").text, "words\n");
   EXPECT_EQ(judge_pdf(0, "\f\f", "").problem, "it has no text layer: it is probably a scan or has images only");

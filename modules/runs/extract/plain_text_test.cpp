@@ -43,7 +43,7 @@ TEST(plain_text_test, a_cut_text_ends_with_a_whole_character) {
   EXPECT_EQ(cut(std::string(9, '\x80'), 5).size(), 6u) << "no UTF-8 at all";
 }
 
-TEST(plain_text_test, what_is_binary_is_no_text) {
+TEST(plain_text_test, binary_data_is_not_text) {
   EXPECT_EQ(text("a\0b"s), "(binary)");
   EXPECT_EQ(text("\x7F"
                  "ELF\x02\x01\x01"),
@@ -75,7 +75,7 @@ TEST(plain_text_test, a_damaged_character_is_replaced) {
                        "de \xEF\xBF\xBD"));
 }
 
-TEST(plain_text_test, an_encoding_that_cannot_be_told_is_said) {
+TEST(plain_text_test, an_undetectable_encoding_is_reported) {
   EXPECT_EQ(text("\xE8"
                  "aj\n"),
             "(unknown)")

@@ -43,7 +43,7 @@ TEST(rich_text_test, unicode_replaces_its_fallback) {
   EXPECT_EQ(text("{\\upr{ab}{\\*\\ud{\\u24180 ?}}}"), "年");
 }
 
-TEST(rich_text_test, what_is_no_text_is_left_out) {
+TEST(rich_text_test, controls_and_pictures_are_left_out) {
   EXPECT_EQ(
       text(
           "{\\fonttbl{\\f0 Arial;}}{\\colortbl;\\red0;}{\\stylesheet{\\s1 Normal;}}{\\info{\\title T}}{\\*\\generator G;}{\\pict\\pngblip 89504e}{\\object{\\*\\objdata 01}{\\result shown}}"),

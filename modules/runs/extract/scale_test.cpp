@@ -96,7 +96,7 @@ TEST(scale_test, a_png_stays_png_where_it_is_small_enough) {
   EXPECT_EQ(header->width, 300u);
 }
 
-TEST(scale_test, what_is_too_large_as_png_becomes_jpeg) {
+TEST(scale_test, an_image_too_large_as_png_becomes_jpeg) {
   const std::string file = png_of(paint(600, 600, noise()));
   const scaled_image jpeg = scale_image(file, 600, 400'000);
   EXPECT_EQ(jpeg.format, "jpeg");
@@ -172,7 +172,7 @@ TEST(scale_test, of_an_animation_the_first_frame_is_shown) {
   EXPECT_EQ(color_at(read_back(webp), 16, 16), 0xff0000ffu);
 }
 
-TEST(scale_test, damaged_files_are_told) {
+TEST(scale_test, damaged_files_are_reported) {
   const pixels p = paint(64, 64, noise());
   const std::string files[] = {png_of(p), webp_of(p, compression::lossless), gif_of(64, 64, 2)};
   for (const std::string& file : files)

@@ -47,7 +47,7 @@ struct sink_guards_test : testing::Test {
   std::vector<ry_status> ends;
 };
 
-TEST_F(sink_guards_test, what_keeps_the_rules_is_passed_on) {
+TEST_F(sink_guards_test, a_conforming_stream_is_passed_on) {
   void* handle = begin();
   say(handle, "Hello ");
   say(handle, "you");
@@ -115,7 +115,7 @@ TEST_F(sink_guards_test, an_answer_that_was_let_go_keeps_its_provider_until_its_
   void* handle = begin();
   provider.reset();
   guards.let_go(handle, "too long");
-  say(handle, "nobody waits");
+  say(handle, "no waiter");
   EXPECT_FALSE(alive.expired());
   end(handle);
   host.run_ready();

@@ -63,15 +63,15 @@ class account_locks {
   // holds the account, because a batch never waits for a lock.
   class pass {
    public:
-    pass(account_locks& gate, const ry::uuid& account)
-        : gate_(gate), account_(account), entered_(gate.pass_in(account)) {}
+    pass(account_locks& locks, const ry::uuid& account)
+        : locks_(locks), account_(account), entered_(locks.pass_in(account)) {}
     pass(const pass&) = delete;
     ~pass() {
-      if (entered_) gate_.leave({&account_, 1});
+      if (entered_) locks_.leave({&account_, 1});
     }
 
    private:
-    account_locks& gate_;
+    account_locks& locks_;
     const ry::uuid account_;
     const bool entered_;
   };

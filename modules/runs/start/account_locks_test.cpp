@@ -17,7 +17,7 @@ ry::uuid account(unsigned char n) {
 }
 
 TEST(account_gate_test, one_statement_at_a_time_has_an_account) {
-  account_locks gate;
+  account_locks locks;
   const auto first = gate.next(), second = gate.next();
   EXPECT_TRUE(gate.enter(account(1), first, side::starts));
   EXPECT_TRUE(gate.enter(account(2), second, side::starts));
@@ -28,7 +28,7 @@ TEST(account_gate_test, one_statement_at_a_time_has_an_account) {
 }
 
 TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
-  account_locks gate;
+  account_locks locks;
   const auto first = gate.next(), second = gate.next();
   EXPECT_TRUE(gate.enter(account(1), first, side::starts));
   EXPECT_TRUE(gate.enter(account(1), first, side::starts));
@@ -39,8 +39,8 @@ TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
   EXPECT_TRUE(gate.enter(account(1), second, side::starts));
 }
 
-TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
-  account_locks gate;
+TEST(account_gate_test, waiters_are_notified_when_an_account_is_released) {
+  account_locks locks;
   int wakes = 0;
   bool free = false;
   gate.on_left([&] {
@@ -59,7 +59,7 @@ TEST(account_gate_test, whoever_waits_is_told_when_accounts_were_left) {
 // Two sides that retry after each wake-up, as the queues do, one always before the other.
 TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
   for (const bool checkpoints_first : {false, true}) {
-    account_locks gate;
+    account_locks locks;
     std::string order;
     int starts = 3, checkpoints = 3;
     const ry::uuid one[] = {account(1)};
@@ -74,14 +74,14 @@ TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
     ask(side::checkpoints, checkpoints);
     for (int i = 0; i < 6; ++i) gate.leave(one);
     EXPECT_EQ(order, "sbsbsb") << checkpoints_first;
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "nobody waits";
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "no waiter";
     gate.leave(one);
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "nobody waits";
+    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "no waiter";
   }
 }
 
-TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_account_when_it_does) {
-  account_locks gate;
+TEST(account_gate_test, a_delayed_pass_holds_the_account_when_it_is_granted) {
+  account_locks locks;
   const ry::uuid one[] = {account(1)};
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
   EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
@@ -95,7 +95,7 @@ TEST(account_gate_test, what_is_refused_and_does_not_come_at_once_has_the_accoun
 }
 
 TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
-  account_locks gate;
+  account_locks locks;
   const ry::uuid one[] = {account(1)};
   EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
   EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
@@ -143,7 +143,7 @@ TEST(batch_policy_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_
 }
 
 TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
-  account_locks gate;
+  account_locks locks;
   int wakes = 0;
   gate.on_left([&] { ++wakes; });
   const auto first = gate.next(), second = gate.next();

@@ -15,7 +15,7 @@ runs::settings configured() {
       none);
 }
 
-TEST(model_names, finds_what_was_meant) {
+TEST(model_names, finds_the_nearest_name) {
   const auto s = configured();
   const struct {
     const char *name, *meant;

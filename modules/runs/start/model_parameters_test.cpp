@@ -6,7 +6,7 @@ using namespace runs;
 
 namespace {
 
-TEST(set_parameter_test, takes_what_is_in_range_and_names_what_is_not) {
+TEST(set_parameter_test, accepts_values_in_range_and_names_the_others) {
   struct row {
     const char *name, *text, *members;  // members empty: refused
   };
@@ -44,7 +44,7 @@ TEST(set_parameter_test, takes_what_is_in_range_and_names_what_is_not) {
   }
 }
 
-TEST(read_parameters_test, reads_what_was_written) {
+TEST(read_parameters_test, reads_back_the_written_data) {
   model_parameters p;
   for (const auto& [name, text] : {std::pair{"temperature", "0.0001"},
                                    {"top_p", "0.3"},

@@ -24,7 +24,7 @@ TEST_F(runs_sql, starts_that_are_decided_together_are_judged_each_by_itself) {
 }
 
 // The limit of waiting runs is 3 here.
-TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_told_their_places) {
+TEST_F(runs_sql, waiting_runs_are_admitted_in_order_and_get_position_events) {
   EXPECT_EQ(start({}), "ok");
   const std::string first = last_run();
   EXPECT_EQ(start({.queue = true}), "queued 1");
@@ -150,7 +150,7 @@ TEST_F(runs_sql, a_start_writes_everything_once) {
   EXPECT_EQ(sql("select payload from runs.event"), R"({"type": "status", "sequence": 1, "status": "running"})");
 }
 
-TEST_F(runs_sql, a_plain_start_writes_what_the_others_write) {
+TEST_F(runs_sql, a_plain_start_writes_the_same_rows_as_the_others) {
   const std::string eve = "44444444-4444-4444-8444-444444444444";
   sql("select accounts.provision(" + q(eve) + ", " + q(eve) + ", '', '', true, '', 'free', 5000000)");
   for (const std::string& id : {bob, eve}) sql("select agents.ensure_default(" + q(id) + ")");
@@ -241,7 +241,7 @@ TEST_F(runs_sql, plain_starts_together_leave_a_locked_account_alone_or_wait_for_
   EXPECT_EQ(answer, "made made apart") << "what was made meanwhile counts";
 }
 
-TEST_F(runs_sql, a_start_that_anything_speaks_against_is_none_of_the_plain_ones) {
+TEST_F(runs_sql, a_start_with_any_obstacle_is_not_a_plain_start) {
   const std::string unknown = "33333333-3333-4333-8333-333333333333";
   EXPECT_EQ(sql(plain_sql({})), "f") << "the default agent is not made yet";
   EXPECT_EQ(counts(), "0 0 0 0 0 0");
@@ -258,7 +258,7 @@ TEST_F(runs_sql, a_start_that_anything_speaks_against_is_none_of_the_plain_ones)
     const auto other = connect();
     other("begin");
     other("select * from accounts.lock_account(" + q(ann) + ")");
-    EXPECT_EQ(sql(plain_sql({.model = "own"})), "f") << "nobody is waited for";
+    EXPECT_EQ(sql(plain_sql({.model = "own"})), "f") << "it does not wait for a lock";
     other("commit");
   }
   EXPECT_EQ(sql(plain_sql({.model = "own"})), "t");

@@ -34,7 +34,7 @@ TEST_F(runs_sql, the_end_is_written_once_and_ends_the_job) {
 }
 
 // Only an end that created jobs requires a wake-up of the job queue.
-TEST_F(runs_sql, an_end_tells_whether_it_made_jobs_that_wait) {
+TEST_F(runs_sql, an_end_reports_whether_jobs_became_ready) {
   const auto ends = [this] { return persist(last_run(), 2, 2, end_step("completed"), "", "jobs_ready"); };
   start({});
   EXPECT_EQ(persist(last_run(), 2, 2, plain_step(), "", "jobs_ready"), "f");
@@ -49,10 +49,10 @@ TEST_F(runs_sql, an_end_tells_whether_it_made_jobs_that_wait) {
   sql("create or replace function core.events_publish(p_kinds text[], p_keys text[], p_payloads jsonb[]) "
       "returns boolean language sql as 'select true'");
   start({.account = bob});
-  EXPECT_EQ(ends(), "t") << "somebody hears of it";
+  EXPECT_EQ(ends(), "t") << "the caller is told that a job is ready";
 }
 
-TEST_F(runs_sql, each_border_tells_the_balance_and_a_take_over_the_budget) {
+TEST_F(runs_sql, each_checkpoint_returns_the_balance_and_each_claim_the_budget) {
   EXPECT_EQ(start({.budget = "250000", .policy = "finish_turn"}), "ok");
   const std::string run = last_run();
   EXPECT_EQ(persist(run, 2, 2, plain_step()), "ok 5000000");
@@ -80,7 +80,7 @@ TEST_F(runs_sql, parameters_are_kept_with_their_run_also_while_it_waits) {
   EXPECT_EQ(sql("select parameters from runs.runs where waiting"), R"({"top_p":0.5})");
 }
 
-TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_over) {
+TEST_F(runs_sql, cache_write_tokens_and_parameters_are_kept_for_the_next_worker) {
   start({});
   const std::string run = last_run();
   const auto persist_with = [&](int from, const std::string& cache_writes) {
@@ -109,7 +109,7 @@ TEST_F(runs_sql, tokens_written_into_a_cache_and_parameters_are_kept_for_a_take_
             "15 {\"top_p\":1}");
 }
 
-TEST_F(runs_sql, a_summary_and_reasoning_stand_beside_what_readers_see) {
+TEST_F(runs_sql, a_summary_and_reasoning_are_stored_beside_the_visible_text) {
   start({});
   const std::string run = last_run();
   const std::string one = "array[gen_random_uuid()::text], array['";
@@ -188,7 +188,7 @@ TEST_F(runs_sql, a_stale_worker_writes_nothing) {
   EXPECT_THROW(sql("select runs.take_over(" + q(run) + ", " + job + ", 1, 64)"), testing_sql::sql_error);
 }
 
-TEST_F(runs_sql, a_take_over_gives_no_number_twice) {
+TEST_F(runs_sql, a_claim_reuses_no_event_number) {
   start({});
   const std::string run = last_run();
   const std::string job = sql("select job_id from runs.runs");
@@ -254,7 +254,7 @@ TEST_F(runs_sql, attempts_of_workers_that_vanished_are_not_numbered_twice) {
 
 // The dead worker's row is still in flight while another worker fills the gap: the fill waits for the outcome of the
 // first number and leaves the others to that row.
-TEST_F(runs_sql, a_take_over_leaves_the_numbers_of_a_row_that_was_on_its_way) {
+TEST_F(runs_sql, a_claim_skips_the_numbers_of_a_row_in_flight) {
   start({});
   const std::string run = last_run();
   const std::string job = sql("select job_id from runs.runs");
@@ -274,7 +274,7 @@ TEST_F(runs_sql, a_take_over_leaves_the_numbers_of_a_row_that_was_on_its_way) {
       "6-6 7-20 21-21");
 }
 
-TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
+TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_without_a_worker) {
   start({});
   const std::string run = last_run();
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "running");
@@ -286,7 +286,7 @@ TEST_F(runs_sql, a_stop_is_durable_and_ends_a_run_that_nobody_works_on) {
   EXPECT_EQ(sql("select status from runs.request_stop(" + q(ann) + ", " + q(run) + ")"), "stopped");
 }
 
-TEST_F(runs_sql, a_hand_over_leaves_no_gap) {
+TEST_F(runs_sql, a_release_leaves_no_gap) {
   start({});
   const std::string run = last_run();
   persist(run, 2, 9, plain_step());

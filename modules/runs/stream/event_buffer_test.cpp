@@ -19,7 +19,7 @@ std::vector<std::uint64_t> sequences(std::string_view wire) {
   return out;
 }
 
-TEST(event_buffer_test, numbers_go_on_after_what_is_durable) {
+TEST(event_buffer_test, numbers_continue_after_the_durable_events) {
   event_buffer feed(41, 100);
   chunk(feed);
   chunk(feed);
@@ -99,7 +99,7 @@ TEST(event_buffer_test, held_events_wait_for_their_transaction) {
   EXPECT_EQ(feed.deliverable(), 2u);
 }
 
-TEST(event_buffer_test, what_is_held_asks_for_no_reservation) {
+TEST(event_buffer_test, held_events_request_no_reservation) {
   event_buffer feed(0, 64);
   for (int i = 0; i < 60; ++i) chunk(feed);
   EXPECT_GT(feed.wanted_reservation(), 64u);

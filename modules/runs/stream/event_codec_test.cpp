@@ -98,7 +98,7 @@ TEST(log_rows, have_texts_that_follow_each_other_in_one_line) {
   expect_whole(rows, wire, 7);
 }
 
-TEST(log_rows, keep_what_would_not_come_back_as_it_was) {
+TEST(log_rows, events_that_would_change_are_stored_verbatim) {
   for (const std::string_view odd :
        {"id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 5, \"content\": \"a\", \"more\": \"b\"}\n\n",
         "id: 5\ndata: {\"type\": \"llm_response_chunk\", \"sequence\": 6, \"content\": \"a\"}\n\n",
@@ -130,7 +130,7 @@ TEST(log_rows, give_back_every_text) {
   }
 }
 
-TEST(unfold, leaves_out_what_is_malformed_and_does_not_count_it) {
+TEST(unfold, leaves_out_malformed_events_without_counting_them) {
   const std::string good = events(3, 3, 2);
   for (const std::string_view bad :
        {"llm_response_chunk\n\n", "llm_response_chunk x [\"a\"]\n\n", "llm_response_chunk 3\n\n",

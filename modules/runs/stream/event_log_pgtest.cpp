@@ -13,7 +13,7 @@ using namespace testing_runs;
 using runs::event_text;
 using runs::log_rows;
 
-TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_spares_what_runs) {
+TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_keeps_running_runs) {
   start({.run = "01000000-0000-7000-8000-000000000001", .max_runs = 9});
   start({.run = "01000000-0000-7000-8000-000000000002", .max_runs = 9});
   start({.run = "0f000000-0000-7000-8000-000000000003", .max_runs = 9});
@@ -29,7 +29,7 @@ TEST_F(runs_sql, the_default_partition_is_trimmed_by_age_and_spares_what_runs) {
       << "it is not forgotten for having gone on when the others were trimmed";
 }
 
-TEST_F(runs_sql, the_view_of_the_log_tells_the_events_of_a_line_of_texts_apart) {
+TEST_F(runs_sql, the_view_of_the_log_separates_merged_text_events) {
   const std::string run = "01000000-0000-7000-8000-000000000001";
   start({.run = run});
   std::string wire;
@@ -80,7 +80,7 @@ class log_partitions : public runs_sql {
   static std::string days(int n) { return std::string(week_ago) + " + interval '" + std::to_string(n) + " days'"; }
 };
 
-TEST_F(log_partitions, what_is_over_goes_with_its_partition_and_a_live_run_keeps_its_own) {
+TEST_F(log_partitions, ended_runs_are_dropped_with_their_partition_and_a_live_run_keeps_its_own) {
   const std::string first = run_of(0, 3), second = run_of(1, 3), third = run_of(2, 3);
   for (const std::string& run : {first, second, third}) start({.run = run, .max_runs = 9});
   EXPECT_EQ(place_of(first), "runs.events_day0");
@@ -105,7 +105,7 @@ TEST_F(log_partitions, what_is_over_goes_with_its_partition_and_a_live_run_keeps
 
 // After the log is trimmed, the terminal event is still available: with the text of the worker, or of the request that
 // ended the run.
-TEST_F(log_partitions, how_a_run_ended_is_told_without_its_log) {
+TEST_F(log_partitions, the_end_of_a_run_is_known_without_its_log) {
   const std::string run = run_of(0, 1), failed = run_of(1, 1);
   start({.run = run, .max_runs = 9});
   EXPECT_EQ(sql("select count(*) from runs.terminal_wire(" + q(run) + ")"), "0") << "it goes on";

@@ -27,7 +27,7 @@ TEST(remote_event_buffer, pieces_that_follow_each_other_become_one_text) {
   EXPECT_TRUE(t.take(9).wire.empty());
 }
 
-TEST(remote_event_buffer, a_reader_gets_what_it_lacks_and_nothing_twice) {
+TEST(remote_event_buffer, a_reader_gets_the_missing_events_and_nothing_twice) {
   remote_event_buffer t;
   t.add(events(5, 7), 7);
   t.add(events(5, 7), 7);
@@ -66,7 +66,7 @@ TEST(remote_event_buffer, is_bounded) {
   EXPECT_EQ(t.take(n + 1).last, n + 1);
 }
 
-TEST(remote_event_buffer, the_end_of_the_run_is_told) {
+TEST(remote_event_buffer, the_end_of_the_run_is_delivered) {
   remote_event_buffer t;
   std::string end = events(3, 3);
   runs::event_text(end, 4, "status").text("status", "completed");
@@ -78,7 +78,7 @@ TEST(remote_event_buffer, the_end_of_the_run_is_told) {
   EXPECT_FALSE(t.take(5).ends_run);
 }
 
-TEST(remote_event_buffer, what_is_no_text_of_events_is_refused) {
+TEST(remote_event_buffer, malformed_event_text_is_refused) {
   remote_event_buffer t;
   const std::string good = events(5, 7);
   EXPECT_FALSE(t.add("", 7));

@@ -26,7 +26,7 @@ ry::task<ry::result<void>> ensure_workspace(module_context& p, std::shared_ptr<l
   workspace_store::open_options want;
   want.version = *version;
   ry::result<workspace_ptr> files =
-      co_await p.keeper.open(driver, run->who.project.to_string(), std::move(want), run->exec);
+      co_await p.workspaces.open(driver, run->who.project.to_string(), std::move(want), run->exec);
   if (!files) co_return files.error();
   run->progress.files = *files;
   co_return ry::result<void>();
@@ -45,7 +45,7 @@ ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std:
     const auto driver = p.sandbox();
     if (!driver) co_return;
     ry::result<workspace_store::kept> kept =
-        co_await p.keeper.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
+        co_await p.workspaces.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
     if (kept) {
       if (!kept->ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
       note = kept->note;

@@ -87,7 +87,8 @@ bool upload_parser::is_large() const {
 
 // Before the bytes are stored: most refused starts then store none.
 ry::task<void> upload_parser::check_room(std::string project) {
-  ry::result<workspace_usage> use = co_await context_.keeper.rows().usage(account_, project, context_.keeper.node());
+  ry::result<workspace_usage> use =
+      co_await context_.workspaces.rows().usage(account_, project, context_.workspaces.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
   if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(context_, "too_large", limits_);
   if (use->project_files + files > limits_.files) refuse_excess(context_, "too_many", limits_);
@@ -96,7 +97,7 @@ ry::task<void> upload_parser::check_room(std::string project) {
 }
 
 ry::task<void> upload_parser::put(const std::string& project) {
-  ry::result<bool> stored = co_await context_.keeper.rows().put(account_, project, batch_, limits_.account_bytes);
+  ry::result<bool> stored = co_await context_.workspaces.rows().put(account_, project, batch_, limits_.account_bytes);
   if (!stored.value()) refuse_excess(context_, "account_bytes", limits_);
   batch_ = {};
 }
@@ -129,7 +130,7 @@ ry::task<void> upload_parser::read(std::optional<std::string> project) {
 }
 
 ry::task<void> upload_parser::discard(std::string project) {
-  const ry::result<void> dropped = co_await context_.keeper.rows().drop(account_, std::move(project));
+  const ry::result<void> dropped = co_await context_.workspaces.rows().drop(account_, std::move(project));
   if (!dropped) context_.ctx.log_error("the files of a refused start could not be removed yet", dropped.error());
 }
 
@@ -137,7 +138,7 @@ ry::task<void> upload_parser::discard(std::string project) {
 ry::task<std::vector<std::string>> upload_parser::local_names(std::string project) {
   std::vector<std::string> out;
   const auto driver = context_.sandbox();
-  if (!driver || !context_.keeper.is_open(project)) co_return out;
+  if (!driver || !context_.workspaces.is_open(project)) co_return out;
   const std::string path = "uploads";
   ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
       [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
@@ -156,7 +157,7 @@ ry::task<std::vector<std::string>> upload_parser::local_names(std::string projec
 }
 
 ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string project) {
-  const workspace_repository& rows = context_.keeper.rows();
+  const workspace_repository& rows = context_.workspaces.rows();
   ry::result<std::vector<std::string>> kept_names = co_await rows.upload_names(in, project);
   std::set<std::string> taken(kept_names.value().begin(), kept_names.value().end());
   std::vector<std::string> here = co_await local_names(project);
@@ -199,7 +200,7 @@ ry::task<void> upload_parser::place(std::string project, ry_exec* home) {
   want.version = kept_.version;
   want.before = kept_.previous;
   for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
-  const ry::result<workspace_ptr> copy = co_await context_.keeper.open(driver, project, std::move(want), home);
+  const ry::result<workspace_ptr> copy = co_await context_.workspaces.open(driver, project, std::move(want), home);
   if (!copy) context_.ctx.log_error("uploaded files could not be placed in the workspace of this node", copy.error());
 }
 

@@ -14,7 +14,7 @@ std::string line_of(std::string_view said, std::uint64_t size = 100) {
   return finding_line(f);
 }
 
-TEST(upload_reader_test, what_the_prompt_says_about_a_file) {
+TEST(upload_reader_test, the_prompt_describes_each_file) {
   EXPECT_EQ(line_of("text pdf"), "[Text of a.x (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text docx cut"), "[Text of a.x, its beginning (2.0 KB) -> uploads/.text/a.x.txt]");
   EXPECT_EQ(line_of("text plain"), "");
@@ -30,7 +30,7 @@ TEST(upload_reader_test, what_the_prompt_says_about_a_file) {
   EXPECT_EQ(line_of("none it is damaged"), "[No text of a.x: it is damaged]");
 }
 
-TEST(upload_reader_test, what_is_no_answer_is_none) {
+TEST(upload_reader_test, malformed_responses_are_refused) {
   for (const char* said : {"", "textual", "\x01\x02", "TEXT plain"}) {
     const extraction_result f = read_extraction_result(said);
     EXPECT_EQ(f.found, "none");

@@ -104,7 +104,7 @@ TEST_F(workspace_sql, copies_on_nodes_that_are_lost_do_not_count_for_ever) {
   EXPECT_EQ(sql("select count(*) from runs.workspace_copies"), "0");
 }
 
-TEST_F(workspace_sql, a_node_has_room_for_what_its_other_copies_leave) {
+TEST_F(workspace_sql, a_copy_may_use_the_space_that_other_copies_leave) {
   const std::string one = make_project(), two = make_project();
   for (const std::string& p : {one, two}) sql("select runs.note_copy(" + q(p) + ", " + q(node) + ")");
   sql("update runs.workspace_copies set bytes = 700, files = 7 where project_id = " + q(one));

@@ -30,14 +30,14 @@ ry::task<ry::result<workspace_quota::allowance>> workspace_quota::for_command(ry
                                                                               ry::uuid project) const {
   const workspace_limits most = co_await limits(account);
   ry::result<workspace_usage> now =
-      co_await keeper_.rows().usage(account.to_string(), project.to_string(), keeper_.node());
+      co_await workspaces_.rows().usage(account.to_string(), project.to_string(), workspaces_.node());
   if (!now) co_return now.error();
   co_return allowance{rest_of(most.account_bytes, now->other_bytes), rest_of(most.account_files, now->other_files)};
 }
 
 ry::task<void> workspace_quota::note(ry::uuid project, std::uint64_t bytes, std::uint64_t files) const {
-  ry::result<void> noted = co_await keeper_.rows().note_size(
-      project.to_string(), keeper_.node(), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(files));
+  ry::result<void> noted = co_await workspaces_.rows().note_size(
+      project.to_string(), workspaces_.node(), static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(files));
   if (!noted) ctx_.log_error("the size of a workspace could not be stored", noted.error());
 }
 

@@ -15,8 +15,8 @@ namespace runs {
 class workspace_quota {
  public:
   workspace_quota(const ry::context& ctx, const settings& config, const ry::service<ry_accounts_v1>& accounts,
-                  const workspace_store& keeper)
-      : ctx_(ctx), config_(config), accounts_(accounts), keeper_(keeper) {}
+                  const workspace_store& workspaces)
+      : ctx_(ctx), config_(config), accounts_(accounts), workspaces_(workspaces) {}
 
   workspace_limits limits_of(std::string_view tier) const;
   // By the account's current tier; the limits of the default tier if the account service is unavailable.
@@ -34,7 +34,7 @@ class workspace_quota {
   const ry::context& ctx_;
   const settings& config_;
   const ry::service<ry_accounts_v1>& accounts_;
-  const workspace_store& keeper_;
+  const workspace_store& workspaces_;
 };
 
 }  // namespace runs

@@ -54,7 +54,7 @@ TEST(workspace_state_test, a_state_is_read_as_it_was_written) {
   EXPECT_FALSE(parse_state("other 1 7 0 0 0\n"));
 }
 
-TEST(workspace_state_test, what_changed) {
+TEST(workspace_state_test, names_the_changed_parts) {
   workspace_entries before, now;
   before["same"] = now["same"] = file(1, 1, 1);
   before["grown"] = file(1, 1, 2);

@@ -32,17 +32,18 @@ ry::task<void> workspace_sweep::watch() {
 }
 
 ry::task<void> workspace_sweep::sweep() {
-  std::vector<std::string> here = co_await context_.keeper.local_projects();
+  std::vector<std::string> here = co_await context_.workspaces.local_projects();
   // After a failure, the next sweep repeats it.
-  (void)co_await context_.keeper.rows().note_node(context_.keeper.node(), here);
+  (void)co_await context_.workspaces.rows().note_node(context_.workspaces.node(), here);
   if (here.empty()) co_return;
-  ry::result<std::vector<std::string>> gone = co_await context_.keeper.rows().deleted_of(std::move(here));
+  ry::result<std::vector<std::string>> gone = co_await context_.workspaces.rows().deleted_of(std::move(here));
   if (!gone) co_return;
   for (const std::string& project : *gone) co_await remove(project);
 }
 
 ry::task<void> workspace_sweep::sweep_noted() {
-  ry::result<std::vector<std::string>> gone = co_await context_.keeper.rows().deleted_copies(context_.keeper.node());
+  ry::result<std::vector<std::string>> gone =
+      co_await context_.workspaces.rows().deleted_copies(context_.workspaces.node());
   if (!gone) co_return;
   for (const std::string& project : *gone) co_await remove(project);
 }
@@ -50,7 +51,7 @@ ry::task<void> workspace_sweep::sweep_noted() {
 ry::task<void> workspace_sweep::remove(std::string project) {
   const auto driver = context_.sandbox();
   if (!driver) co_return;
-  const ry::result<void> removed = co_await context_.keeper.remove(driver, project);
+  const ry::result<void> removed = co_await context_.workspaces.remove(driver, project);
   if (!removed)
     context_.ctx.log_error("a workspace could not be removed", removed.error());  // the next sweep tries again
 }

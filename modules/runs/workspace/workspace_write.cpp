@@ -19,12 +19,12 @@ ry::task<ry::result<void>> write_workspace_file(module_context& p, std::shared_p
   const ry::database db(p.ctx);
   ry::result<ry::rows> room = co_await db.query(
       "select runs.take_space($1::uuid, $2::uuid, $3::uuid, $4::bigint, $5::bigint, $6::bigint)", run->who.account,
-      run->who.project, p.keeper.node(), size, limits.account_bytes, limits.account_files);
+      run->who.project, p.workspaces.node(), size, limits.account_bytes, limits.account_files);
   if (!room) co_return room.error();
   if (!room->front().boolean(0)) {
     ry::result<ry::rows> full = co_await db.query(
         "select sum(files) >= $3::bigint from runs.workspace_copies where account_id = $1::uuid and node = $2::uuid",
-        run->who.account, p.keeper.node(), limits.account_files);
+        run->who.account, p.workspaces.node(), limits.account_files);
     count_workspace_limit(p.ctx, full && full->front().boolean(0) ? "account_files" : "account_bytes");
     co_return ry::error(RY_RESOURCE_EXHAUSTED, "runs.account_space",
                         "the workspaces of your account are full (" +

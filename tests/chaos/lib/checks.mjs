@@ -141,7 +141,7 @@ export async function checkAll(postgres, clients) {
     for (const [name, log] of [['reader', c.reader], ...(c.others ?? []).map((o, i) => [`other reader ${i + 1}`, o])])
       wrong.push(...checkReader(name, log, events.get(c.run) ?? new Map(), run, kept));
   }
-  for (const id of rows.keys()) if (!known.has(id)) say(`run ${id} was started by nobody`);
+  for (const id of rows.keys()) if (!known.has(id)) say(`run ${id} was started by no client`);
   return wrong;
 }
 

@@ -67,7 +67,7 @@ async function byAnthropic(request) {
 }
 
 for (const [kind, official, requests] of [['openai', byOpenAI, conversation.openai], ['responses', byResponses, conversation.responses], ['anthropic', byAnthropic, conversation.anthropic]]) {
-  test(`${kind}: the driver sends and reads what the official client does`, async () => {
+  test(`${kind}: the driver sends and reads the same as the official client`, async () => {
     mock.received();
     const ours = await call(kind, conversation.neutral(model[kind]));
     const sent = mock.received();
@@ -100,7 +100,7 @@ for (const [kind, official, requests] of [['openai', byOpenAI, conversation.open
     assert.ok(mock.journal().slice(-6).every((e) => e.response.status === 200));
   });
 
-  test(`${kind}: failures are told apart and hide the key`, async () => {
+  test(`${kind}: failures are distinguished and hide the key`, async () => {
     const ask = (text) => conversation.ask(model[kind], text);
     const [refused, fast, wrong, long, cut, fine] = await call(kind, ['refuse', 'too fast', 'wrong key', 'too long', 'cut', 'a picture'].map(ask));
     assert.equal(refused.end.status, Status.unavailable);
@@ -159,7 +159,7 @@ test('a provider that is not there is unavailable; wrong settings are named', as
   await assert.rejects(callDriver('anthropic', { max_token: 5 }, []), /max_token/);
 });
 
-test('offline: says what it is and reads attached files', async () => {
+test('offline: identifies itself and reads attached files', async () => {
   const tools = [{ name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }];
   const user = { role: 'user', content: 'Sum up\n\n[Attached: a.txt (9 B) -> uploads/a.txt]' };
   const options = { delay_ms: 1 };

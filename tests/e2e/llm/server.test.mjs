@@ -109,7 +109,7 @@ async function official(kind, request) {
   return message.content.filter((b) => b.type === 'text').map((b) => b.text).join('');
 }
 
-test('anthropic: thoughts go back with their signature, and to nobody else', async () => {
+test('anthropic: thoughts are sent back with their signature, and to no other provider', async () => {
   const u = await servers.anthropic.user({ tier: 'pro' });
   mock.received();
   const x = await run('anthropic', 'think deeply', u, { model_name: 'runyard/power' });
@@ -144,7 +144,7 @@ test('openai: reasoning goes back with its calls when the provider insists, in l
 });
 
 for (const kind of Object.keys(drivers)) {
-  test(`${kind}: a run sends what the official client sends for the same conversation`, async () => {
+  test(`${kind}: a run sends the same request as the official client`, async () => {
     mock.received();
     const x = await run(kind, 'please look around');
     assert.equal(x.end.status, 'completed', x.raw);

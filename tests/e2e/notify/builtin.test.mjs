@@ -65,7 +65,7 @@ test('the key that pages subscribe with', async () => {
   }
 });
 
-test('phone and browser are told; those that are no more are forgotten', async () => {
+test('phone and browser get the message; expired registrations are removed', async () => {
   const u = await server.user();
   await u.get('/account');
   const b = browser('/push/u'), dead = browser('/push/dead');
@@ -91,7 +91,7 @@ test('phone and browser are told; those that are no more are forgotten', async (
   assert.equal(db.sql(`select state from notifications.notification where account_id = '${u.id}' and workflow = 'payment-succeeded'`), 'sent');
 });
 
-test('one browser is one device, however its subscription is written, and belongs to who uses it', async () => {
+test('one browser is one device in any notation, and belongs to its last user', async () => {
   const a = await server.user(), b = await server.user();
   const one = browser('/push/shared');
   const other = JSON.stringify({ keys: JSON.parse(one.token).keys, expirationTime: null, endpoint: `${service.url}/push/shared` });
@@ -188,7 +188,7 @@ allowed_modes = ["local"]
   }
 });
 
-test('a subscription that is none, or leads inside, is refused by name', async () => {
+test('a malformed or internal subscription is refused, naming the field', async () => {
   const u = await server.user();
   const r = await u.post('/notifications/device-token', { json: { device_token: '{"endpoint":"ftp://x"}', device_type: 'web', provider: 'web-push' } });
   assert.equal(r.status, 422);

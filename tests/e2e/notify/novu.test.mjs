@@ -57,7 +57,7 @@ function violations(r) {
 const shape = (r) => ({ method: r.method, path: r.path, query: Object.fromEntries(r.query), body: r.body, authorization: r.headers.authorization,
   key: r.headers['idempotency-key'] });
 
-test('each operation: the driver sends what the official client sends, and what the description allows', async (t) => {
+test('each operation: the driver sends the request of the official client, valid by the API description', async (t) => {
   const d = driver();
   const conditioned = driver({ step_conditions: true });
   const integrated = driver({ integrations: { fcm: 'fcm-eu' } });
@@ -116,7 +116,7 @@ test('each operation: the driver sends what the official client sends, and what 
   assert.deepEqual([...met].sort(), Object.values(description.paths).flatMap((p) => Object.values(p).map((o) => o.operationId)).sort(), 'all that the driver calls');
 });
 
-test('the description refuses what is wrong', () => {
+test('the API description rejects invalid requests', () => {
   const r = (method, p, body, q = '') => ({ method, path: p, query: new URLSearchParams(q), body, headers: { authorization: 'ApiKey x' } });
   assert.notDeepEqual(violations(r('POST', '/v1/events/trigger', { workflowId: 'x', to: 'y' })), []);
   assert.notDeepEqual(violations(r('POST', '/v1/events/trigger', { name: 'x', to: { email: 'a@b.c' } })), []);
@@ -173,7 +173,7 @@ test('an error that Novu keeps under its key is not asked for again', async () =
   assert.equal((await ask(1, 3)).results[0].result, Result.accepted);
 });
 
-test('a bulk is read item by item, and what failed as a whole goes alone', async () => {
+test('a bulk response is read item by item, and a failed bulk is sent one by one', async () => {
   const d = driver({ bulk_size: 4, bulk_wait_ms: 1000 });
   const four = (names, more) => names.map((n) => completed(n, n.endsWith('?') ? { ...more, workflow: 'unknown' } : more));
   const a = await d.call({ triggers: four(['p1', 'p2?', 'p3', 'p4'], { attempt: 1 }) });
@@ -203,7 +203,7 @@ test('one notification from five sides: Novu answers 201 to all, one was taken',
   assert.equal(novu.accepted.get(txn('five')).times, 1, 'the idempotency key was the same');
 });
 
-test('channels without an address are told, not sent', async () => {
+test('channels without an address are reported, not sent', async () => {
   const d = driver();
   const a = await d.call({ trigger: completed('noaddress', { to: { account_id: account, first_name: 'User' }, tokens: [] }) });
   assert.deepEqual(a.results.map((r) => [r.channels, r.result]), [[Channel.inApp, Result.accepted], [Channel.email | Channel.push, Result.skipped]]);
@@ -216,7 +216,7 @@ test('channels without an address are told, not sent', async () => {
   assert.equal(novu.of(txn('nobody')).length, 0);
 });
 
-test('what is turned off is never sent: without conditions in Novu the notification stays here', async () => {
+test('disabled channels are never sent: without conditions in Novu the notification stays here', async () => {
   const d = driver();
   for (const [name, channels] of [['part1', Channel.email], ['part2', Channel.email | Channel.push], ['part3', Channel.push | Channel.inApp]]) {
     const a = await d.call({ trigger: completed(name, { channels }) });
@@ -229,7 +229,7 @@ test('what is turned off is never sent: without conditions in Novu the notificat
   assert.deepEqual(welcome.results.map((r) => r.result), [Result.accepted], 'that is all it has');
 });
 
-test('a wrong key pauses everything and is never told', async () => {
+test('a wrong key pauses all sends and is never shown', async () => {
   const d = driver({ api_key: 'wrong-secret' });
   const a = await d.call({ trigger: completed('wrong') });
   assert.equal(a.results[0].result, Result.paused);
@@ -243,7 +243,7 @@ test('a wrong key pauses everything and is never told', async () => {
   assert.match(none.results[0].detail, /notify_novu\.api_key is not set/);
 });
 
-test('devices: the whole list each time, none is a deletion, an unknown subscriber is told', async () => {
+test('devices: the whole list each time, an empty list deletes, an unknown subscriber is reported', async () => {
   const d = driver();
   const put = (tokens, provider = 'expo', id = account) => d.call({ put_tokens: { account_id: id, provider, tokens } });
   await d.call({ put_subscriber: ann });
@@ -311,7 +311,7 @@ test('the rate that Novu grants is kept to', async () => {
   }
 });
 
-test('what became of it is read from messages, then from the activity', async () => {
+test('the delivery status is read from messages, then from the activity', async () => {
   const d = driver();
   await d.call({ trigger: completed('f1') });
   await d.call({ trigger: completed('f2', { to: { account_id: account, first_name: 'User' }, tokens: [] }) });

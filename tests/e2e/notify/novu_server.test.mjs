@@ -49,7 +49,7 @@ const mail = (u, workflow) => db.sql(`select d.state from notifications.delivery
   where n.account_id = '${u.id}' and n.workflow = '${workflow}' and d.channel = 1`);
 const over = (u, workflow) => ['sent', 'failed', 'dead'].includes(row(u, workflow));
 
-test('a new account: the welcome is triggered with what Novu needs to make the subscriber', async () => {
+test('a new account: the welcome workflow is triggered with the subscriber', async () => {
   const u = await person();
   const [t] = await waitFor('the trigger', () => { const l = novu.taken(u.id, 'welcome-email'); return l.length && l; });
   assert.deepEqual(t.event.to, { subscriberId: u.id, email: `p${people}@example.test`, firstName: `p${people}` });
@@ -81,7 +81,7 @@ test('each row of the outbox ends as it should, and Novu took each once', async 
   }
 });
 
-test('what was refused for want of a workflow is sent when an admin tries it again, also to who has no device', async () => {
+test('a notification refused for a missing workflow is sent by a retry, also without a device', async () => {
   await server.close();
   server = await new Server(options('step_conditions = false')).start();
   const u = await person(), admin = await server.user({ role: 'admin' });
@@ -150,7 +150,7 @@ test('Novu cannot omit channels without conditions: the other channels are deliv
   }
 });
 
-test('settings are obeyed: nothing at all, or told which channels', async () => {
+test('preferences are obeyed: nothing is sent, or the channels are named', async () => {
   const none = await person(), some = await person();
   for (const u of [none, some]) await waitFor('the welcome', () => novu.taken(u.id, 'welcome-email').length);
   assert.equal((await none.request('PUT', '/notifications/settings', { json: { email_enabled: false, push_enabled: false, in_app_enabled: false } })).status, 200);
@@ -162,7 +162,7 @@ test('settings are obeyed: nothing at all, or told which channels', async () => 
   assert.equal(novu.taken(none.id, 'payment-succeeded').length, 0);
 });
 
-test('devices are put to Novu as a whole list; a webhook prunes what is dead', async () => {
+test('devices are sent to Novu as a whole list; a webhook removes expired ones', async () => {
   const u = await person();
   await waitFor('the welcome', () => novu.taken(u.id, 'welcome-email').length);
   const add = async (token) => assert.equal((await u.post('/notifications/device-token', { json: { device_token: token, device_type: 'mobile', provider: 'expo' } })).status, 200);
@@ -246,7 +246,7 @@ test('a provider without an integration holds up no other, and mail and push tog
   assert.ok(!server.log.includes('channels that were not asked for'), 'each row is followed by its own channel');
 });
 
-test('what Novu has and did not send yet is withdrawn when an admin calls it off', async () => {
+test('a notification queued in Novu is withdrawn when an administrator cancels it', async () => {
   const u = await person();
   await waitFor('the welcome', () => row(u, 'welcome-email') === 'sent');
   const admin = await server.user({ role: 'admin' });

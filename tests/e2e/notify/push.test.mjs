@@ -78,7 +78,7 @@ test('100 texts reach the browser, each readable only there', async () => {
   }
 });
 
-test('the sender proves who it is, for this push service and for hours only', async () => {
+test('the sender identifies itself with a token for this push service and a few hours', async () => {
   const b = browser();
   await driver().call(note([b.token]));
   const [r] = service.take();
@@ -174,7 +174,7 @@ test('endpoints that lead inside are refused when registered and when sent to', 
   assert.match((await driver({ vapid_private_key: '' }).call({ accepts: browser().token })).message, /provider must be expo/);
 });
 
-test('Expo: what the official client sends, and the chunks it would make', async () => {
+test('Expo: the requests and chunks of the official client', async () => {
   // The client reads its address when it is loaded.
   process.env.EXPO_BASE_URL = service.url;
   const { Expo } = await import('expo-server-sdk');

@@ -15,7 +15,7 @@ TEST(consent_browser, reads_its_cookie_among_others) {
   EXPECT_EQ(cookie_value("", "ry_mcp_00"), "");
 }
 
-TEST(consent_browser, does_not_believe_one_of_two_cookies) {
+TEST(consent_browser, refuses_duplicate_cookies) {
   EXPECT_EQ(cookie_value("ry_mcp_00=" + value + "; ry_mcp_00=" + std::string(43, 'b'), "ry_mcp_00"), "");
 }
 

@@ -22,7 +22,7 @@ TEST(pacer, waits_for_the_reset_when_nothing_remains) {
   EXPECT_EQ(p.take(category::trigger, 1, 5 * s), 0);
 }
 
-TEST(pacer, a_bulk_costs_more_than_what_remains) {
+TEST(pacer, a_bulk_request_may_cost_more_than_the_remaining_quota) {
   pacer p;
   EXPECT_EQ(p.take(category::trigger, 1, 0), 0);
   p.answered(category::trigger, 1, {60, 5, {}}, 0);

@@ -57,7 +57,7 @@ TEST(novu_requests, a_trigger_names_one_request_by_key_and_epoch) {
     "transactionId":"0123456789abcdef0123456789abcdef"})"));
 }
 
-TEST(novu_requests, a_part_of_the_channels_is_told_in_the_payload) {
+TEST(novu_requests, a_subset_of_channels_is_in_the_payload) {
   const auto c = trigger_call(sample(RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP));
   EXPECT_EQ(json::parse(c.body).at("payload").at("channels"),
             json::parse(R"({"email":false,"push":true,"in_app":true})"));
@@ -182,7 +182,7 @@ TEST(novu_answers, other_calls_fail_with_a_status) {
   EXPECT_FALSE(is_missing_route(answered(404, R"({"message":"Subscriber not found"})")));
 }
 
-TEST(novu_answers, messages_tell_what_became_of_it) {
+TEST(novu_answers, messages_contain_the_delivery_status) {
   const auto read = [](const char* list, std::uint32_t channels = all) {
     return read_messages(answered(200, std::string(R"({"page":0,"hasMore":false,"data":)") + list + "}"), channels);
   };
@@ -198,7 +198,7 @@ TEST(novu_answers, messages_tell_what_became_of_it) {
   EXPECT_THROW(read_messages(answered(200, "[]"), all), ry::error);
 }
 
-TEST(novu_answers, activity_tells_of_what_was_dropped) {
+TEST(novu_answers, the_activity_feed_contains_dropped_messages) {
   const auto read = [](const char* list) {
     return read_activity(answered(200, std::string(R"({"page":0,"data":)") + list + "}"), all);
   };
@@ -235,7 +235,7 @@ TEST(novu_webhooks, both_forms_are_read) {
     EXPECT_THROW(read_webhook(bad), ry::error) << bad;
 }
 
-TEST(novu_settings, what_cannot_work_is_named) {
+TEST(novu_settings, invalid_combinations_are_named) {
   const auto read = [](const char* base, const char* key) {
     return read_settings(
         std::string(R"({"base_url":")") + base + R"(","api_key":")" + key +

@@ -87,7 +87,7 @@ TEST(tool_files_test, images_are_stored_for_models_that_are_not_shown_them) {
   EXPECT_EQ(choose_files({good, vector, large}, model_sees::no_images).files.size(), 3u);
 }
 
-TEST(tool_files_test, what_is_too_much_or_unreadable_is_told) {
+TEST(tool_files_test, excess_and_unreadable_files_are_reported) {
   const std::vector<result_file> many(25, file("a.bin", "a/b", "QUJD"));
   const auto got = choose_files(many, model_sees::no_images);
   EXPECT_EQ(got.files.size(), 20u);

@@ -109,7 +109,7 @@ TEST(tool_search_test, tools_are_found_by_name) {
   EXPECT_EQ(index.find("once"), std::nullopt);
 }
 
-TEST(tool_search_test, the_thread_tells_which_tools_are_in_use) {
+TEST(tool_search_test, tools_used_in_the_thread_are_offered) {
   tool_outcome found{"two", false};
   found.loaded_tools = {"a", "b"};
   const tool_call search{"c1", "find_tools", "{}"}, call{"c2", "b", "{\"loaded_tools\":[\"x\"]}"};
@@ -128,7 +128,7 @@ TEST(tool_search_test, the_thread_tells_which_tools_are_in_use) {
   EXPECT_THAT(request, HasSubstr(R"("arguments":{"loaded_tools":["x"]})")) << "arguments stay";
 }
 
-TEST(tool_search_test, what_is_in_use_is_bounded) {
+TEST(tool_search_test, the_number_of_used_tools_is_bounded) {
   std::vector<std::string> many;
   for (int i = 0; i < 2000; ++i) many.push_back("t" + std::to_string(i));
   const std::vector<chat_message> thread = {
@@ -177,7 +177,7 @@ TEST(tool_search_test, find_tools_describes_where_tools_come_from) {
   EXPECT_TRUE(tool.at("parameters").at("properties").as_object().contains("query"));
 }
 
-TEST(tool_search_test, find_tools_returns_and_loads_what_matches) {
+TEST(tool_search_test, find_tools_returns_and_loads_matching_tools) {
   const tool_catalog catalog = catalog_of(300);
   const tool_outcome found = find_tools(catalog, {{"query", "subject s42"}});
   EXPECT_FALSE(found.is_error);

@@ -36,7 +36,7 @@ std::string presentation(const std::string& text) {
   return u16(0) + u16(0x0FA8) + u32(text.size()) + text;
 }
 
-TEST_F(legacy_office_test, the_streams_tell_the_program) {
+TEST_F(legacy_office_test, the_streams_identify_the_program) {
   EXPECT_EQ(read_streams({{"WordDocument", old_document()}}), "doc:plan");
   EXPECT_EQ(read_streams({{"WORDDOCUMENT", old_document()}}), "doc:plan") << "as other programs write the name";
   EXPECT_EQ(read_streams({{"Book", sheet("total")}}), "xls:--- Sheet: Sheet1 ---\ntotal\n");
@@ -50,7 +50,7 @@ TEST_F(legacy_office_test, a_presentation_for_two_versions_is_read_in_its_own_fo
             "ppt:slide\n");
 }
 
-TEST_F(legacy_office_test, what_cannot_be_read_is_named) {
+TEST_F(legacy_office_test, unreadable_documents_are_named) {
   EXPECT_EQ(read_streams({{"EncryptedPackage", "x"}, {"EncryptionInfo", "x"}}),
             "(it is encrypted and needs a password):");
   EXPECT_EQ(read_streams({{"EncryptedSummary", "x"}, {"PowerPoint Document", "x"}}),

@@ -112,7 +112,7 @@ TEST(presentation_binary_test, a_password_is_named) {
   EXPECT_EQ(s.text(100, 0xF3D1C4DF), "(it is encrypted and needs a password)");
 }
 
-TEST(presentation_binary_test, damaged_presentations_give_what_they_have) {
+TEST(presentation_binary_test, damaged_presentations_yield_their_readable_slides) {
   stream s;
   s.save({{1, document(listed(2, 256))}, {2, container(0x03EE, shape(bytes("some text")))}});
   stream lost = s;

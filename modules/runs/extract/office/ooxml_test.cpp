@@ -122,7 +122,7 @@ TEST_F(ooxml_test, notes_have_marks_and_merged_cells_their_columns) {
   EXPECT_EQ(read().text, "claim[1] and[endnote 1]\nwide\t\tc\na\tb\tc\n[1] source\n[endnote 1] end\n");
 }
 
-TEST_F(ooxml_test, cells_show_what_their_format_says) {
+TEST_F(ooxml_test, cells_are_formatted_by_their_number_format) {
   const std::string styles =
       "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"yyyy\\-mm\\-dd\"/></numFmts><cellStyleXfs><xf numFmtId=\"9\"/></cellStyleXfs>"
       "<cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"9\"/><xf numFmtId=\"164\"/></cellXfs></styleSheet>";

@@ -173,7 +173,7 @@ class sheet_cells final : public xml_handler {
     return show_number(value_, style_ < book_.formats.of_style.size() ? book_.formats.of_style[style_] : plain,
                        book_.list.dates);
   }
-  // A shared formula stands in its first cell only.
+  // Only the first cell of a shared formula contains its text.
   std::string formula_text() const {
     if (formula_.empty()) return "(formula without a value)";
     std::string out = "=" + formula_;

@@ -85,7 +85,7 @@ TEST(messages_reader, half_a_surrogate_pair_reads_as_a_replacement_character) {
             "b\\ud83d");
 }
 
-TEST(messages_reader, hands_over_what_has_to_come_back) {
+TEST(messages_reader, returns_blocks_that_must_be_sent_back) {
   messages_reader reader("claude-x");
   recorder got;
   for (const char* e :
@@ -189,7 +189,7 @@ TEST(messages_reader, an_error_in_any_form_is_a_failure) {
   ASSERT_TRUE(named.failed());
 }
 
-TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
+TEST(messages_reader, a_call_truncated_before_its_input_has_none) {
   for (const char* reason : {"max_tokens", "tool_use"}) {
     const reading r(
         {start,
@@ -202,7 +202,7 @@ TEST(messages_reader, a_call_that_the_limit_cut_before_its_input_has_none) {
   }
 }
 
-TEST(messages_reader, what_stands_for_no_input_is_an_empty_object_and_a_call_without_a_name_is_none) {
+TEST(messages_reader, empty_input_becomes_an_empty_object_and_a_call_without_a_name_is_dropped) {
   const reading r(
       {start,
        R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"f","input":null}})",

@@ -100,7 +100,7 @@ TEST(messages_request, limits_and_first_turn) {
   EXPECT_EQ(v.at("messages").as_array().size(), 3u);
 }
 
-TEST(messages_request, refuses_what_is_no_request) {
+TEST(messages_request, refuses_malformed_requests) {
   for (const char* bad : {"", "{}", R"({"model":"m","messages":[{"role":"assistant","tool_calls":[1]}]})"})
     EXPECT_THROW(build(bad), llm::bad_request) << bad;
 }
@@ -142,7 +142,7 @@ std::size_t marks(const json::value& v) {
   return n;
 }
 
-TEST(messages_request, marks_what_the_provider_should_cache) {
+TEST(messages_request, marks_cache_breakpoints) {
   const auto body = build(R"({"model":"m","system":"s","tools":[{"name":"f"},{"name":"g"}],"messages":[
     {"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"f"}]}]})",
@@ -161,7 +161,7 @@ TEST(messages_request, marks_what_the_provider_should_cache) {
   EXPECT_EQ(marks(build(R"({"model":"m","system":"s","messages":[{"role":"user","content":"a"}]})")), 0u);
 }
 
-TEST(messages_request, effort_is_told_as_the_model_takes_it) {
+TEST(messages_request, effort_is_sent_in_the_form_of_the_model) {
   using enum anthropic::thinking_control;
   const struct {
     const char* model;

@@ -7,7 +7,7 @@ namespace {
 
 using llm::finish_of;
 
-TEST(finish, reasons_of_all_providers_are_told_apart) {
+TEST(finish, reasons_of_all_providers_are_distinguished) {
   const struct {
     const char* reason;
     std::int32_t finish;

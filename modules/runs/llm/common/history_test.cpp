@@ -110,7 +110,7 @@ TEST(history, arguments_are_objects_with_the_names_of_the_provider) {
   EXPECT_EQ(all, R"({"a_b":1}{"a_b":2}{}{}{})");
 }
 
-TEST(history, an_image_is_sent_as_what_it_is) {
+TEST(history, an_image_is_sent_with_its_detected_type) {
   const read r(R"([{"role":"user","content":[{"type":"text","text":"see"},)" + image_json(llm::test::jpeg(4, 4)) +
                "]}]");
   ASSERT_EQ(r.said(), "u:see[1]");

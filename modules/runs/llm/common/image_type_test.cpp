@@ -71,7 +71,7 @@ TEST(base64, takes_lines_missing_padding_and_the_url_alphabet) {
   EXPECT_EQ(decode_base64("-_-_"), decode_base64("+/+/"));
 }
 
-TEST(base64, refuses_what_is_none) {
+TEST(base64, refuses_malformed_images) {
   for (const char* bad : {"<svg/>", "A", "AAAAA", "AA=A", "A===", "AAAA=.", "d\xc3\xa9"})
     EXPECT_FALSE(decode_base64(bad)) << bad;
 }
@@ -103,7 +103,7 @@ TEST(check_image, data_are_sent_as_canonical_base64) {
   EXPECT_EQ(check_image("data:image/jpeg;base64," + canonical, {}).data, canonical);
 }
 
-TEST(check_image, says_what_is_wrong) {
+TEST(check_image, explains_its_faults) {
   const struct {
     std::string data;
     const char* problem;

@@ -78,7 +78,7 @@ TEST(delta_template, recognises_only_chunks_that_differ_in_the_text) {
   EXPECT_FALSE(t.learn(R"({"content":"a\)", "\"content\":\""));
 }
 
-TEST(answer, hides_secrets_in_what_people_see) {
+TEST(answer, masks_secrets_in_messages) {
   EXPECT_EQ(llm::presentable("key topsecret of other was refused", {"topsecret", "other"}),
             "key *** of *** was refused");
   EXPECT_EQ(llm::presentable("Incorrect API key provided: sk-abcdefgh1234.", {}), "Incorrect API key provided: ***.");
@@ -102,7 +102,7 @@ TEST(answer, counts_are_numbers_of_a_sane_size) {
     EXPECT_FALSE(count(none)) << none;
 }
 
-TEST(answer, estimates_what_was_not_reported) {
+TEST(answer, estimates_unreported_usage) {
   llm::usage u;
   const auto is = [&](std::int64_t input, std::int64_t output, std::int64_t cached) {
     const auto got = llm::with_estimates(u, 50, 40);

@@ -39,7 +39,7 @@ TEST(provider_error, all_forms_within_a_stream_are_recognised) {
   }
 }
 
-TEST(provider_error, what_belongs_to_an_answer_is_none) {
+TEST(provider_error, text_of_an_answer_is_not_an_error) {
   for (const char* event :
        {"{}", R"({"choices":[],"error":null})", R"({"choices":[{"delta":{"content":"error"}}],"error":""})",
         R"({"type":"ping"})", R"({"type":"message_start","message":{"usage":{}}})",

@@ -603,7 +603,7 @@ TEST(provider_rules, the_same_conversation_makes_the_same_request) {
   }
 }
 
-TEST(provider_rules, the_rules_find_what_is_wrong) {
+TEST(provider_rules, the_rules_find_violations) {
   const auto body =
       json::parse(R"({"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a:b","name":"f","input":[]}]},
     {"role":"user","content":[{"type":"text","text":" "},{"type":"tool_result","tool_use_id":"x","content":"","is_error":true}]}]})")

@@ -4,7 +4,7 @@
 
 namespace {
 
-TEST(request, blank_is_what_unicode_calls_blank) {
+TEST(request, blank_follows_unicode) {
   for (std::string_view blank : {"", " ", "\n\t\r ", "\u00a0", "\u2003\u3000", "\u200b\u200d\ufeff", "\u00ad", "\u2060",
                                  "\U000e0041", "\x01", "\u2028\u2029\u0085"})
     EXPECT_TRUE(llm::is_blank(blank)) << blank;

@@ -37,7 +37,7 @@ TEST(retry_hint, reads_durations) {
   EXPECT_EQ(llm::whole_seconds(1'000'000'000'000), 86'400u);
 }
 
-TEST(retry_hint, reads_what_a_message_asks_for) {
+TEST(retry_hint, reads_the_delay_in_an_error_message) {
   EXPECT_EQ(llm::retry_ms_of_message("Rate limit reached. Please try again in 7.66s. Visit the page."), 7660u);
   EXPECT_EQ(llm::retry_ms_of_message("Please retry after 26 seconds."), 26'000u);
   EXPECT_EQ(llm::retry_ms_of_message("Please try again later."), 0u);
@@ -55,7 +55,7 @@ TEST(retry_hint, reads_members_of_an_error) {
   EXPECT_EQ(of(R"({"message":"no","details":"x","metadata":3})"), 0u);
 }
 
-TEST(retry_hint, headers_ask_or_tell_when_a_limit_is_free_again) {
+TEST(retry_hint, headers_contain_a_delay_or_the_reset_time) {
   llm::retry_headers asked;
   asked.add("Retry-After", "7", 0);
   asked.add("retry-after-ms", "250", 0);

@@ -36,7 +36,7 @@ TEST(settings, reads_an_endpoint) {
   EXPECT_EQ(llm::read_endpoint("p", {}, "https://default.example").url, "https://default.example");
 }
 
-TEST(settings, names_what_is_wrong) {
+TEST(settings, names_the_fault) {
   EXPECT_EQ(refusal("{}"), "");
   EXPECT_NE(refusal("[]"), "");
   EXPECT_NE(refusal(R"({"base_ur":"x"})").find("base_ur"), std::string::npos);
@@ -54,7 +54,7 @@ llm::endpoint endpoint_of(std::string_view config) {
   return llm::read_endpoint("p", llm::parse_config(config, {}), "https://default.example");
 }
 
-TEST(settings, knows_what_no_message_may_repeat) {
+TEST(settings, knows_the_secrets_that_messages_must_not_repeat) {
   const auto e = endpoint_of(
       R"({"base_url":"https://h/v1?api-version=2025-04-01&api_key=inquery&x=1","api_key":"thekey","proxy":"http://u:proxypass@h:1",)"
       R"("headers":{"Authorization":"Bearer theheader","X-Title":"the title","X-Gateway-Token":"gateway","Api-Key":"abc"}})");

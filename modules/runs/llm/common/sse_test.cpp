@@ -43,7 +43,7 @@ TEST(sse, line_ends_may_be_cut_anywhere) {
       EXPECT_EQ(read(text, size), read(text, text.size())) << testing::PrintToString(text) << " by " << size;
 }
 
-TEST(sse, stops_when_told) {
+TEST(sse, stops_on_cancel) {
   llm::sse_reader r;
   int n = 0;
   EXPECT_TRUE(r.feed("data: a\n\ndata: b\n\n", [&](auto, auto) { return ++n < 1; }));

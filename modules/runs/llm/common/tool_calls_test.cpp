@@ -22,7 +22,7 @@ std::vector<std::string> assembled(const std::vector<std::string>& deltas, bool 
   return out;
 }
 
-TEST(tool_call_assembly, calls_are_told_apart_however_they_are_numbered) {
+TEST(tool_call_assembly, calls_are_distinguished_with_any_numbering) {
   const struct {
     const char* what;
     std::vector<std::string> deltas, calls;
@@ -123,7 +123,7 @@ TEST(tool_call_assembly, extra_content_counts_as_size) {
   EXPECT_FALSE(calls.add(boost::json::parse(delta).as_array()));
 }
 
-TEST(tool_call_assembly, what_stands_for_no_arguments_is_an_empty_object) {
+TEST(tool_call_assembly, missing_arguments_become_an_empty_object) {
   const auto with = [](std::string_view arguments) {
     return boost::json::serialize(
         boost::json::array{{{"index", 0}, {"id", "a"}, {"function", {{"name", "f"}, {"arguments", arguments}}}}});

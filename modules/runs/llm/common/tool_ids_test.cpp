@@ -11,7 +11,7 @@ using namespace llm;
 
 constexpr id_form all_forms[] = {id_form::anthropic, id_form::openai, id_form::compatible, id_form::nine};
 
-TEST(tool_ids, knows_what_a_provider_takes) {
+TEST(tool_ids, knows_the_parameters_of_a_provider) {
   const std::string sixty(60, 'a');
   const struct {
     std::string id;

@@ -192,7 +192,7 @@ TEST(tool_schema, keywords_have_the_values_that_2020_12_wants) {
   for (const auto& r : rows) check(r, schema_dialect::full);
 }
 
-TEST(tool_schema, what_gemini_reads) {
+TEST(tool_schema, requests_in_the_dialect_of_gemini) {
   const row rows[] = {
       {"keywords",
        R"({"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","format":"uri","default":"x","const":"x","examples":["y"]}}})",

@@ -21,7 +21,7 @@ std::string request(const std::string& messages, const std::string& with = tools
   return R"({"model":"offline",)" + with + R"("messages":[)" + messages + "]}";
 }
 
-TEST(plan, says_what_it_is) {
+TEST(plan, describes_itself) {
   const auto p = make_plan(request(R"({"role":"user","content":"Hello there"})"));
   EXPECT_TRUE(p.calls.empty());
   EXPECT_THAT(p.say, HasSubstr("not a language model"));
@@ -40,7 +40,7 @@ TEST(plan, reads_each_attached_text_first) {
   EXPECT_FALSE(p.say.empty());
 }
 
-TEST(plan, answers_from_what_was_read) {
+TEST(plan, answers_from_the_read_file) {
   const auto p = make_plan(request(
       files +
       R"(,{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"uploads/a (1).txt"}},{"id":"2","name":"read_file","arguments":{"path":"uploads/.text/d.PDF.txt"}}]},
@@ -52,7 +52,7 @@ TEST(plan, answers_from_what_was_read) {
   EXPECT_THAT(p.say, HasSubstr("d.PDF (3.0 KB): it could not be read.\n> no such file"));
 }
 
-TEST(plan, reads_what_is_missing_still) {
+TEST(plan, reads_the_missing_file) {
   const auto p = make_plan(request(
       files +
       R"(,{"role":"assistant","tool_calls":[{"id":"1","name":"read_file","arguments":{"path":"uploads/a (1).txt"}}]},

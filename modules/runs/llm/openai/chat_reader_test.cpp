@@ -159,7 +159,7 @@ TEST(chat_reader, reads_reasoning_in_both_spellings) {
   EXPECT_EQ(r.reader.finish(), RY_LLM_FINISH_LENGTH);
 }
 
-TEST(chat_reader, the_short_cut_never_misses_what_else_a_chunk_says) {
+TEST(chat_reader, the_fast_path_never_ignores_other_members_of_a_chunk) {
   const reading r({chunk(R"({"content":"a"})"), chunk(R"({"content":"b"})"),
                    chunk(R"({"content":"c","tool_calls":[{"index":0,"id":"i","function":{"name":"f"}}]})"),
                    chunk(R"({"content":"d"})", "\"content_filter\""), "[DONE]"});

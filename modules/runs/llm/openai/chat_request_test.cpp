@@ -97,7 +97,7 @@ TEST(chat_request, obeys_its_options) {
                             "messages":[{"role":"user","content":"x"}]})"));
 }
 
-TEST(chat_request, refuses_what_is_no_request) {
+TEST(chat_request, refuses_malformed_requests) {
   for (const char* bad :
        {"", "[]", "{}", R"({"model":"m"})", R"({"model":"m","messages":[]})", R"({"messages":[{"role":"user"}]})",
         R"({"model":"m","messages":[7]})", R"({"model":"m","messages":[{"role":"system","content":"x"}]})",
@@ -126,7 +126,7 @@ TEST(chat_request, roles_alternate_where_templates_insist) {
   }
 }
 
-TEST(chat_request, images_of_results_stand_before_what_the_user_says_next) {
+TEST(chat_request, images_of_results_precede_the_next_user_message) {
   const auto body = build(with_images(R"({"model":"m","messages":[{"role":"user","content":"a"},
     {"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f"}]},
     {"role":"tool","tool_call_id":"1","content":[{"type":"image","data":"$PNG"}]},{"role":"user","content":"b"}]})"));

@@ -10,7 +10,7 @@ namespace {
 
 namespace json = boost::json;
 
-TEST(reasoning_items, keep_what_the_api_takes_back) {
+TEST(reasoning_items, keep_the_items_that_the_api_accepts_back) {
   const struct {
     const char *given, *kept;
   } rows[] = {

@@ -182,7 +182,7 @@ TEST(responses_reader, the_name_of_the_event_stands_in_for_its_type) {
   EXPECT_EQ(reader.finish(), RY_LLM_FINISH_STOP);
 }
 
-TEST(responses_reader, failures_are_told_apart) {
+TEST(responses_reader, failures_are_distinguished) {
   const auto failed = [](const std::string& code, const std::string& words = "words") {
     return event("failed", R"("response":{"status":"failed","error":{"code":")" + code + R"(","message":")" + words +
                                R"("},"usage":{"input_tokens":3,"output_tokens":1}})");
@@ -239,7 +239,7 @@ TEST(responses_reader, failures_are_told_apart) {
   EXPECT_EQ(charged.reader.failed()->retry_after_s, 20u);
 }
 
-TEST(responses_reader, refusals_of_a_request_are_told_apart) {
+TEST(responses_reader, refusals_of_a_request_are_distinguished) {
   const struct {
     unsigned status;
     const char *body, *reason;
@@ -479,7 +479,7 @@ TEST(responses_reader, a_message_after_another_with_its_id_is_kept) {
   EXPECT_EQ(r.got.said, "one\n\ntwo");
 }
 
-TEST(responses_reader, calls_that_were_cut_are_told_as_cut) {
+TEST(responses_reader, truncated_calls_are_reported_as_truncated) {
   const reading at_the_limit({added(0, call("1", "")), done(0, call("1", "{\\\"a\\\":1}")),
                               added(1, call("2", "", "in_progress")), arguments(1, "fc_2", "{\\\"b\\\":"),
                               done(1, call("2", "{\\\"b\\\":", "incomplete")),

@@ -244,7 +244,7 @@ TEST_F(command_line_test, namespaces_keys_and_other_doors_are_shut_and_programs_
   EXPECT_EQ(execute(shell("seq 300000 | sort -n --parallel=4 | tail -n 1")).output, "300000\n");
 }
 
-TEST_F(command_line_test, no_arguments_tell_where_the_server_keeps_its_data) {
+TEST_F(command_line_test, no_argument_reveals_the_data_directory) {
   const outcome out = execute(shell("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; ls -l /proc/self/fd"));
   EXPECT_NE(out.output.find("/.sandbox-exec"), std::string::npos) << "nothing to read";
   EXPECT_EQ(out.output.find("ry-bwrap-"), std::string::npos) << out.output;
@@ -253,7 +253,7 @@ TEST_F(command_line_test, no_arguments_tell_where_the_server_keeps_its_data) {
   EXPECT_EQ(execute(shell("cat /proc/1/cmdline")).output.find("ry-bwrap-"), std::string::npos);
 }
 
-TEST_F(command_line_test, nobody_of_the_host_is_whom_the_command_runs_as) {
+TEST_F(command_line_test, the_command_runs_as_no_user_of_the_host) {
   const outcome out = execute(shell("touch made"));
   struct stat made {};
   ASSERT_EQ(::stat((files / "made").c_str(), &made), 0) << out.output;
@@ -318,7 +318,7 @@ TEST_F(command_line_test, the_init_gives_no_way_round_the_limits) {
   EXPECT_TRUE(text.ends_with("alive\n")) << text;
 }
 
-TEST_F(command_line_test, what_a_command_leaves_behind_is_reaped) {
+TEST_F(command_line_test, remaining_processes_of_a_command_are_reaped) {
   const outcome out = execute(
       shell("for i in 1 2 3 4 5 6 7 8; do (sleep 0.01 &) ; done; sleep 1; cat /proc/[0-9]*/stat | grep -c ') Z '"));
   EXPECT_EQ(out.output, "0\n");
@@ -449,7 +449,7 @@ TEST_F(command_line_test, places_of_the_host_appear_as_far_as_they_are_given) {
   EXPECT_TRUE(fs::exists(writable + "/c"));
 }
 
-TEST_F(command_line_test, what_is_hidden_in_a_place_is_empty) {
+TEST_F(command_line_test, hidden_paths_are_empty) {
   const std::string place = (root / "place").string();
   fs::create_directories(place + "/data/deep");
   std::ofstream(place + "/data/key") << "secret";
@@ -472,7 +472,7 @@ TEST_F(command_line_test, what_is_hidden_in_a_place_is_empty) {
   }
 }
 
-TEST_F(command_line_test, a_cache_outlives_the_command_and_tells_not_where_it_is) {
+TEST_F(command_line_test, a_cache_outlives_the_command_and_hides_its_path) {
   spec.workspace.clear();
   spec.cache = (root / "packages").string();
   fs::create_directory(spec.cache);

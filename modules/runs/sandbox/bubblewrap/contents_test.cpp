@@ -44,7 +44,7 @@ class contents_test : public ::testing::Test {
   std::unique_ptr<workspaces> all;
 };
 
-TEST_F(contents_test, counts_what_is_on_the_disk) {
+TEST_F(contents_test, counts_allocated_disk_space) {
   EXPECT_EQ(use().bytes, 0u);
   fill(home / "big", 1 << 20);
   fs::create_directories(home / "a/b");

@@ -177,7 +177,7 @@ TEST_F(control_groups_test, removes_groups_with_their_commands) {
   EXPECT_NE(groups->add(account, {}), "") << "the account comes back";
 }
 
-TEST_F(control_groups_test, removes_later_what_is_still_ending) {
+TEST_F(control_groups_test, removes_a_busy_group_later) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string a = groups->add(account, {});
   fs::create_directory(a + "/made-by-something-else");
@@ -200,7 +200,7 @@ TEST_F(control_groups_test, moves_a_sandbox_that_waited) {
   EXPECT_FALSE(groups->move(from, root + "/sandbox/gone"));
 }
 
-TEST_F(control_groups_test, tells_what_the_kernel_ended) {
+TEST_F(control_groups_test, reports_kills_by_the_kernel) {
   ASSERT_EQ(groups->prepare(root, settings), "");
   const std::string a = groups->add(account, {});
   const std::string parent = fs::path(a).parent_path().string();
@@ -269,7 +269,7 @@ TEST_F(control_groups_test, tells_the_memory_of_a_command) {
   EXPECT_EQ(groups->memory_of(group), std::nullopt);
 }
 
-TEST_F(control_groups_test, removes_what_an_earlier_start_left) {
+TEST_F(control_groups_test, removes_leftovers_of_an_earlier_start) {
   fs::create_directories(root + "/sandbox/" + account + "/1-2-3");
   fake->put(root + "/sandbox/cgroup.subtree_control", "");
   for (const std::string& each :
@@ -303,7 +303,7 @@ TEST_F(control_groups_test, does_not_take_a_group_that_others_use) {
   EXPECT_EQ(groups->prepare(root, settings), "") << "it is the only one there";
 }
 
-TEST_F(control_groups_test, says_what_is_missing) {
+TEST_F(control_groups_test, names_the_missing_program) {
   EXPECT_NE(groups->prepare("", settings).find("no control groups of version 2"), std::string::npos);
   fake->put(root + "/cgroup.controllers", "cpu memory");
   EXPECT_NE(groups->prepare(root, settings).find("\"pids\""), std::string::npos);

@@ -251,7 +251,7 @@ TEST(diagnosis, names_cause_and_fix) {
 }
 
 // Containers that also block an ordinary user.
-TEST(diagnosis, root_is_not_sent_to_an_ordinary_user_who_is_blocked) {
+TEST(diagnosis, root_is_not_advised_to_use_a_blocked_user) {
   for (const auto& block : std::vector<std::function<void(surroundings&)>>{
            [](auto& s) { s.apparmor_restricts = 1; }, [](auto& s) { s.userns_clone = 0; },
            [](auto& s) { s.max_user_namespaces = 0; }, [](auto& s) { s.is_filtered = true; }}) {
@@ -267,7 +267,7 @@ TEST(diagnosis, root_is_not_sent_to_an_ordinary_user_who_is_blocked) {
     EXPECT_THAT(diagnose(said, root, bwrap).fix, Not(HasSubstr("ordinary user"))) << said;
 }
 
-TEST(diagnosis, what_is_not_known_is_handed_on) {
+TEST(diagnosis, unknown_errors_are_passed_on) {
   const diagnosis found = diagnose("bwrap: something new", {}, bwrap);
   EXPECT_THAT(found.cause, IsEmpty());
   EXPECT_EQ(sentence(found, "bwrap: something\nnew"),
@@ -278,7 +278,7 @@ TEST(diagnosis, what_is_not_known_is_handed_on) {
 }
 
 // runyard-sandbox-exec has other steps, whose failures have other causes.
-TEST(diagnosis, root_is_told_of_another_user_only_where_that_failed) {
+TEST(diagnosis, root_is_advised_of_another_user_only_where_that_failed) {
   surroundings root;
   root.is_root = true;
   for (const char* step : {"capabilities", "setgroups", "setresgid", "setresuid", "capset"})
@@ -317,7 +317,7 @@ TEST(surroundings, an_absent_apparmor_setting_restricts_nothing) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(surroundings, reads_what_the_kernel_wrote) {
+TEST(surroundings, reads_the_counters_of_the_kernel) {
   EXPECT_THAT(missing_capabilities("Name:\tx\nCapEff:\t00000000a80425fb\nSeccomp:\t2\n"),
               ElementsAre("CAP_SYS_ADMIN", "CAP_NET_ADMIN"));
   EXPECT_THAT(missing_capabilities("CapEff:\t000001ffffffffff\n"), IsEmpty());

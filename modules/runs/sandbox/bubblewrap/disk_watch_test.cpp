@@ -229,7 +229,7 @@ TEST_F(disk_watch_test, deleted_files_of_a_cache_count_without_a_workspace) {
   EXPECT_EQ(watch.verdict_on(this), disk_verdict::cache);
 }
 
-TEST_F(disk_watch_test, what_was_too_large_may_shrink_but_not_grow) {
+TEST_F(disk_watch_test, an_oversized_workspace_may_shrink_but_not_grow) {
   fill("old", 6 * mib);
   disk::tree_use use;
   disk_watch watch(0);

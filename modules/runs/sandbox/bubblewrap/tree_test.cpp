@@ -62,7 +62,7 @@ class tree_test : public ::testing::Test {
   std::unique_ptr<workspaces> files;
 };
 
-TEST_F(tree_test, scan_tells_all_and_parents_first) {
+TEST_F(tree_test, scan_lists_everything_with_parents_first) {
   fs::create_directories(home / "a/b");
   std::ofstream(home / "a/b/c.txt") << "hello";
   fs::create_symlink("../..", home / "a/up");

@@ -68,7 +68,7 @@ TEST_F(warm_pool_test, gives_a_new_kind_the_second_place_of_another_one) {
 }
 
 // When many kinds of programs are used in turn, the first kinds keep their sandboxes.
-TEST_F(warm_pool_test, does_not_start_and_end_by_turns_what_does_not_fit) {
+TEST_F(warm_pool_test, does_not_restart_sandboxes_that_do_not_fit) {
   pool_of_numbers pool({2, 3, seconds(60)});
   int of[5] = {};
   std::size_t starts = 0, hits = 0;
@@ -87,7 +87,7 @@ TEST_F(warm_pool_test, does_not_start_and_end_by_turns_what_does_not_fit) {
   EXPECT_LE(starts, hits + 5);
 }
 
-TEST_F(warm_pool_test, may_be_told_that_one_of_a_kind_is_enough) {
+TEST_F(warm_pool_test, may_be_limited_to_one_of_a_kind) {
   pool_of_numbers pool({2, 10, seconds(60)});
   EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 1u);
   EXPECT_EQ(pool.wanted("x", &here, now, 1).count, 0u);

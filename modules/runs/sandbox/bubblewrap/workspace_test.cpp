@@ -65,7 +65,7 @@ TEST_F(workspace_test, replaces_as_a_whole_and_keeps_the_mode) {
   EXPECT_EQ(std::distance(fs::directory_iterator(home), fs::directory_iterator()), 1);
 }
 
-TEST_F(workspace_test, an_open_file_stays_what_it_was) {
+TEST_F(workspace_test, an_open_file_keeps_its_content) {
   ASSERT_FALSE(files->write(project, "data.bin", "before", std::nullopt));
   bubblewrap::unique_fd fd;
   std::uint64_t size = 0;
@@ -108,7 +108,7 @@ TEST_F(workspace_test, writing_to_a_link_replaces_the_link) {
   EXPECT_FALSE(fs::is_symlink(home / "link"));
 }
 
-TEST_F(workspace_test, refuses_what_is_no_regular_file) {
+TEST_F(workspace_test, refuses_anything_but_regular_files) {
   ASSERT_EQ(::mkfifo((home / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(read_status("pipe"), RY_FAILED_PRECONDITION);
   const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
