@@ -52,8 +52,8 @@ result failure(const json::value& v, std::string_view token) {
     return made(token, RY_NOTIFY_RETRY_NEW, text);
   }
   if (kind == "InvalidCredentials" || kind == "MismatchSenderId") {
-    // The project's own credentials at Apple or Google: somebody may mend them while it is still of
-    // use.
+    // The credentials of the project at Apple or Google; the operator may correct them while the message
+    // is still useful.
     result r = made(token, RY_NOTIFY_RETRY_NEW, text);
     r.retry_after_s = project_wait_s;
     return r;
