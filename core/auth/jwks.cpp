@@ -84,7 +84,7 @@ void read_certificates(const json::object& doc, key_set& set) {
 
 // "ES256K, RSA-OAEP": what the keys that were left out are, so that the operator sees why.
 std::string kinds_of(const json::array& keys) {
-  constexpr std::size_t most_named = 5;
+  constexpr std::size_t max_named = 5;
   std::vector<std::string> kinds;
   for (const auto& item : keys) {
     const auto* jwk = item.if_object();
@@ -94,7 +94,7 @@ std::string kinds_of(const json::array& keys) {
       if (kind.empty()) kind = text_of(*jwk, name).substr(0, 24);
     std::erase_if(kind, [](char c) { return c < 0x20 || c > 0x7e; });
     if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
-    if (kinds.size() == most_named) break;
+    if (kinds.size() == max_named) break;
   }
   std::string out;
   for (const auto& k : kinds) out += (out.empty() ? "" : ", ") + k;

@@ -18,8 +18,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr double refill_per_us = 1.0 / 3'000'000;
-constexpr std::size_t most_quoted = 200;
-constexpr std::size_t most_read = 64 * 1024;
+constexpr std::size_t max_quoted = 200;
+constexpr std::size_t max_read = 64 * 1024;
 
 std::string text_of(const json::object& o, const char* name) {
   const auto* v = o.if_contains(name);
@@ -31,7 +31,7 @@ std::string audience_of(const json::object& claims) {
   if (!aud || !aud->is_array()) return text_of(claims, "aud");
   std::string all;
   for (const auto& item : aud->get_array()) {
-    if (all.size() > most_quoted) break;
+    if (all.size() > max_quoted) break;
     if (item.is_string()) all += (all.empty() ? "" : ", ") + std::string(item.get_string());
   }
   return for_log(all);
@@ -62,7 +62,7 @@ void add_times(json::object& out, const json::object& claims, std::int64_t now_u
 
 // What the token says about itself. Nothing of it is verified.
 void add_claimed(json::object& out, std::string_view bearer, std::int64_t now_us) {
-  if (!looks_like_jwt(bearer) || bearer.size() > most_read) return;
+  if (!looks_like_jwt(bearer) || bearer.size() > max_read) return;
   const auto first = bearer.find('.'), second = bearer.find('.', first + 1);
   if (const auto header = segment(bearer.substr(0, first))) {
     add(out, "algorithm", text_of(*header, "alg"));
@@ -78,7 +78,7 @@ void add_claimed(json::object& out, std::string_view bearer, std::int64_t now_us
 }  // namespace
 
 std::string for_log(std::string_view text) {
-  std::string out(text.substr(0, most_quoted));
+  std::string out(text.substr(0, max_quoted));
   std::replace_if(
       out.begin(), out.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
   return out;
@@ -87,7 +87,7 @@ std::string for_log(std::string_view text) {
 bool rejection_log::admit(std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   const auto passed = at_us_ == 0 ? 0 : std::max<std::int64_t>(0, now_us - at_us_);
-  room_ = std::min(most_at_once, room_ + static_cast<double>(passed) * refill_per_us);
+  room_ = std::min(max_at_once, room_ + static_cast<double>(passed) * refill_per_us);
   at_us_ = std::max(at_us_, now_us);
   if (room_ < 1) {
     ++left_out_;

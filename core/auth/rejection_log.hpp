@@ -25,11 +25,11 @@ class rejection_log {
 
  private:
   std::mutex mutex_;
-  double room_ = most_at_once;
+  double room_ = max_at_once;
   std::int64_t at_us_ = 0;
   std::uint64_t left_out_ = 0;
 
-  static constexpr double most_at_once = 20;
+  static constexpr double max_at_once = 20;
 };
 
 // Quotable in a log line: printable ASCII, at most 200 bytes. [any]

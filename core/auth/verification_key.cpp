@@ -36,7 +36,7 @@ using params = std::unique_ptr<OSSL_PARAM, freer<OSSL_PARAM_free>>;
 using pkey_ctx = std::unique_ptr<EVP_PKEY_CTX, freer<EVP_PKEY_CTX_free>>;
 using shared_pkey = std::shared_ptr<EVP_PKEY>;
 
-constexpr std::size_t most_certificate = 64 * 1024;
+constexpr std::size_t max_certificate = 64 * 1024;
 
 struct named_algorithm {
   std::string_view name;
@@ -232,14 +232,14 @@ std::optional<verification_key> verification_key::from_edwards(std::string_view 
 }
 
 std::optional<verification_key> verification_key::from_certificate_der(std::string_view der) {
-  if (der.size() > most_certificate) return std::nullopt;
+  if (der.size() > max_certificate) return std::nullopt;
   const auto* at = octets(der);
   const certificate cert(d2i_X509(nullptr, &at, static_cast<long>(der.size())));
   return from_public_key(key_of(cert.get()));
 }
 
 std::optional<verification_key> verification_key::from_certificate_pem(std::string_view pem) {
-  if (pem.size() > most_certificate) return std::nullopt;
+  if (pem.size() > max_certificate) return std::nullopt;
   const bio in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   if (!in) return std::nullopt;
   const certificate cert(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));

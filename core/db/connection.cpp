@@ -223,7 +223,7 @@ connection::activity connection::now_doing() const {
 }
 
 void connection::sever() noexcept {
-  opener_.give_up();
+  opener_.abandon();
   std::lock_guard lock(socket_mutex_);
   if (socket_ < 0) return;
   ::shutdown(socket_, SHUT_RDWR);

@@ -79,7 +79,7 @@ std::unique_ptr<soci::session> session_opener::open(const std::string& conninfo)
   return std::move(a->made);
 }
 
-void session_opener::give_up() noexcept {
+void session_opener::abandon() noexcept {
   std::lock_guard lock(mutex_);
   const auto a = now_.lock();
   if (!a) return;

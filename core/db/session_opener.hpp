@@ -18,7 +18,7 @@ class session_opener {
   // Blocks for at most 15 s. Throws failure (RY_UNAVAILABLE).
   std::unique_ptr<soci::session> open(const std::string& conninfo);
   // Makes a pending open() fail at once. From any thread; does not block.
-  void give_up() noexcept;
+  void abandon() noexcept;
 
  private:
   struct attempt;

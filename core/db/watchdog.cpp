@@ -37,18 +37,18 @@ void watchdog::stop() {
 }
 
 std::vector<std::string> watchdog::silent() const {
-  struct hearing {
+  struct server_state {
     std::int64_t waiting_since = 0, answered = 0;
   };
-  std::map<std::string, hearing> heard;
+  std::map<std::string, server_state> servers;
   for (const auto* c : watched_) {
     const auto a = c->now_doing();
-    auto& h = heard[a.server];
+    auto& h = servers[a.server];
     h.answered = std::max(h.answered, a.answered);
     if (a.busy_since && (!h.waiting_since || a.busy_since < h.waiting_since)) h.waiting_since = a.busy_since;
   }
   std::vector<std::string> out;
-  for (const auto& [server, h] : heard)
+  for (const auto& [server, h] : servers)
     if (h.waiting_since && now_ms() - std::max(h.waiting_since, h.answered) > silence.count()) out.push_back(server);
   return out;
 }

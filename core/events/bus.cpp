@@ -16,7 +16,7 @@ constexpr auto tick_time = std::chrono::milliseconds(500);
 constexpr unsigned ticks_per_word = 2;
 constexpr auto believed_time = std::chrono::seconds(3);
 constexpr std::string_view sign_topic = "core.bus";
-constexpr std::size_t most_nodes = 200;  // in one message through the database
+constexpr std::size_t max_nodes = 200;  // in one message through the database
 // After a disconnect the other nodes rely on the bus to this node for a short time, so subscribers poll at some more
 // ticks.
 constexpr unsigned looks_after_loss = 3;
@@ -166,7 +166,7 @@ void bus_line::give_sign() {
   std::uint64_t n;
   {
     std::lock_guard lock(mutex_);
-    n = ++signs_;
+    n = ++heartbeats_;
   }
   const auto& d = l->driver;
   const std::string node = rt_.jobs->node_id();
@@ -178,7 +178,7 @@ void bus_line::sign_of(std::string_view node) {
   bool news;
   {
     std::lock_guard lock(mutex_);
-    if (senders_.size() >= most_nodes && !senders_.contains(std::string(node))) return;
+    if (senders_.size() >= max_nodes && !senders_.contains(std::string(node))) return;
     auto& until = senders_[std::string(node)];
     const auto now = std::chrono::steady_clock::now();
     news = until < now;
@@ -206,10 +206,10 @@ void bus_line::on_message(std::string_view payload) {
   const std::string me = rt_.jobs->node_id();
   const std::string node(payload.substr(0, payload.find(' ')));
   if (node.empty() || node == me) return;
-  const bool hears = payload.substr(node.size()).find(" " + me) != payload.npos;
+  const bool receives = payload.substr(node.size()).find(" " + me) != payload.npos;
   {
     std::lock_guard lock(mutex_);
-    if (hears)
+    if (receives)
       receivers_[node] = std::chrono::steady_clock::now() + believed_time;
     else
       receivers_.erase(node);

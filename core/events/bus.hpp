@@ -91,7 +91,7 @@ class bus_line {
   // heartbeats.
   using peer_states = std::unordered_map<std::string, std::chrono::steady_clock::time_point>;
   peer_states receivers_, senders_;
-  std::uint64_t signs_ = 0;
+  std::uint64_t heartbeats_ = 0;
   unsigned looks_left_ = 0;  // ticks at which subscribers still poll after the bus went down
   unsigned ticks_ = 0;
   bool armed_ = false;

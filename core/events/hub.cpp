@@ -21,8 +21,8 @@ constexpr auto live_channel = "core.live";
 constexpr auto wakeup_delay = std::chrono::milliseconds(10);
 constexpr std::size_t max_payload = 7800;  // NOTIFY rejects payloads of 8000 bytes and more
 // Limits of a loop's inbox for messages from other nodes. Beyond them the topic's subscribers get only a wake-up.
-constexpr std::size_t most_far_messages = 8192;
-constexpr std::size_t most_far_bytes = 8 * 1024 * 1024;
+constexpr std::size_t max_far_messages = 8192;
+constexpr std::size_t max_far_bytes = 8 * 1024 * 1024;
 
 // Merges wake-ups of one topic. Cursor 0 ("position unknown") overrides every other cursor.
 void merge(std::unordered_map<std::string, std::uint64_t>& wakeups, std::string_view topic, std::uint64_t cursor) {
@@ -258,7 +258,7 @@ void hub::deliver(std::string_view topic, std::uint64_t cursor, std::string_view
       wake = l.inbox.empty() && l.lagging.empty();
       if (where == from::here) {
         l.inbox.push_back({std::string(topic), cursor, buffer});
-      } else if (l.far_messages < most_far_messages && l.far_bytes + bytes.size() <= most_far_bytes) {
+      } else if (l.far_messages < max_far_messages && l.far_bytes + bytes.size() <= max_far_bytes) {
         l.inbox.push_back({std::string(topic), cursor, buffer});
         ++l.far_messages;
         l.far_bytes += bytes.size();

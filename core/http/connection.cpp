@@ -406,7 +406,7 @@ void connection::ask_to_end() {
   auto* exec = st.close_exec;
   const auto ctx = st.close_ctx;
   lock.unlock();
-  w_.tell_closed(*ex_, exec, fn, ctx, RY_REASON_SHUTDOWN);
+  w_.report_closed(*ex_, exec, fn, ctx, RY_REASON_SHUTDOWN);
 }
 
 // ---- time

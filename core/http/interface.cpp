@@ -56,7 +56,7 @@ void drop_broken_detail(core::error& e) {
 }
 
 // Logs why a request failed. For a database error it logs the detail, because the message for the client is generic.
-void tell_log(const exchange_ref& ref, const core::error& e) {
+void log_failure(const exchange_ref& ref, const core::error& e) {
   if (!ref.is(exchange::open)) return;
   observe::log(observe::level::warn, "http", "a module gave up a request",
                {{"reason", e.reason},
@@ -155,7 +155,7 @@ ry_status fail(ry_request* request, const ry_error_view* error) noexcept {
     if (status == 401) lines += "WWW-Authenticate: Bearer\r\n";
     append_retry_after(lines, status, e);
     const exchange_ref ref(request);
-    if (status >= 500 && e.status != RY_CANCELLED) tell_log(ref, e);
+    if (status >= 500 && e.status != RY_CANCELLED) log_failure(ref, e);
     hide_internals(e);
     return finish(ref, "fail", status, lines, error_body(e));
   });
@@ -332,7 +332,7 @@ ry_status stream_on_close(ry_stream* stream, ry_exec* exec, ry_cancel_fn fn, voi
   if (!exec || !fn) return RY_INVALID_ARGUMENT;
   return with_stream(stream, "stream_on_close", [&](exchange& ex, stream_data& st) -> ry_status {
     if (st.gone) {
-      ex.home.tell_closed(ex, exec, fn, ctx, st.why);
+      ex.home.report_closed(ex, exec, fn, ctx, st.why);
       return RY_OK;
     }
     st.close_exec = exec;

@@ -44,7 +44,7 @@ bool iequals(std::string_view a, std::string_view b) noexcept {
 }
 
 request_line first_line(std::string_view head) noexcept {
-  constexpr std::size_t most_shown = 1024;
+  constexpr std::size_t max_shown = 1024;
   const auto line = head.substr(0, head.find_first_of("\r\n"));
   const auto space = line.find(' ');
   // Unknown methods are not logged: they may be any bytes, such as a TLS ClientHello.
@@ -53,7 +53,7 @@ request_line first_line(std::string_view head) noexcept {
   target = target.substr(0, target.find_first_of(" ?#"));
   // Never log user name and password of an absolute target.
   if (!target.starts_with('/') && target.find('@') != std::string_view::npos) target = {};
-  return {line.substr(0, space), target.substr(0, most_shown)};
+  return {line.substr(0, space), target.substr(0, max_shown)};
 }
 
 std::size_t head_scanner::scan(std::string_view data, const head_limits& limits) {

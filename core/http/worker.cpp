@@ -254,10 +254,10 @@ void worker::lose_stream(exchange& ex, std::int32_t why) {
   auto* owner = ex.hold.get();
   for (const auto& w : waiters) module::complete(owner, w.exec, w.done, RY_CANCELLED, w.trace);
   if (closed) return release(ex);
-  if (fn) tell_closed(ex, exec, fn, ctx, why);
+  if (fn) report_closed(ex, exec, fn, ctx, why);
 }
 
-void worker::tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why) {
+void worker::report_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why) {
   auto* owner = ex.hold.get();
   module::post(owner, exec, [owner, fn, ctx, why, keep = keep(), ref = exchange_ref(ex.handle()), trace = ex.trace] {
     const observe::trace_scope scope(trace);
@@ -275,16 +275,16 @@ void worker::cancel_body(exchange& ex) {
       module::invoke(owner, "read_body", fn, ctx, RY_CANCELLED, ry_bytes{nullptr, 0});
     });
   }
-  if (d.form) tell_form(ex, form_end::called_off);
+  if (d.form) report_form_end(ex, form_end::called_off);
 }
 
 // Submits the pending disk batch; completes the form when no batch is left.
 void worker::advance_form(exchange& ex) {
   auto form = ex.data->form;
   if (!form || form->notified || form->writing) return;
-  if (form->reader.failed()) return tell_form(ex, form_end::failed);
+  if (form->reader.failed()) return report_form_end(ex, form_end::failed);
   if (!form->reader.has_batch() || (!form->ended && form->reader.unwritten() < 256 * 1024)) {
-    if (form->ended) tell_form(ex, form_end::complete);
+    if (form->ended) report_form_end(ex, form_end::complete);
     return;
   }
   struct job {
@@ -310,11 +310,11 @@ void worker::advance_form(exchange& ex) {
   if (accepted != exec::submitted::yes) {
     form->writing = false;
     form->reader.fail_disk(EAGAIN);
-    tell_form(ex, form_end::failed);
+    report_form_end(ex, form_end::failed);
   }
 }
 
-void worker::tell_form(exchange& ex, form_end end) {
+void worker::report_form_end(exchange& ex, form_end end) {
   auto form = ex.data->form;
   if (!form || std::exchange(form->notified, true)) return;
   auto* owner = ex.hold.get();

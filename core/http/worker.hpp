@@ -87,7 +87,7 @@ class worker {
   // The stream's connection has closed: notifies the module.
   void lose_stream(exchange& ex, std::int32_t why);
   // Calls the callback of stream_on_close on `exec`, unless the module closes the stream first. [any]
-  void tell_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why);
+  void report_closed(exchange& ex, ry_exec* exec, ry_cancel_fn fn, void* ctx, std::int32_t why);
   void advance_form(exchange& ex);
   void remove_files(std::vector<std::string> paths);
   void arm_tick();
@@ -119,7 +119,7 @@ class worker {
 
  private:
   void cancel_body(exchange& ex);
-  void tell_form(exchange& ex, form_end end);
+  void report_form_end(exchange& ex, form_end end);
   void run_batch();
   void process(exchange& ex);
   void post_batch();

@@ -35,7 +35,7 @@ void queue::heartbeat() {
            }
            // Other nodes may or may not have taken the jobs. If the database is unavailable to all nodes, no node has, and
            // the work continues when it is back. Until then the fence keeps the data consistent.
-           if (lost) tell_all(RY_REASON_LEASE_LOST);
+           if (lost) cancel_all(RY_REASON_LEASE_LOST);
          });
 }
 
@@ -74,7 +74,7 @@ void queue::heartbeat_on(db::connection& c) {
       {db::value::text(settings_.node_id), db::value::int64(lease_ms), db::value::text(settings_.node_name),
        db::value::int64(settings_.weight), db::value::int64(static_cast<std::int64_t>(stats().running)),
        db::value::boolean(draining())});
-  const auto heard = clock::now();
+  const auto now = clock::now();
   const bool fresh = mine.int64(0, 0) != 0;
   note_draining(mine.boolean(0, 1));
   bool first, may_rescue;
@@ -84,12 +84,12 @@ void queue::heartbeat_on(db::connection& c) {
     // If this node nearly lost its own lease, other nodes probably did too, because the database was unavailable or
     // slow. Give them time to renew their leases: as long as the outage lasted, within limits, because the backlog
     // slows everything down. A node that has just started does not know of outages, so it waits for one lease.
-    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(heard - last_heartbeat_ok_);
+    const auto away = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heartbeat_ok_);
     if (first)
-      patient_until_ = heard + settings_.lease;
+      rescue_from_ = now + settings_.lease;
     else if (away >= settings_.lease * 3 / 4)
-      patient_until_ = heard + std::clamp<std::chrono::milliseconds>(away, settings_.lease, 3 * settings_.lease);
-    may_rescue = heard >= patient_until_;
+      rescue_from_ = now + std::clamp<std::chrono::milliseconds>(away, settings_.lease, 3 * settings_.lease);
+    may_rescue = now >= rescue_from_;
     last_heartbeat_ok_ = sent;
     gave_up_ = false;
   }
@@ -100,7 +100,7 @@ void queue::heartbeat_on(db::connection& c) {
       std::lock_guard lock(mutex_);
       stats_.leases_lost += taken.ids.size();
     }
-    tell_all(RY_REASON_LEASE_LOST);
+    cancel_all(RY_REASON_LEASE_LOST);
     c.exec("select core.jobs_outlived($1::bigint[], $2::bigint[])",
            {db::value::ints(taken.ids), db::value::ints(taken.fences)});
   }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ry::jobs::test::database;
-using ry::jobs::test::ends_when_told;
+using ry::jobs::test::ends_when_cancelled;
 using ry::jobs::test::kind;
 using ry::jobs::test::node;
 using ry::jobs::test::wait_for;
@@ -79,7 +79,7 @@ TEST(queue, a_restart_takes_its_previous_process_jobs_at_once) {
 TEST(queue, a_job_ended_by_another_node_is_cancelled_although_it_writes_nothing) {
   database d;
   node a(d);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   a.queue.add(kind("t.silent"), std::ref(seen));
   a.start();
   const auto job = d.number("select id from core.job_enqueue('t.silent', '{}')");
@@ -105,7 +105,7 @@ void open_again(database& d) {
 TEST(queue, running_jobs_survive_an_outage_of_the_database) {
   database d;
   node a(d), b(d);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   a.queue.add(kind("t.patient"), std::ref(seen));
   b.queue.add(kind("t.patient"), [](const ry_job_view*, ry_job*) { return RY_OK; });
   a.start();
@@ -173,7 +173,7 @@ TEST(queue, a_node_that_was_late_has_not_crashed) {
 TEST(queue, a_long_outage_of_the_database_cancels_running_jobs_once) {
   database d;
   node a(d, {}, 100, 1500ms, 500ms);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   a.queue.add(kind("t.patient"), std::ref(seen));
   a.start();
   d.sql("select core.job_enqueue('t.patient', '{}')");

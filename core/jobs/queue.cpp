@@ -17,8 +17,8 @@ constexpr auto wake_channel = "core.jobs";
 constexpr auto cancel_channel = "core.jobs.cancel";
 constexpr auto between_pokes = milliseconds(20);
 // Grace period after a cancellation at the deadline: the job's own time limit, within these bounds.
-constexpr auto least_grace = milliseconds(5'000), most_grace = milliseconds(30'000);
-constexpr std::ptrdiff_t most_abandoned = 16;  // per kind
+constexpr auto least_grace = milliseconds(5'000), max_grace = milliseconds(30'000);
+constexpr std::ptrdiff_t max_abandoned = 16;  // per kind
 constexpr auto first_heartbeat_patience = std::chrono::seconds(5);
 // A job that is leased to this node but unknown to it was created leased by a commit whose answer was lost.
 constexpr auto reconcile_every = std::chrono::seconds(15);
@@ -432,7 +432,7 @@ void queue::notify_cancelled(const std::shared_ptr<ry_job>& job, std::int32_t wh
   });
 }
 
-void queue::tell_all(std::int32_t why) {
+void queue::cancel_all(std::int32_t why) {
   std::vector<std::shared_ptr<ry_job>> all;
   {
     std::lock_guard lock(mutex_);
@@ -455,7 +455,7 @@ void queue::check_deadlines() {
       job->deadline = clock::time_point::max();
       abandon(job);
     } else {
-      job->deadline = now + std::clamp<milliseconds>(job->timeout, least_grace, most_grace);
+      job->deadline = now + std::clamp<milliseconds>(job->timeout, least_grace, max_grace);
       notify_cancelled(job, RY_REASON_DEADLINE);
     }
   }
@@ -474,7 +474,7 @@ void queue::abandon(const std::shared_ptr<ry_job>& job) {
     const auto same = [&](const auto& other) { return other->kind == job->kind; };
     // Each abandoned job occupies memory and perhaps a thread of its module. Jobs over the limit keep their slots,
     // which bounds their number.
-    if (std::count_if(abandoned_.begin(), abandoned_.end(), same) >= most_abandoned) return;
+    if (std::count_if(abandoned_.begin(), abandoned_.end(), same) >= max_abandoned) return;
     abandoned_.insert(job);
   }
   const core::error e{RY_DEADLINE_EXCEEDED, "jobs.deadline_ignored", "The job did not end at its deadline.", {}, 0, 0};
@@ -556,7 +556,7 @@ void queue::stop(clock::time_point deadline) {
   }
   for (const auto id : subscriptions_) rt_.db->unlisten(id);
   subscriptions_.clear();
-  tell_all(RY_REASON_SHUTDOWN);
+  cancel_all(RY_REASON_SHUTDOWN);
   {
     // Keep renewing the lease while jobs finish.
     std::unique_lock lock(mutex_);

@@ -222,7 +222,7 @@ class queue {
   void launch(claimed job);
   void begin_trace(ry_job& job, const std::string& text);
   void notify_cancelled(const std::shared_ptr<ry_job>& job, std::int32_t why);
-  void tell_all(std::int32_t why);
+  void cancel_all(std::int32_t why);
   void submit(std::function<void(db::connection&)> work, const char* what, std::function<void()> after = {});
 
   module::runtime& rt_;

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using ry::db::value;
 using ry::jobs::test::database;
-using ry::jobs::test::ends_when_told;
+using ry::jobs::test::ends_when_cancelled;
 using ry::jobs::test::kind;
 using ry::jobs::test::node;
 using ry::jobs::test::wait_for;
@@ -369,7 +369,7 @@ TEST(queue, an_adopted_job_ends_with_its_last_attempt) {
 TEST(queue, cancels_a_waiting_job_and_a_running_one_on_another_node) {
   database d;
   node a(d), b(d);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   a.queue.add(kind("t.cancel"), std::ref(seen));
   a.start();
   const auto running = d.number("select id from core.job_enqueue('t.cancel', '{}')");
@@ -396,7 +396,7 @@ TEST(queue, cancels_a_waiting_job_and_a_running_one_on_another_node) {
 TEST(queue, sql_cancels_a_running_job_and_leaves_a_waiting_one) {
   database d;
   node a(d);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   a.queue.add(kind("t.cancel"), std::ref(seen));
   const auto job = d.number("select id from core.job_enqueue('t.cancel', '{}')");
   const auto cancel = "select core.job_cancel(" + std::to_string(job) + ")::int";
@@ -479,7 +479,7 @@ TEST(queue, a_node_that_was_asked_to_take_no_more_knows_it_when_its_row_is_gone)
 TEST(queue, a_job_past_its_deadline_is_cancelled) {
   database d;
   node n(d);
-  ends_when_told seen;
+  ends_when_cancelled seen;
   auto k = kind("t.late");
   k.timeout_ms = 50;
   n.queue.add(k, std::ref(seen));

@@ -125,7 +125,7 @@ inline module::job_kind kind(std::string name) {
 }
 
 // A job that runs until it is cancelled.
-struct ends_when_told {
+struct ends_when_cancelled {
   std::atomic<int> why{0};
   std::atomic<ry_job*> job{nullptr};
 
@@ -134,7 +134,7 @@ struct ends_when_told {
     j->q.on_cancel(
         j,
         [](void* ctx, std::int32_t reason) noexcept {
-          auto& self = *static_cast<ends_when_told*>(ctx);
+          auto& self = *static_cast<ends_when_cancelled*>(ctx);
           self.why = reason;
           self.job.load()->q.finish(self.job, RY_JOB_DONE, 0, nullptr);
         },

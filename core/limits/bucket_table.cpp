@@ -7,7 +7,7 @@ namespace ry::limits {
 namespace {
 
 // Limits how much a key can owe beyond one burst for requests that could not be reported to the database.
-constexpr std::int64_t most_untold_us = 10'000'000;
+constexpr std::int64_t max_untold_us = 10'000'000;
 // A key that is idle for this long is removed, even if its spending was not reported.
 constexpr std::int64_t idle_us = 60'000'000;
 
@@ -27,7 +27,7 @@ verdict bucket_table::take(std::string_view key, const rate& r, std::int64_t now
   const auto ahead = begin + interval - now;
   if (ahead > most) return {false, 0, ahead - most, begin - now};
   b.busy_until = begin + interval;
-  b.untold_us = std::min(b.untold_us + interval, most + most_untold_us);
+  b.untold_us = std::min(b.untold_us + interval, most + max_untold_us);
   return {true, (most - ahead) / interval, 0, ahead};
 }
 

@@ -54,16 +54,16 @@ void rate_limiter::attach(db::database& db) {
   listening_ = db.listen(
       "core.rates",
       [&db, s = state_] {
-        if (s->telling.exchange(true)) return;
+        if (s->sharing.exchange(true)) return;
         db.submit(
             [s](db::connection& c) {
               try {
                 if (c.is_open()) s->report_usage(c);
               } catch (...) {
-                s->telling = false;
+                s->sharing = false;
                 throw;
               }
-              s->telling = false;
+              s->sharing = false;
             },
             db::priority::high);
       },

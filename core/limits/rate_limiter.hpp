@@ -50,7 +50,7 @@ class rate_limiter final : public http::request_gate {
     // Separate tables: a client with very many addresses cannot use up the capacity for accounts.
     bucket_table accounts, addresses;
     bucket_table networks;  // used while `addresses` is full
-    std::atomic<bool> telling{false};
+    std::atomic<bool> sharing{false};
     std::atomic<std::int64_t> swept_us{0};
     void report_usage(db::connection& c);
     static void report_usage(db::connection& c, bucket_table& buckets);

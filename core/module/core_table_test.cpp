@@ -77,19 +77,20 @@ TEST_F(core_table_test, spawned_work_keeps_the_trace_of_its_start) {
   settings.record = observe::recording::on;
   observe::tracer tracer(settings);
   const auto mine = tracer.begin(std::nullopt, "");
-  struct heard {
+  struct callbacks {
     std::promise<observe::trace_ref> in;
-    static void call(void* p) noexcept { static_cast<heard*>(p)->in.set_value(observe::trace_of_thread()); }
+    static void call(void* p) noexcept { static_cast<callbacks*>(p)->in.set_value(observe::trace_of_thread()); }
     static void done(void* p, ry_status, const ry_error_view*) noexcept { call(p); }
   } posted, slept, blocked, finished, other;
   {
     const observe::trace_scope scope(mine);
-    ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &heard::call, &posted), RY_OK);
-    ASSERT_EQ(core.sleep_ms(&self, &host.loops.at(1), 1, {&heard::done, &slept}, nullptr), RY_OK);
-    ASSERT_EQ(core.run_blocking(&self, &host.loops.at(0), &heard::call, &blocked, {&heard::done, &finished}), RY_OK);
+    ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &callbacks::call, &posted), RY_OK);
+    ASSERT_EQ(core.sleep_ms(&self, &host.loops.at(1), 1, {&callbacks::done, &slept}, nullptr), RY_OK);
+    ASSERT_EQ(core.run_blocking(&self, &host.loops.at(0), &callbacks::call, &blocked, {&callbacks::done, &finished}),
+              RY_OK);
   }
   for (auto* h : {&posted, &slept, &blocked, &finished}) EXPECT_EQ(h->in.get_future().get(), mine);
-  ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &heard::call, &other), RY_OK);
+  ASSERT_EQ(core.exec_post(&self, &host.loops.at(0), &callbacks::call, &other), RY_OK);
   EXPECT_EQ(other.in.get_future().get(), nullptr) << "a trace stays on no thread";
   settle();
 }

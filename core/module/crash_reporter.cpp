@@ -21,7 +21,7 @@ namespace ry::module {
 
 namespace {
 
-constexpr unsigned patience_s = 30;
+constexpr unsigned time_limit_s = 30;
 constexpr std::array signals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 std::array<struct sigaction, signals.size()> before;
 std::atomic<bool> installed{false};
@@ -133,7 +133,7 @@ void on_alarm(int) noexcept {
   if (what == nullptr) return;
   const int error = errno;
   if (traced()) {
-    ::alarm(patience_s);
+    ::alarm(time_limit_s);
     errno = error;
     return;
   }
@@ -189,13 +189,13 @@ void explain_crashes() noexcept {
   (void)std::atexit([] { on_exit(); });
 }
 
-module_step::module_step(std::string_view module, const char* what, patience how_long) {
+module_step::module_step(std::string_view module, const char* what, time_limit how_long) {
   const std::size_t n = std::min(module.size(), step_module.size() - 1);
   std::copy_n(module.data(), n, step_module.data());
   step_module[n] = '\0';
   step_thread = this_thread();
   step_what = what;
-  if (how_long == patience::thirty_seconds) ::alarm(patience_s);
+  if (how_long == time_limit::thirty_seconds) ::alarm(time_limit_s);
 }
 
 module_step::~module_step() {

@@ -19,9 +19,9 @@ inline constexpr std::string_view crash_mark = "crashed";
 // process, unless a debugger is attached. One at a time.
 class module_step {
  public:
-  enum class patience { thirty_seconds, endless };
+  enum class time_limit { thirty_seconds, endless };
   // `what`: a literal, such as "its constructors".
-  module_step(std::string_view module, const char* what, patience how_long);
+  module_step(std::string_view module, const char* what, time_limit how_long);
   ~module_step();
   module_step(const module_step&) = delete;
   module_step& operator=(const module_step&) = delete;

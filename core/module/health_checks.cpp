@@ -46,14 +46,14 @@ std::shared_ptr<health_checks::asked> health_checks::begin(const question& q) {
 }
 
 std::vector<module_health> health_checks::ask(const std::vector<question>& questions,
-                                              std::chrono::milliseconds patience) {
+                                              std::chrono::milliseconds time_limit) {
   std::vector<std::shared_ptr<asked>> all;
   {
     std::lock_guard lock(mutex_);
     std::erase_if(running_, [](const auto& one) { return one.second->back.is_open(); });
     for (const auto& q : questions) all.push_back(begin(q));
   }
-  const auto until = clock::now() + patience;
+  const auto until = clock::now() + time_limit;
   std::vector<module_health> out;
   for (std::size_t i = 0; i < all.size(); ++i) {
     asked& one = *all[i];

@@ -27,8 +27,8 @@ class health_checks {
     hold living;  // released before `gen`
   };
 
-  // One answer per question, in the same order, within `patience`.
-  std::vector<module_health> ask(const std::vector<question>& questions, std::chrono::milliseconds patience);
+  // One answer per question, in the same order, within `time_limit`.
+  std::vector<module_health> ask(const std::vector<question>& questions, std::chrono::milliseconds time_limit);
 
  private:
   struct asked;

@@ -65,7 +65,7 @@ std::shared_ptr<latch> lifecycle_thread::begin(std::function<void()> call) {
   return last_;
 }
 
-void lifecycle_thread::give_up() {
+void lifecycle_thread::abandon() {
   worker_->end();
   std::lock_guard lock(mutex_);
   lost_.push_back({std::move(thread_), last_});

@@ -34,7 +34,7 @@ class lifecycle_thread {
   // abandoned.
   std::shared_ptr<latch> begin(std::function<void()> call);
   // Abandons the last call. Everything it uses must live until the process ends.
-  void give_up();
+  void abandon();
   // Number of abandoned calls that have not returned. [any]
   std::size_t not_back() const;
 

@@ -30,9 +30,9 @@ bool is_sha256(const std::string& s) {
 }
 
 // A start may fail and end the process; a running server must continue.
-module_step::patience patience_at(module_graph::load_phase when) {
-  return when == module_graph::load_phase::start ? module_step::patience::thirty_seconds
-                                                 : module_step::patience::endless;
+module_step::time_limit time_limit_at(module_graph::load_phase when) {
+  return when == module_graph::load_phase::start ? module_step::time_limit::thirty_seconds
+                                                 : module_step::time_limit::endless;
 }
 
 std::string lower(std::string s) {
@@ -216,7 +216,7 @@ void module_graph::load_all(report& out, load_phase when) {
       if (e.tried)
         if (const auto why = e.tried->load(); !why.empty()) throw std::runtime_error(why);
       if (when == load_phase::change) refuse_shared_symbols(e);
-      const module_step step(e.manifest.name, "its constructors", patience_at(when));
+      const module_step step(e.manifest.name, "its constructors", time_limit_at(when));
       e.gen = std::make_shared<module_instance>(rt, image, e.manifest, options.host_minor);
       reg.unique_symbols.insert(e.seen.unique_symbols.begin(), e.seen.unique_symbols.end());
     } catch (const std::runtime_error& ex) {
@@ -398,7 +398,7 @@ bool module_graph::withdraw_drivers(std::size_t i, clock::time_point deadline) {
 bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unmap) {
   module_entry& e = entries[i];
   if (!e.gen) return true;
-  const auto give_up = [&](const std::string& why) {
+  const auto abandon = [&](const std::string& why) {
     retire(i, why);
     return false;
   };
@@ -407,16 +407,16 @@ bool module_graph::end(std::size_t i, clock::time_point deadline, unmapping unma
   set_state(i, module_state::created);  // health() skips it from now on
   const bool unused = withdraw_drivers(i, deadline);
   const bool stopped = !was_started || e.gen->stop(deadline);
-  if (e.gen->hung()) return give_up("it did not come back from its " + std::string(e.gen->hung()));
-  if (!stopped) return give_up("it did not stop before the deadline");
-  if (!unused) return give_up("one of its drivers is still in use");
+  if (e.gen->hung()) return abandon("it did not come back from its " + std::string(e.gen->hung()));
+  if (!stopped) return abandon("it did not stop before the deadline");
+  if (!unused) return abandon("one of its drivers is still in use");
   if (!e.gen->quiesce(deadline)) {
     std::string why = std::to_string(e.gen->host()->outstanding.load()) + " operations or handles are outstanding";
     for (const auto& lease : reg.leases_on(e.gen->host())) why += ", lease of " + lease;
-    return give_up(why);
+    return abandon(why);
   }
-  if (!e.gen->destroy()) return give_up("it did not come back from its destroy");
-  if (!e.gen->quiesce(clock::now() + least_time)) return give_up("something of it is outstanding after destroy");
+  if (!e.gen->destroy()) return abandon("it did not come back from its destroy");
+  if (!e.gen->quiesce(clock::now() + least_time)) return abandon("something of it is outstanding after destroy");
   const bool unmapped = unload(i, unmap);
   set_state(i, module_state::stopped);
   return unmapped;

@@ -67,13 +67,13 @@ module_instance::~module_instance() {
 bool module_instance::call(const char* what, std::chrono::milliseconds limit, std::function<void()> f) {
   if (hung_) return false;
   if (host_->rt.modules->lifecycle.begin(std::move(f))->wait_until(clock::now() + limit)) return true;
-  give_up(what);
+  abandon(what);
   return false;
 }
 
-void module_instance::give_up(const char* what) {
+void module_instance::abandon(const char* what) {
   hung_ = what;
-  host_->rt.modules->lifecycle.give_up();
+  host_->rt.modules->lifecycle.abandon();
   report_violation(host_.get(), "a call that does not come back", what, "it is left to itself and keeps its memory");
 }
 
@@ -176,7 +176,7 @@ bool module_instance::stop(steady_time deadline) {
   host_->rt.modules->timers.cancel_all(host_.get());
   if (both(deadline)) return true;
   if (back->wait_until(begun + host_->rt.modules->limits.other)) return done.is_complete();
-  give_up("stop");
+  abandon("stop");
   return false;
 }
 

@@ -77,7 +77,7 @@ class module_instance {
   // Runs a call on the lifecycle thread; `f` owns everything it uses besides this object. Returns false if the call
   // was not made or did not return.
   bool call(const char* what, std::chrono::milliseconds limit, std::function<void()> f);
-  void give_up(const char* what);
+  void abandon(const char* what);
   std::string reason(ry_status status, std::string said, std::uint32_t violations_before);
 
   library code_;

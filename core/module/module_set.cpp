@@ -168,7 +168,7 @@ std::vector<module_text> module_set::descriptions() const {
   return out;
 }
 
-std::vector<module_health> module_set::health(std::chrono::milliseconds patience) const {
+std::vector<module_health> module_set::health(std::chrono::milliseconds time_limit) const {
   std::vector<health_checks::question> questions;
   std::vector<bool> required;
   {
@@ -180,7 +180,7 @@ std::vector<module_health> module_set::health(std::chrono::milliseconds patience
       required.push_back(e.spec.failure == module_spec::on_failure::abort);
     }
   }
-  auto out = impl_->checks.ask(questions, patience);
+  auto out = impl_->checks.ask(questions, time_limit);
   for (std::size_t i = 0; i < out.size(); ++i) out[i].required = required[i];
   return out;
 }

@@ -73,9 +73,9 @@ class module_set {
   std::optional<contribution> find_driver(std::string_view point, std::string_view name) const;
   std::vector<module_text> descriptions() const;  // of routes, see ry_registrar_v1::describe
 
-  // Started modules only. RY_DEADLINE_EXCEEDED for each that does not answer within `patience`, which limits the
+  // Started modules only. RY_DEADLINE_EXCEEDED for each that does not answer within `time_limit`, which limits the
   // whole call. [any], after prepare()
-  std::vector<module_health> health(std::chrono::milliseconds patience = std::chrono::seconds(1)) const;
+  std::vector<module_health> health(std::chrono::milliseconds time_limit = std::chrono::seconds(1)) const;
   // All modules that were found, in start order; disabled and refused ones last. [any], after prepare()
   std::vector<module_description> describe() const;
 

@@ -41,7 +41,7 @@ struct failure_report {
   int error;
 };
 
-[[noreturn]] void give_up(int report, step at) noexcept {
+[[noreturn]] void fail(int report, step at) noexcept {
   const failure_report r{at, errno};
   [[maybe_unused]] const auto n = ::write(report, &r, sizeof r);
   ::_exit(127);
@@ -53,33 +53,33 @@ struct failure_report {
   standard.sa_handler = SIG_DFL;
   for (int s = 1; s < NSIG; ++s) ::sigaction(s, &standard, nullptr);
   int report = p.report;
-  if (::setsid() < 0) give_up(report, step::setup);
+  if (::setsid() < 0) fail(report, step::setup);
   if (p.dies_with_parent) {
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) give_up(report, step::setup);
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail(report, step::setup);
     if (::getppid() != p.parent) ::_exit(127);
   }
-  if (::dup2(p.in, 0) < 0 || ::dup2(p.out, 1) < 0 || ::dup2(p.err, 2) < 0) give_up(report, step::setup);
+  if (::dup2(p.in, 0) < 0 || ::dup2(p.out, 1) < 0 || ::dup2(p.err, 2) < 0) fail(report, step::setup);
   int last = 3;
   if (p.third >= 0) {
     // Moves both descriptors up first: each may have the number that the other needs.
     const int third = ::fcntl(p.third, F_DUPFD, 5);
     report = ::fcntl(report, F_DUPFD_CLOEXEC, 5);
-    if (third < 0 || report < 0 || ::dup2(third, 3) < 0) give_up(p.report, step::setup);
+    if (third < 0 || report < 0 || ::dup2(third, 3) < 0) fail(p.report, step::setup);
     last = 4;
   }
   if (report != last) {
-    if (::dup3(report, last, O_CLOEXEC) < 0) give_up(report, step::setup);
+    if (::dup3(report, last, O_CLOEXEC) < 0) fail(report, step::setup);
     report = last;
   }
   const unsigned first = static_cast<unsigned>(last) + 1;
   if (::syscall(SYS_close_range, first, ~0u, 0u) < 0)  // before Linux 5.9, or filtered
     for (unsigned fd = first; fd < 65536; ++fd) ::close(static_cast<int>(fd));
-  if (::chdir(p.cwd) < 0) give_up(report, step::directory);
+  if (::chdir(p.cwd) < 0) fail(report, step::directory);
   for (const limit& l : p.limits) {
     rlimit now{};
-    if (::getrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) give_up(report, step::setup);
+    if (::getrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) fail(report, step::setup);
     now.rlim_cur = now.rlim_max = l.value < now.rlim_max ? l.value : now.rlim_max;
-    if (::setrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) give_up(report, step::setup);
+    if (::setrlimit(static_cast<__rlimit_resource_t>(l.what), &now) < 0) fail(report, step::setup);
   }
   sigset_t none;
   ::sigemptyset(&none);
@@ -91,7 +91,7 @@ struct failure_report {
     if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) break;
   }
   errno = worst;
-  give_up(report, step::exec);
+  fail(report, step::exec);
 }
 
 // vfork does not copy the page tables of a large host; the calling thread waits for the exec. Signals are blocked,

@@ -5,7 +5,7 @@
 namespace accounts {
 namespace {
 
-constexpr std::size_t most_known = 100'000;
+constexpr std::size_t max_known = 100'000;
 constexpr std::int64_t max_age_us = 60'000'000;
 
 // Most tokens lack this claim, so they are not parsed.
@@ -156,7 +156,7 @@ ry::task<void> account_cache::look_up(identity who) {
   }
   if (found) {
     std::lock_guard lock(mutex_);
-    if (known_.size() >= most_known) known_.clear();
+    if (known_.size() >= max_known) known_.clear();
     if (epoch == epoch_) known_.insert_or_assign(subject, known{found, token_role, by_verified});
   }
   settle(subject, found, why);

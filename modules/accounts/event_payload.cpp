@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr double most_amount = 1e9;
+constexpr double max_amount = 1e9;
 
 struct event_kind {
   std::string_view name;
@@ -43,12 +43,12 @@ json::value amount_in(const json::object& payload) {
   if (!v || v->is_null()) throw body::invalid("payload.amount", "is required");
   if (v->is_string()) {
     const std::string text(v->get_string());
-    if (!is_decimal(text) || std::stod(text) > most_amount) throw invalid_amount();
+    if (!is_decimal(text) || std::stod(text) > max_amount) throw invalid_amount();
     return *v;
   }
   json::error_code ec;
   const auto number = v->to_number<double>(ec);
-  if (ec || !(number >= 0) || number > most_amount) throw invalid_amount();
+  if (ec || !(number >= 0) || number > max_amount) throw invalid_amount();
   if (std::abs(number * 1e6 - std::round(number * 1e6)) > 1e-3) throw invalid_amount();
   return *v;
 }

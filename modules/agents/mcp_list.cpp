@@ -19,10 +19,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_servers = 100;
-constexpr std::size_t most_tools = 1000;
-constexpr std::size_t most_pairs = 100;
-constexpr std::int64_t most_call_seconds = 24 * 3600;
+constexpr std::size_t max_servers = 100;
+constexpr std::size_t max_tools = 1000;
+constexpr std::size_t max_pairs = 100;
+constexpr std::int64_t max_call_seconds = 24 * 3600;
 
 [[noreturn]] void refuse(const std::string& place, const char* what) {
   throw ry::http_error(422, RY_INVALID_ARGUMENT, "agents.invalid_value", place + " " + what);
@@ -144,7 +144,7 @@ json::object secrets(const json::value* given, const char* name, const std::stri
   json::object out;
   for (const auto& [key, value] : given->get_object()) {
     const auto at = place + "." + std::string(key.data(), key.size());
-    if (out.size() == most_pairs) refuse(place, "is too long");
+    if (out.size() == max_pairs) refuse(place, "is too long");
     if (!value.is_string()) refuse(at, "must be a string");
     if (sv(value.get_string()) == mask) {
       const auto* kept =
@@ -200,7 +200,7 @@ json::object read_config(const json::object& given, const std::string& type, con
   } else if (type == "json") {
     out["command"] = visible_text(find(given, "command"), place + ".command", 4096);
     if (const auto* args = find(given, "args"); args && !args->is_null()) {
-      out["args"] = texts(args, place + ".args", most_pairs);
+      out["args"] = texts(args, place + ".args", max_pairs);
     }
     if (const auto* env = find(given, "env"); env && !env->is_null()) {
       out["env"] = secrets(env, "env", place + ".env", before, seal);
@@ -230,7 +230,7 @@ json::object read_config(const json::object& given, const std::string& type, con
     if (!tasks->get_bool()) out["tasks"] = false;
   }
   if (const auto* seconds = find(given, "timeout_seconds"); seconds && !seconds->is_null()) {
-    if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > most_call_seconds) {
+    if (!seconds->is_int64() || seconds->get_int64() < 1 || seconds->get_int64() > max_call_seconds) {
       refuse(place + ".timeout_seconds", "must be a whole number from 1 to 86400");
     }
     out["timeout_seconds"] = *seconds;
@@ -265,7 +265,7 @@ std::string mcp_place(std::string_view agent_id) {
 
 std::string read_mcp_list(const json::value& given, std::string_view stored_text, const seal_fn& seal) {
   if (!given.is_array()) refuse("custom_mcps", "must be a list");
-  if (given.get_array().size() > most_servers) refuse("custom_mcps", "is too long");
+  if (given.get_array().size() > max_servers) refuse("custom_mcps", "is too long");
   const auto stored = parse_stored(stored_text);
   json::array out;
   for (const auto& item : given.get_array()) {
@@ -293,7 +293,7 @@ std::string read_mcp_list(const json::value& given, std::string_view stored_text
     const json::object* before = stored_config(stored, name, type, config->get_object());
     kept["config"] = read_config(config->get_object(), type, custom, place + ".config", before, seal);
     kept["enabledTools"] =
-        without_duplicates(texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", most_tools));
+        without_duplicates(texts(find(o, "enabledTools", "enabled_tools"), place + ".enabledTools", max_tools));
     out.push_back(std::move(kept));
   }
   return json::serialize(out);

@@ -45,13 +45,13 @@ class agents_module {
     reg.describe(ry_openapi::api);
     routes_.add_to(reg);
     reg.provide(RY_SVC_AGENTS_1, service::table(), &service_);
-    reg.subscribe("default_agent", "account.created,account.deleted", this, &agents_module::heard);
+    reg.subscribe("default_agent", "account.created,account.deleted", this, &agents_module::on_event);
   }
 
   void start() { accounts_ = ctx_.acquire<ry_accounts_v1>(RY_SVC_ACCOUNTS_1); }
 
  private:
-  ry::task<void> heard(ry::event e) {
+  ry::task<void> on_event(ry::event e) {
     const auto account = ry::uuid::parse(e.key());
     // Retries cannot succeed, so log the event once instead of failing each delivery.
     if (!account) {

@@ -18,7 +18,7 @@ namespace json = boost::json;
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
 // Retries of a change without an expected version after a concurrent change of the agent.
-constexpr int most_tries = 5;
+constexpr int max_tries = 5;
 
 ry::uuid agent_in_path(const ry::request& r) {
   return ry::require_uuid(r.param("id"));
@@ -140,7 +140,7 @@ ry::task<ry::response> routes::change(ry::request r) {
       const auto made = co_await own_agent(who.account_id, id, version);
       co_return ry::response::json(json::serialize(shown(*made)));
     } catch (const ry::error& e) {
-      if (!e.is("db.RY409") || body.change.expected_version != 0 || tries == most_tries) throw;
+      if (!e.is("db.RY409") || body.change.expected_version != 0 || tries == max_tries) throw;
     }
   }
 }

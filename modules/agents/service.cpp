@@ -7,7 +7,7 @@
 namespace agents {
 namespace {
 
-constexpr std::size_t most_kept = 4096;
+constexpr std::size_t max_kept = 4096;
 
 std::string key_of(const std::string& agent, std::int32_t version) {
   return agent + "/" + std::to_string(version);
@@ -23,7 +23,7 @@ agent_ptr service::remembered(const std::string& key) const {
 
 void service::remember(const agent_ptr& a) {
   std::lock_guard lock(mutex_);
-  if (versions_.size() >= most_kept) versions_.clear();
+  if (versions_.size() >= max_kept) versions_.clear();
   versions_.insert_or_assign(key_of(a->id_text, a->version), a);
 }
 

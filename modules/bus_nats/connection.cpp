@@ -11,13 +11,13 @@ namespace {
 constexpr std::int64_t wait_ms = 2000;
 constexpr std::int64_t ping_ms = 2000;
 constexpr auto ack_limit = std::chrono::seconds(2);
-constexpr std::size_t most_unacknowledged = 16384;
+constexpr std::size_t max_unacknowledged = 16384;
 // After a longer absence, reading from the database is faster than replaying.
-constexpr std::uint64_t most_replayed = 20000;
+constexpr std::uint64_t max_replayed = 20000;
 // Allowance for the headers of a message, in addition to its bytes and id.
 constexpr std::int64_t header_room = 64;
 // Limits on messages that are queued in this process for on_message, which is fast.
-constexpr int most_pending = 65536, most_pending_bytes = 64 * 1024 * 1024;
+constexpr int max_pending = 65536, max_pending_bytes = 64 * 1024 * 1024;
 
 std::string said(const std::string& what, natsStatus st) {
   const std::string general = natsStatus_GetText(st);
@@ -105,7 +105,7 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   if (auto no = make_stream(now, first); !no.empty()) return no;
   created_ = now.created;
   const bool known = from.created == now.created && from.received <= now.received;
-  const bool there = known && from.received + 1 >= first && now.received - from.received <= most_replayed;
+  const bool there = known && from.received + 1 >= first && now.received - from.received <= max_replayed;
   forgot = from.created != 0 && !there;
   received_.store(there ? from.received : now.received);
 
@@ -138,7 +138,7 @@ std::string connection::open(const std::string& name, const place& from, bool& f
   jsErrCode code = static_cast<jsErrCode>(0);
   st = js_Subscribe(&consumer_, js_, (settings_.subject + ".>").c_str(), on_message, this, nullptr, &so, &code);
   if (st == NATS_OK) st = watch(consumer_);
-  if (st == NATS_OK) st = natsSubscription_SetPendingLimits(consumer_, most_pending, most_pending_bytes);
+  if (st == NATS_OK) st = natsSubscription_SetPendingLimits(consumer_, max_pending, max_pending_bytes);
   if (st != NATS_OK) return said("no consumer", st);
   return {};
 }
@@ -204,7 +204,7 @@ bool connection::send(const piece& what, const std::string& subject, const std::
   std::string reply;
   if (what.bytes.empty()) {
     std::lock_guard lock(mutex_);
-    if (waiting_.size() >= most_unacknowledged) return false;
+    if (waiting_.size() >= max_unacknowledged) return false;
     waiting_.emplace(next_, sent{what, std::chrono::steady_clock::now()});
     reply = ack_inbox_ + "." + std::to_string(next_++);
   }

@@ -10,8 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // Size limit of the bytes of an event; readers get larger ones from the log.
-constexpr std::size_t most_message = 256 * 1024;
-constexpr std::size_t most_pieces = 65536;
+constexpr std::size_t max_message = 256 * 1024;
+constexpr std::size_t max_pieces = 65536;
 constexpr auto shortest_pause = 100ms, longest_pause = 2000ms;
 constexpr auto long_enough = 10s;  // a connection that lasted this long resets the backoff
 constexpr auto look_time = 1000ms;
@@ -37,7 +37,7 @@ driver::driver(const ry::context& ctx, settings s)
     : ctx_(ctx),
       settings_(std::move(s)),
       node_(node_of(ctx.fact("node_id"))),
-      outbox_(most_pieces, settings_.queue_bytes) {
+      outbox_(max_pieces, settings_.queue_bytes) {
   const auto m = ctx.metrics();
   connects_ = m.counter("connects_total", "Connections to NATS that were made");
   bytes_sent_ = m.counter("sent_bytes_total", "Bytes given to NATS");
@@ -94,7 +94,7 @@ void driver::close() {
 }
 
 ry_status driver::publish(std::string_view topic, std::uint64_t cursor, std::string_view bytes) {
-  if (bytes.size() > most_message) return RY_OUT_OF_RANGE;
+  if (bytes.size() > max_message) return RY_OUT_OF_RANGE;
   switch (outbox_.put(topic, cursor, bytes)) {
     case outbox::taken::yes:
       return RY_OK;
@@ -190,7 +190,7 @@ void driver::report_state(std::uint32_t up, const std::string& detail) {
 // ---- on a thread of libnats ----------------------------------------------------------------------
 
 void driver::received(std::string_view subject, std::string_view data) {
-  if (data.size() > most_message + 1024) {
+  if (data.size() > max_message + 1024) {
     refused_large_.add();
     return refuse("it is too large", subject);
   }

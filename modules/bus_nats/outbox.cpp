@@ -38,7 +38,7 @@ outbox::taken outbox::put(std::string_view topic, std::uint64_t cursor, std::str
         return taken::yes;
       }
     }
-    if (pieces_.size() >= most_pieces_ || bytes_ + bytes.size() > most_bytes_) return taken::full;
+    if (pieces_.size() >= max_pieces_ || bytes_ + bytes.size() > max_bytes_) return taken::full;
     pieces_.push_back({std::string(topic), cursor, std::string(bytes)});
     bytes_ += bytes.size();
     if (pieces_.size() > 1) return taken::yes;

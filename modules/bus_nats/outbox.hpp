@@ -20,7 +20,7 @@ struct piece {
 
 class outbox {
  public:
-  outbox(std::size_t most_pieces, std::size_t most_bytes) : most_pieces_(most_pieces), most_bytes_(most_bytes) {}
+  outbox(std::size_t max_pieces, std::size_t max_bytes) : max_pieces_(max_pieces), max_bytes_(max_bytes) {}
 
   // close() returns the entries that are still queued.
   void open();
@@ -34,7 +34,7 @@ class outbox {
   void ring();
 
  private:
-  const std::size_t most_pieces_, most_bytes_;
+  const std::size_t max_pieces_, max_bytes_;
   std::mutex mutex_;
   std::condition_variable filled_;
   std::vector<piece> pieces_;

@@ -54,12 +54,12 @@ struct exact_values {
 }  // namespace
 
 json::value parse_exactly(std::string_view text, std::size_t max_depth, boost::system::error_code& ec,
-                          json::storage_ptr memory, std::size_t most_values) {
+                          json::storage_ptr memory, std::size_t max_values) {
   json::parse_options options;
   options.max_depth = max_depth;
   json::basic_parser<exact_values> parser(options);
   auto& made = parser.handler().made;
-  parser.handler().left = most_values;
+  parser.handler().left = max_values;
   made.reset(std::move(memory));
   const std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && read < text.size()) ec = json::error::extra_data;

@@ -8,7 +8,7 @@
 namespace mail {
 namespace {
 
-constexpr int most_lookups = 10;  // RFC 7208, 4.6.4
+constexpr int max_lookups = 10;  // RFC 7208, 4.6.4
 constexpr std::size_t weak_key = 200;  // bytes of an RSA key of 1024 bits in DER, plus a margin
 constexpr std::size_t strong_key = 290;  // of 2048 bits
 
@@ -93,7 +93,7 @@ finding judge_spf(const std::vector<std::string>& txt) {
   const auto& record = records.front();
   const auto words = words_of(record);
   const auto lookups = std::count_if(words.begin() + 1, words.end(), needs_lookup);
-  if (lookups > most_lookups)
+  if (lookups > max_lookups)
     return said(grade::failure, "it needs more than 10 look-ups, so receivers ignore it: " + record);
   const auto has = [&](std::string_view w) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view x) { return ry::iequals(x, w); });

@@ -14,7 +14,7 @@ constexpr std::uint64_t first_pause_ms = 5'000;
 constexpr std::uint64_t longest_pause_ms = 300'000;
 // A retry of a connection costs the relay nothing; a retry of a wrong password might lock the account.
 constexpr std::uint64_t longest_unreachable_ms = 15'000;
-constexpr std::int64_t most_sealed_at_once = 1;  // bodies can be large
+constexpr std::int64_t max_sealed_at_once = 1;  // bodies can be large
 
 std::optional<ry::uuid> read_id(std::string_view args) {
   json::error_code bad;
@@ -92,7 +92,7 @@ email mail_sender::write(ry::uuid id, turn t) const {
 
 ry::task<void> mail_sender::seal_plain_bodies() const {
   for (;;) {
-    auto plain = co_await repo_.plain_messages(most_sealed_at_once);
+    auto plain = co_await repo_.plain_messages(max_sealed_at_once);
     if (plain.empty()) co_return;
     for (auto& m : plain) {
       auto sealed = seal_bodies(ctx_, m.text.value_or(""), m.html.value_or(""));

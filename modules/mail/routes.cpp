@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 200;
-constexpr std::size_t most_lifted_addresses = 1000;
+constexpr std::size_t max_lifted_addresses = 1000;
 
 ry::response html_page(int status, std::string html) {
   return ry::response(status, "text/html; charset=utf-8", std::move(html))
@@ -79,8 +79,8 @@ bulk_lift read_bulk_lift(std::string_view body) {
   out.until = instant_in(o, "until");
   const auto* list = o.if_contains("addresses");
   if (list == nullptr || list->is_null()) return out;
-  if (!list->is_array() || list->get_array().empty() || list->get_array().size() > most_lifted_addresses) {
-    throw invalid("addresses", "must be a list of 1 to " + std::to_string(most_lifted_addresses) + " addresses");
+  if (!list->is_array() || list->get_array().empty() || list->get_array().size() > max_lifted_addresses) {
+    throw invalid("addresses", "must be a list of 1 to " + std::to_string(max_lifted_addresses) + " addresses");
   }
   out.addresses.emplace();
   for (const auto& a : list->get_array()) {

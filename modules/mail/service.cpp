@@ -8,7 +8,7 @@
 namespace mail {
 namespace {
 
-constexpr std::size_t most_ids = 100;
+constexpr std::size_t max_ids = 100;
 constexpr std::uint64_t longest_wait_ms = 30'000;
 // A local relay responds within milliseconds, a remote one within seconds.
 constexpr std::uint64_t first_look_ms = 10;
@@ -22,7 +22,7 @@ ry_status service::check_address(std::string_view address) const {
 }
 
 ry_status service::outcomes(const ry_uuid* ids, std::size_t n, std::uint64_t wait_ms, caller c) {
-  if (n > most_ids) return RY_INVALID_ARGUMENT;
+  if (n > max_ids) return RY_INVALID_ARGUMENT;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < n; ++i) texts.push_back(ry::uuid(ids[i]).to_string());
   const auto until = ctx_.mono_us() + static_cast<std::int64_t>(std::min(wait_ms, longest_wait_ms)) * 1000;

@@ -11,7 +11,7 @@
 namespace mail {
 namespace {
 
-constexpr std::size_t most_reply = 500;
+constexpr std::size_t max_reply = 500;
 
 struct list_end {
   void operator()(curl_slist* l) const noexcept { curl_slist_free_all(l); }
@@ -66,11 +66,11 @@ struct smtp::watcher {
     }
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
     out.reply_code = std::stoi(std::string(line.substr(0, 3)));
-    if (continues && out.reply.size() < most_reply) {
+    if (continues && out.reply.size() < max_reply) {
       out.reply += ' ';
-      out.reply += line.substr(std::min<std::size_t>(4, line.size()), most_reply - out.reply.size());
+      out.reply += line.substr(std::min<std::size_t>(4, line.size()), max_reply - out.reply.size());
     } else if (!continues) {
-      out.reply.assign(line.substr(0, most_reply));
+      out.reply.assign(line.substr(0, max_reply));
     }
     continues = line.size() > 3 && line[3] == '-';
     if (out.at == phase::hello && line.size() >= 12 && ry::iequals(line.substr(4, 8), "SMTPUTF8"))

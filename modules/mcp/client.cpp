@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t modern_verdict_us = 24LL * 3600 * 1'000'000;
 constexpr std::int64_t legacy_verdict_us = 3600LL * 1'000'000;
-constexpr std::size_t most_verdicts = 10'000;
+constexpr std::size_t max_verdicts = 10'000;
 
 constexpr std::uint32_t longest_retry_after_s = 5;
-constexpr std::size_t most_logged_body = 1000;
-constexpr std::size_t most_instructions = 16 * 1024;
+constexpr std::size_t max_logged_body = 1000;
+constexpr std::size_t max_instructions = 16 * 1024;
 
 bool says_session(std::string_view body) {
   return body.find("ession") != std::string_view::npos;
@@ -29,7 +29,7 @@ protocol_revision revision_cache::look_up(const std::string& key, std::int64_t n
 
 void revision_cache::note(const std::string& key, protocol_revision e, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
-  if (entries_.size() >= most_verdicts) entries_.clear();
+  if (entries_.size() >= max_verdicts) entries_.clear();
   const auto life = e == protocol_revision::modern ? modern_verdict_us : legacy_verdict_us;
   entries_.insert_or_assign(key, entry{e, now_us + life});
 }
@@ -47,7 +47,7 @@ std::optional<bool> session_book::look_up(const std::string& key) const {
 
 void session_book::note(const std::string& key, bool keeps) {
   std::lock_guard lock(mutex_);
-  if (entries_.size() >= most_verdicts) entries_.clear();
+  if (entries_.size() >= max_verdicts) entries_.clear();
   entries_.insert_or_assign(key, keeps);
 }
 
@@ -100,7 +100,7 @@ void client::fail(const reply& r, std::string_view doing, bool for_model) const 
     context_.ctx.warn("an MCP server refused a request", {{"server", to_->name},
                                                           {"request", what},
                                                           {"http_status", static_cast<std::int64_t>(r.http_status)},
-                                                          {"body", clean(r.http_body, most_logged_body)}});
+                                                          {"body", clean(r.http_body, max_logged_body)}});
   }
   // Also if the server reports it as a JSON-RPC error.
   if (r.http_status == 401 || (r.http_status == 403 && (!r.answered || !r.authenticate.empty()))) {
@@ -235,7 +235,7 @@ std::string_view client::wanted_legacy() const {
 void client::introduce(const json::object& result) {
   introduced_ = true;
   if (const auto* c = object_at(result, "capabilities")) server_capabilities_ = *c;
-  instructions_ = clean(text_of(result, "instructions"), most_instructions);
+  instructions_ = clean(text_of(result, "instructions"), max_instructions);
   const auto* info = object_at(result, "serverInfo");
   if (const auto* meta = object_at(result, "_meta"); info == nullptr && meta != nullptr) {
     info = object_at(*meta, "io.modelcontextprotocol/serverInfo");
@@ -370,7 +370,7 @@ ry::task<reply> client::ask(std::string method, json::object params, std::string
                        (r.http_status == 404 || (r.http_status == 400 && says_session(r.http_body)));
   if (!expired) co_return r;
   context_.count.session.add();
-  if (begun_anew_) begun_anew_();
+  if (on_restart_) on_restart_();
   open(to_->driver);
   co_await initialize();
   ready_ = true;
@@ -439,7 +439,7 @@ ry::task<json::value> client::call_tool(std::string name, json::object arguments
       auto result = co_await result_of_task(shown, std::move(*made), options);
       co_return result;
     }
-    auto answers = r.answered && !r.failed && rounds < most_rounds ? answers_to(r.body) : std::nullopt;
+    auto answers = r.answered && !r.failed && rounds < max_rounds ? answers_to(r.body) : std::nullopt;
     if (!answers) co_return result_of(std::move(r), shown, true);
     next = params;
     for (auto& member : *answers) next[member.key()] = std::move(member.value());

@@ -101,7 +101,7 @@ class client {
   // Switches to the credentials of `s`, which is the same server, without ending the session.
   void use_credentials_of(const server& s);
   // Sets a callback for when a new session replaces one that the server no longer knows.
-  void when_begun_anew(std::function<void()> f) { begun_anew_ = std::move(f); }
+  void when_restarted(std::function<void()> f) { on_restart_ = std::move(f); }
   // Whether the server keeps state for this connection.
   bool keeps_state() const noexcept { return keeps_state_; }
   // Whether its last request failed before any byte of it was sent.
@@ -148,7 +148,7 @@ class client {
   bool unsent_ = false;
   bool keeps_state_ = false;
   progress_fn on_progress_;  // of the current call
-  std::function<void()> begun_anew_;
+  std::function<void()> on_restart_;
   ry::headers credentials_;  // renewed credentials
   ry::error said_{RY_OK};
   std::optional<ry::error> doubted_;

@@ -84,34 +84,34 @@ void client_pool::make_room(const std::string& account) {
   }
 }
 
-void client_pool::let_go(entry& e) noexcept {
+void client_pool::close_idle(entry& e) noexcept {
   if (!std::exchange(e.leaving, true)) ctx_.core().op_cancel(ctx_.host(), e.timer);
 }
 
-bool client_pool::let_go(const std::string& account) noexcept {
+bool client_pool::close_idle(const std::string& account) noexcept {
   std::lock_guard lock(mutex_);
   const auto at = std::find_if(waiting_.begin(), waiting_.end(),
                                [&](const auto* e) { return !e->leaving && e->c->to().account_id == account; });
-  if (at != waiting_.end()) let_go(**at);
+  if (at != waiting_.end()) close_idle(**at);
   return at != waiting_.end();
 }
 
-void client_pool::let_go_any() noexcept {
+void client_pool::close_any_idle() noexcept {
   std::lock_guard lock(mutex_);
   const auto at = std::find_if(waiting_.begin(), waiting_.end(), [](const auto* e) { return !e->leaving; });
-  if (at != waiting_.end()) let_go(**at);
+  if (at != waiting_.end()) close_idle(**at);
 }
 
 void client_pool::end_session(const std::string& session) noexcept {
   std::lock_guard lock(mutex_);
   for (auto* e : waiting_) {
-    if (!e->leaving && e->c->to().session == session) let_go(*e);
+    if (!e->leaving && e->c->to().session == session) close_idle(*e);
   }
 }
 
 void client_pool::clear() noexcept {
   std::lock_guard lock(mutex_);
-  for (auto* e : waiting_) let_go(*e);
+  for (auto* e : waiting_) close_idle(*e);
 }
 
 std::size_t client_pool::size() const {

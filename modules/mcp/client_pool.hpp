@@ -29,9 +29,9 @@ class client_pool {
   void give(std::unique_ptr<client> c) noexcept;
 
   // Evicts the account's client that has been idle longest, asynchronously. False if it has none.
-  bool let_go(const std::string& account) noexcept;
+  bool close_idle(const std::string& account) noexcept;
   // Evicts the client of any account that has been idle longest.
-  void let_go_any() noexcept;
+  void close_any_idle() noexcept;
   // Closes the clients of the session of a run or thread, asynchronously.
   void end_session(const std::string& session) noexcept;
   // Closes all idle clients, asynchronously.
@@ -48,7 +48,7 @@ class client_pool {
   };
   // The timer of an entry: fires exactly once on the client's executor, whatever happens to the entry, and frees it.
   static void rang(void* p, ry_status st, const ry_error_view* err) noexcept;
-  void let_go(entry& e) noexcept;
+  void close_idle(entry& e) noexcept;
   // Makes room for one more client.
   void make_room(const std::string& account);
 

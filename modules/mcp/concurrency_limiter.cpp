@@ -35,7 +35,7 @@ bool concurrency_limiter::granted(const waiter& w) {
   return w.granted;
 }
 
-bool concurrency_limiter::give_up(const std::string& account, waiter& w) noexcept {
+bool concurrency_limiter::leave_queue(const std::string& account, waiter& w) noexcept {
   std::lock_guard lock(mutex_);
   if (w.granted) return true;
   std::erase(of_.at(account).waiting, &w);
@@ -65,7 +65,7 @@ ry::task<concurrency_limiter::one> concurrency_limiter::take(std::string account
   for (bool mine = enter(account, w); !mine;) {
     ry::result<void> woken = co_await ry::call_done(
         [this, &w](ry_exec* exec, ry_done done, ry_op_id* op) { return sleep(w, exec, done, op); });
-    mine = woken.ok() ? granted(w) : give_up(account, w);
+    mine = woken.ok() ? granted(w) : leave_queue(account, w);
     if (!mine) woken.value();
   }
   co_return one(*this, std::move(account));

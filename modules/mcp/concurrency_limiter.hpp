@@ -49,7 +49,7 @@ class concurrency_limiter {
   ry_status sleep(waiter& w, ry_exec* exec, ry_done done, ry_op_id* op);
   bool granted(const waiter& w);
   // True if the permit was granted in the meantime.
-  bool give_up(const std::string& account, waiter& w) noexcept;
+  bool leave_queue(const std::string& account, waiter& w) noexcept;
   void leave(const std::string& account) noexcept;
 
   const ry::context& ctx_;

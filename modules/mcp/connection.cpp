@@ -5,13 +5,12 @@
 namespace mcp {
 
 namespace {
-constexpr std::size_t most_id_bytes = 256;
-constexpr std::size_t most_cause = 4096;
+constexpr std::size_t max_id_bytes = 256;
+constexpr std::size_t max_cause = 4096;
 }  // namespace
 
 ry::error trouble_with(const server& s, ry_status st, std::string_view reason, std::string_view what) {
-  return ry::error(st, std::string(reason),
-                   "MCP server \"" + s.name + "\": " + without_hidden(clean(what, most_cause)));
+  return ry::error(st, std::string(reason), "MCP server \"" + s.name + "\": " + without_hidden(clean(what, max_cause)));
 }
 
 ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::string_view authenticate) {
@@ -28,17 +27,17 @@ ry::error unauthorized_by(const server& s, std::uint32_t http_status, std::strin
 
 ry::error with_cause(ry::error e, std::string_view cause) {
   if (cause.empty()) return e;
-  return e.with_detail(json::serialize(json::object{{"cause", jv(clean(cause, most_cause))}}));
+  return e.with_detail(json::serialize(json::object{{"cause", jv(clean(cause, max_cause))}}));
 }
 
 std::string cause_of(const ry::error& e) {
   const auto detail = e.detail_json();
   // The detail of a JSON-RPC error is the error itself.
-  if (detail.empty() || e.is("mcp.rpc")) return clean(detail, most_cause);
+  if (detail.empty() || e.is("mcp.rpc")) return clean(detail, max_cause);
   json::value v;
   (void)ry::guard([&] { v = parse(detail); });
   const auto* o = v.if_object();
-  return o != nullptr ? clean(text_of(*o, "cause"), most_cause) : std::string();
+  return o != nullptr ? clean(text_of(*o, "cause"), max_cause) : std::string();
 }
 
 void log_cause(const ry::context& ctx, const server& s, const ry::error& why) {
@@ -222,7 +221,7 @@ void connection::take(std::uint64_t token, incoming m) {
     case incoming::kind::request: {
       // The id is returned unchanged, if JSON-RPC allows it and it is not excessively long.
       const bool proper = m.peer_id.is_int64() || m.peer_id.is_uint64() ||
-                          (m.peer_id.is_string() && m.peer_id.get_string().size() <= most_id_bytes);
+                          (m.peer_id.is_string() && m.peer_id.get_string().size() <= max_id_bytes);
       if (!proper) return;
       const auto text = m.method == "ping"
                             ? result_text(m.peer_id, {})

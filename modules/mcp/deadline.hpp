@@ -9,14 +9,14 @@
 
 namespace mcp {
 
-// An idle timeout: the operation may take `patience_us` from its start or from its last progress, but at most `most_us`
+// An idle timeout: the operation may take `patience_us` from its start or from its last progress, but at most `max_us`
 // in total. Runs on the executor of the operation.
 struct idle_clock {
-  std::int64_t patience_us = 0, most_us = 0;
+  std::int64_t patience_us = 0, max_us = 0;
   std::int64_t begun_us = 0, last_us = 0;
 
   std::int64_t left_us(std::int64_t now_us) const noexcept {
-    return std::min(last_us + patience_us, begun_us + most_us) - now_us;
+    return std::min(last_us + patience_us, begun_us + max_us) - now_us;
   }
 };
 

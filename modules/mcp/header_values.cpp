@@ -8,8 +8,8 @@ namespace mcp {
 namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
-constexpr std::size_t most_annotation_depth = 32;
-constexpr std::size_t most_headers = 64;  // per tool; a request carries all of them
+constexpr std::size_t max_annotation_depth = 32;
+constexpr std::size_t max_headers = 64;  // per tool; a request carries all of them
 
 std::string base64(std::string_view in) {
   static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -46,7 +46,7 @@ class scanner {
 
   void scan(const json::value& v, std::size_t depth = 0) {
     if (!result.problem.empty()) return;
-    if (depth > most_annotation_depth) {
+    if (depth > max_annotation_depth) {
       if (names_it(v, 0)) refuse("a header annotation is nested too deeply");
       return;
     }
@@ -84,7 +84,7 @@ class scanner {
     if (!is_simple_type(o.if_contains("type"))) {
       return refuse("a header annotation is on an argument that is not a string, integer or boolean");
     }
-    if (result.mirrored.size() == most_headers) return refuse("it has more than 64 header annotations");
+    if (result.mirrored.size() == max_headers) return refuse("it has more than 64 header annotations");
     auto header = "Mcp-Param-" + std::string(sv(name.get_string()));
     for (const auto& m : result.mirrored) {
       if (ry::iequals(m.header, header)) return refuse("a header annotation is used twice");

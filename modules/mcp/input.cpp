@@ -3,7 +3,7 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_requests = 32;
+constexpr std::size_t max_requests = 32;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::optional<json::object> answers_to(const json::value& result) {
   if (requests == nullptr && state == nullptr) return std::nullopt;
   json::object out;
   if (requests != nullptr) {
-    if (requests->size() > most_requests) return std::nullopt;
+    if (requests->size() > max_requests) return std::nullopt;
     json::object responses;
     for (const auto& member : *requests) {
       auto one = answer_to(member.value());

@@ -9,7 +9,7 @@
 namespace mcp {
 
 // How often a server may ask for input during one call.
-inline constexpr int most_rounds = 8;
+inline constexpr int max_rounds = 8;
 
 // The params to add to the next request; nullopt if the result asks for nothing, or for input that this client cannot
 // give. The client declares no input capabilities, so it cancels each elicitation and reports no roots.

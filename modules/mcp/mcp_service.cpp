@@ -13,9 +13,9 @@ namespace {
 
 // Attempts with expired credentials, with a larger scope, and with credentials that another caller obtained in the
 // meantime.
-constexpr int most_credentials = 3;
+constexpr int max_credentials = 3;
 // Waiting for a slot for a local program: three seconds in total.
-constexpr int most_waits = 20;
+constexpr int max_waits = 20;
 constexpr std::uint64_t wait_ms = 150;
 constexpr std::uint64_t cancel_ms = 10'000;
 
@@ -117,7 +117,7 @@ std::unique_ptr<client> mcp_service::client_of(const server_ptr& s, ry_exec* exe
   auto made = std::make_unique<client>(context_, s, exec);
   if (!s->session.empty()) {
     note_beginning(*s);
-    made->when_begun_anew([this, c = made.get()] { note_beginning(c->to()); });
+    made->when_restarted([this, c = made.get()] { note_beginning(c->to()); });
   }
   return made;
 }
@@ -136,8 +136,8 @@ ry::task<server_ptr> mcp_service::next_try(server_ptr s, ry::error why, bool uns
   // A concurrency limit was reached. Evict an idle client, then wait for a slot: programs that are shutting down free
   // theirs soon.
   const bool of_account = why.status() == RY_RESOURCE_EXHAUSTED, of_all = why.status() == RY_ABORTED;
-  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.slots++ < most_waits) {
-    if (!kept_.let_go(s->account_id) && of_all) kept_.let_go_any();
+  if (why.is("mcp.connect_failed") && (of_account || of_all) && made.slots++ < max_waits) {
+    if (!kept_.close_idle(s->account_id) && of_all) kept_.close_any_idle();
     (co_await context_.ctx.sleep(wait_ms)).value();
     co_return s;
   }
@@ -145,7 +145,7 @@ ry::task<server_ptr> mcp_service::next_try(server_ptr s, ry::error why, bool uns
     context_.count.revision.add();
     co_return s;
   }
-  if (why.is("mcp.unauthorized") && made.credentials++ < most_credentials) {
+  if (why.is("mcp.unauthorized") && made.credentials++ < max_credentials) {
     context_.count.credentials.add();
     co_return co_await maker_.authorize(s, why);
   }
@@ -234,7 +234,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
   call_options options;
   options.on_progress = std::move(hooks.on_progress);
   options.on_status = std::move(hooks.on_status);
-  options.task_life_ms = static_cast<std::int64_t>(settings_.most_call_ms);
+  options.task_life_ms = static_cast<std::int64_t>(settings_.max_call_ms);
   options.on_task = [&](const remote_task& t) { return note_task(request.of, t, task); };
   if (s->expired) s = co_await maker_.authorize(s, ry::error(RY_UNAUTHENTICATED));
   for (int lists = 0;;) {
@@ -274,7 +274,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
     }
     if (why.status() == RY_CANCELLED && !task.empty()) {
       const auto chain = co_await ry::this_cancel();
-      give_up_task(s, request.of, task, chain.why());
+      abandon_task(s, request.of, task, chain.why());
     }
     const auto detail = why.detail_json();
     const auto code = why.is("mcp.rpc") && !detail.empty() ? code_of(parse(detail)) : 0;
@@ -299,7 +299,7 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
                        over->is("mcp.task_cancelled");
     // A task that waits for input would wait forever; one whose server is unreachable may still be cancelled later.
     if (!task.empty() && !ended)
-      give_up_task(s, request.of, task, over->is("mcp.input_required") ? RY_REASON_DEADLINE : 0);
+      abandon_task(s, request.of, task, over->is("mcp.input_required") ? RY_REASON_DEADLINE : 0);
     throw *over;
   }
 }
@@ -307,10 +307,10 @@ ry::task<json::value> mcp_service::invoke(server_ptr s, call_request request, ca
 ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, std::string& task) {
   task = t.id;
   if (!of.stored()) co_return;
-  constexpr std::int64_t hour_ms = 3600 * 1000, most_ms = 30LL * 24 * hour_ms;
-  const auto life_ms = std::max(static_cast<std::int64_t>(settings_.most_call_ms), t.ttl_ms.value_or(0));
+  constexpr std::int64_t hour_ms = 3600 * 1000, max_ms = 30LL * 24 * hour_ms;
+  const auto life_ms = std::max(static_cast<std::int64_t>(settings_.max_call_ms), t.ttl_ms.value_or(0));
   try {
-    co_await tasks_.keep(of, t.id, std::min(life_ms, most_ms) + hour_ms);
+    co_await tasks_.keep(of, t.id, std::min(life_ms, max_ms) + hour_ms);
   } catch (...) {
     const auto e = ry::current_error();
     if (e.status() == RY_CANCELLED) throw;
@@ -319,7 +319,7 @@ ry::task<void> mcp_service::note_task(const call_id& of, const remote_task& t, s
   }
 }
 
-void mcp_service::give_up_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
+void mcp_service::abandon_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept {
   (void)ry::guard([&] {
     // If the run only moves to another worker, that worker continues the task.
     if (of.stored() && why != RY_REASON_DEADLINE) return tasks_.note_abandoned(of.run, {std::move(s), std::move(task)});
@@ -442,20 +442,20 @@ void mcp_service::note_beginning(const server& s) {
 }
 
 bool mcp_service::note_use(const server& s) {
-  constexpr std::size_t most_sessions = 100'000;
+  constexpr std::size_t max_sessions = 100'000;
   std::lock_guard lock(mutex_);
-  if (sessions_.size() >= most_sessions) sessions_.clear();
+  if (sessions_.size() >= max_sessions) sessions_.clear();
   const auto [at, is_new] = sessions_[s.session].try_emplace(waiting_key(s), false);
   return std::exchange(at->second, false) || (is_new && s.taken_over);
 }
 
 ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request) {
-  const auto most_ms = settings_.most_call_ms;
-  const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, most_ms);
+  const auto max_ms = settings_.max_call_ms;
+  const auto patience_ms = std::min(s->call_ms != 0 ? s->call_ms : settings_.call_ms, max_ms);
   const auto begun = context_.ctx.mono_us();
   auto clock = std::make_shared<idle_clock>();
   clock->patience_us = static_cast<std::int64_t>(patience_ms) * 1000;
-  clock->most_us = static_cast<std::int64_t>(most_ms) * 1000;
+  clock->max_us = static_cast<std::int64_t>(max_ms) * 1000;
   clock->begun_us = clock->last_us = begun;
   const auto report = std::make_shared<const progress_line_fn>(std::move(request.on_progress_line));
   call_hooks hooks;
@@ -489,12 +489,12 @@ ry::task<std::string> mcp_service::timed_call(server_ptr s, call_request request
     why = no_turn(*s, patience_ms);
   } else if (over) {
     const bool spoke = clock->last_us != begun;
-    const bool at_most = clock->last_us + clock->patience_us >= begun + clock->most_us;
+    const bool at_most = clock->last_us + clock->patience_us >= begun + clock->max_us;
     why = trouble_with(
         *s, RY_DEADLINE_EXCEEDED, "mcp.timeout",
         "the call of " + name +
             (spoke && !at_most ? " reported no progress for " + std::to_string(patience_ms / 1000)
-                               : " took longer than " + std::to_string((spoke ? most_ms : patience_ms) / 1000)) +
+                               : " took longer than " + std::to_string((spoke ? max_ms : patience_ms) / 1000)) +
             " seconds");
   }
   note(mcp_metrics::kind::call, *s, why, begun);

@@ -94,7 +94,7 @@ class mcp_service {
   ry::task<void> note_task(const call_id& of, const remote_task& t, std::string& task);
   // Cancels the task of a call that ended early: at once, or when the run is over if another worker may still continue
   // it.
-  void give_up_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept;
+  void abandon_task(server_ptr s, const call_id& of, std::string task, std::int32_t why) noexcept;
   ry::task<void> cancel_task(server_ptr s, std::string task);
   ry::task<void> end_tasks(std::string run, task_store::of_run left);
   void end_sessions(const std::string& run) noexcept;

@@ -26,7 +26,7 @@ list_change tool_memory::store(const std::string& key, const std::string& accoun
   auto& e = touched(key, account);
   list_change change;
   if (e.tools) change = compare(*e.tools, *tools);
-  if (tools->bytes > most_bytes_) {
+  if (tools->bytes > max_bytes_) {
     remove(entries_.begin());
     return change;
   }

@@ -21,8 +21,8 @@ struct remembered {
 
 class tool_memory {
  public:
-  explicit tool_memory(std::size_t most_bytes, std::size_t most_entries = 4096)
-      : most_bytes_(most_bytes), most_entries_(most_entries) {}
+  explicit tool_memory(std::size_t max_bytes, std::size_t max_entries = 4096)
+      : max_bytes_(max_bytes), max_entries_(max_entries) {}
 
   // A key belongs to one account.
   remembered look_up(const std::string& key, std::int64_t now_us);
@@ -55,10 +55,10 @@ class tool_memory {
   static std::int64_t doubted_from_us(const entry& e);
   void weigh(entry& e);
   void make_room(const std::string& account);  // that has grown
-  bool over(std::size_t bytes, std::size_t entries) const { return bytes > most_bytes_ || entries > most_entries_; }
+  bool over(std::size_t bytes, std::size_t entries) const { return bytes > max_bytes_ || entries > max_entries_; }
   void remove(place at);
 
-  const std::size_t most_bytes_, most_entries_;
+  const std::size_t max_bytes_, max_entries_;
   mutable std::mutex mutex_;
   std::list<entry> entries_;  // most recently used first
   std::unordered_map<std::string, place> by_key_;

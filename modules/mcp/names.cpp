@@ -9,7 +9,7 @@ namespace mcp {
 namespace {
 
 constexpr std::size_t most = 64;
-constexpr std::size_t most_server = 24;
+constexpr std::size_t max_server = 24;
 
 std::string sanitised(std::string_view s) {
   std::string out;
@@ -74,7 +74,7 @@ std::vector<named_tool> name_tools(const std::vector<enabled_tools>& servers) {
       const auto own = part_of(tool, "tool");
       auto name = server + "__" + own;
       if (name.size() > most) {
-        if (server.size() > most_server) server.resize(most_server);
+        if (server.size() > max_server) server.resize(max_server);
         name = with_suffix(server + "__" + own, "_" + tag_of(servers[i].server, tool));
       }
       if (!used.insert(name).second) {

@@ -9,7 +9,7 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_message = 500;
+constexpr std::size_t max_message = 500;
 
 std::optional<double> number_of(const json::object& o, const char* key) {
   const auto* v = o.if_contains(key);
@@ -39,7 +39,7 @@ std::string progress_line(const json::object& params) {
   std::string out = now ? shown(*now) : "";
   if (now && total && *total > 0) out += "/" + shown(*total);
   // Each notification becomes one line.
-  auto message = without_hidden(clean(text_of(params, "message"), most_message));
+  auto message = without_hidden(clean(text_of(params, "message"), max_message));
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }

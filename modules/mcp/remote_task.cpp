@@ -9,8 +9,8 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_id = 1024;
-constexpr std::size_t most_status_message = 500;
+constexpr std::size_t max_id = 1024;
+constexpr std::size_t max_status_message = 500;
 constexpr std::int64_t least_pause_ms = 50, longest_pause_ms = 60'000;
 constexpr std::int64_t first_pause_ms = 250, usual_pause_ms = 5'000;  // if the server suggests none
 
@@ -68,12 +68,12 @@ std::optional<remote_task> read_task(const json::value& result) {
   if (const auto* inner = object_at(*o, "task"); inner != nullptr && !o->contains("taskId")) o = inner;
   remote_task t;
   t.id = text_of(*o, "taskId");
-  if (t.id.empty() || t.id.size() > most_id) return std::nullopt;
+  if (t.id.empty() || t.id.size() > max_id) return std::nullopt;
   const auto said = text_of(*o, "status");
   const auto at = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.first == said; });
   if (at == names.end()) return std::nullopt;
   t.status = at->second;
-  t.message = clean(text_of(*o, "statusMessage"), most_status_message);
+  t.message = clean(text_of(*o, "statusMessage"), max_status_message);
   t.ttl_ms = positive(*o, "ttlMs", "ttl");
   t.poll_ms = positive(*o, "pollIntervalMs", "pollInterval");
   for (const auto& [key, to] :

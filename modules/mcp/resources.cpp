@@ -8,8 +8,8 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_uri = 4096, most_name = 200, most_description = 300;
-constexpr std::size_t most_listed_bytes = 32 * 1024, most_listed = 500;
+constexpr std::size_t max_uri = 4096, max_name = 200, max_description = 300;
+constexpr std::size_t max_listed_bytes = 32 * 1024, max_listed = 500;
 
 // Replaces line breaks and tabs, because each entry of a list is one line.
 std::string one_line(std::string_view s, std::size_t most) {
@@ -77,12 +77,12 @@ void resource_collector::add(const json::value& v, list what) {
   resource_entry e;
   e.is_template = what == list::templates;
   e.uri = text_of(*o, e.is_template ? "uriTemplate" : "uri");
-  if (e.uri.empty() || e.uri.size() > most_uri || has_hidden(e.uri)) return;
+  if (e.uri.empty() || e.uri.size() > max_uri || has_hidden(e.uri)) return;
   auto name = text_of(*o, "title");
   if (name.empty()) name = text_of(*o, "name");
-  e.name = one_line(name, most_name);
-  e.media_type = one_line(text_of(*o, "mimeType"), most_name);
-  e.description = one_line(text_of(*o, "description"), most_description);
+  e.name = one_line(name, max_name);
+  e.media_type = one_line(text_of(*o, "mimeType"), max_name);
+  e.description = one_line(text_of(*o, "description"), max_description);
   const auto* size = o->if_contains("size");
   if (size != nullptr && size->is_int64() && size->get_int64() >= 0) e.size = size->get_int64();
   const auto bytes = sizeof e + e.uri.size() + e.name.size() + e.media_type.size() + e.description.size();
@@ -102,7 +102,7 @@ std::string resources_text(const std::vector<resource_entry>& all, const resourc
   for (const auto& each : all) {
     if (!matches(each, filter) || number++ < query.offset || full) continue;
     const auto line = line_of(each);
-    full = shown == most_listed || lines.size() + line.size() > most_listed_bytes;
+    full = shown == max_listed || lines.size() + line.size() > max_listed_bytes;
     if (full) continue;
     lines += line;
     ++shown;

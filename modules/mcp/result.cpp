@@ -105,7 +105,7 @@ class binary_filter {
  private:
   static constexpr std::size_t least = 128, longest_word = 4096;
   // Limit on comparisons with data of the same beginning and on equal bytes; beyond it, data counts as text.
-  static constexpr std::size_t most_compared = 32u << 20;
+  static constexpr std::size_t max_compared = 32u << 20;
   static constexpr int may_begin_bits = 20;
 
   // Hash of the first `least` bytes of a text.
@@ -155,7 +155,7 @@ class binary_filter {
     if (!may_begin_[hash >> (64 - may_begin_bits)]) return 0;
     auto at = std::lower_bound(beginnings_.begin(), beginnings_.end(), hash,
                                [](const auto& b, std::uint64_t h) { return b.first < h; });
-    for (; at != beginnings_.end() && at->first == hash && compared_ < most_compared; ++at) {
+    for (; at != beginnings_.end() && at->first == hash && compared_ < max_compared; ++at) {
       const auto known = at->second;
       ++compared_;
       if (known.size() > text.size()) continue;
@@ -169,13 +169,13 @@ class binary_filter {
 
   static std::string without_data_urls(std::string text) {
     constexpr std::string_view scheme = "data:", coding = ";base64,";
-    constexpr std::size_t most_media_type = 100;
+    constexpr std::size_t max_media_type = 100;
     const std::string_view all = text;
     std::string out;
     std::size_t copied = 0;
     for (std::size_t at = 0; (at = all.find(scheme, at)) != std::string_view::npos;) {
       at += scheme.size();
-      const auto type = all.substr(at, most_media_type);
+      const auto type = all.substr(at, max_media_type);
       const bool media = type.starts_with("image/") || type.starts_with("audio/") || type.starts_with("video/");
       const auto coded = media ? type.find(coding) : std::string_view::npos;
       if (coded == std::string_view::npos) continue;
@@ -214,8 +214,8 @@ bool repeats(const json::value& structured, const json::array* content) {
 
 class writer {
  public:
-  writer(std::size_t most, std::size_t most_files, const binary_filter& filter)
-      : filter_(filter), most_(most), hands_files_(most_files != 0), most_files_(most_files) {}
+  writer(std::size_t most, std::size_t max_files, const binary_filter& filter)
+      : filter_(filter), most_(most), hands_files_(max_files != 0), max_files_(max_files) {}
 
   void block(const json::value& v) {
     const auto* o = v.if_object();
@@ -261,13 +261,13 @@ class writer {
   void file(std::string_view name, const std::string& media_type, const std::string& data) {
     constexpr std::size_t most = 100;
     if (data.empty() || !hands_files_) return;
-    if (files_.size() == most || data.size() > most_files_) return line("[left out: too large]");
-    most_files_ -= data.size();
+    if (files_.size() == most || data.size() > max_files_) return line("[left out: too large]");
+    max_files_ -= data.size();
     files_.push_back(json::object{{"name", jv(name)}, {"media_type", jv(media_type)}, {"data", jv(data)}});
   }
   void picture(std::string media_type, std::string data) {
     line("[image, " + media_type + ", " + size_of(data) + "]");
-    if (images_.size() == most_images) return line("[further images were left out]");
+    if (images_.size() == max_images) return line("[further images were left out]");
     image_bytes_ += data.size() + media_type.size();
     if (image_bytes_ > most_ && hands_files_) return file("image", media_type, data);
     if (image_bytes_ > most_) return line("[the image was left out: too large]");
@@ -297,11 +297,11 @@ class writer {
     own_text(text);
   }
 
-  static constexpr std::size_t most_images = 100;
+  static constexpr std::size_t max_images = 100;
   const binary_filter& filter_;
   const std::size_t most_;
   const bool hands_files_;
-  std::size_t most_files_, total_ = 0, image_bytes_ = 0;  // most_files_: remaining budget
+  std::size_t max_files_, total_ = 0, image_bytes_ = 0;  // max_files_: remaining budget
   bool has_text_ = false;
   std::string out_;
   json::array images_, files_;

@@ -15,8 +15,8 @@
 namespace mcp {
 namespace {
 
-constexpr int most_tries = 5;
-constexpr std::size_t most_server_headers = 100;
+constexpr int max_tries = 5;
+constexpr std::size_t max_server_headers = 100;
 
 ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.invalid", std::move(sentence));
@@ -75,7 +75,7 @@ const json::value* either(const json::object& o, const char* a, const char* b) {
 // `field`: the source of the headers, for the error message.
 json::object checked_headers(json::value v, const char* field) {
   const auto* o = v.if_object();
-  const bool good = o != nullptr && o->size() <= most_server_headers &&
+  const bool good = o != nullptr && o->size() <= max_server_headers &&
                     std::all_of(o->begin(), o->end(), [](const auto& each) { return each.value().is_string(); });
   if (!good) throw invalid(std::string(field) + " must be a JSON object whose values are strings");
   return std::move(v.get_object());
@@ -189,7 +189,7 @@ void routes::add_to(ry::registrar& reg) {
   ry::route_options slow;
   slow.timeout_ms = 45'000;
   ry::route_options slower;  // includes time that does not count towards the call's own limit
-  slower.timeout_ms = settings_.most_call_ms + 15'000;
+  slower.timeout_ms = settings_.max_call_ms + 15'000;
   reg.route("GET", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::discover, slow);
   reg.route("POST", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::enable, slow);
   reg.route("PUT", "/agents/{agent_id}/custom-mcp-tools", 0, this, &routes::replace, slow);
@@ -337,7 +337,7 @@ ry::task<ry::response> routes::enable(ry::request r) {
     try {
       (void)co_await store(account, agent_id, agent.version, json::serialize(list));
     } catch (const ry::error& e) {
-      if (e.status() != RY_ABORTED || tries == most_tries) throw;
+      if (e.status() != RY_ABORTED || tries == max_tries) throw;
       continue;
     }
     json::object out;
@@ -373,7 +373,7 @@ ry::task<ry::response> routes::replace(ry::request r) {
       stored = co_await store(account, agent_id, 0, json::serialize(*list));
       break;
     } catch (const ry::error& e) {
-      if (e.status() != RY_ABORTED || tries == most_tries) throw;
+      if (e.status() != RY_ABORTED || tries == max_tries) throw;
     }
   }
   std::size_t enabled = 0;

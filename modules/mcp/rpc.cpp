@@ -12,10 +12,10 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_in_batch = 256;
-constexpr std::size_t most_depth = 128;
+constexpr std::size_t max_in_batch = 256;
+constexpr std::size_t max_depth = 128;
 // An event loop parses this many values in about 0.1 s; 16 MiB of text could contain eight times as many.
-constexpr std::size_t most_values = 1'000'000;
+constexpr std::size_t max_values = 1'000'000;
 
 // Some servers return the id 7 as "7".
 std::uint64_t id_of(const json::value& v) {
@@ -87,7 +87,7 @@ enum class huge_numbers { to_null, refuse };
 json::value parse_within(std::string_view text, json::storage_ptr memory, std::size_t most,
                          huge_numbers huge = huge_numbers::to_null) {
   json::error_code ec;
-  auto v = module_json::parse_exactly(text, most_depth, ec, std::move(memory), most);
+  auto v = module_json::parse_exactly(text, max_depth, ec, std::move(memory), most);
   if (ec == json::error::array_too_large)
     throw ry::error(RY_DATA_LOSS, "mcp.too_many_values", "sent more than 1000000 values in one message");
   if (ec) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent invalid JSON");
@@ -110,7 +110,7 @@ namespace {
 
 json::value parse_sent(std::string_view text) {
   const auto first_piece = std::clamp<std::size_t>(2 * text.size(), 512, 1u << 20);
-  return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece), most_values);
+  return parse_within(text, json::make_shared_resource<json::monotonic_resource>(first_piece), max_values);
 }
 
 // An invalid character in one description must not make a whole list unusable.
@@ -133,7 +133,7 @@ std::vector<incoming> read_messages(std::string_view text) {
   }
   std::vector<incoming> out;
   if (auto* batch = v.if_array()) {
-    if (batch->size() > most_in_batch) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
+    if (batch->size() > max_in_batch) throw ry::error(RY_DATA_LOSS, "mcp.malformed", "sent too many messages at once");
     out.reserve(batch->size());
     for (auto& each : *batch) out.push_back(read_one(std::move(each)));
   } else {
@@ -184,11 +184,11 @@ std::string message_of(const json::value& error) {
 }
 
 std::string text_of_error(const json::value& error) {
-  constexpr std::size_t most_message = 2000, most_data = 1000;
-  auto text = std::string(cut(message_of(error), most_message)) + " (code " + std::to_string(code_of(error)) + ")";
+  constexpr std::size_t max_message = 2000, max_data = 1000;
+  auto text = std::string(cut(message_of(error), max_message)) + " (code " + std::to_string(code_of(error)) + ")";
   const auto* o = error.if_object();
   if (const auto* data = o != nullptr ? o->if_contains("data") : nullptr; data != nullptr && !data->is_null()) {
-    text += "; data: " + std::string(cut(json::serialize(*data), most_data));
+    text += "; data: " + std::string(cut(json::serialize(*data), max_data));
   }
   return text;
 }

@@ -11,15 +11,15 @@
 namespace mcp {
 namespace {
 
-constexpr int most_schema_depth = 64;
-constexpr std::size_t most_report = 500;
+constexpr int max_schema_depth = 64;
+constexpr std::size_t max_report = 500;
 
 // Costs in nanoseconds on a slow machine.
 constexpr std::uint64_t a_visit = 25;  // one schema against one value
 constexpr std::uint64_t an_entry = 10;  // of a list that is scanned
 constexpr std::uint64_t a_schema = 300;  // parsing its keywords, once
 constexpr std::uint64_t a_member = 40;  // in addition, for each of the schema's first members
-constexpr std::size_t most_members_searched = 18;  // larger objects have an index
+constexpr std::size_t max_members_searched = 18;  // larger objects have an index
 constexpr std::uint64_t a_ref_byte = 32;  // each name on the path is compared with up to 18 others
 constexpr std::uint64_t a_search = 20;  // looking up a name in an object
 constexpr std::uint64_t a_name_byte = 2;
@@ -93,9 +93,9 @@ std::string path_to(const place& end) {
   std::vector<const place*> way;
   for (const auto* p = &end; p->above != nullptr; p = p->above) way.push_back(p);
   std::string out;
-  for (auto p = way.rbegin(); p != way.rend() && out.size() < most_report; ++p) {
+  for (auto p = way.rbegin(); p != way.rend() && out.size() < max_report; ++p) {
     out += '/';
-    out += (*p)->key ? std::string(cut(*(*p)->key, most_report)) : std::to_string((*p)->index);
+    out += (*p)->key ? std::string(cut(*(*p)->key, max_report)) : std::to_string((*p)->index);
   }
   return out;
 }
@@ -106,7 +106,7 @@ class checker {
 
   // False: the value differs, or gave_up().
   bool check(const json::value& schema, const json::value& v, const place& at, int depth) {
-    if (depth > most_schema_depth) gave_up_ = true;
+    if (depth > max_schema_depth) gave_up_ = true;
     if (!spend(a_visit)) return false;
     if (schema.is_bool()) return schema.get_bool() || differs(at, "is not allowed");
     const auto* s = schema.if_object();
@@ -125,7 +125,7 @@ class checker {
  private:
   // Charges work. False: the limit is exceeded, and validation must stop.
   bool spend(std::uint64_t work) {
-    if (work > most_schema_work - work_) gave_up_ = true;
+    if (work > max_schema_work - work_) gave_up_ = true;
     if (gave_up_) return false;
     work_ += work;
     return true;
@@ -134,7 +134,7 @@ class checker {
   bool spend_on_search(std::string_view name) { return spend(a_search + a_name_byte * name.size()); }
 
   bool differs(const place& at, std::string_view how, std::string_view what = {}) {
-    if (quiet_ == 0) report_ = path_to(at) + ": " + std::string(how) + std::string(cut(what, most_report));
+    if (quiet_ == 0) report_ = path_to(at) + ": " + std::string(how) + std::string(cut(what, max_report));
     return false;
   }
 
@@ -172,7 +172,7 @@ class checker {
   const rules* rules_of(const json::object& s) {
     const auto found = rules_.find(&s);
     if (found != rules_.end()) return &found->second;
-    if (!spend(a_schema + a_member * std::min(s.size(), most_members_searched))) return nullptr;
+    if (!spend(a_schema + a_member * std::min(s.size(), max_members_searched))) return nullptr;
     auto& r = rules_[&s];
     const auto bound = [&](const char* key) -> std::optional<double> {
       const auto* v = s.if_contains(key);
@@ -220,7 +220,7 @@ class checker {
   bool kind(const rules& r, const json::value& v, const place& at) {
     if (r.types != any && (r.types & kinds_of(v)) == 0) {
       if (r.type->is_string()) return differs(at, "is not of the type ", sv(r.type->get_string()));
-      char list[most_report];
+      char list[max_report];
       json::serializer writer;
       writer.reset(r.type);
       return differs(at, "is of none of the types ", sv(writer.read(list, sizeof list)));
@@ -271,7 +271,7 @@ class checker {
         if (!name.is_string()) continue;
         if (!spend_on_search(sv(name.get_string()))) return false;
         if (!o->contains(name.get_string())) {
-          return differs(at, std::string(cut(sv(name.get_string()), most_report)) + " is missing");
+          return differs(at, std::string(cut(sv(name.get_string()), max_report)) + " is missing");
         }
       }
     }
@@ -345,7 +345,7 @@ schema_verdict held_against(const json::value& schema, const json::value& v) {
   checker c(schema);
   c.check(schema, v, {}, 0);
   schema_verdict out{.gave_up = c.gave_up(), .work = c.work()};
-  if (!out.gave_up) out.mismatch = cut(c.report(), most_report);
+  if (!out.gave_up) out.mismatch = cut(c.report(), max_report);
   return out;
 }
 

@@ -9,12 +9,12 @@
 namespace mcp {
 
 // The work limit of one validation, in units of about a nanosecond; validation runs on an event loop and blocks it.
-inline constexpr std::uint64_t most_schema_work = 20'000'000;
+inline constexpr std::uint64_t max_schema_work = 20'000'000;
 
 struct schema_verdict {
   std::string mismatch;  // where and how the value differs ("/rows/0/id: is not of the type integer"); empty: none
   bool gave_up = false;  // too much work or too deep; mismatch is then empty
-  std::uint64_t work = 0;  // never exceeds most_schema_work
+  std::uint64_t work = 0;  // never exceeds max_schema_work
 };
 
 // Supported keywords: type, enum, const, properties, required, additionalProperties (without patternProperties), items,

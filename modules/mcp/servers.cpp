@@ -170,8 +170,8 @@ std::string setting_problem(std::string_view type, std::string_view config_json)
   if (tasks != nullptr && !tasks->is_bool()) return "config.tasks must be true or false";
   const auto* seconds = o->if_contains("timeout_seconds");
   if (seconds != nullptr &&
-      !(seconds->is_int64() && seconds->get_int64() >= 1 && seconds->get_int64() <= most_call_seconds)) {
-    return "config.timeout_seconds must be a whole number from 1 to " + std::to_string(most_call_seconds);
+      !(seconds->is_int64() && seconds->get_int64() >= 1 && seconds->get_int64() <= max_call_seconds)) {
+    return "config.timeout_seconds must be a whole number from 1 to " + std::to_string(max_call_seconds);
   }
   return {};
 }
@@ -269,7 +269,7 @@ server_ptr server_maker::ad_hoc(std::string name, std::string_view type, std::st
   s->tasks = tasks == nullptr || !tasks->is_bool() || tasks->get_bool();
   const auto* seconds = config.if_contains("timeout_seconds");
   if (seconds != nullptr && seconds->is_int64() && seconds->get_int64() > 0) {
-    s->call_ms = static_cast<std::uint64_t>(std::min(seconds->get_int64(), most_call_seconds)) * 1000;
+    s->call_ms = static_cast<std::uint64_t>(std::min(seconds->get_int64(), max_call_seconds)) * 1000;
   }
   s->key = s->identity = key_of(s->driver, s->config_json, s->account_id, flags);
   s->masked = mask_credentials(context_.ctx, config);

@@ -30,7 +30,7 @@ std::string canonical_type(std::string_view type);
 std::string address_of(const configured& c);
 
 // Upper limit of a configured call timeout.
-inline constexpr std::int64_t most_call_seconds = 24 * 3600;
+inline constexpr std::int64_t max_call_seconds = 24 * 3600;
 // Validates the configuration members that this module defines and, for local programs, the names of all members.
 // Returns a sentence that names the field; empty if there is no problem.
 std::string setting_problem(std::string_view type, std::string_view config_json);

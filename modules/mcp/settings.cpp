@@ -17,7 +17,7 @@ settings read_settings(std::string_view text) {
   }
   s.discovery_ms = number("discovery_timeout_seconds", 30) * 1000;
   s.call_ms = number("call_timeout_seconds", 30) * 1000;
-  s.most_call_ms = number("max_call_timeout_seconds", 3600) * 1000;
+  s.max_call_ms = number("max_call_timeout_seconds", 3600) * 1000;
   s.list_wait_ms = number("list_wait_seconds", 5) * 1000;
   s.cache_us = static_cast<std::int64_t>(number("cache_hours", 24)) * 3600 * 1'000'000;
   s.cache_bytes = number("cache_mb", 64) << 20;

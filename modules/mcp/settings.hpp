@@ -48,7 +48,7 @@ struct kept_limits {
 
 struct settings {
   bool enabled = true;
-  std::uint64_t discovery_ms = 30'000, call_ms = 30'000, most_call_ms = 3'600'000, list_wait_ms = 5'000;
+  std::uint64_t discovery_ms = 30'000, call_ms = 30'000, max_call_ms = 3'600'000, list_wait_ms = 5'000;
   std::int64_t cache_us = 24LL * 3600 * 1'000'000;
   std::size_t cache_bytes = 64u << 20, max_result_bytes = 1u << 20, max_message_bytes = 16u << 20,
               max_instructions_bytes = 4u << 10, max_files_bytes = 12u << 20, max_tools = 1000;

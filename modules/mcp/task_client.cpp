@@ -7,8 +7,8 @@ namespace mcp {
 namespace {
 
 // How many tasks/get requests in a row may fail.
-constexpr int most_failures = 10;
-constexpr std::size_t most_answers = 64;  // to input requests of one task
+constexpr int max_failures = 10;
+constexpr std::size_t max_answers = 64;  // to input requests of one task
 
 }  // namespace
 
@@ -25,11 +25,11 @@ ry::task<reply> client::ask_of_task(std::string method, std::string task_id, int
     const bool unwell = method == "tasks/get" && r.answered && r.failed && code_of(r.body) == internal_error;
     if (r.answered && !unwell) failures = 0;
     const bool settled = r.answered ? !unwell : !(gone || busy);
-    if (settled || (channel && link_->closed()) || ++failures > most_failures) co_return r;
+    if (settled || (channel && link_->closed()) || ++failures > max_failures) co_return r;
     (co_await context_.ctx.sleep(retry_pause_ms(failures, r.retry_after_s))).value();
     if (!link_->closed()) continue;
     ready_ = false;
-    if (begun_anew_) begun_anew_();
+    if (on_restart_) on_restart_();
     co_await connect();
   }
 }
@@ -88,7 +88,7 @@ ry::task<void> client::answer_task(const remote_task& t, std::unordered_set<std:
   json::object responses;
   for (const auto& member : *asked) {
     if (!answered.insert(std::string(sv(member.key()))).second) continue;
-    auto answer = answered.size() <= most_answers ? answer_to(member.value()) : std::nullopt;
+    auto answer = answered.size() <= max_answers ? answer_to(member.value()) : std::nullopt;
     if (!answer) {
       throw trouble_with(*to_, RY_FAILED_PRECONDITION, "mcp.input_required",
                          "the server asks for input that an agent cannot give");

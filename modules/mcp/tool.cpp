@@ -12,8 +12,8 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_tool_name = 256;
-constexpr std::size_t most_left_out = 100;
+constexpr std::size_t max_tool_name = 256;
+constexpr std::size_t max_left_out = 100;
 
 // Hash of a value as text; empty if the text is longer than `most`.
 std::string hash_of(const json::value& v, std::size_t most) {
@@ -101,12 +101,12 @@ void tool_collector::add(const json::value& v) {
   const auto* o = v.if_object();
   std::string name = o != nullptr ? text_of(*o, "name") : std::string();
   const auto leave_out = [&](const std::string& why) {
-    if (list_.left_out.size() < most_left_out) {
-      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, most_tool_name))) + ": " + why);
+    if (list_.left_out.size() < max_left_out) {
+      list_.left_out.push_back((name.empty() ? "(no name)" : without_hidden(cut(name, max_tool_name))) + ": " + why);
     }
   };
   if (o == nullptr || name.empty()) return leave_out("it has no name");
-  if (name.size() > most_tool_name) return leave_out("its name is too long");
+  if (name.size() > max_tool_name) return leave_out("its name is too long");
   // A user who approves a tool must be able to identify it by its name.
   if (has_hidden(name)) return leave_out("its name has control or invisible characters");
   if (list_.tools.size() >= limits_.tools) {

@@ -8,7 +8,7 @@ namespace mcp {
 namespace {
 
 // Per account; beyond this, the oldest definitions are deleted.
-constexpr std::int64_t most_definitions = 20'000, removed_at_once = 1'000;
+constexpr std::int64_t max_definitions = 20'000, removed_at_once = 1'000;
 
 ry::uuid account_of(const std::string& account) {
   const auto id = ry::uuid::parse(account);
@@ -65,7 +65,7 @@ ry::task<std::vector<changed_definition>> tool_definitions::changes(const config
       " and (select count(*) from mcp.tool_definition where account_id = $1) > $3"
       " and accepted_at <= (select accepted_at from mcp.tool_definition where account_id = $1"
       " order by accepted_at offset $4 limit 1)",
-      id, key, most_definitions, removed_at_once);
+      id, key, max_definitions, removed_at_once);
   // If another run accepts a definition at the same time, the next comparison uses that one.
   b.add(
       "insert into mcp.tool_definition (account_id, server, tool, fingerprint)"

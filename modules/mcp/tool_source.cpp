@@ -215,11 +215,11 @@ namespace {
 // The server of a list_resources or read_resource call. Throws errors that the model can correct.
 std::size_t server_with_resources(const std::vector<configured>& servers, const std::vector<std::size_t>& choices,
                                   operation what, const json::object& arguments) {
-  constexpr std::size_t most_uri = 8192;
+  constexpr std::size_t max_uri = 8192;
   if (what == operation::read_resource) {
     const auto uri = text_of(arguments, "uri");
     if (uri.empty()) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is missing");
-    if (uri.size() > most_uri) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is too long");
+    if (uri.size() > max_uri) throw ry::bad_request("mcp.arguments", "the argument \"uri\" is too long");
   }
   const auto wanted = text_of(arguments, "server");
   if (wanted.empty() && choices.size() == 1) return choices.front();

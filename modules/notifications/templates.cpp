@@ -26,7 +26,7 @@ constexpr std::size_t longest_body = 1'000;
 // The default template of an operator's own workflow without a file.
 constexpr std::string_view otherwise = "promotional";
 
-constexpr std::size_t most_digest_items = 50;
+constexpr std::size_t max_digest_items = 50;
 // The default for workflows whose file has none.
 constexpr std::string_view default_digest_mail =
     "Hello {{first_name}},\n\nYou have {{count}} notifications:\n\n{{items}}\n--\nNotification settings: {{settings_url}}\n"
@@ -345,7 +345,7 @@ rendered_texts templates::write_digest(std::string_view workflow, const std::vec
   const std::string_view line = t.digest_line.empty() ? t.title : t.digest_line;
   const std::string_view html_line = t.digest_html_line.empty() ? line : t.digest_html_line;
   std::string plain, list;
-  const auto shown = std::min(payloads.size(), most_digest_items);
+  const auto shown = std::min(payloads.size(), max_digest_items);
   for (std::size_t i = 0; i < shown; ++i) {
     auto item = fields_of(payloads[i], who);
     add_site(item, at);

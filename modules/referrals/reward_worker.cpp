@@ -15,7 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::int64_t batch = 200;
-constexpr std::int64_t most_told = 20;  // per check
+constexpr std::int64_t max_told = 20;  // per check
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void reward_worker::add_to(ry::registrar& reg) {
   std::string kinds = "account.created,account.deleted";
   if (settings_.qualify == "email_verified") kinds += ",account.verified";
   if (settings_.qualify == "first_run") kinds += ",run.completed";
-  reg.subscribe("progress", kinds, this, &reward_worker::heard);
+  reg.subscribe("progress", kinds, this, &reward_worker::on_event);
   ry::job_options o;
   o.cron = "* * * * *";
   o.concurrency = 1;
@@ -35,7 +35,7 @@ void reward_worker::add_to(ry::registrar& reg) {
   reg.job("referrals.check", this, &reward_worker::check, o);
 }
 
-ry::task<void> reward_worker::heard(ry::event e) {
+ry::task<void> reward_worker::on_event(ry::event e) {
   const auto account = ry::uuid::parse(e.key());
   if (!account) co_return;
   if (e.kind() == "account.created") {
@@ -120,7 +120,7 @@ ry::task<ry::job_outcome> reward_worker::tidy(ry::job) {
 }
 
 ry::task<ry::job_outcome> reward_worker::check(ry::job) {
-  const auto wrong = co_await repo_.unbalanced(most_told);
+  const auto wrong = co_await repo_.unbalanced(max_told);
   for (const auto& one : wrong) {
     ctx_.log_error("referrals do not add up", ry::error(RY_DATA_LOSS, "referrals.unbalanced", one));
   }

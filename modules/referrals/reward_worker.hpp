@@ -18,7 +18,7 @@ class reward_worker {
   void add_to(ry::registrar& reg);
 
  private:
-  ry::task<void> heard(ry::event e);
+  ry::task<void> on_event(ry::event e);
   // Many events arrive at once: those that arrive while a batch is awarded form the next batch. Returns when this
   // account's award is committed.
   ry::task<void> qualified(ry::uuid account);

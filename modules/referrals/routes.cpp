@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_addresses = 50;
+constexpr std::size_t max_addresses = 50;
 constexpr std::int64_t default_page = 50;
 constexpr std::int64_t largest_page = 100;
 constexpr const char* not_sent = "Failed to send email";
@@ -217,8 +217,8 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
   const auto* list = body.if_contains("emails");
   if (list == nullptr || !list->is_array()) throw invalid("emails", "must be a list");
   const auto& items = list->get_array();
-  if (items.empty() || items.size() > most_addresses) {
-    throw invalid("emails", "must have 1 to " + std::to_string(most_addresses) + " addresses");
+  if (items.empty() || items.size() > max_addresses) {
+    throw invalid("emails", "must have 1 to " + std::to_string(max_addresses) + " addresses");
   }
   std::vector<verdict> verdicts(items.size());
   std::vector<std::string> addresses;

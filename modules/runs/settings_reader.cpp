@@ -155,10 +155,10 @@ void settings_parser::read_models(settings& out, const json::object& o) {
     if (tokens < 1024) fault(below("context_tokens", item.key()), "must be at least 1024");
     out.context_tokens.emplace(std::string(item.key()), tokens);
   }
-  const json::object most_tools = object_at(o, "max_tools");
-  for (const auto& item : most_tools) {
+  const json::object max_tools = object_at(o, "max_tools");
+  for (const auto& item : max_tools) {
     check_model(out, "max_tools", item.key());
-    const std::int64_t tools = whole(most_tools, "max_tools", item.key(), 1);
+    const std::int64_t tools = whole(max_tools, "max_tools", item.key(), 1);
     if (tools < 1) fault(below("max_tools", item.key()), "must be at least 1");
     out.max_tools.emplace(std::string(item.key()), std::max<std::int64_t>(tools, 1));
   }

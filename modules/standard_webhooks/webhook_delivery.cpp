@@ -11,9 +11,9 @@ namespace standard_webhooks {
 namespace {
 
 constexpr std::uint64_t answer_ms = 15'000;
-constexpr std::uint64_t most_answer_bytes = 64 * 1024;
-constexpr std::uint64_t most_wait_s = 24 * 3600;
-constexpr std::uint64_t first_pause_ms = 5'000, most_pause_ms = 300'000;
+constexpr std::uint64_t max_answer_bytes = 64 * 1024;
+constexpr std::uint64_t max_wait_s = 24 * 3600;
+constexpr std::uint64_t first_pause_ms = 5'000, max_pause_ms = 300'000;
 
 // nullopt if the failure says nothing about the receiver: cancelled, refused by this server, or a response that is too
 // large.
@@ -45,7 +45,7 @@ class attempt {
 std::optional<std::uint64_t> retry_after_ms(std::string_view value, std::int64_t now_unix_s) {
   const std::optional<std::uint64_t> seconds = ry::retry_after_s(value, now_unix_s);
   if (!seconds) return std::nullopt;
-  return std::min(*seconds, most_wait_s) * 1000;
+  return std::min(*seconds, max_wait_s) * 1000;
 }
 
 receivers::entry receivers::enter(const std::string& name) {
@@ -53,7 +53,7 @@ receivers::entry receivers::enter(const std::string& name) {
   state& r = states_[name];
   if (!r.silent) return {};
   if (!std::exchange(r.trying, true)) return {std::nullopt, true};
-  const std::uint64_t pause = std::min(first_pause_ms << std::min(r.failed_trials, 8), most_pause_ms);
+  const std::uint64_t pause = std::min(first_pause_ms << std::min(r.failed_trials, 8), max_pause_ms);
   thread_local std::minstd_rand random{std::random_device{}()};
   return {pause / 2 + std::uniform_int_distribution<std::uint64_t>(0, pause / 2)(random), false};
 }
@@ -82,7 +82,7 @@ ry::task<ry::job_outcome> deliver(const ry::context& ctx, receivers& known, cons
       .header("webhook-signature", std::move(mark))
       .body(std::move(body), "application/json")
       .total_timeout(answer_ms)
-      .max_response(most_answer_bytes)
+      .max_response(max_answer_bytes)
       .pool_key(to.name)
       .flags(RY_CLIENT_REPEATABLE);  // the receiver recognises a repeated message by its id
   const receivers::entry entered = known.enter(to.name);

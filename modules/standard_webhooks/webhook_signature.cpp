@@ -9,8 +9,8 @@
 namespace standard_webhooks {
 namespace {
 
-constexpr std::size_t most_id = 256;
-constexpr std::size_t most_signatures = 4096;  // size limit of the header in bytes
+constexpr std::size_t max_id = 256;
+constexpr std::size_t max_signatures = 4096;  // size limit of the header in bytes
 
 std::optional<std::string> from_base64(std::string_view text, std::size_t most) {
   if (text.size() > (most + 2) / 3 * 4) return std::nullopt;
@@ -64,8 +64,8 @@ std::optional<std::string> verified(const std::vector<std::string>& keys, const 
   const auto id = header(family + "id");
   const auto at = header(family + "timestamp");
   auto list = header(family + "signature");
-  if (id.empty() || id.size() > most_id || id.find('.') != id.npos) return std::nullopt;
-  if (list.empty() || list.size() > most_signatures) return std::nullopt;
+  if (id.empty() || id.size() > max_id || id.find('.') != id.npos) return std::nullopt;
+  if (list.empty() || list.size() > max_signatures) return std::nullopt;
   const auto when = seconds(at);
   if (!when || std::max(*when, now_unix_s) - std::min(*when, now_unix_s) > window_s) {
     return std::nullopt;

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono;
 using ry::jobs::cron;
 
-constexpr int most_minutes_looked_at = 3000;
+constexpr int max_minutes_looked_at = 3000;
 
 std::vector<std::string> split(std::string_view text, std::string_view at) {
   std::vector<std::string> out;
@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::promise(same.fires_at(*next), "the next tick fits the fields");
   }
   auto t = floor<minutes>(from) + minutes(1);
-  for (int i = 0; i < most_minutes_looked_at && t < next.value_or(from + years(8)); ++i, t += minutes(1))
+  for (int i = 0; i < max_minutes_looked_at && t < next.value_or(from + years(8)); ++i, t += minutes(1))
     fuzz::promise(!same.fires_at(t), "no tick is skipped");
   return 0;
 }

@@ -18,7 +18,7 @@ namespace {
 using namespace ry::auth;
 namespace json = boost::json;
 
-constexpr std::size_t most_token = 8192;
+constexpr std::size_t max_token = 8192;
 constexpr std::int64_t now_us = 1'800'000'000'000'000;
 constexpr std::string_view secret = "a secret of this fuzzer, which signs nothing";
 // The private keys no longer exist: they have signed only the first payload. The secret has signed both payloads.
@@ -124,12 +124,12 @@ void check(std::string_view payload, const claim_rules& rules) {
 }
 
 void read(std::string_view text, const claim_rules& rules) {
-  const auto t = parse_token(text, most_token);
+  const auto t = parse_token(text, max_token);
   if (t.refused) {
     fuzz::promise(*t.refused != 0, "a refusal has a sentence");
     return;
   }
-  fuzz::promise(text.size() <= most_token, "a token obeys its limit");
+  fuzz::promise(text.size() <= max_token, "a token obeys its limit");
   const auto dot = text.find('.');
   const auto header = base64url_decode(text.substr(0, dot));
   fuzz::promise(header.has_value(), "a header can be decoded");

@@ -17,8 +17,8 @@
 
 namespace {
 
-constexpr std::size_t most_event = 16 * 1024;
-constexpr std::size_t most_result = 4 * 1024;
+constexpr std::size_t max_event = 16 * 1024;
+constexpr std::size_t max_result = 4 * 1024;
 
 struct stream {
   bool fits = true;
@@ -28,7 +28,7 @@ struct stream {
 
 stream read(std::string_view bytes, std::uint32_t seed) {
   stream out;
-  mcp_transport::event_reader reader(most_event);
+  mcp_transport::event_reader reader(max_event);
   const auto feed = [&](std::string_view piece) {
     out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
       fuzz::promise(!data.empty(), "an event has data");
@@ -51,7 +51,7 @@ void parses(std::string_view text, const char* what) {
 }
 
 void use_result(const mcp::json::value& body) {
-  const auto result = mcp::result_json(body, most_result);
+  const auto result = mcp::result_json(body, max_result);
   parses(result, "a result is a JSON object");
   parses(mcp::with_note(result, "A note."), "with a note too");
   (void)mcp::answers_to(body);

@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto m = read_server_metadata(input, "https://as", schemes::https_only, consent::of_user);
       fuzz::promise(usable(m.token_endpoint, schemes::https_only), "tokens are fetched by https");
       const auto a = authorization_request(m, {"id", "", "", "", "", "https://cb"}, "https://h", m.scopes);
-      fuzz::promise(a.url.starts_with(m.authorization_endpoint) && a.url.size() <= most_user_url,
+      fuzz::promise(a.url.starts_with(m.authorization_endpoint) && a.url.size() <= max_user_url,
                     "users are sent to a usable address");
       fuzz::promise(to_json(server_metadata_from(to_json(m))) == to_json(m), "metadata are kept as they are");
     });

@@ -14,7 +14,7 @@ namespace {
 using namespace ry::http::serving;
 
 constexpr head_limits limits{.header_bytes = 1024, .target_bytes = 256};
-constexpr std::uint64_t most_body = 2048;
+constexpr std::uint64_t max_body = 2048;
 
 // Names, in any case, of fields of which a request has one at most.
 std::size_t count_of(const std::vector<ry_header>& headers, std::string_view name, std::string* value = nullptr) {
@@ -94,12 +94,12 @@ class server_side {
   bool step() {
     if (in_body_) {
       std::string body;
-      const auto used = parser_.back().decode(buffer_, body, most_body);
+      const auto used = parser_.back().decode(buffer_, body, max_body);
       fuzz::promise(used <= buffer_.size() && body.size() <= used, "no more body than bytes");
       buffer_.erase(0, used);
       if (const auto r = parser_.back().refused()) return refuse(r.detail, r.status);
       out_.last += body;
-      fuzz::promise(parser_.back().body_bytes() <= most_body, "a body obeys its limit");
+      fuzz::promise(parser_.back().body_bytes() <= max_body, "a body obeys its limit");
       if (!parser_.back().body_done()) {
         fuzz::promise(buffer_.empty(), "all bytes are consumed before the end");
         return false;
@@ -120,7 +120,7 @@ class server_side {
     head_info info;
     if (const auto r = parser_.back().parse_head(head, headers, info)) return refuse(r.detail, r.status);
     check_head(head, headers, info);
-    if (info.content_length > most_body) return refuse("larger than the limit", 413);
+    if (info.content_length > max_body) return refuse("larger than the limit", 413);
     out_.last.append("<").append(info.method).append(" ").append(info.target);
     for (const auto& h : headers)
       out_.last.append("|").append(h.name.ptr, h.name.len).append(":").append(h.value.ptr, h.value.len);

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr std::size_t most_event = 64;
+constexpr std::size_t max_event = 64;
 
 struct stream {
   bool fits = true;
@@ -79,7 +79,7 @@ bool has_extensions(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input = fuzz::view(data, size);
   const std::uint32_t seed = fuzz::take(input) + 1u;
-  for (const std::size_t most : {most_event, std::size_t{1} << 20}) {
+  for (const std::size_t most : {max_event, std::size_t{1} << 20}) {
     fuzz::promise(read_llm(input, 0, most) == read_llm(input, seed, most), "cut or not, the same of a provider");
     fuzz::promise(read_mcp(input, 0, most) == read_mcp(input, seed, most), "cut or not, the same of an MCP server");
   }

@@ -37,8 +37,8 @@ http::host_answer ask(db::database* database, std::function<http::host_answer(db
   return done.get();
 }
 
-void tell_audit(db::database& database, const std::string& actor, const std::string& action,
-                const std::string& detail) {
+void write_audit(db::database& database, const std::string& actor, const std::string& action,
+                 const std::string& detail) {
   database.submit([actor, action, detail](db::connection& c) {
     c.exec(
         "select core.event_publish('admin.act', $1, jsonb_build_object('actor', $1::text, 'action', $2::text, "

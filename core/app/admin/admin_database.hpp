@@ -16,6 +16,7 @@ http::host_answer refusal(std::uint32_t status, const std::string& why);
 http::host_answer ask(db::database* database, std::function<http::host_answer(db::connection&)> work);
 
 // Reports an administrator's action to the audit log, in the background. `detail`: JSON. [any]
-void tell_audit(db::database& database, const std::string& actor, const std::string& action, const std::string& detail);
+void write_audit(db::database& database, const std::string& actor, const std::string& action,
+                 const std::string& detail);
 
 }  // namespace ry::app

@@ -174,7 +174,7 @@ http::host_answer module_swaps::run_for(const std::string& actor, action what, c
     const auto why = json::parse(out.body).at("detail");
     detail["refused"] = observe::masked(std::string(why.as_string()));
   }
-  tell_audit(*host_.rt.db, actor, std::string("module.") + word(what), json::serialize(detail));
+  write_audit(*host_.rt.db, actor, std::string("module.") + word(what), json::serialize(detail));
   return out;
 }
 

@@ -7,7 +7,7 @@ using observe::metric_kind;
 
 namespace {
 
-constexpr std::size_t most_reports = 10;
+constexpr std::size_t max_reports = 10;
 
 ry_metric* changes(observe::metrics& m, const std::string& module, const char* outcome) {
   return m.get(metric_kind::counter, "runyard_module_changes_total", "Changes of modules while the server runs",
@@ -42,7 +42,7 @@ void swap_record::left(const module::module_end& e, const json::object& report) 
   if (auto* m = mapped(figures_, e.module)) m->add();
   std::lock_guard lock(mutex_);
   auto& all = in_memory_[e.module];
-  if (all.size() == most_reports) all.pop_front();
+  if (all.size() == max_reports) all.pop_front();
   all.push_back(report);
 }
 

@@ -59,9 +59,9 @@ data_dir_lock::data_dir_lock(const fs::path& data_dir) : data_dir_(ensure_data_d
   lock_ = ::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) refuse(data_dir_, std::string("cannot be locked: ") + std::strerror(errno));
   // A killed server may leave a child that holds the lock until its exec, a moment later.
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    if (std::chrono::steady_clock::now() < patience) {
+    if (std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       continue;
     }

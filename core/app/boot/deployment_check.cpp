@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_read = 4 * 1024 * 1024;
+constexpr std::size_t max_read = 4 * 1024 * 1024;
 
 std::string contents(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
-  std::string out(most_read, '\0');
+  std::string out(max_read, '\0');
   in.read(out.data(), static_cast<std::streamsize>(out.size()));
   out.resize(static_cast<std::size_t>(in.gcount()));
   return out;

@@ -34,8 +34,8 @@ std::size_t descriptor_limit() {
 
 std::size_t connections_within(std::size_t configured, std::size_t descriptors) {
   if (ry_test::without_protection("descriptors")) return configured;
-  constexpr std::size_t most_reserved = 4096;
-  const auto reserved = std::min(descriptors / 4, most_reserved);
+  constexpr std::size_t max_reserved = 4096;
+  const auto reserved = std::min(descriptors / 4, max_reserved);
   return std::max<std::size_t>(1, std::min(configured, descriptors - reserved));
 }
 

@@ -43,16 +43,16 @@ class reports {
 };
 
 TEST(migration_progress_test, reports_a_migration_again_and_again_until_it_ends) {
-  reports heard;
+  reports received;
   testing::internal::CaptureStderr();
   {
-    migration_progress progress(heard.listener(), {}, 20ms);
+    migration_progress progress(received.listener(), {}, 20ms);
     progress.running(step("0001_slow"));
-    EXPECT_THAT(heard.first(3), testing::Each(testing::Eq("applying migration 0001_slow of module shop")));
+    EXPECT_THAT(received.first(3), testing::Each(testing::Eq("applying migration 0001_slow of module shop")));
     progress.applied(step("0001_slow"));
-    const auto until_now = heard.first(3).size();
+    const auto until_now = received.first(3).size();
     std::this_thread::sleep_for(100ms);
-    EXPECT_LE(heard.first(3).size(), until_now + 1) << "a report that was under way may follow";
+    EXPECT_LE(received.first(3).size(), until_now + 1) << "a report that was under way may follow";
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::AllOf(HasSubstr("a migration is still running"), HasSubstr("module=shop"),
@@ -60,12 +60,12 @@ TEST(migration_progress_test, reports_a_migration_again_and_again_until_it_ends)
 }
 
 TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_life) {
-  reports heard;
+  reports received;
   std::vector<std::string> applied;
   testing::internal::CaptureStderr();
   {
     migration_progress progress(
-        heard.listener(), [&](const auto& s) { applied.push_back(s.id); }, 1s);
+        received.listener(), [&](const auto& s) { applied.push_back(s.id); }, 1s);
     for (auto until = std::chrono::steady_clock::now() + 1300ms; std::chrono::steady_clock::now() < until;) {
       progress.running(step("0001_a"));
       std::this_thread::sleep_for(1ms);
@@ -74,19 +74,19 @@ TEST(migration_progress_test, quick_migrations_are_no_log_lines_but_signs_of_lif
       std::this_thread::sleep_for(1ms);
     }
     progress.failed(step("0002_b"));
-    EXPECT_FALSE(heard.first(1).empty());
+    EXPECT_FALSE(received.first(1).empty());
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), IsEmpty());
   EXPECT_THAT(applied, testing::AllOf(testing::Not(IsEmpty()), testing::Each("0001_a")));
 }
 
 TEST(migration_progress_test, waiting_for_another_node_is_reported) {
-  reports heard;
+  reports received;
   testing::internal::CaptureStderr();
   {
-    migration_progress progress(heard.listener(), {}, 20ms);
+    migration_progress progress(received.listener(), {}, 20ms);
     progress.waiting();
-    EXPECT_THAT(heard.first(2).back(), HasSubstr("waiting for another node"));
+    EXPECT_THAT(received.first(2).back(), HasSubstr("waiting for another node"));
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("still waiting for another node"));
 }

@@ -19,14 +19,14 @@ std::vector<module::module_migrations> all_migrations(const module::module_set& 
 }
 
 db::migration_report update_schema(db::migrator& migrator, const std::vector<module::module_migrations>& migrations,
-                                   std::chrono::milliseconds patience, const std::function<bool()>& give_up,
+                                   std::chrono::milliseconds wait_limit, const std::function<bool()>& stopping,
                                    db::migration_observer& observer) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + wait_limit;
   while (true) {
     try {
       return migrator.up(migrations, &observer);
     } catch (const db::failure& e) {
-      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline || give_up()) throw;
+      if (e.error.status != RY_UNAVAILABLE || std::chrono::steady_clock::now() >= deadline || stopping()) throw;
       observe::log(observe::level::warn, "db", "waiting for the database", {{"error", e.what()}});
     }
     std::this_thread::sleep_for(500ms);

@@ -38,9 +38,9 @@ class manager_socket {
   manager_socket& operator=(const manager_socket&) = delete;
 
   // The next message; empty if none arrived in time.
-  std::string next(std::chrono::milliseconds patience = 5s) {
+  std::string next(std::chrono::milliseconds timeout = 5s) {
     pollfd p{fd_, POLLIN, 0};
-    if (::poll(&p, 1, static_cast<int>(patience.count())) != 1) return {};
+    if (::poll(&p, 1, static_cast<int>(timeout.count())) != 1) return {};
     char text[4096];
     const auto n = ::recv(fd_, text, sizeof text, 0);
     return n < 0 ? std::string() : std::string(text, static_cast<std::size_t>(n));

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A start that is killed once (by an operator, a time limit or the machine) is no evidence against the module.
-constexpr int most_ended_starts = 2;
+constexpr int max_ended_starts = 2;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::string start_guard::objection(const std::string& module, const std::string&
   // A different file of the module is not blamed for the last start.
   if (last.sha256.empty() || last.sha256 != sha256) return {};
   if (last.crashed) return "the server crashed during the last start of this file";
-  if (last.starts >= most_ended_starts)
+  if (last.starts >= max_ended_starts)
     return "the server ended during the last " + std::to_string(last.starts) + " starts of this file";
   return {};
 }

@@ -81,7 +81,7 @@ api_answer ask(const api_call& call, method how) {
   }
   curl_easy_setopt(c.get(), CURLOPT_WRITEFUNCTION, &take);
   curl_easy_setopt(c.get(), CURLOPT_WRITEDATA, &out.body);
-  curl_easy_setopt(c.get(), CURLOPT_TIMEOUT, static_cast<long>(call.patience.count()));
+  curl_easy_setopt(c.get(), CURLOPT_TIMEOUT, static_cast<long>(call.timeout.count()));
   curl_easy_setopt(c.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(c.get(), CURLOPT_NOSIGNAL, 1L);
   apply(call.trust, c.get());

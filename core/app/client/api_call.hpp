@@ -14,7 +14,7 @@ struct api_call {
   std::string path;
   std::string token;  // bearer token; empty: none is sent
   std::string body;  // JSON; sent by POST
-  std::chrono::seconds patience{60};
+  std::chrono::seconds timeout{60};
   tls_trust trust{};
 };
 

@@ -61,7 +61,7 @@ bool is_served(const module_request& where) {
   api_call call;
   call.url = where.url;
   call.path = "/healthz";  // needs no token
-  call.patience = longest_short_answer;
+  call.timeout = longest_short_answer;
   call.trust = where.trust;
   return !get(call).nobody_listens;
 }
@@ -71,7 +71,7 @@ std::optional<json::array> loaded_modules(const module_request& request) {
   call.url = request.url;
   call.path = list_path;
   call.token = request.token;
-  call.patience = longest_short_answer;
+  call.timeout = longest_short_answer;
   call.trust = request.trust;
   const auto answer = get(call);
   auto v = answer.ok() ? parsed(answer.body) : json::value();
@@ -146,7 +146,7 @@ exit_code change_module(const module_request& request) {
   call.url = request.url;
   call.path = "/admin/modules/" + request.name + "/" + request.change;
   call.token = request.token;
-  call.patience = longest_answer;
+  call.timeout = longest_answer;
   call.trust = request.trust;
   const auto answer = post(call);
   if (!answer.ok()) {

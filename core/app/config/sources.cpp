@@ -44,7 +44,7 @@ constexpr std::string_view env_prefix = "RUNYARD_";
 enum class expansion { none, replaced, failed };
 
 // A missing variable is one fault, however often it is used.
-void tell_missing(std::string_view name, const std::string& where, const std::string& path, problems& out) {
+void report_missing(std::string_view name, const std::string& where, const std::string& path, problems& out) {
   const auto sentence = "the environment variable " + std::string(name) + " is not set";
   const auto known =
       std::find_if(out.begin(), out.end(), [&](const problem& p) { return p.message.starts_with(sentence + " ("); });
@@ -85,7 +85,7 @@ expansion expand(std::string& text, const environment& env, const std::string& w
     } else if (found != env.end()) {
       result += found->second;
     } else {
-      tell_missing(name, where, path, out);
+      report_missing(name, where, path, out);
       done = expansion::failed;
     }
     if (done == expansion::none) done = expansion::replaced;

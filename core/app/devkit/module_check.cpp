@@ -46,7 +46,7 @@ constexpr auto test_time = 120s;
 constexpr int answer_seconds = 5;
 constexpr const char* transport_point = "mcp.transport/1";
 constexpr const char* transport_suite = "mcp_check";
-constexpr const char* under_way = "under way";  // the suite's health until its test case has ended
+constexpr const char* in_progress = "under way";  // the suite's health until its test case has ended
 
 // Exit codes of a test for its parent; 0 and signals need no code.
 constexpr int code_failed = 1;
@@ -288,7 +288,7 @@ class examination {
       for (const auto& h : t.modules().health()) {
         if (h.module != transport_suite) continue;
         if (h.status == RY_OK) return;
-        if (h.message != under_way) throw mend{h.message};
+        if (h.message != in_progress) throw mend{h.message};
       }
       std::this_thread::sleep_for(5ms);
     }
@@ -332,8 +332,8 @@ class examination {
     asio::io_context io;
     asio::ip::tcp::socket socket(io);
     socket.connect({asio::ip::address_v4::loopback(), port});
-    const timeval patience{answer_seconds, 0};
-    ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval timeout{answer_seconds, 0};
+    ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     const auto request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token +
                          "\r\nConnection: close\r\n\r\n";
     if (::send(socket.native_handle(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
@@ -405,7 +405,7 @@ struct verdict {
   std::string said;
 };
 
-constexpr std::size_t most_said = 65536;  // keeps the end of the output
+constexpr std::size_t max_said = 65536;  // keeps the end of the output
 
 verdict run_child(const module_check& what, const std::string& test) {
   std::vector<std::string> args = {"runyard", "module", "check", what.file, "--test", test};
@@ -444,7 +444,7 @@ verdict run_child(const module_check& what, const std::string& test) {
     const auto n = ::read(ends[0], piece.data(), piece.size());
     if (n <= 0) break;
     v.said.append(piece.data(), static_cast<std::size_t>(n));
-    if (v.said.size() > most_said) v.said.erase(0, v.said.size() - most_said);
+    if (v.said.size() > max_said) v.said.erase(0, v.said.size() - max_said);
   }
   ::close(ends[0]);
   if (v.late) ::kill(-child, SIGKILL);

@@ -31,8 +31,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-constexpr auto patience = std::chrono::seconds(10);
-constexpr std::size_t most_answers = 4096;
+constexpr auto time_limit = std::chrono::seconds(10);
+constexpr std::size_t max_answers = 4096;
 
 // Appends the available output; closes the descriptor at end of file.
 void listen(process::unique_fd& from, std::string& out) {
@@ -41,7 +41,7 @@ void listen(process::unique_fd& from, std::string& out) {
     const ssize_t n = ::read(from.get(), piece, sizeof piece);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) return from.reset();
-    if (out.size() < most_answers) out.append(piece, static_cast<std::size_t>(n));
+    if (out.size() < max_answers) out.append(piece, static_cast<std::size_t>(n));
   }
 }
 
@@ -101,7 +101,7 @@ class other_process final : public module::preflight {
 
   // Waits until the process has completed this step or will not.
   std::string objection(const step& last) {
-    const auto until = steady::now() + patience;
+    const auto until = steady::now() + time_limit;
     bool running = child_.pid > 0;
     while (running && !said(last.done) && !said(refused)) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady::now()).count();

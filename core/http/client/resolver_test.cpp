@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 
 const ry::http::lookup_schedule::limits schedule_limits;
 
-// A name server that does not answer names that begin with "silent" until let_go().
+// A name server that does not answer names that begin with "silent" until answer_all().
 class name_server {
  public:
   resolver::lookup_fn lookup() {
@@ -39,8 +39,8 @@ class name_server {
       return {boost::asio::ip::make_address("93.184.216.34")};
     };
   }
-  ~name_server() { let_go(); }
-  void let_go() {
+  ~name_server() { answer_all(); }
+  void answer_all() {
     std::lock_guard lock(state_->mutex);
     state_->open = true;
     state_->changed.notify_all();
@@ -140,7 +140,7 @@ TEST_F(resolver_test, users_names_leave_threads_to_the_operators) {
   EXPECT_EQ(server.asked().size(), resolver::max_for_users + 20);
   const auto user = ask("user.example");
   EXPECT_FALSE(user->wait(50));
-  server.let_go();
+  server.answer_all();
   EXPECT_TRUE(user->wait());
   EXPECT_TRUE(user->found());
 }
@@ -155,7 +155,7 @@ TEST_F(resolver_test, names_of_one_site_leave_threads_to_those_of_others) {
     EXPECT_TRUE(other->found());
   }
   EXPECT_EQ(server.asked().size(), schedule_limits.of_site + 20);
-  server.let_go();
+  server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
@@ -164,7 +164,7 @@ TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
   std::vector<std::shared_ptr<waiter>> silent;
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent.s" + std::to_string(i) + ".test"));
   ASSERT_TRUE(server.wait_asked(12));
-  server.let_go();
+  server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
   server.hold();
   for (int i = 0; i < 12; ++i) silent.push_back(ask("silent2.s" + std::to_string(i) + ".test"));
@@ -173,7 +173,7 @@ TEST_F(resolver_test, sites_that_were_slow_share_some_threads) {
   ASSERT_TRUE(good->wait());
   EXPECT_TRUE(good->found());
   EXPECT_EQ(server.asked().size(), 12 + schedule_limits.of_slow + 1);
-  server.let_go();
+  server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
@@ -182,7 +182,7 @@ TEST_F(resolver_test, a_name_that_was_not_answered_for_in_time_fails_at_once_for
                                      resolver::options{.slow = milliseconds(0), .remembered = milliseconds(300)});
   const auto first = ask("silent.test");
   ASSERT_TRUE(server.wait_asked(1));
-  server.let_go();
+  server.answer_all();
   ASSERT_TRUE(first->wait());
   const auto again = ask("silent.test");
   ASSERT_TRUE(again->wait());
@@ -216,7 +216,7 @@ TEST_F(resolver_test, names_answered_late_make_their_site_and_account_slow) {
   const auto again = ask("late.s0.test", named_by::user, "honest");
   ASSERT_TRUE(again->wait());
   EXPECT_TRUE(again->found()) << "a name that was found late does not fail at once";
-  server.let_go();
+  server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
@@ -230,7 +230,7 @@ TEST_F(resolver_test, one_site_has_a_share_of_the_queue) {
   EXPECT_FALSE(over->found());
   const auto other = ask("other.test");
   EXPECT_FALSE(other->wait(50));
-  server.let_go();
+  server.answer_all();
   ASSERT_TRUE(other->wait());
   EXPECT_TRUE(other->found());
   for (const auto& w : queued) ASSERT_TRUE(w->wait());
@@ -243,7 +243,7 @@ TEST_F(resolver_test, an_abandoned_name_is_not_looked_up) {
   const auto shared = ask("gone7.example");
   const auto last = ask("last.example");
   gone.clear();
-  server.let_go();
+  server.answer_all();
   ASSERT_TRUE(shared->wait() && last->wait());
   EXPECT_TRUE(shared->found() && last->found());
   auto asked = server.asked();
@@ -280,7 +280,7 @@ TEST_F(resolver_test, abandoned_lookups_do_not_fill_the_queue) {
   const auto model = ask("model.example", named_by::the_operator);
   EXPECT_TRUE(model->wait());
   EXPECT_TRUE(model->found());
-  server.let_go();
+  server.answer_all();
   for (const auto& w : queued) ASSERT_TRUE(w->wait());
 }
 
@@ -289,7 +289,7 @@ TEST_F(resolver_test, overlapping_look_ups_of_one_name_are_made_once) {
   ASSERT_TRUE(server.wait_asked(1));
   const auto second = ask("silent.example");
   const auto third = ask("silent.example", named_by::the_operator);
-  server.let_go();
+  server.answer_all();
   EXPECT_TRUE(first->wait() && second->wait() && third->wait());
   EXPECT_EQ(server.asked().size(), 1u);
 }
@@ -300,7 +300,7 @@ TEST_F(resolver_test, no_callback_after_stop) {
   waiters.push_back(ask("silent.model.example", named_by::the_operator));
   ASSERT_TRUE(server.wait_asked(resolver::max_for_users + 1));
   names.reset();
-  server.let_go();
+  server.answer_all();
   std::this_thread::sleep_for(milliseconds(50));
   for (const auto& w : waiters) EXPECT_FALSE(w->answered());
   EXPECT_EQ(server.asked().size(), resolver::max_for_users + 1);
@@ -321,7 +321,7 @@ TEST_F(resolver_test, unanswered_names_of_one_account_leave_threads_to_other_acc
   EXPECT_EQ(server.asked().size(), schedule_limits.of_account + 40);
   EXPECT_EQ(names->stats().in_progress, schedule_limits.of_account);
   EXPECT_EQ(names->stats().waiting, 200 - schedule_limits.of_account);
-  server.let_go();
+  server.answer_all();
   for (const auto& w : silent) ASSERT_TRUE(w->wait());
 }
 
@@ -353,12 +353,12 @@ TEST_F(resolver_test, an_account_with_too_many_waiting_names_is_refused_until_th
   const auto again = ask("again.example", named_by::user, "hostile");
   EXPECT_FALSE(again->wait(50)) << "it waits for a turn of the account";
   EXPECT_EQ(names->stats().refused, refused);
-  server.let_go();
+  server.answer_all();
   EXPECT_TRUE(again->wait());
 }
 
 TEST_F(resolver_test, a_name_without_addresses_fails_at_once_for_a_short_while) {
-  server.let_go();  // "silent" names then have no addresses at once
+  server.answer_all();  // "silent" names then have no addresses at once
   names = std::make_unique<resolver>(server.lookup(), resolver::options{.missing = milliseconds(300)});
   ASSERT_TRUE(ask("silent.example")->wait());
   const auto again = ask("silent.example");

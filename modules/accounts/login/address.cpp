@@ -12,8 +12,8 @@
 namespace accounts {
 namespace {
 
-constexpr std::size_t most_local = 64;
-constexpr std::size_t most_all = 254;
+constexpr std::size_t max_local = 64;
+constexpr std::size_t max_all = 254;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -25,7 +25,7 @@ bool is_digit_or_letter(char c) {
 
 // RFC 5322: atext, separated by single dots.
 bool is_dot_atom(std::string_view s) {
-  if (s.empty() || s.size() > most_local || s.front() == '.' || s.back() == '.') return false;
+  if (s.empty() || s.size() > max_local || s.front() == '.' || s.back() == '.') return false;
   if (s.find("..") != s.npos) return false;
   return std::all_of(s.begin(), s.end(), [](char c) {
     return is_digit_or_letter(c) || std::string_view(".!#$%&'*+-/=?^_`{|}~").find(c) != std::string_view::npos;
@@ -114,14 +114,14 @@ std::optional<address> parse_address(std::string_view typed) {
   const auto from = typed.find_first_not_of(" \t");
   if (from == typed.npos) return std::nullopt;
   typed = typed.substr(from, typed.find_last_not_of(" \t") - from + 1);
-  if (typed.size() > 4 * most_all) return std::nullopt;
+  if (typed.size() > 4 * max_all) return std::nullopt;
   const auto at = typed.rfind('@');
   if (at == typed.npos || !is_dot_atom(typed.substr(0, at))) return std::nullopt;
   const auto domain = domain_in_ascii(typed.substr(at + 1));
   if (!domain) return std::nullopt;
   address out;
   out.text = std::string(typed.substr(0, at)) + "@" + *domain;
-  if (out.text.size() > most_all) return std::nullopt;
+  if (out.text.size() > max_all) return std::nullopt;
   out.key = out.text;
   std::transform(out.key.begin(), out.key.end(), out.key.begin(), lower);
   return out;

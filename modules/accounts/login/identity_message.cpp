@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_link = 2000;
+constexpr std::size_t max_link = 2000;
 
 // "2026-01-02T03:04:05Z" or "2026-01-02 03:04:05+00". Year 1 is the zero value of Go's time, not a confirmation.
 bool is_moment(std::string_view text) {
@@ -128,11 +128,11 @@ bool is_web_address(std::string_view s) {
 
 // The link that Supabase Auth itself would send. `site_url` is the address of its API.
 std::string verify_link(const json::object& data, const std::string& hash) {
-  auto site = clean_member(&data, "site_url", most_link);
+  auto site = clean_member(&data, "site_url", max_link);
   if (hash.empty() || !is_web_address(site)) return {};
   while (site.ends_with('/')) site.pop_back();
   return site + "/verify?token=" + encoded(hash) + "&type=" + encoded(clean_member(&data, "email_action_type", 32)) +
-         "&redirect_to=" + encoded(clean_member(&data, "redirect_to", most_link));
+         "&redirect_to=" + encoded(clean_member(&data, "redirect_to", max_link));
 }
 
 std::vector<provider_mail> read_mails(const json::object& data, const json::object& user) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_waiting_hashes = 64;
+constexpr std::size_t max_waiting_hashes = 64;
 constexpr std::int64_t quarter_hour = 900, hour = 3600;
 
 ry::error link_not_valid() {
@@ -50,7 +50,7 @@ logins::logins(const ry::context& ctx, const repository& accounts, account_cache
       cfg_(cfg),
       settings_(settings),
       repo_(ctx),
-      hasher_(ctx, settings.cost, settings.hash_parallel, most_waiting_hashes),
+      hasher_(ctx, settings.cost, settings.hash_parallel, max_waiting_hashes),
       sessions_(ctx, accounts, people, repo_, settings_) {}
 
 ry::task<void> logins::start() {
@@ -199,7 +199,7 @@ ry::task<session_tokens> logins::log_in(std::string email, std::string password,
     std::vector<bucket> few{{"log-in/few/" + net + "/" + key, 3, hour}};
     co_await throttle(ctx_, std::move(few));
   }
-  if (password.size() > most_password_bytes) throw wrong_login();
+  if (password.size() > max_password_bytes) throw wrong_login();
   const auto found = co_await repo_.find_login(key);
   std::string stored;
   if (found) stored = found->password_hash;

@@ -44,8 +44,8 @@ std::string make_decoy(hash_cost cost) {
 }  // namespace
 
 std::string password_fault(std::string_view password, std::string_view email, std::size_t min_length) {
-  if (password.size() > most_password_bytes) {
-    return "must have at most " + std::to_string(most_password_bytes) + " bytes";
+  if (password.size() > max_password_bytes) {
+    return "must have at most " + std::to_string(max_password_bytes) + " bytes";
   }
   if (characters(password) < min_length) {
     return "must have at least " + std::to_string(min_length) + " characters";
@@ -73,8 +73,8 @@ class password_hasher::turn {
   password_hasher* of_;
 };
 
-password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t most_waiting)
-    : ctx_(ctx), cost_(cost), parallel_(parallel), waiting_(most_waiting, std::max<std::size_t>(1, most_waiting / 8)) {}
+password_hasher::password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t max_waiting)
+    : ctx_(ctx), cost_(cost), parallel_(parallel), waiting_(max_waiting, std::max<std::size_t>(1, max_waiting / 8)) {}
 
 ry::task<void> password_hasher::prepare() {
   const auto work = [this] { return make_decoy(cost_); };

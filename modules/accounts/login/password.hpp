@@ -11,7 +11,7 @@
 
 namespace accounts {
 
-inline constexpr std::size_t most_password_bytes = 1024;
+inline constexpr std::size_t max_password_bytes = 1024;
 
 struct hash_cost {
   unsigned long long passes = 2;
@@ -24,9 +24,9 @@ std::string password_fault(std::string_view password, std::string_view email, st
 
 class password_hasher {
  public:
-  // At most `parallel` computations at once and at most `most_waiting` waiting, of which one client may have an eighth.
+  // At most `parallel` computations at once and at most `max_waiting` waiting, of which one client may have an eighth.
   // Beyond that: RY_UNAVAILABLE (503 with Retry-After). Clients take turns.
-  password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t most_waiting);
+  password_hasher(const ry::context& ctx, hash_cost cost, std::size_t parallel, std::size_t max_waiting);
   password_hasher(const password_hasher&) = delete;
   password_hasher& operator=(const password_hasher&) = delete;
 

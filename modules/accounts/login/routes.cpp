@@ -17,9 +17,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_body = 16 * 1024;
-constexpr std::size_t most_webhook_body = 1024 * 1024;
-constexpr std::size_t most_email = 1024;  // as typed; an international address is longer than its ASCII form
+constexpr std::size_t max_body = 16 * 1024;
+constexpr std::size_t max_webhook_body = 1024 * 1024;
+constexpr std::size_t max_email = 1024;  // as typed; an international address is longer than its ASCII form
 constexpr std::string_view cookie_name = "ry_session";
 
 // Also refuses forms of other sites: a browser sends JSON to another origin only after a preflight request.
@@ -87,11 +87,11 @@ void login_routes::add_to(ry::registrar& reg) {
   reg.route("GET", "/auth/config", RY_ROUTE_PUBLIC, this, &login_routes::about);
   if (!settings_.webhook_senders.empty()) {
     reg.route("POST", "/auth/webhooks/identity", RY_ROUTE_PUBLIC, this, &login_routes::identity_webhook,
-              {.max_body = most_webhook_body});
+              {.max_body = max_webhook_body});
     reg.describe(ry_openapi::identity_webhook);
   }
   if (!settings_.enabled) return;
-  const ry::route_options small{.max_body = most_body};
+  const ry::route_options small{.max_body = max_body};
   reg.route("POST", "/auth/sign-up", RY_ROUTE_PUBLIC, this, &login_routes::sign_up, small);
   reg.route("POST", "/auth/verify", RY_ROUTE_PUBLIC, this, &login_routes::verify, small);
   reg.route("POST", "/auth/log-in", RY_ROUTE_PUBLIC, this, &login_routes::log_in, small);
@@ -143,7 +143,7 @@ ry::task<ry::response> login_routes::sign_up(ry::request r) {
   const body b(r.body(), {"email", "password", "name", "referral_code", "setup_code", "session"});
   const bool in_cookie = wants_cookie(b);
   sign_up_form form;
-  form.email = required(b, "email", most_email);
+  form.email = required(b, "email", max_email);
   form.password = password_in(b, "password");
   form.name = b.name("name", 200).value_or("");
   form.referral_code = b.text("referral_code", 0, 64).value_or("");
@@ -171,7 +171,7 @@ ry::task<ry::response> login_routes::log_in(ry::request r) {
   need_json(r);
   const body b(r.body(), {"email", "password", "session"});
   const bool in_cookie = wants_cookie(b);
-  auto email = required(b, "email", most_email);
+  auto email = required(b, "email", max_email);
   auto password = password_in(b, "password");
   auto t = co_await logins_.log_in(std::move(email), std::move(password), caller_of(r));
   co_return answer(200, std::move(t), in_cookie);
@@ -215,7 +215,7 @@ ry::task<ry::response> login_routes::log_out(ry::request r) {
 ry::task<ry::response> login_routes::ask_for_reset(ry::request r) {
   need_json(r);
   const body b(r.body(), {"email"});
-  auto email = required(b, "email", most_email);
+  auto email = required(b, "email", max_email);
   co_await logins_.ask_for_reset(std::move(email), caller_of(r));
   co_return no_store(ry::response::json(202, R"({"status":"check_mail"})"));
 }

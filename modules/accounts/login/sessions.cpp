@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_agent_bytes = 200;
+constexpr std::size_t max_agent_bytes = 200;
 // Allows for clock differences between nodes and for commits later than their timestamp.
 constexpr std::int64_t overlap_s = 20;
 // Number of refreshes of one session, each of which stores a token. Shorter-lived access tokens need more.
@@ -21,7 +21,7 @@ constexpr std::int64_t refreshes_per_minute = 60, refreshes_per_hour = 900;
 
 std::string printable(std::string_view s) {
   std::string out;
-  for (const char c : s.substr(0, most_agent_bytes)) {
+  for (const char c : s.substr(0, max_agent_bytes)) {
     if (c >= 0x20 && c < 0x7f) out += c;
   }
   return out;

@@ -15,8 +15,8 @@ namespace accounts {
 template <class T>
 class turn_queue {
  public:
-  // At most `most` entries in all, of which one group may have `most_of_one`.
-  turn_queue(std::size_t most, std::size_t most_of_one) : most_(most), most_of_one_(most_of_one) {}
+  // At most `most` entries in all, of which one group may have `max_of_one`.
+  turn_queue(std::size_t most, std::size_t max_of_one) : most_(most), max_of_one_(max_of_one) {}
 
   struct push_result {
     bool queued = false;
@@ -27,7 +27,7 @@ class turn_queue {
     push_result out;
     const auto at = groups_.find(group);
     const std::size_t mine = at == groups_.end() ? 0 : at->second->items.size();
-    if (mine >= most_of_one_) return out;
+    if (mine >= max_of_one_) return out;
     if (size_ >= most_) {
       auto largest = order_.begin();
       for (auto i = order_.begin(); i != order_.end(); ++i) {
@@ -71,7 +71,7 @@ class turn_queue {
     std::string name;
     std::deque<T> items;
   };
-  const std::size_t most_, most_of_one_;
+  const std::size_t most_, max_of_one_;
   std::size_t size_ = 0;
   std::list<group> order_;  // the first group is next; none is empty
   std::map<std::string, typename std::list<group>::iterator> groups_;

@@ -4,7 +4,7 @@
 namespace mcp_check {
 namespace {
 
-constexpr std::uint64_t patience = 10'000;
+constexpr std::uint64_t time_limit_ms = 10'000;
 constexpr std::uint64_t a_while = 400;
 
 using what = callback::what;
@@ -70,7 +70,7 @@ ry::task<void> exchange(const subject& s, ry_exec* exec) {
   for (std::uint64_t id = 3; id < 6; ++id) {
     if (p.request(id, "tools/list") != RY_OK) wrong("send() refused a request");
     const bool came =
-        co_await p.until([id](probe& q) { return q.answered(id) && q.find(what::sent, id) != nullptr; }, patience);
+        co_await p.until([id](probe& q) { return q.answered(id) && q.find(what::sent, id) != nullptr; }, time_limit_ms);
     if (!came) wrong("tools/list was not answered, or its on_sent() did not come, within 10 seconds");
     p.finish(id, 0);
   }
@@ -100,7 +100,7 @@ ry::task<void> burst(const subject& s, ry_exec* exec) {
     }
     return true;
   };
-  const bool came = co_await p.until(all, patience);
+  const bool came = co_await p.until(all, time_limit_ms);
   if (!came) wrong("of 16 requests at once not all were answered and told by on_sent()");
   co_await rest(s, a_while);
   in_order(p);
@@ -116,7 +116,7 @@ ry::task<void> cancel(const subject& s, ry_exec* exec) {
   co_await rest(s, a_while);
   in_order(p);
   if (p.request(11, "tools/list") != RY_OK) wrong("after finish() of one message send() refuses another");
-  const bool came = co_await p.until([](probe& q) { return q.answered(11); }, patience);
+  const bool came = co_await p.until([](probe& q) { return q.answered(11); }, time_limit_ms);
   if (!came) wrong("after finish() of one message another is not answered");
 }
 
@@ -148,7 +148,7 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
     if (p.request(id, "tools/list") != RY_OK) wrong("send() refused a request");
   }
   for (std::size_t i = 1; i <= n; ++i) {
-    const bool came = co_await p.until([&](probe& q) { return q.messages() >= before + i; }, patience);
+    const bool came = co_await p.until([&](probe& q) { return q.messages() >= before + i; }, time_limit_ms);
     if (!came) wrong(i == 1 ? "a request was not answered" : "after resume() no further message came");
     co_await rest(s, a_while / 2);
     // With exchanges, responses that have already arrived may still be delivered; a shared channel must deliver
@@ -162,7 +162,7 @@ ry::task<void> back_pressure(const subject& s, ry_exec* exec) {
   p.resume();
   p.resume();  // without a pause: no effect
   if (p.request(90, "tools/list") != RY_OK) wrong("send() refused a request");
-  const bool came = co_await p.until([](probe& q) { return q.answered(90); }, patience);
+  const bool came = co_await p.until([](probe& q) { return q.answered(90); }, time_limit_ms);
   if (!came) wrong("after back-pressure a request is not answered");
   in_order(p);
 }
@@ -176,7 +176,7 @@ ry::task<void> refused_message(const subject& s, ry_exec* exec) {
         const auto* sent = q.find(what::sent, 1);
         return q.count(what::closed) != 0 || (sent != nullptr && sent->status != RY_OK);
       },
-      patience);
+      time_limit_ms);
   if (!came) wrong("a status other than RY_RESOURCE_EXHAUSTED from on_message() must end the session");
   co_await rest(s, a_while);
   in_order(p);
@@ -194,8 +194,8 @@ ry::task<void> too_large(const subject& s, ry_exec* exec) {
     }
     return false;
   };
-  const bool came =
-      co_await p.until([&](probe& q) { return limited(q) || q.answered(1) || q.count(what::closed) != 0; }, patience);
+  const bool came = co_await p.until(
+      [&](probe& q) { return limited(q) || q.answered(1) || q.count(what::closed) != 0; }, time_limit_ms);
   if (!came || !limited(p)) {
     wrong("an answer larger than max_message_bytes must end in RY_RESOURCE_EXHAUSTED");
   }

@@ -162,15 +162,16 @@ bool probe::answered(std::uint64_t id) const {
 }
 
 ry::task<void> probe::greet() {
-  constexpr std::uint64_t patience = 10'000;
+  constexpr std::uint64_t time_limit_ms = 10'000;
   if (request(1, "initialize") != RY_OK) wrong("send() refused the first message of a new session");
-  bool came = co_await until([](probe& p) { return p.answered(1) || p.count(callback::what::closed) != 0; }, patience);
+  bool came =
+      co_await until([](probe& p) { return p.answered(1) || p.count(callback::what::closed) != 0; }, time_limit_ms);
   if (!came) wrong("initialize was not answered within 10 seconds");
   if (!answered(1)) wrong("the session ended instead of answering initialize: " + log.back().text);
-  came = co_await until([](probe& p) { return p.find(callback::what::sent, 1) != nullptr; }, patience);
+  came = co_await until([](probe& p) { return p.find(callback::what::sent, 1) != nullptr; }, time_limit_ms);
   if (!came) wrong("on_sent() did not come for a message that was answered");
   if (notify(2, "notifications/initialized") != RY_OK) wrong("send() refused a notification");
-  came = co_await until([](probe& p) { return p.find(callback::what::sent, 2) != nullptr; }, patience);
+  came = co_await until([](probe& p) { return p.find(callback::what::sent, 2) != nullptr; }, time_limit_ms);
   if (!came) wrong("on_sent() did not come for a notification within 10 seconds");
 }
 

@@ -7,11 +7,11 @@ namespace {
 
 constexpr std::uint64_t exchange_ms = 10'000;
 constexpr std::uint64_t connect_ms = 5'000;
-constexpr std::uint64_t most_bytes = 256 * 1024;
+constexpr std::uint64_t max_bytes = 256 * 1024;
 
 ry::client_request limited(ry::client_request r) {
   r.connect_timeout(connect_ms).idle_timeout(exchange_ms).total_timeout(exchange_ms);
-  r.max_response(most_bytes).header("Accept", "application/json");
+  r.max_response(max_bytes).header("Accept", "application/json");
   // Credentials of different accounts must never share a connection.
   r.flags(RY_CLIENT_FRESH_CONNECTION);
   return r;

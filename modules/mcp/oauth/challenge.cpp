@@ -6,8 +6,8 @@
 namespace mcp::oauth {
 namespace {
 
-constexpr std::size_t most_value = 4096;
-constexpr std::size_t most_scopes = 200;
+constexpr std::size_t max_value = 4096;
+constexpr std::size_t max_scopes = 200;
 
 bool is_token_char(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -45,7 +45,7 @@ class reader {
       } else {
         out += c;
       }
-      if (out.size() > most_value) return std::nullopt;
+      if (out.size() > max_value) return std::nullopt;
     }
     return std::nullopt;
   }
@@ -86,7 +86,7 @@ std::optional<challenge> read_challenge(std::string_view authenticate) {
 
 std::vector<std::string> scopes_of(std::string_view scope) {
   std::vector<std::string> out;
-  while (!scope.empty() && out.size() < most_scopes) {
+  while (!scope.empty() && out.size() < max_scopes) {
     const auto end = std::min(scope.find(' '), scope.size());
     const auto one = scope.substr(0, end);
     scope.remove_prefix(std::min(end + 1, scope.size()));

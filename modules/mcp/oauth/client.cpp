@@ -13,15 +13,15 @@ using mcp_transport::percent_encoded;
 
 namespace {
 
-constexpr std::size_t most_text = 16 * 1024;
-constexpr std::int64_t most_life_s = 366LL * 24 * 3600;
+constexpr std::size_t max_text = 16 * 1024;
+constexpr std::int64_t max_life_s = 366LL * 24 * 3600;
 constexpr std::int64_t assertion_life_s = 60;
 
 bool printable(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 bool visible(std::string_view s) {
-  return !s.empty() && s.size() <= most_text &&
+  return !s.empty() && s.size() <= max_text &&
          std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
@@ -54,9 +54,9 @@ const std::string assertion_type = token_type_urn + "id-jag";
 std::int64_t seconds_of(const json::value* v) {
   if (v == nullptr) return -1;
   if (v->is_int64()) return v->get_int64();
-  if (v->is_uint64()) return most_life_s;
+  if (v->is_uint64()) return max_life_s;
   if (v->is_double() && v->get_double() >= 0) {
-    return static_cast<std::int64_t>(std::min(v->get_double(), static_cast<double>(most_life_s)));
+    return static_cast<std::int64_t>(std::min(v->get_double(), static_cast<double>(max_life_s)));
   }
   if (!v->is_string() || v->get_string().empty() || v->get_string().size() > 12) return -1;
   std::int64_t n = 0;
@@ -87,7 +87,7 @@ settings read_settings(const json::object& o, const std::string& place) {
     const std::string name(sv(member.key()));
     if (!member.value().is_string()) refuse(name, "must be a string");
     const std::string value(sv(member.value().get_string()));
-    if (value.size() > most_text) refuse(name, "is too long");
+    if (value.size() > max_text) refuse(name, "is too long");
     if (name != "private_key" && !printable(value)) refuse(name, "contains characters that are not allowed");
     if (name == "grant") {
       if (value != "authorization_code" && value != "client_credentials" && value != "id_jag") {
@@ -253,7 +253,7 @@ tokens read_tokens(std::uint32_t http_status, std::string_view body, std::string
     throw protocol_error(where + " returned no usable bearer token");
   }
   if (const auto life = seconds_of(o.if_contains("expires_in")); life >= 0) {
-    t.expires_us = now_us + std::min(life, most_life_s) * 1'000'000;
+    t.expires_us = now_us + std::min(life, max_life_s) * 1'000'000;
   }
   return t;
 }
@@ -363,7 +363,7 @@ authorization authorization_request(const server_metadata& as, const client& c, 
                                 {"prompt", offline ? "consent" : ""}});
   const bool more = as.authorization_endpoint.find('?') != std::string::npos;
   a.url = as.authorization_endpoint + (more ? "&" : "?") + query;
-  if (a.url.size() > most_user_url) {
+  if (a.url.size() > max_user_url) {
     throw protocol_error("users cannot be sent to the authorization server " + as.issuer +
                          ": the address is too long with all the scopes that are wanted");
   }

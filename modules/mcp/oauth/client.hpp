@@ -82,7 +82,7 @@ struct authorization {
   std::string url, state, verifier;
 };
 // Every server accepts a request line of this many bytes. A longer URL for the user is refused with a ry::error.
-constexpr std::size_t most_user_url = 8000;
+constexpr std::size_t max_user_url = 8000;
 authorization authorization_request(const server_metadata& as, const client& c, std::string_view resource,
                                     std::string_view scope);
 

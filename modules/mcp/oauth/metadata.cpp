@@ -12,11 +12,11 @@ namespace {
 using mcp_transport::parse_url;
 using mcp_transport::url_parts;
 
-constexpr std::size_t most_url = 2048;
-constexpr std::size_t most_methods = 32;
+constexpr std::size_t max_url = 2048;
+constexpr std::size_t max_methods = 32;
 
 std::optional<url_parts> parsed(std::string_view text) {
-  return text.size() <= most_url ? parse_url(text) : std::nullopt;
+  return text.size() <= max_url ? parse_url(text) : std::nullopt;
 }
 
 std::string path_of(const url_parts& u) {
@@ -161,7 +161,7 @@ server_metadata read_server_metadata(std::string_view body, std::string_view iss
   if (!usable(m.revocation_endpoint, allowed)) m.revocation_endpoint.clear();
   if (wanted == consent::none) return m;
   need(m.authorization_endpoint, "authorization endpoint");
-  const auto methods = texts_in(o, "code_challenge_methods_supported", most_methods);
+  const auto methods = texts_in(o, "code_challenge_methods_supported", max_methods);
   if (std::find(methods.begin(), methods.end(), "S256") == methods.end()) {
     throw protocol_error("the authorization server " + std::string(issuer) + " does not offer PKCE with S256");
   }
@@ -200,7 +200,7 @@ server_metadata server_metadata_from(const json::object& o) {
   m.token_endpoint = text_of(o, "token_endpoint");
   m.registration_endpoint = text_of(o, "registration_endpoint");
   m.revocation_endpoint = text_of(o, "revocation_endpoint");
-  m.auth_methods = texts_in(o, "token_endpoint_auth_methods_supported", most_methods);
+  m.auth_methods = texts_in(o, "token_endpoint_auth_methods_supported", max_methods);
   m.scopes = scope_text(scopes_of(scope_text(texts_in(o, "scopes_supported", 200))));
   m.client_documents = flag_at(o, "client_id_metadata_document_supported");
   m.names_issuer = flag_at(o, "authorization_response_iss_parameter_supported");

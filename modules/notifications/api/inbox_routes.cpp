@@ -18,7 +18,7 @@ constexpr std::string_view ping = "data: {\"type\": \"ping\"}\n\n";
 constexpr std::uint64_t poll_ms = 30'000;
 // Browsers reconnect with the same URL, and an inbox never ends.
 constexpr std::uint64_t token_ms = 24 * 3600 * 1000;
-constexpr std::int64_t most_at_once = 100;
+constexpr std::int64_t max_at_once = 100;
 
 std::string count_json(std::int64_t unread) {
   return "\"unread_count\": " + std::to_string(unread);
@@ -154,7 +154,7 @@ ry::task<bool> inbox_routes::catch_up(ry::sse& out, ry::uuid account, std::int64
       const auto sent = out.send("{\"type\": \"unread_count\", " + count_json(head.unread) + "}");
       co_return sent == RY_OK;
     }
-    const auto rows = co_await context_.repo.inbox_after(account, seq, most_at_once);
+    const auto rows = co_await context_.repo.inbox_after(account, seq, max_at_once);
     for (const auto& row : rows) {
       seq = row.seq;
       const auto sent =

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t longest_token = 2'000;  // limits of the table
 constexpr std::int64_t longest_digest = 24 * 60;
-constexpr std::size_t most_workflows = 100;
+constexpr std::size_t max_workflows = 100;
 
 const json::value* member(const json::object& o, std::string_view name) {
   const auto* v = o.if_contains(json::string_view(name.data(), name.size()));
@@ -141,7 +141,7 @@ preferences_request read_preferences_request(std::string_view body) {
   const auto* workflows = member(o, "workflows");
   if (workflows == nullptr) return out;
   if (!workflows->is_object()) throw invalid("workflows", "must be an object");
-  if (workflows->get_object().size() > most_workflows) throw invalid("workflows", "has too many members");
+  if (workflows->get_object().size() > max_workflows) throw invalid("workflows", "has too many members");
   json::object accepted;
   for (const auto& m : workflows->get_object()) {
     const std::string id(m.key().data(), m.key().size());

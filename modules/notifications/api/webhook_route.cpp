@@ -11,7 +11,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_body_bytes = 1024 * 1024;
+constexpr std::size_t max_body_bytes = 1024 * 1024;
 constexpr std::size_t longest_name = 256;
 constexpr std::size_t longest_text = 2'000;
 
@@ -30,7 +30,7 @@ void sift(ry::notify::report& r) {
 void webhook_route::add_to(ry::registrar& reg) {
   for (const std::string at : {"/notifications", "/api/notifications"}) {
     reg.route("POST", at + "/webhooks/{orchestrator}", RY_ROUTE_PUBLIC, this, &webhook_route::receive,
-              {.max_body = most_body_bytes});
+              {.max_body = max_body_bytes});
   }
 }
 

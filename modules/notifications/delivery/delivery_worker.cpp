@@ -14,8 +14,8 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::uint64_t no_driver_ms = 30'000;
-constexpr std::uint64_t tell_again_ms = 30'000;
-constexpr std::int64_t most_followed = 100;
+constexpr std::uint64_t update_retry_ms = 30'000;
+constexpr std::int64_t max_followed = 100;
 constexpr std::uint32_t carried = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
 
 std::optional<json::object> arguments(const ry::job& job) {
@@ -318,7 +318,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
     auto forgotten = done_of(
         [&](ry_exec* exec, ry_done done) { return driver->table->forget(driver->self, ry::str(id), exec, done); });
     const auto done = co_await std::move(forgotten);
-    if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+    if (!done) co_return ry::job_outcome::retry(done.error(), update_retry_ms);
   }
   if (driver && !s.gone) {
     const auto& table = *driver->table;
@@ -329,7 +329,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
       auto put =
           done_of([&](ry_exec* exec, ry_done done) { return table.put_subscriber(driver->self, &view, exec, done); });
       const auto done = co_await std::move(put);
-      if (!done) co_return ry::job_outcome::retry(done.error(), tell_again_ms);
+      if (!done) co_return ry::job_outcome::retry(done.error(), update_retry_ms);
     }
     if ((table.capabilities & RY_NOTIFY_KEEPS_TOKENS) != 0) {
       for (const auto& provider : providers) {
@@ -355,7 +355,7 @@ ry::task<ry::job_outcome> delivery_worker::update_subscriber(ry::job job) {
       }
     }
   }
-  if (failed) co_return ry::job_outcome::retry(*failed, tell_again_ms);
+  if (failed) co_return ry::job_outcome::retry(*failed, update_retry_ms);
   std::set<std::string> now;
   for (const auto& t : s.devices.readable) now.insert(t.provider);
   for (const auto& t : s.devices.unreadable) now.insert(t.provider);
@@ -369,7 +369,7 @@ ry::task<ry::job_outcome> delivery_worker::follow(ry::job) {
   const auto driver = context_.driver();
   if (!driver || (driver->table->capabilities & RY_NOTIFY_FOLLOWS) == 0) co_return ry::job_outcome::done();
   for (;;) {
-    const auto due = co_await context_.repo.due_to_follow(most_followed);
+    const auto due = co_await context_.repo.due_to_follow(max_followed);
     if (due.empty()) co_return ry::job_outcome::done();
     std::vector<ry_notify_sent> views;
     views.reserve(due.size());

@@ -17,7 +17,7 @@ namespace json = boost::json;
 
 constexpr std::string_view key_place = "notifications.fingerprint";
 // Other nodes may add a key at the same time.
-constexpr int most_tries = 5;
+constexpr int max_tries = 5;
 
 std::string device_place(std::string_view provider, std::string_view name_fingerprint) {
   std::string out = "notifications.device:";
@@ -64,7 +64,7 @@ ry::task<bool> device_vault::load_newest() {
 
 ry::task<void> device_vault::load() {
   if (sodium_init() < 0) throw ry::internal("notifications.sodium", "libsodium cannot be initialised");
-  for (int i = 0; i < most_tries; ++i) {
+  for (int i = 0; i < max_tries; ++i) {
     const bool loaded = co_await load_newest();
     if (loaded) co_return;
   }

@@ -11,11 +11,11 @@ void event_consumer::add_to(ry::registrar& reg) {
   reg.subscribe("workflows",
                 "account.created,account.deleted,run.completed,run.failed,payment.succeeded,payment.failed,credits.low,"
                 "referral.successful",
-                this, &event_consumer::heard);
+                this, &event_consumer::on_event);
   reg.subscribe("subscriptions", "mail.subscription", this, &event_consumer::subscription_changed);
 }
 
-ry::task<void> event_consumer::heard(ry::event e) {
+ry::task<void> event_consumer::on_event(ry::event e) {
   const auto account = ry::uuid::parse(e.key());
   if (!account) co_return;
   if (e.kind() == "account.deleted") {
@@ -29,8 +29,8 @@ ry::task<void> event_consumer::heard(ry::event e) {
   auto what = notification_event_of(e.kind(), e.payload(), *who, context_.where);
   if (!what) co_return;
   const auto driver = context_.driver();
-  const bool tells = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
-  if (e.kind() == "account.created" && tells) co_await context_.repo.queue_subscriber_update(*account);
+  const bool keeps_subscribers = driver && (driver->table->capabilities & RY_NOTIFY_KEEPS_SUBSCRIBERS) != 0;
+  if (e.kind() == "account.created" && keeps_subscribers) co_await context_.repo.queue_subscriber_update(*account);
   const std::string workflow = what->workflow;
   auto key = workflow + ":" + std::to_string(e.id()) + ":" + account->to_string();
   const auto out = co_await context_.notify(std::move(key), *account, *std::move(what), *who);

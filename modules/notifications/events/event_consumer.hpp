@@ -11,7 +11,7 @@ class event_consumer {
   void add_to(ry::registrar& reg);
 
  private:
-  ry::task<void> heard(ry::event e);
+  ry::task<void> on_event(ry::event e);
   ry::task<void> subscription_changed(ry::event e);
   const module_context& context_;
 };

@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_lines = 8;
+constexpr std::size_t max_lines = 8;
 constexpr std::size_t longest_excerpt = 600;
 
 struct currency_form {
@@ -109,7 +109,7 @@ std::string first_lines(std::string_view text) {
   if (begin == text.npos) return {};
   text = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
   std::size_t end = 0;
-  for (std::size_t lines = 0; lines < most_lines && end < text.size(); ++lines) {
+  for (std::size_t lines = 0; lines < max_lines && end < text.size(); ++lines) {
     end = std::min(text.find('\n', end + (lines == 0 ? 0 : 1)), text.size());
   }
   std::string out(text.substr(0, std::min(end, longest_excerpt)));

@@ -13,9 +13,9 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::size_t most_detail = 300;
+constexpr std::size_t max_detail = 300;
 constexpr std::uint32_t project_wait_s = 300;
-constexpr std::size_t most_text = 1000;  // of title or body; Expo refuses messages over 4096 bytes
+constexpr std::size_t max_text = 1000;  // of title or body; Expo refuses messages over 4096 bytes
 
 const json::value* member(const json::value& v, const char* key) {
   return v.is_object() ? v.get_object().if_contains(key) : nullptr;
@@ -38,7 +38,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 result made(std::string_view token, std::int32_t outcome, std::string detail = {}) {
   result r(RY_NOTIFY_PUSH, outcome, "expo");
   r.token = token;
-  r.detail = shortened(detail, most_detail);
+  r.detail = shortened(detail, max_detail);
   return r;
 }
 
@@ -77,13 +77,13 @@ bool is_expo_token(std::string_view token) {
 std::string expo_messages(const ry::notify::notification& n, const std::vector<std::string>& tokens,
                           std::int64_t ttl_s) {
   json::object data{{"workflow", n.workflow}, {"key", n.key}};
-  if (!n.texts.action_url.empty()) data["url"] = shortened(n.texts.action_url, 2 * most_text);
+  if (!n.texts.action_url.empty()) data["url"] = shortened(n.texts.action_url, 2 * max_text);
   json::array all;
   for (const auto& token : tokens) {
     json::object m;
     m["to"] = token;
-    m["title"] = shortened(n.texts.title, most_text);
-    m["body"] = shortened(n.texts.body, most_text);
+    m["title"] = shortened(n.texts.title, max_text);
+    m["body"] = shortened(n.texts.body, max_text);
     m["data"] = data;
     m["sound"] = "default";
     m["priority"] = "high";

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t messages_per_request = 100;  // messages in one request to Expo
 constexpr std::int64_t longest_ttl_s = 28 * 24 * 3600;
 constexpr std::int64_t token_life_s = 12 * 3600;  // of a VAPID token; 24 h at most
-constexpr std::uint64_t most_answer_bytes = 1024 * 1024;
+constexpr std::uint64_t max_answer_bytes = 1024 * 1024;
 
 // In lower case, without the port.
 std::string host_of(std::string_view url) {
@@ -59,8 +59,8 @@ std::string web_message(const notification& n) {
     json::object o{{"title", n.texts.title}, {"body", body}, {"workflow", n.workflow}, {"tag", n.key}};
     if (!n.texts.action_url.empty()) o["url"] = n.texts.action_url;
     std::string text = json::serialize(o);
-    if (text.size() <= most_message_bytes || body.empty()) return text;
-    std::size_t keep = body.size() - std::min(body.size(), text.size() - most_message_bytes);
+    if (text.size() <= max_message_bytes || body.empty()) return text;
+    std::size_t keep = body.size() - std::min(body.size(), text.size() - max_message_bytes);
     while (keep > 0 && (static_cast<unsigned char>(body[keep]) & 0xC0) == 0x80) keep--;
     body.resize(keep);
   }
@@ -163,7 +163,7 @@ ry::task<ry::result<ry::client_response>> sender::post_to_expo(const char* path,
   request.header("Accept", "application/json")
       .body(std::move(body), "application/json")
       .total_timeout(timeout_ms)
-      .max_response(most_answer_bytes)
+      .max_response(max_answer_bytes)
       .pool_key("notify_push.expo")
       .flags(RY_CLIENT_OPERATOR_URL);
   if (!options_.expo_access_token.empty()) {

@@ -17,7 +17,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t auth_bytes = 16, salt_bytes = 16;
-constexpr std::size_t most_endpoint_bytes = 2048;
+constexpr std::size_t max_endpoint_bytes = 2048;
 constexpr std::uint32_t record_bytes = 4096;
 
 ry::error wrong(const std::string& what) {
@@ -48,7 +48,7 @@ std::string expand(std::string_view prk, std::string_view info, std::size_t n) {
 
 std::string encrypted(const subscription& to, std::string_view text, EVP_PKEY* own, std::string_view salt) {
   using namespace std::string_view_literals;
-  if (text.size() > most_message_bytes) {
+  if (text.size() > max_message_bytes) {
     throw ry::error(RY_OUT_OF_RANGE, "notify_push.too_long", "the message is too long for Web Push");
   }
   const key_ptr theirs = public_key_of(to.p256dh);
@@ -77,7 +77,7 @@ subscription read_subscription(std::string_view text) {
   const json::object& o = v.get_object();
   subscription s;
   s.endpoint = text_member(o, "endpoint", "endpoint");
-  if (s.endpoint.size() > most_endpoint_bytes || origin_of(s.endpoint).empty()) {
+  if (s.endpoint.size() > max_endpoint_bytes || origin_of(s.endpoint).empty()) {
     throw wrong("endpoint is no http address");
   }
   const auto* keys = o.if_contains("keys");

@@ -20,7 +20,7 @@ struct subscription {
 subscription read_subscription(std::string_view json_text);
 
 // The longest text that fits into one message.
-inline constexpr std::size_t most_message_bytes = 3993;
+inline constexpr std::size_t max_message_bytes = 3993;
 
 // The body of the request: content coding aes128gcm. Throws RY_OUT_OF_RANGE if `text` is too long.
 std::string encrypt(const subscription& to, std::string_view text);

@@ -39,7 +39,7 @@ class module {
     reg.describe(ry_openapi::webhooks);
     reg.contribute(RY_SETTINGS_CHECK_1, "webhooks", &ry::settings_faults::table, &faults_);
     if (!settings_.receivers.empty()) {
-      reg.subscribe("out", settings_.kinds(), this, &module::heard);
+      reg.subscribe("out", settings_.kinds(), this, &module::on_event);
     }
     ry::job_options deliver;
     deliver.queue = "webhooks";
@@ -70,7 +70,7 @@ class module {
     return ctx_.metrics().counter("attempts_total", "Attempts to hand a webhook message over", {{"outcome", outcome}});
   }
 
-  ry::task<void> heard(ry::event e) {
+  ry::task<void> on_event(ry::event e) {
     if (ctx_.now_unix_us() - e.published_unix_us() > longest_ago_us) co_return;
     json::object body{{"type", e.kind()}, {"timestamp", iso(e.published_unix_us())}};
     body["data"] = json::parse(e.payload());
@@ -114,10 +114,10 @@ class module {
     }
     if (out.kind() == RY_JOB_SNOOZE || out.kind() == RY_JOB_RELEASE) co_return out;
     again_.add();
-    const std::int64_t patience = out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;
+    const std::int64_t disable_after_s = out.kind() == RY_JOB_DEAD ? 0 : settings_.disable_after_hours * 3600;
     const std::string why(out.why().message());
     const auto rows = (co_await ctx_.db().query("select webhooks.failed($1, $2, make_interval(secs => $3))", name, why,
-                                                static_cast<double>(patience)))
+                                                static_cast<double>(disable_after_s)))
                           .value();
     if (rows.front().boolean(0)) {
       gone_.add();

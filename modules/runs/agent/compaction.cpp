@@ -12,7 +12,7 @@
 namespace runs {
 namespace {
 
-constexpr int most_rounds = 3;
+constexpr int max_rounds = 3;
 constexpr std::int64_t summary_tokens = 2048;
 constexpr std::int64_t summary_tries = 2;
 
@@ -81,7 +81,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
       out.shortened = std::move(messages);
       co_return out;
     }
-    const std::size_t count = round > most_rounds ? 0 : to_summarise(messages, room);
+    const std::size_t count = round > max_rounds ? 0 : to_summarise(messages, room);
     if (count == 0) {
       shorten_recent(messages, room);
       out.shortened = std::move(messages);

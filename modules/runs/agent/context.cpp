@@ -56,10 +56,10 @@ std::string without_reasoning(std::string_view body) {
   return json::serialize(v);
 }
 
-void shorten_result(chat_message& m, std::size_t most_bytes) {
+void shorten_result(chat_message& m, std::size_t max_bytes) {
   const std::string text = content_of(m.body);
-  if (text.size() <= most_bytes && !holds_images(m.body)) return;
-  m.body = replace_content(m.body, json::value(shorten(text, most_bytes)));
+  if (text.size() <= max_bytes && !holds_images(m.body)) return;
+  m.body = replace_content(m.body, json::value(shorten(text, max_bytes)));
 }
 
 // Index of the first message of the exchange that the model has not answered yet.

@@ -14,8 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_argument_depth = 32;
-constexpr std::size_t most_id_bytes = 256, most_name_bytes = 256;  // of a call; names of tools are shorter
+constexpr std::size_t max_argument_depth = 32;
+constexpr std::size_t max_id_bytes = 256, max_name_bytes = 256;  // of a call; names of tools are shorter
 constexpr std::string_view no_result = "The call was interrupted and has no result.";
 constexpr std::string_view cut_call =
     "The call was not made: the answer reached the output limit before the arguments were complete. Make the call "
@@ -184,11 +184,11 @@ std::string answered_id(const chat_message& m) {
 
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before) {
-  name = name.substr(0, most_name_bytes);
-  tool_call out{std::string(id.substr(0, most_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}",
+  name = name.substr(0, max_name_bytes);
+  tool_call out{std::string(id.substr(0, max_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}",
                 false};
   const auto taken = [&](const std::string& id) {
-    return id.empty() || id.size() > most_id_bytes ||
+    return id.empty() || id.size() > max_id_bytes ||
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == id; });
   };
   for (std::size_t n = before.size() + 1; taken(out.id); ++n) out.id = "call_" + std::to_string(n);
@@ -197,7 +197,7 @@ tool_call read_tool_call(std::string_view id, std::string_view name, std::string
     return out;
   }
   boost::system::error_code error;
-  json::value v = module_json::parse_exactly(arguments, most_argument_depth, error);
+  json::value v = module_json::parse_exactly(arguments, max_argument_depth, error);
   if (error || !v.is_object())
     out.malformed = true;
   else

@@ -18,7 +18,7 @@ constexpr std::uint64_t away_ms = 500;
 // Retry delay for a claimed run when starts have taken the last permits.
 constexpr std::uint64_t full_ms = 100;
 // How often a provider may pause one answer.
-constexpr std::int64_t most_pauses = 20;
+constexpr std::int64_t max_pauses = 20;
 
 // The outcomes of a run. Named functions, because g++ 12 destroys braced arguments of an awaited call twice.
 using run_outcome = executor::ending;
@@ -77,10 +77,10 @@ ry::task<ry::job_outcome> executor::work(ry::job job) {
     if (!run) co_return std::move(*otherwise);
   }
   co_await context_.ctx.switch_to(run->exec);
-  const auto heard = [ctx = &context_.ctx, run](std::int32_t why) {
+  const auto on_cancel = [ctx = &context_.ctx, run](std::int32_t why) {
     ctx->post(run->exec, [run, why] { run->stop.interrupt(why); });
   };
-  ry::cancel_callback listening(job.cancel(), heard);
+  ry::cancel_callback listening(job.cancel(), on_cancel);
   co_return co_await execute(run, job.crashes());
 }
 
@@ -181,7 +181,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
   }
   writer.dismiss(run);
-  tell_sources_of_end(context_, *run, run->progress.final_status != "running");
+  notify_sources_of_end(context_, *run, run->progress.final_status != "running");
   co_return std::move(*out);
 }
 
@@ -361,7 +361,7 @@ std::optional<executor::ending> executor::end_by_answer(const step_state& c) con
       if (c.so_far.cut < context_.config.max_continuations) return std::nullopt;
       return failed("length", "The answer was cut off at the model's output limit", "LLM_OUTPUT_TRUNCATED");
     case outcome::paused:
-      if (c.so_far.paused < most_pauses) return std::nullopt;
+      if (c.so_far.paused < max_pauses) return std::nullopt;
       return failed("no_answer", "The provider paused the answer too often", "LLM_NO_ANSWER");
     case outcome::filtered:
       return failed("content_filter", "The provider's content filter withheld the answer", "LLM_CONTENT_FILTERED");
@@ -564,12 +564,12 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"duration_ms\":" + std::to_string(duration_ms) +
            ",\"result\":" + json_string(beginning_of_result(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
-  const bool tells = !record.webhooks.empty();
+  const bool has_webhooks = !record.webhooks.empty();
   const stored written = co_await persist(context_, run, std::move(record));
   if (written == stored::not_ours) co_return leave(run, "lost");
   context_.metrics.ended.add(how.reason);
   context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);
-  if (tells) context_.ctx.jobs().wake("webhooks");
+  if (has_webhooks) context_.ctx.jobs().wake("webhooks");
   run->progress.final_status = how.status;
   run->end(event_broadcaster::ending::finished);
   context_.live.remove(*run);

@@ -20,7 +20,7 @@ using scaled_ptr = std::shared_ptr<const scaled_picture>;
 
 class image_cache {
  public:
-  explicit image_cache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  explicit image_cache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // nullptr: not in the cache.
   scaled_ptr find(std::string_view key) {
@@ -32,11 +32,11 @@ class image_cache {
   }
   void put(const std::string& key, scaled_ptr image) {
     const std::lock_guard lock(mutex_);
-    if (by_key_.contains(key) || size_of(*image) > most_bytes_) return;
+    if (by_key_.contains(key) || size_of(*image) > max_bytes_) return;
     bytes_ += size_of(*image);
     used_.emplace_front(key, std::move(image));
     by_key_.emplace(key, used_.begin());
-    while (bytes_ > most_bytes_) {
+    while (bytes_ > max_bytes_) {
       bytes_ -= size_of(*used_.back().second);
       by_key_.erase(used_.back().first);
       used_.pop_back();
@@ -54,7 +54,7 @@ class image_cache {
     return image.data.size() + of_an_entry;
   }
 
-  const std::size_t most_bytes_;
+  const std::size_t max_bytes_;
   mutable std::mutex mutex_;
   std::size_t bytes_ = 0;
   entries used_;

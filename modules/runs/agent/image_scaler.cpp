@@ -145,7 +145,7 @@ ry::task<void> image_scaler::fit_images(const std::vector<chat_message>& message
     return found;
   };
   std::vector<finding> found;
-  if (bytes > most_in_a_turn)
+  if (bytes > max_in_a_turn)
     found = co_await context_.ctx.run_blocking(look);
   else
     found = look();

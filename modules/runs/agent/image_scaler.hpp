@@ -14,7 +14,7 @@
 namespace runs {
 
 // Largest file that is scaled; larger images are not shown.
-inline constexpr std::uint64_t most_scalable_bytes = 64u << 20;
+inline constexpr std::uint64_t max_scalable_bytes = 64u << 20;
 
 class image_scaler {
  public:

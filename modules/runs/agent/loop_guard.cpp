@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-constexpr std::int32_t most_refusals = 2;
+constexpr std::int32_t max_refusals = 2;
 
 std::size_t hash_of(const tool_call& call) {
   const std::size_t name = std::hash<std::string_view>()(call.name);
@@ -22,7 +22,7 @@ std::string_view loop_guard::refusal() {
 loop_guard::verdict loop_guard::judge(const tool_call& call, std::int64_t limit) const {
   const auto found = seen_.find(hash_of(call));
   if (limit <= 0 || found == seen_.end() || found->second.times < limit) return verdict::make;
-  return found->second.refused < most_refusals ? verdict::refuse : verdict::hopeless;
+  return found->second.refused < max_refusals ? verdict::refuse : verdict::hopeless;
 }
 
 void loop_guard::note(const tool_call& call, std::string_view result) {

@@ -5,6 +5,6 @@
 namespace runs {
 
 // Bytes of text to process in one turn of an event loop (a few milliseconds); larger texts go to a blocking thread.
-inline constexpr std::uint64_t most_in_a_turn = 512u << 10;
+inline constexpr std::uint64_t max_in_a_turn = 512u << 10;
 
 }  // namespace runs

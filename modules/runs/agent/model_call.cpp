@@ -13,9 +13,9 @@ namespace runs {
 namespace {
 
 // Limit for one answer: text, reasoning and arguments. Far above real answers; an answer is in memory several times.
-constexpr std::size_t most_answer_bytes = 16 * 1024 * 1024;
+constexpr std::size_t max_answer_bytes = 16 * 1024 * 1024;
 // Each chunk becomes an event. Many times the tokens of the longest answers, but bounds the log.
-constexpr std::size_t most_pieces = 500'000;
+constexpr std::size_t max_pieces = 500'000;
 // Time for a driver to end a cancelled answer.
 constexpr std::uint64_t grace_ms = 10'000;
 
@@ -82,9 +82,9 @@ ry_status model_call::start(std::string_view request_json) {
     if (self->too_long_) {
       self->status_ = RY_FAILED_PRECONDITION;
       (void)ry::guard([&] {
-        self->message_ = "The model's answer " + (self->pieces_ > most_pieces
-                                                      ? "has more than " + std::to_string(most_pieces) + " pieces"
-                                                      : "is longer than " + size_text(most_answer_bytes));
+        self->message_ = "The model's answer " + (self->pieces_ > max_pieces
+                                                      ? "has more than " + std::to_string(max_pieces) + " pieces"
+                                                      : "is longer than " + size_text(max_answer_bytes));
       });
     }
     self->count(self->status_);
@@ -130,13 +130,13 @@ void model_call::count(ry_status st) const {
 
 bool model_call::fits(std::size_t bytes) {
   bytes_ += bytes;
-  if (bytes_ <= most_answer_bytes && ++pieces_ <= most_pieces) return true;
+  if (bytes_ <= max_answer_bytes && ++pieces_ <= max_pieces) return true;
   return stop_too_long();
 }
 
 // Blocks repeat the reasoning text, so they are counted separately.
 bool model_call::keeps(std::size_t bytes) {
-  if (bytes <= most_answer_bytes - std::min(most_answer_bytes, reasoning_.size())) return true;
+  if (bytes <= max_answer_bytes - std::min(max_answer_bytes, reasoning_.size())) return true;
   return stop_too_long();
 }
 
@@ -174,7 +174,7 @@ ry::task<void> model_call::finished() {
   if (ended_) co_return;
   grace_.emplace();
   co_await ry::with_cancel(grace_->token(), plain_sleep(context_.ctx, grace_ms));
-  if (!ended_) give_up();
+  if (!ended_) abandon();
 }
 
 void model_call::abort() noexcept {
@@ -184,8 +184,8 @@ void model_call::abort() noexcept {
   if (call_ != nullptr) provider_->of->table->cancel(provider_->of->self, call_);
 }
 
-void model_call::give_up() {
-  context_.sinks.let_go(sink_, "it did not call on_end within ten seconds after cancel()");
+void model_call::abandon() {
+  context_.sinks.abandon(sink_, "it did not call on_end within ten seconds after cancel()");
   status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
   message_ = "The model provider did not finish its answer";
   run_->note_cause("provider " + provider_->name + ": its driver did not end a cancelled answer");

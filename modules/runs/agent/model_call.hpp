@@ -33,7 +33,7 @@ class model_call : abortable {
  private:
   void abort() noexcept override;
   // The driver did not end the cancelled answer: the run continues without it.
-  void give_up();
+  void abandon();
   // Counts the end of the request, once.
   void count(ry_status st) const;
   void log_failure(const ry_error_view& err) const;

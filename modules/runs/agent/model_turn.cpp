@@ -19,7 +19,7 @@ namespace {
 
 using run_ptr = std::shared_ptr<live_run>;
 
-constexpr int most_narrowings = 2;
+constexpr int max_narrowings = 2;
 
 ry::task<std::string> read_system_prompt(module_context& p, run_ptr run) {
   const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
@@ -37,9 +37,9 @@ ry::task<std::string> read_system_prompt(module_context& p, run_ptr run) {
 }
 
 // Limit for the instructions of all tool sources: an eighth of the model's window, at four bytes per token.
-std::size_t most_instructions(std::int64_t window_tokens) {
-  constexpr std::int64_t most_bytes = 32 * 1024;
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, most_bytes));
+std::size_t max_instructions(std::int64_t window_tokens) {
+  constexpr std::int64_t max_bytes = 32 * 1024;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(window_tokens / 2, 0, max_bytes));
 }
 
 std::string unless_blank(std::string text) {
@@ -112,7 +112,7 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
   by.model = target->model;
   std::string prompt = co_await read_system_prompt(p, run);
   out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(by.name);
-  prompt += instructions_section(catalog->instructions, most_instructions(out.window));
+  prompt += instructions_section(catalog->instructions, max_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
   parameters.max_output_tokens.reset();
@@ -142,7 +142,7 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
   std::uint64_t bytes = 0;
   if (shown_to_it)
     for (const chat_message& m : *shown_to_it) bytes += m.body.size();
-  if (bytes > most_in_a_turn) {
+  if (bytes > max_in_a_turn) {
     out.request = co_await p.ctx.run_blocking(build);
   } else {
     out.request = build();
@@ -226,7 +226,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     }
 
     out.error = call.error_text(st);
-    if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < most_narrowings) {
+    if (st == RY_OUT_OF_RANGE && sent_tokens != 0 && narrowings < max_narrowings) {
       // The window is smaller than configured, or the estimate was wrong.
       ++narrowings;
       run->progress.narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
@@ -243,7 +243,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
     f.random = any_number(p.ctx);
     const next_try next = after_failure(f);
-    if (next.how == next_try::what::give_up) {
+    if (next.how == next_try::what::stop) {
       close_attempt(p, run, out, from, call.usage(), {});
       co_return;
     }

@@ -7,7 +7,7 @@
 namespace runs {
 namespace {
 
-constexpr std::size_t most_output_bytes = 256 * 1024;  // of one call
+constexpr std::size_t max_output_bytes = 256 * 1024;  // of one call
 
 }  // namespace
 
@@ -26,7 +26,7 @@ output_stream::~output_stream() {
 }
 
 void output_stream::add(std::string_view bytes) {
-  if (sent_ + carry_.size() >= most_output_bytes) return;
+  if (sent_ + carry_.size() >= max_output_bytes) return;
   carry_ += bytes;
   if (!waiter_) notify_reader();
 }
@@ -49,11 +49,11 @@ void output_stream::wait() {
   waiter_ = std::make_shared<waiter>();
   waiter_->of = this;
   const bool waits =
-      context_.ctx.spawn(tell_later(context_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
+      context_.ctx.spawn(wake_later(context_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
   if (!waits) waiter_.reset();
 }
 
-ry::task<void> output_stream::tell_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us) {
+ry::task<void> output_stream::wake_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us) {
   const ry::result<void> slept = co_await p.ctx.sleep(static_cast<std::uint64_t>(us) / 1000 + 1);
   if (!slept || w->of == nullptr) co_return;
   w->of->waiter_.reset();

@@ -49,7 +49,7 @@ class output_stream {
 
  private:
   struct waiter;  // timer for the reports in carry_
-  static ry::task<void> tell_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us);
+  static ry::task<void> wake_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us);
   void notify_reader();
   void wait();
   void emit(std::string_view text);

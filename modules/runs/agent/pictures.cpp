@@ -49,7 +49,7 @@ ry::task<ry::result<file_beginning>> read_picture(module_context& p, std::shared
   const std::string project = run->who.project.to_string();
   co_return co_await ry::call<file_beginning, ry_bytes, std::uint64_t>(
       [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
-        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, most_picture_bytes, exec, fn,
+        return driver->table->read_file(driver->self, ry::str(project), ry::str(path), 0, max_picture_bytes, exec, fn,
                                         ctx);
       },
       [](ry_bytes content, std::uint64_t size) {
@@ -72,8 +72,8 @@ ry::task<void> find_picture(module_context& p, std::shared_ptr<live_run> run, im
                             found_pictures& to) {
   ry::result<file_beginning> got = co_await read_picture(p, run, path);
   if (!got) co_return;  // the agent removed it
-  if (got->size <= most_picture_bytes) {
-    if (to.total + got->size > most_pictures_bytes) co_return;
+  if (got->size <= max_picture_bytes) {
+    if (to.total + got->size > max_pictures_bytes) co_return;
     to.total += got->size;
     to.bytes.emplace(std::move(path), std::move(got->bytes));
     co_return;
@@ -84,7 +84,7 @@ ry::task<void> find_picture(module_context& p, std::shared_ptr<live_run> run, im
     co_return;
   }
   const std::uint64_t size = scaled->data.size() / 4 * 3;
-  if (to.total + size > most_pictures_bytes) co_return;
+  if (to.total + size > max_pictures_bytes) co_return;
   to.total += size;
   if (scaled->first_frame) to.notes.emplace(path, first_frame_note);
   to.base64.emplace(std::move(path), scaled->data);
@@ -152,14 +152,14 @@ ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context&
   for (std::size_t i = any && sees ? out->size() : 0; i-- > 0;) {
     if ((*out)[i].role != "user") continue;
     for (const std::string& path : pictures_in((*out)[i].body))
-      if (found.count() < most_pictures && !found.contains(path)) co_await find_picture(p, run, scaler, path, found);
+      if (found.count() < max_pictures && !found.contains(path)) co_await find_picture(p, run, scaler, path, found);
   }
   const auto put_in = [&out, &found] {
     for (auto& [path, bytes] : found.bytes) found.base64.insert_or_assign(path, llm::encode_base64(bytes));
     for (chat_message& m : *out)
       if (m.role == "user") m.body = resolve_pictures(m.body, found.base64, found.notes);
   };
-  if (any && found.total > most_in_a_turn) {
+  if (any && found.total > max_in_a_turn) {
     co_await p.ctx.run_blocking(put_in);
   } else if (any) {
     put_in();

@@ -13,9 +13,9 @@
 namespace runs {
 
 // Limits of one request, within those of the providers.
-constexpr std::size_t most_pictures = 20;
-constexpr std::uint64_t most_picture_bytes = 5u << 20;  // of one image that is not scaled down
-constexpr std::uint64_t most_pictures_bytes = 20u << 20;  // of all images
+constexpr std::size_t max_pictures = 20;
+constexpr std::uint64_t max_picture_bytes = 5u << 20;  // of one image that is not scaled down
+constexpr std::uint64_t max_pictures_bytes = 20u << 20;  // of all images
 struct picture {
   std::string path, media_type;
 };

@@ -15,7 +15,7 @@ struct failed_attempt {
 };
 
 struct next_try {
-  enum class what { same_model, next_model, give_up } how = what::give_up;
+  enum class what { same_model, next_model, stop } how = what::stop;
   std::uint64_t wait_ms = 0;
 };
 

@@ -17,10 +17,10 @@ TEST(retry_test, only_transient_errors_are_retried) {
   for (std::int32_t st : {RY_RESOURCE_EXHAUSTED, RY_UNAVAILABLE, RY_DEADLINE_EXCEEDED})
     EXPECT_EQ(after_failure(attempt(st)).how, what::same_model) << st;
   for (std::int32_t st : {RY_INVALID_ARGUMENT, RY_UNAUTHENTICATED, RY_NOT_FOUND, RY_OUT_OF_RANGE})
-    EXPECT_EQ(after_failure(attempt(st)).how, what::give_up) << st;
-  EXPECT_EQ(after_failure(attempt(RY_UNAVAILABLE, 4)).how, what::give_up);
+    EXPECT_EQ(after_failure(attempt(st)).how, what::stop) << st;
+  EXPECT_EQ(after_failure(attempt(RY_UNAVAILABLE, 4)).how, what::stop);
   EXPECT_EQ(after_failure(attempt(RY_DATA_LOSS, 1)).how, what::same_model);
-  EXPECT_EQ(after_failure(attempt(RY_DATA_LOSS, 2)).how, what::give_up) << "garbled twice is no accident";
+  EXPECT_EQ(after_failure(attempt(RY_DATA_LOSS, 2)).how, what::stop) << "garbled twice is no accident";
 }
 
 TEST(retry_test, another_model_is_asked_when_there_is_one) {
@@ -52,7 +52,7 @@ TEST(retry_test, the_providers_word_counts) {
   f.random = UINT32_MAX;
   EXPECT_GE(after_failure(f).wait_ms, 90'000u) << "never earlier than the provider says";
   f.retry_after_s = 121;
-  EXPECT_EQ(after_failure(f).how, what::give_up);
+  EXPECT_EQ(after_failure(f).how, what::stop);
   f.retry_after_s = 6;
   f.has_fallback = true;
   EXPECT_EQ(after_failure(f).how, what::next_model);
@@ -63,11 +63,11 @@ TEST(retry_test, the_providers_word_counts) {
 TEST(retry_test, no_retry_waits_beyond_the_deadline_of_the_run) {
   failed_attempt f = attempt(RY_UNAVAILABLE);
   f.remaining_ms = 500;
-  EXPECT_EQ(after_failure(f).how, what::give_up);
+  EXPECT_EQ(after_failure(f).how, what::stop);
   f.remaining_ms = 501;
   EXPECT_EQ(after_failure(f).how, what::same_model);
   f.retry_after_s = 1;
-  EXPECT_EQ(after_failure(f).how, what::give_up);
+  EXPECT_EQ(after_failure(f).how, what::stop);
 }
 
 }  // namespace

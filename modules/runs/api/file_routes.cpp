@@ -12,7 +12,7 @@
 namespace runs {
 namespace {
 
-constexpr std::uint64_t most_response_bytes = 16 * 1024 * 1024;  // of one response
+constexpr std::uint64_t max_response_bytes = 16 * 1024 * 1024;  // of one response
 
 std::string clean_path(std::string path) {
   if (path == "/workspace" || path.starts_with("/workspace/")) path.erase(0, 10);
@@ -70,8 +70,8 @@ void respond_bytes(const ry::request& request, std::string bytes, std::uint64_t 
 }
 
 void refuse_too_large(bool whole, std::uint64_t total) {
-  if (whole && total > most_response_bytes)
-    throw refusal(413, "The file is larger than " + size_text(most_response_bytes) +
+  if (whole && total > max_response_bytes)
+    throw refusal(413, "The file is larger than " + size_text(max_response_bytes) +
                            ": request parts of it with offset and limit");
 }
 
@@ -153,7 +153,7 @@ ry::task<void> file_routes::content(ry::request request) {
   want.whole = !request.query("offset") && !request.query("limit");
   want.offset = static_cast<std::uint64_t>(number("offset", 0));
   want.limit =
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", most_response_bytes)), most_response_bytes);
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(number("limit", max_response_bytes)), max_response_bytes);
   const place at = co_await place_of(request);
   bool sent = co_await send(request, at, want);
   if (!sent) {

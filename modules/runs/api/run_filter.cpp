@@ -11,7 +11,7 @@
 namespace runs {
 namespace {
 
-constexpr std::size_t most_text = 200;
+constexpr std::size_t max_text = 200;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw ry::http_error(422, RY_INVALID_ARGUMENT, "runs.invalid_filter", why);
@@ -30,8 +30,8 @@ std::string read_time(const std::string& name, const std::string& value) {
 }
 
 std::string read_text(const std::string& name, const std::string& value) {
-  if (value.empty() || value.size() > most_text || !is_utf8(value))
-    refuse(name + " must have 1 to " + std::to_string(most_text) + " bytes");
+  if (value.empty() || value.size() > max_text || !is_utf8(value))
+    refuse(name + " must have 1 to " + std::to_string(max_text) + " bytes");
   return value;
 }
 
@@ -63,7 +63,7 @@ constexpr std::array parameters = {
   for (const parameter& p : parameters) known.emplace_back(p.name);
   std::string all;
   for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-  refuse(name.substr(0, most_text) + " is not a known parameter; the parameters are " + all);
+  refuse(name.substr(0, max_text) + " is not a known parameter; the parameters are " + all);
 }
 
 }  // namespace

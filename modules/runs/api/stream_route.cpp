@@ -17,14 +17,14 @@ constexpr std::uint64_t first_ping_ms = 250;
 // How long after the last wake-up the log is polled in case one was lost. Short while wake-ups get lost, which shows
 // when a poll finds unannounced events; otherwise each silent run would cost a query per reader.
 constexpr std::uint64_t poll_ms = 1'000;
-constexpr std::uint64_t most_poll_ms = 4'000;
+constexpr std::uint64_t max_poll_ms = 4'000;
 constexpr std::uint64_t retry_ms = 100;
 // The run usually becomes live here soon: only a stream that waits longer is announced to other nodes.
 constexpr std::uint64_t first_wait_ms = 250;
 constexpr std::int64_t watch_again_us = 20'000'000;
 // Browsers reconnect with the same URL, so a token outlives the longest run by this much, for late readers.
 constexpr std::uint64_t token_slack_ms = 10 * 60 * 1000;
-constexpr std::int64_t most_merge_ms = 10'000;
+constexpr std::int64_t max_merge_ms = 10'000;
 
 void add_gap(std::string& out, std::uint64_t from, std::uint64_t to) {
   event_text(out, to, "gap")
@@ -86,8 +86,8 @@ stream_options read_stream_options(const ry::request& request) {
   }
   if (const auto ms = request.query("coalesce_ms")) {
     const auto value = parse_int(*ms);
-    if (!value || *value < 0 || *value > most_merge_ms)
-      throw refusal(400, "coalesce_ms must be a number from 0 to " + std::to_string(most_merge_ms));
+    if (!value || *value < 0 || *value > max_merge_ms)
+      throw refusal(400, "coalesce_ms must be a number from 0 to " + std::to_string(max_merge_ms));
     out.merge_ms = static_cast<std::uint64_t>(*value);
   }
   return out;
@@ -118,14 +118,14 @@ struct stream_route::elsewhere {
   ry::signal woken;
   remote_event_buffer tail;
   std::uint64_t durable = 0;  // the log has events up to here
-  bool heard = false;  // a wake-up arrived since the last check
+  bool woken = false;  // a wake-up arrived since the last check
   bool look = true;  // the log may have events, regardless of wake-ups
   std::uint64_t patience_ms = first_wait_ms;
   std::uint64_t polled_at = 0;  // what the reader waited for when the log was polled without a wake-up; 0: it was not
 
   void learn(std::uint64_t next) {
     if (polled_at == 0) return;
-    patience_ms = next != polled_at ? poll_ms : std::clamp(patience_ms * 2, poll_ms, most_poll_ms);
+    patience_ms = next != polled_at ? poll_ms : std::clamp(patience_ms * 2, poll_ms, max_poll_ms);
     polled_at = 0;
   }
   ry::subscription topic;
@@ -148,7 +148,7 @@ std::shared_ptr<stream_route::elsewhere> stream_route::listen(const session& s, 
           ctx.warn("another node sent what are no events of the run; the log is read instead", {{"run", id}});
           f->look = true;
         }
-        f->heard = true;
+        f->woken = true;
         f->woken.set();
       });
   return far;
@@ -262,13 +262,13 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         if (waited) s.out.break_silence(ping_event);
         if (waited && due) co_await watch(s);
         far->learn(s.out.next);
-        if (!far->heard) {
+        if (!far->woken) {
           far->woken.reset();  // it may be set for events that were handled already
           co_await wait_for(context_.ctx, far->woken, far->patience_ms);
         }
         waited = true;
-        if (std::exchange(far->heard, false)) {
-          far->patience_ms = most_poll_ms;
+        if (std::exchange(far->woken, false)) {
+          far->patience_ms = max_poll_ms;
         } else {
           far->look = true;
           far->polled_at = s.out.next;

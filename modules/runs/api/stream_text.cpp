@@ -11,8 +11,8 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_merged = 32 * 1024;
-constexpr std::size_t most_event_depth = 160;  // arguments of calls follow the tool's schema, which may be deep
+constexpr std::size_t max_merged = 32 * 1024;
+constexpr std::size_t max_event_depth = 160;  // arguments of calls follow the tool's schema, which may be deep
 constexpr std::string_view type_key = "{\"type\": \"";
 constexpr std::string_view sequence_key = "\", \"sequence\": ";
 constexpr std::string_view content_key = "\"content\": \"";
@@ -77,7 +77,7 @@ void chunk_merger::add(std::string_view wire, std::string& out) {
       continue;
     }
     if (pending() && (chunk->type != type_ || chunk->other != other_ || e.sequence != last_ + 1 ||
-                      content_.size() + chunk->content.size() > most_merged))
+                      content_.size() + chunk->content.size() > max_merged))
       flush(out);
     if (!pending()) {
       type_ = chunk->type;
@@ -134,7 +134,7 @@ bool snapshot::add(const event_view& event) {
     }
   }
   boost::system::error_code bad;
-  const json::value value = module_json::parse_exactly(event.payload, most_event_depth, bad);
+  const json::value value = module_json::parse_exactly(event.payload, max_event_depth, bad);
   if (bad || !value.is_object()) return true;
   const json::object& o = value.as_object();
   const std::string_view type = type_of(event.payload);

@@ -3,7 +3,7 @@
 namespace runs {
 namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
-constexpr int most_stops = 3;
+constexpr int max_stops = 3;
 
 // ?name=true or ?name=false. Absent: false.
 bool flag(const ry::request& request, const char* name) {
@@ -79,7 +79,7 @@ ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
 ry::task<ry::result<repository::deletion>> thread_routes::delete_forced(std::string account, std::string id) {
   ry::result<repository::deletion> done = co_await delete_alone(account, id);
   // Another start may arrive between the stop and the deletion.
-  for (int round = 0; round < most_stops && done.value().outcome == "busy"; ++round) {
+  for (int round = 0; round < max_stops && done.value().outcome == "busy"; ++round) {
     co_await ry::shield(stop_runs(account, id));
     done = co_await delete_alone(account, id);
   }

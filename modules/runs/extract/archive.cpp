@@ -9,9 +9,9 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_of_one = 64u << 20;
-constexpr std::size_t most_of_all = 256u << 20;
-constexpr int most_members = 20000;
+constexpr std::size_t max_of_one = 64u << 20;
+constexpr std::size_t max_of_all = 256u << 20;
+constexpr int max_members = 20000;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
   std::size_t total = 0;
   std::vector<char> buffer(256 * 1024);
   for (int count = 0;; ++count) {
-    if (count == most_members) {
+    if (count == max_members) {
       out.problem = "it has too many parts";
       return out;
     }
@@ -55,7 +55,7 @@ members read_zip(const std::string& path, const std::function<bool(std::string_v
         break;
       }
       total += static_cast<std::size_t>(n);
-      if (content.size() + static_cast<std::size_t>(n) > most_of_one || total > most_of_all) {
+      if (content.size() + static_cast<std::size_t>(n) > max_of_one || total > max_of_all) {
         out.content.erase(name);
         out.problem = "it grows too large when it is unpacked";
         return out;

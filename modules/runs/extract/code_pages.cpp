@@ -12,7 +12,7 @@ namespace extract {
 namespace {
 
 constexpr unsigned western = 1252, mac_roman = 10000;
-constexpr std::size_t most_character_bytes = 4;
+constexpr std::size_t max_character_bytes = 4;
 
 std::string iconv_name(unsigned code_page) {
   static constexpr std::array<std::pair<unsigned, std::string_view>, 10> special{{{936, "GB18030"},
@@ -40,7 +40,7 @@ std::string repaired(std::string_view bytes, const std::string& encoding) {
   while (!bytes.empty()) {
     std::size_t n = 0;
     std::optional<std::string> text;
-    while (!text && ++n <= std::min(bytes.size(), most_character_bytes))
+    while (!text && ++n <= std::min(bytes.size(), max_character_bytes))
       text = to_utf8(bytes.substr(0, n), encoding, false);
     out += text ? *text : "\xEF\xBF\xBD";
     bytes.remove_prefix(text ? n : 1);

@@ -16,7 +16,7 @@ struct decoded {
 };
 
 // Pixels of a picture that has to be in memory as a whole (interlaced PNG, GIF, animated WebP).
-inline constexpr std::uint64_t most_pixels_in_memory = 100'000'000;
+inline constexpr std::uint64_t max_pixels_in_memory = 100'000'000;
 
 // The picture with no side above `side`, as upright as its metadata says.
 decoded decode_png(std::string_view file, std::uint32_t side);

@@ -110,8 +110,8 @@ decoded decode_gif(std::string_view file, std::uint32_t side) {
   if (canvas.width == 0 || canvas.height == 0) canvas = {positive(frame.Width), positive(frame.Height)};
   const bool has_colors = frame.ColorMap != nullptr || gif->SColorMap != nullptr;
   if (!has_colors || canvas.width == 0 || canvas.height == 0 || frame.Width <= 0 || frame.Height <= 0) return out;
-  if (std::uint64_t{canvas.width} * canvas.height > most_pixels_in_memory ||
-      std::uint64_t{positive(frame.Width)} * positive(frame.Height) > most_pixels_in_memory) {
+  if (std::uint64_t{canvas.width} * canvas.height > max_pixels_in_memory ||
+      std::uint64_t{positive(frame.Width)} * positive(frame.Height) > max_pixels_in_memory) {
     out.problem = "has too many pixels";
     return out;
   }

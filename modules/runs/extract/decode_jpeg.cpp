@@ -12,7 +12,7 @@ namespace extract {
 namespace {
 
 constexpr int exif_marker = JPEG_APP0 + 1;
-constexpr int most_scans = 200;  // of a progressive file; each is a pass over all of it
+constexpr int max_scans = 200;  // of a progressive file; each is a pass over all of it
 
 // Everything that has a destructor lives here: libjpeg leaves its functions by longjmp.
 struct jpeg_decoding {
@@ -37,7 +37,7 @@ void ignore(j_common_ptr, int) {}
 void ignore_message(j_common_ptr) {}
 
 void watch_scans(j_common_ptr c) {
-  if (c->is_decompressor && reinterpret_cast<j_decompress_ptr>(c)->input_scan_number > most_scans) fail(c);
+  if (c->is_decompressor && reinterpret_cast<j_decompress_ptr>(c)->input_scan_number > max_scans) fail(c);
 }
 
 // The largest reduction that the decoder can do by itself and that leaves enough pixels.

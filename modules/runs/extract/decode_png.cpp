@@ -10,8 +10,8 @@
 namespace extract {
 namespace {
 
-constexpr png_uint_32 most_side = 1u << 20;
-constexpr png_alloc_size_t most_chunk_bytes = 8u << 20;
+constexpr png_uint_32 max_side = 1u << 20;
+constexpr png_alloc_size_t max_chunk_bytes = 8u << 20;
 
 // Everything that has a destructor lives here: libpng leaves its functions by longjmp.
 struct png_job {
@@ -58,7 +58,7 @@ void prepare(png_job& job) {
 
 // Whether there is room; an interlaced picture comes in seven passes over all of it.
 bool prepare_interlaced(png_job& job) {
-  if (std::uint64_t{job.width} * job.height > most_pixels_in_memory) return false;
+  if (std::uint64_t{job.width} * job.height > max_pixels_in_memory) return false;
   job.all.resize(std::size_t{job.width} * job.height * 4);
   for (png_uint_32 y = 0; y < job.height; ++y) job.rows.push_back(job.all.data() + std::size_t{y} * job.width * 4);
   return true;
@@ -68,8 +68,8 @@ bool prepare_interlaced(png_job& job) {
 bool run(png_job& job) {
   if (setjmp(png_jmpbuf(job.png)) != 0) return false;
   png_set_read_fn(job.png, &job, &read);
-  png_set_user_limits(job.png, most_side, most_side);
-  png_set_chunk_malloc_max(job.png, most_chunk_bytes);
+  png_set_user_limits(job.png, max_side, max_side);
+  png_set_chunk_malloc_max(job.png, max_chunk_bytes);
   png_read_info(job.png, job.info);
   job.width = png_get_image_width(job.png, job.info);
   job.height = png_get_image_height(job.png, job.info);

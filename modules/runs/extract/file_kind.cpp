@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t most_junk = 1024;  // before a PDF, as Acrobat accepts it
+constexpr std::size_t max_junk = 1024;  // before a PDF, as Acrobat accepts it
 constexpr std::size_t directory_entry = 128;
 constexpr std::string_view blanks = " \t\r\n\f\0"sv;
 
@@ -19,7 +19,7 @@ bool is_digit(char c) {
 
 // "%PDF-1.7" at the beginning of a line.
 std::size_t find_pdf_header(std::string_view head) {
-  head = head.substr(0, most_junk + 8);
+  head = head.substr(0, max_junk + 8);
   for (std::size_t at = head.find("%PDF-"); at != head.npos; at = head.find("%PDF-", at + 1)) {
     const bool begins_line = at == 0 || head[at - 1] == '\n' || head[at - 1] == '\r' || head[at - 1] == '\0' ||
                              static_cast<unsigned char>(head[at - 1]) >= 0x80;

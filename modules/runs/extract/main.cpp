@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::size_t head_bytes = 512 * 1024;
 constexpr std::size_t tail_bytes = 4096;
-constexpr std::size_t most_document_bytes = 64u << 20;  // pictures may be several times as large as the text
+constexpr std::size_t max_document_bytes = 64u << 20;  // pictures may be several times as large as the text
 
 void say(const std::string& line, std::string_view text = {}) {
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -76,7 +76,7 @@ int office(const char* path, std::size_t most) {
 bool names_encrypted_package(int fd, std::string_view head) {
   bool found = extract::names_encrypted_package(head);
   std::string piece(head);
-  for (std::size_t at = head.size(); !found && piece.size() == head_bytes && at < most_document_bytes;
+  for (std::size_t at = head.size(); !found && piece.size() == head_bytes && at < max_document_bytes;
        at += piece.size()) {
     if (!read_up_to(fd, piece, head_bytes)) break;
     found = extract::names_encrypted_package(piece);
@@ -94,7 +94,7 @@ int legacy_office(const char* path, int fd, std::string_view head, std::size_t m
 
 bool read_rest(int fd, std::string& head) {
   std::string rest;
-  if (head.size() == head_bytes && !read_up_to(fd, rest, most_document_bytes)) return false;
+  if (head.size() == head_bytes && !read_up_to(fd, rest, max_document_bytes)) return false;
   head += rest;
   return true;
 }
@@ -144,7 +144,7 @@ int pdf(const char* path, int fd, std::string head, std::size_t most) {
   return text("pdf", std::move(pdf.text), most, false, pdf.missing.empty() ? "" : "incomplete: " + pdf.missing);
 }
 
-constexpr std::size_t most_image_bytes = 64u << 20;
+constexpr std::size_t max_image_bytes = 64u << 20;
 
 template <class Number>
 bool read_number(const char* text, Number& out) {
@@ -166,8 +166,8 @@ int scale(std::uint32_t side, std::size_t most, const char* path) {
   const int fd = std::strcmp(path, "-") == 0 ? 0 : ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   try {
     std::string file;
-    if (fd < 0 || !read_up_to(fd, file, most_image_bytes + 1)) return none("could not be read");
-    if (file.size() > most_image_bytes) return none("has more than 64 MiB");
+    if (fd < 0 || !read_up_to(fd, file, max_image_bytes + 1)) return none("could not be read");
+    if (file.size() > max_image_bytes) return none("has more than 64 MiB");
     const extract::scaled_image image = extract::scale_image(file, side, most);
     if (!image.problem.empty()) return none(image.problem);
     say("image " + std::string(image.format) + " " + std::to_string(image.width) + " " + std::to_string(image.height) +

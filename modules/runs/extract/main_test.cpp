@@ -20,7 +20,7 @@ class main_test : public ::testing::Test {
   ~main_test() override { std::filesystem::remove_all(folder_); }
 
   // What it says about a file with this content.
-  std::string output(const std::string& content, rlim_t most_memory = RLIM_INFINITY) const {
+  std::string output(const std::string& content, rlim_t max_memory = RLIM_INFINITY) const {
     const std::filesystem::path file = folder_ / "file";
     std::ofstream(file, std::ios::binary) << content;
     int ends[2];
@@ -28,7 +28,7 @@ class main_test : public ::testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::dup2(ends[1], 1);
-      const rlimit limit{most_memory, most_memory};
+      const rlimit limit{max_memory, max_memory};
       ::setrlimit(RLIMIT_AS, &limit);
       ::execl(RY_EXTRACT_PROGRAM, "runyard-extract", "100000", file.c_str(), static_cast<char*>(nullptr));
       ::_exit(127);

@@ -13,7 +13,7 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_message_bytes = 64 * 1024;
+constexpr std::size_t max_message_bytes = 64 * 1024;
 constexpr int not_installed = 127, copying_not_allowed = 3;
 
 struct pipe_ends {
@@ -91,7 +91,7 @@ pdf_text read_pdf(const char* path, std::size_t max_bytes) {
   while ((waiting[0].fd >= 0 || waiting[1].fd >= 0) && text.size() <= max_bytes) {
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) break;
     if (waiting[0].revents != 0 && !take(out.read, text, max_bytes + 1)) waiting[0].fd = -1;
-    if (waiting[1].revents != 0 && !take(err.read, messages, most_message_bytes)) waiting[1].fd = -1;
+    if (waiting[1].revents != 0 && !take(err.read, messages, max_message_bytes)) waiting[1].fd = -1;
   }
   ::close(std::exchange(out.read, -1));  // SIGPIPE ends it if there is more
   ::close(std::exchange(err.read, -1));

@@ -16,8 +16,8 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_groups = 10000;  // inside each other
-constexpr std::size_t most_fonts = 65536;
+constexpr std::size_t max_groups = 10000;  // inside each other
+constexpr std::size_t max_fonts = 65536;
 
 // Groups whose content is no text of the document.
 const std::set<std::string_view>& hidden_destinations() {
@@ -163,7 +163,7 @@ void rtf_reader::open_group() {
   flush();
   skip_ = 0;
   ++at_;
-  if (outer_.size() >= most_groups) return;
+  if (outer_.size() >= max_groups) return;
   outer_.push_back(now_);
   // Of the two forms of "\upr" the second one is in Unicode.
   if (now_.alternatives) now_.hidden = true;
@@ -274,7 +274,7 @@ void rtf_reader::apply_font(const word& w) {
   if (w.name == "deff") default_font_ = n;
   if (w.name == "plain") now_.font = default_font_;
   if (w.name == "f") (now_.font_table ? defined_font_ : now_.font) = n;
-  if (!now_.font_table || page_of_font_.size() >= most_fonts) return;
+  if (!now_.font_table || page_of_font_.size() >= max_fonts) return;
   if (w.name == "fcharset") page_of_font_[defined_font_] = code_page_of_charset(n, code_page_);
   if (w.name == "cpg" && n > 0) page_of_font_[defined_font_] = static_cast<unsigned>(n);
 }

@@ -126,14 +126,14 @@ bool encode(const pixels& from, bool lossless, std::size_t most, scaled_image& o
 
 }  // namespace
 
-scaled_image scale_image(std::string_view file, std::uint32_t side, std::size_t most_bytes) {
+scaled_image scale_image(std::string_view file, std::uint32_t side, std::size_t max_bytes) {
   scaled_image out;
   decoded from = decode(file, side);
   out.problem = from.problem;
   out.first_frame = from.animated;
   if (!out.problem.empty()) return out;
   for (;;) {
-    if (encode(from.picture, from.lossless, most_bytes, out)) return out;
+    if (encode(from.picture, from.lossless, max_bytes, out)) return out;
     const std::uint32_t longest = std::max(from.picture.width, from.picture.height);
     if (longest <= least_side) break;
     from.picture = shrink(from.picture, fit_within({from.picture.width, from.picture.height}, longest * 7 / 10));

@@ -16,6 +16,6 @@ struct scaled_image {
 };
 
 // `file`: PNG, JPEG, GIF or WebP. Transparent pictures stay PNG where that is small enough; as JPEG they lie on white.
-scaled_image scale_image(std::string_view file, std::uint32_t side, std::size_t most_bytes);
+scaled_image scale_image(std::string_view file, std::uint32_t side, std::size_t max_bytes);
 
 }  // namespace extract

@@ -14,10 +14,10 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_high_bytes = 48;
+constexpr std::size_t max_high_bytes = 48;
 
 // Costs are numbers of bits: minus the logarithm of the probability.
-constexpr double ascii_cost = 4, symbol_cost = 6, rare_cost = 14, margin = 6, most_cost_per_byte = 8.5;
+constexpr double ascii_cost = 4, symbol_cost = 6, rare_cost = 14, margin = 6, max_cost_per_byte = 8.5;
 
 unsigned char byte_of(char c) {
   return static_cast<unsigned char>(c);
@@ -269,7 +269,7 @@ void add_cjk(std::string_view bytes, const cjk_model& model, readings& all) {
 }  // namespace
 
 bool is_short_text(std::string_view bytes) {
-  return static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), is_high)) <= most_high_bytes;
+  return static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), is_high)) <= max_high_bytes;
 }
 
 std::string encoding_of_short_text(std::string_view bytes) {
@@ -288,7 +288,7 @@ std::string encoding_of_short_text(std::string_view bytes) {
   if (best == nullptr || (second != nullptr && second->cost - best->cost < margin)) return {};
   const auto high = static_cast<double>(std::count_if(bytes.begin(), bytes.end(), is_high));
   const double ascii = ascii_cost * (static_cast<double>(bytes.size()) - high);
-  return best->cost - ascii <= most_cost_per_byte * high + margin ? best->encoding : std::string();
+  return best->cost - ascii <= max_cost_per_byte * high + margin ? best->encoding : std::string();
 }
 
 }  // namespace extract

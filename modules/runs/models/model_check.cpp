@@ -17,9 +17,9 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::int64_t most_output = 2048;  // tokens; reasoning models need some before they answer
+constexpr std::int64_t max_output = 2048;  // tokens; reasoning models need some before they answer
 constexpr std::int64_t short_output = 64;  // for the answer that is to be truncated
-constexpr std::int64_t most_wait_s = 20;  // before a retry
+constexpr std::int64_t max_wait_s = 20;  // before a retry
 constexpr std::int64_t prompt_cancel_ms = 2000;
 constexpr std::int64_t slow_answer_ms = 1000;  // an answer this slow should arrive in several chunks
 constexpr std::uint64_t answers_in_total = 5;  // default time limit of all checks, in multiples of that of one answer
@@ -111,7 +111,7 @@ class model_check::check_sequence {
     report_.has_price = has_entry(config_.prices);
     parameters_ = config_.options_of(report_.name);
     parameters_.tool_choice.clear();
-    parameters_.max_output_tokens = std::min(parameters_.max_output_tokens.value_or(most_output), most_output);
+    parameters_.max_output_tokens = std::min(parameters_.max_output_tokens.value_or(max_output), max_output);
   }
 
   const model_report& report() const { return report_; }
@@ -176,7 +176,7 @@ class model_check::check_sequence {
   // Requests one answer; waits once and retries after a transient failure.
   ry::task<void> ask(check_result& r, const asking how, std::vector<chat_message> messages, probe_answer& out) {
     model_parameters parameters = how.parameters;
-    const std::int64_t limit = parameters.max_output_tokens.value_or(most_output);
+    const std::int64_t limit = parameters.max_output_tokens.value_or(max_output);
     parameters.max_output_tokens.reset();
     const std::string further = members_of(parameters);
     for (int attempt = 1;; ++attempt) {
@@ -203,7 +203,7 @@ class model_check::check_sequence {
       if (out.status == RY_OK && out.estimated) report_.estimated_usage = true;
       const bool passes = is_retryable(out.status) && out.status != RY_CANCELLED && !out.timed_out;
       const std::int64_t wait_s = std::max<std::int64_t>(out.retry_after_s, 1);
-      if (attempt == 2 || !passes || wait_s > most_wait_s) co_return;
+      if (attempt == 2 || !passes || wait_s > max_wait_s) co_return;
       const auto wait_ms = static_cast<std::uint64_t>(wait_s) * 1000;
       if (wait_ms >= remaining_ms()) co_return;
       (void)co_await ctx_.sleep(wait_ms);

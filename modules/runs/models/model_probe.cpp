@@ -13,7 +13,7 @@ namespace runs {
 
 namespace {
 
-constexpr std::size_t most_probe_bytes = 4 * 1024 * 1024;
+constexpr std::size_t max_probe_bytes = 4 * 1024 * 1024;
 
 struct probing {
   probing(const ry::context& ctx, provider_set::handle p, probe_cancel c, probe_answer& out)
@@ -42,7 +42,7 @@ struct probing {
     bytes += size;
     answer.last_ms = ms();
     if (answer.first_ms < 0) answer.first_ms = answer.last_ms;
-    if (bytes > most_probe_bytes) too_long = true;
+    if (bytes > max_probe_bytes) too_long = true;
     if (cancelled_us == 0 && (too_long || when == probe_cancel::at_first_piece)) cancel();
   }
 
@@ -70,16 +70,16 @@ struct probing {
     auto& self = of(p);
     self.answer.has_reasoning = true;
     self.bytes += block.len;
-    if (self.bytes > most_probe_bytes) return;
+    if (self.bytes > max_probe_bytes) return;
     (void)ry::guard([&] {
       self.answer.reasoning += self.answer.reasoning.empty() ? '[' : ',';
       self.answer.reasoning += ry::view(block);
     });
   }
   static void on_notice(void* p, ry_str, ry_str message) noexcept {
-    constexpr std::size_t most_notices = 20;
+    constexpr std::size_t max_notices = 20;
     auto& notices = of(p).answer.notices;
-    if (notices.size() < most_notices) (void)ry::guard([&] { notices.push_back(plain_sentence(ry::view(message))); });
+    if (notices.size() < max_notices) (void)ry::guard([&] { notices.push_back(plain_sentence(ry::view(message))); });
   }
   static void on_end(void* p, ry_status st, const ry_llm_end* end, const ry_error_view* err) noexcept {
     auto& self = of(p);
@@ -130,7 +130,7 @@ void conclude(probing& p, std::uint64_t timeout_ms) {
   if (!a.reasoning.empty()) a.reasoning += ']';
   if (p.too_long) {
     a.status = RY_FAILED_PRECONDITION;
-    a.error = "the answer is longer than " + size_text(most_probe_bytes);
+    a.error = "the answer is longer than " + size_text(max_probe_bytes);
   } else if (a.timed_out) {
     a.status = RY_DEADLINE_EXCEEDED;
     a.error = "no whole answer came within " + std::to_string(timeout_ms / 1000) + " s";

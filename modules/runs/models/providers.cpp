@@ -21,8 +21,8 @@ void provider_set::define(ry::registrar& reg) {
 ry_llm_limits provider_set::provider::limits(std::string_view model) const {
   ry_llm_limits out{};
   out.struct_size = sizeof out;
-  const bool tells = of->table->struct_size >= offsetof(ry_llm_provider_v1, limits) + sizeof of->table->limits;
-  if (!tells || of->table->limits == nullptr) return out;
+  const bool has_limits = of->table->struct_size >= offsetof(ry_llm_provider_v1, limits) + sizeof of->table->limits;
+  if (!has_limits || of->table->limits == nullptr) return out;
   if (of->table->limits(of->self, instance, ry::str(model), &out) != RY_OK) return {};
   return out;
 }

@@ -47,7 +47,7 @@ void sink_guards::returned(void* handle, ry_status st) noexcept {
     close(r);
 }
 
-void sink_guards::let_go(void* handle, std::string_view why) noexcept {
+void sink_guards::abandon(void* handle, std::string_view why) noexcept {
   const reference r(handle);
   if (!r.is(open_)) return;
   r.at->word.store(pack(r.generation, abandoned), std::memory_order_release);
@@ -56,7 +56,7 @@ void sink_guards::let_go(void* handle, std::string_view why) noexcept {
 
 void sink_guards::close(const reference& r) noexcept {
   // The last owner closes the provider, which must not happen inside the driver's call of on_end. The request that
-  // waits for the answer is an owner, too, unless it has called let_go().
+  // waits for the answer is an owner, too, unless it has called abandon().
   auto gone = std::move(r.at->provider);
   if (r.is(abandoned)) (void)ry::guard([&] { ctx_.post(r.at->exec, [gone] {}); });
   std::lock_guard lock(mutex_);

@@ -4,7 +4,7 @@
 // Drivers hold handles, not pointers: a slot's address with a generation in the upper 16 bits. Slots live as long as
 // the module, so a callback after the end is recognised instead of reaching another answer.
 //
-// Threads: open(), returned() and let_go() on the executor of the answer; the callbacks of drivers on any thread.
+// Threads: open(), returned() and abandon() on the executor of the answer; the callbacks of drivers on any thread.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -24,12 +24,12 @@ class sink_guards {
 
   // The sink to pass to complete() instead of `to`.
   static const ry_llm_sink& sink() noexcept;
-  // Returns the context to pass with it. Calls `to` until its on_end has returned, or until let_go().
+  // Returns the context to pass with it. Calls `to` until its on_end has returned, or until abandon().
   void* open(provider_set::handle provider, ry_exec* exec, const ry_llm_sink& to, void* to_ctx);
   // Call when complete() has returned, with its status.
   void returned(void* handle, ry_status st) noexcept;
   // Stops waiting for the answer and reports `why`. The provider stays open until the driver ends the answer.
-  void let_go(void* handle, std::string_view why) noexcept;
+  void abandon(void* handle, std::string_view why) noexcept;
 
  private:
   enum state : std::uint32_t { unused, starting, open_, abandoned };

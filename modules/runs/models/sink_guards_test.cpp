@@ -114,7 +114,7 @@ TEST_F(sink_guards_test, an_answer_that_was_let_go_keeps_its_provider_until_its_
   const std::weak_ptr<const provider_set::provider> alive = provider;
   void* handle = begin();
   provider.reset();
-  guards.let_go(handle, "too long");
+  guards.abandon(handle, "too long");
   say(handle, "no waiter");
   EXPECT_FALSE(alive.expired());
   end(handle);

@@ -34,7 +34,7 @@ class account_locks {
     std::lock_guard lock(mutex_);
     place& p = accounts_[account];
     // A turn that is not taken for a while lapses: the other side may be held up by other accounts.
-    const bool others_turn = p.refused[other(of)] && p.last == of && p.entries == 0 && ++p.waived <= most_waived;
+    const bool others_turn = p.refused[other(of)] && p.last == of && p.entries == 0 && ++p.waived <= max_waived;
     if (p.entries == 0 ? others_turn : p.by != by) {
       p.refused[index(of)] = true;
       return false;
@@ -84,7 +84,7 @@ class account_locks {
     unsigned waived = 0;  // times that the free account was left to the other side
     bool refused[2] = {false, false};
   };
-  static constexpr unsigned most_waived = 3;
+  static constexpr unsigned max_waived = 3;
   static std::size_t index(side s) { return static_cast<std::size_t>(s); }
   static std::size_t other(side s) { return 1 - index(s); }
 

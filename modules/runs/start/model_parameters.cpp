@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view names[] = {"temperature", "top_p", "max_output_tokens", "reasoning_effort", "tool_choice"};
 constexpr std::string_view efforts[] = {"none", "minimal", "low", "medium", "high"};
 constexpr std::string_view choices[] = {"auto", "none", "required"};
-constexpr std::int64_t most_output_tokens = 10'000'000;
+constexpr std::int64_t max_output_tokens = 10'000'000;
 constexpr std::size_t longest_tool_name = 256;
 
 template <std::size_t N>
@@ -63,8 +63,8 @@ std::string set_parameter(model_parameters& to, std::string_view name, std::stri
     to.top_p = value;
   } else if (name == "max_output_tokens") {
     const auto value = parse_int(text);
-    if (!value || *value < 1 || *value > most_output_tokens)
-      return "must be an integer from 1 to " + std::to_string(most_output_tokens);
+    if (!value || *value < 1 || *value > max_output_tokens)
+      return "must be an integer from 1 to " + std::to_string(max_output_tokens);
     to.max_output_tokens = value;
   } else if (name == "reasoning_effort") {
     const std::string effort = lower(text);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t log_page_rows = 1000;
 constexpr std::int64_t log_page_bytes = 200 * 1024;  // well below the limit of a stream's queue
-constexpr std::int64_t most_more_than_text = 90;  // most bytes of an event's wire form besides the text that its row
+constexpr std::int64_t max_more_than_text = 90;  // most bytes of an event's wire form besides the text that its row
     // stores
 
 // Limit for a page of messages, not counting its last message.
@@ -281,7 +281,7 @@ ry::task<ry::result<log_page>> repository::log(std::string run, std::uint64_t fr
       "from (select seq, last_seq, wire from runs.events where run_id = $1::uuid and last_seq >= $2::bigint and "
       "seq >= coalesce((select seq from runs.events where run_id = $1::uuid and seq <= $2::bigint order by seq "
       "desc limit 1), 0) order by seq limit $3::bigint) p) e where coalesce(before, 0) < $4::bigint",
-      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes, most_more_than_text);
+      run, static_cast<std::int64_t>(from), log_page_rows, log_page_bytes, max_more_than_text);
   if (!rows) co_return rows.error();
   const ry::row r = rows->front();
   const auto number = [&](int column) { return static_cast<std::uint64_t>(r.opt_int64(column).value_or(0)); };

@@ -6,7 +6,7 @@ namespace runs {
 namespace {
 
 // Larger texts are not sent ahead; readers get them from the log.
-constexpr std::size_t most_ahead = 200 * 1024;
+constexpr std::size_t max_ahead = 200 * 1024;
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void event_broadcaster::send_ahead() {
   if (text.from == 0) {
     sent_ = buffer.deliverable();
   } else if (!text.empty()) {
-    if (text.wire.size() <= most_ahead)
+    if (text.wire.size() <= max_ahead)
       (void)ctx_.events().live_publish(topic_of(run_), text.to, text.wire, RY_LIVE_AHEAD);
     sent_ = text.to;
   }

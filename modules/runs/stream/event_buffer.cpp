@@ -9,7 +9,7 @@ namespace {
 // text is dropped as soon as it is durable.
 constexpr std::size_t keep_bytes = 3 * 1024;
 constexpr std::uint64_t least_window = 32;  // each unused number costs a row when another node takes over
-constexpr std::uint64_t most_window = 8192;
+constexpr std::uint64_t max_window = 8192;
 }  // namespace
 
 void event_buffer::seed(std::string_view wire) {
@@ -94,7 +94,7 @@ void event_buffer::done(std::uint64_t from, std::uint64_t to) {
 }
 
 std::uint64_t event_buffer::wanted_reservation() const {
-  const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, most_window);
+  const std::uint64_t window = std::clamp(flush_size_ * 4, least_window, max_window);
   // Events that are held back wait for their checkpoint, which extends the reservation itself.
   if (held_from_ != 0) return held_from_ - 1 > reserved_ ? held_from_ - 1 + window : 0;
   return last() + std::max(flush_size_ * 2, least_window / 4) > reserved_ ? last() + window : 0;

@@ -141,7 +141,7 @@ void log_rows::add(std::string_view wire, std::uint64_t from, std::uint64_t to) 
     // Upper bound: the chunk may need a line of its own.
     const std::size_t more = p ? p->type.size() + expected.number().size() + p->text.size() + 2 * end_of_list.size() + 3
                                : size + (listed.empty() ? 0 : end_of_list.size());
-    if (at != from && (row.size() + more > most_bytes || wire_bytes + size > most_wire_bytes)) end_row(at - 1);
+    if (at != from && (row.size() + more > max_bytes || wire_bytes + size > max_wire_bytes)) end_row(at - 1);
     if (!p || p->type != listed) end_line();
     if (!p) {
       row += wire.substr(0, size);

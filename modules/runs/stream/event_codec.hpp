@@ -13,8 +13,8 @@ namespace runs {
 // fits on one page and is not moved out of line. Events in wire form compress better than lines of texts, hence two
 // limits. Neither applies to a single event.
 struct log_rows {
-  static constexpr std::size_t most_bytes = 31'000;
-  static constexpr std::size_t most_wire_bytes = 40 * 1024;  // of its events in wire form
+  static constexpr std::size_t max_bytes = 31'000;
+  static constexpr std::size_t max_wire_bytes = 40 * 1024;  // of its events in wire form
   std::vector<std::int64_t> firsts, lasts;
   std::vector<std::string> texts;
   // Adds the events `from` to `to`, whose wire form is `wire`, in as few rows as possible.

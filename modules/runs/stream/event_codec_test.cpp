@@ -35,8 +35,8 @@ void expect_whole(const log_rows& rows, std::string_view wire, std::uint64_t fir
     EXPECT_TRUE(rest.empty());
     EXPECT_EQ(rows.lasts[i], static_cast<std::int64_t>(next - 1));
     const bool alone = rows.firsts[i] == rows.lasts[i];
-    EXPECT_TRUE(rows.texts[i].size() <= log_rows::most_bytes || alone) << rows.texts[i].size();
-    EXPECT_TRUE(there.size() <= log_rows::most_wire_bytes || alone) << there.size();
+    EXPECT_TRUE(rows.texts[i].size() <= log_rows::max_bytes || alone) << rows.texts[i].size();
+    EXPECT_TRUE(there.size() <= log_rows::max_wire_bytes || alone) << there.size();
     all += there;
   }
   EXPECT_EQ(all, wire);
@@ -51,7 +51,7 @@ TEST(log_rows, are_of_bounded_size_and_nothing_is_lost_between_them) {
         const log_rows rows = rows_of(wire, first, first + count - 1);
         expect_whole(rows, wire, first);
         EXPECT_LE(rows.size(),
-                  wire.size() / (log_rows::most_bytes / 2) + 1 + count * (content > log_rows::most_bytes / 2 - 50));
+                  wire.size() / (log_rows::max_bytes / 2) + 1 + count * (content > log_rows::max_bytes / 2 - 50));
       }
     }
   }

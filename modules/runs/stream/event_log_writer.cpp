@@ -42,7 +42,7 @@ ry::task<void> event_log_writer::write_loop() {
     const bool wrote = co_await write_once();
     if (!wrote) continue;
     const auto took_ms = static_cast<std::uint64_t>(ctx_.mono_us() - from) / 1000;
-    pause_ms_ = std::clamp(took_ms * rest_for_work, batch_ms_, most_batch_ms_);
+    pause_ms_ = std::clamp(took_ms * rest_for_work, batch_ms_, max_batch_ms_);
   }
   writing_ = false;
 }
@@ -130,7 +130,7 @@ ry::task<void> event_log_writer::watch_loop() {
       if (late(*run) || drained(*run)) due.push_back(run);
     for (const std::shared_ptr<live_run>& run : due) {
       if (late(*run)) run->stop.interrupt(RY_REASON_DEADLINE);
-      if (drained(*run)) run->stop.hurry();
+      if (drained(*run)) run->stop.set_urgent();
     }
   }
   watching_ = false;

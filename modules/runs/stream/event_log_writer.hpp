@@ -39,7 +39,7 @@ class event_log_writer {
   std::int64_t drain_us_;
   std::vector<std::shared_ptr<live_run>> dirty_;
   std::set<std::shared_ptr<live_run>> watched_;
-  static constexpr std::uint64_t batch_ms_ = 25, most_batch_ms_ = 250;
+  static constexpr std::uint64_t batch_ms_ = 25, max_batch_ms_ = 250;
   std::uint64_t pause_ms_ = batch_ms_;
   bool writing_ = false, watching_ = false, urgent_ = false;
 };

@@ -5,9 +5,9 @@
 namespace runs {
 
 void live_run::note_cause(std::string text) {
-  constexpr std::size_t most = 10, most_bytes = 2000;
+  constexpr std::size_t most = 10, max_bytes = 2000;
   if (progress.causes.size() == most) progress.causes.erase(progress.causes.begin());
-  progress.causes.push_back({ctx_.now_unix_us(), progress.step + 1, shorten(text, most_bytes)});
+  progress.causes.push_back({ctx_.now_unix_us(), progress.step + 1, shorten(text, max_bytes)});
 }
 
 void live_run::end(event_broadcaster::ending how) {

@@ -18,11 +18,11 @@ bool remote_event_buffer::add(std::string_view wire, std::uint64_t last) {
   }
   if (at != last + 1) return false;
   if (last_ != 0 && last <= last_) return true;
-  const bool goes_on = last_ != 0 && first <= last_ + 1 && wire_.size() + wire.size() <= most_bytes;
+  const bool goes_on = last_ != 0 && first <= last_ + 1 && wire_.size() + wire.size() <= max_bytes;
   if (goes_on) {
     wire_ += text_from(wire, last_ + 1);
   } else {
-    wire_ = wire.size() <= most_bytes ? wire : std::string_view();
+    wire_ = wire.size() <= max_bytes ? wire : std::string_view();
     first_ = first;
   }
   last_ = wire_.empty() ? 0 : last;

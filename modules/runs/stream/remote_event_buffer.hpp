@@ -9,7 +9,7 @@ namespace runs {
 
 class remote_event_buffer {
  public:
-  static constexpr std::size_t most_bytes = 128 * 1024;
+  static constexpr std::size_t max_bytes = 128 * 1024;
 
   // Adds a text in wire form whose last event is `last`. Skips events that it already holds. After a gap, or without
   // room, the text replaces what is held. False: the text is not a sequence of consecutive events up to `last`; it was

@@ -50,7 +50,7 @@ TEST(remote_event_buffer, is_bounded) {
   remote_event_buffer t;
   std::uint64_t n = 1;
   std::size_t total = 0;
-  while (total < 4 * remote_event_buffer::most_bytes) {
+  while (total < 4 * remote_event_buffer::max_bytes) {
     const std::string piece = events(n, n + 99);
     total += piece.size();
     ASSERT_TRUE(t.add(piece, n + 99));
@@ -59,7 +59,7 @@ TEST(remote_event_buffer, is_bounded) {
   const auto text = t.take(n - 1);
   EXPECT_EQ(text.last, n - 1);
   std::string big;
-  runs::event_text(big, n, "tool_result").text("content", std::string(2 * remote_event_buffer::most_bytes, 'x'));
+  runs::event_text(big, n, "tool_result").text("content", std::string(2 * remote_event_buffer::max_bytes, 'x'));
   EXPECT_TRUE(t.add(big, n));
   EXPECT_TRUE(t.take(n).wire.empty()) << "the log has it";
   EXPECT_TRUE(t.add(events(n + 1, n + 1), n + 1));

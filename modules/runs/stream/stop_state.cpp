@@ -29,7 +29,7 @@ void stop_state::interrupt(std::int32_t reason) {
   if (must_break()) abort_all();
 }
 
-void stop_state::hurry() {
+void stop_state::set_urgent() {
   if (hurried_) return;
   hurried_ = true;
   if (must_break()) abort_all();

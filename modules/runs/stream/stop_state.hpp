@@ -24,9 +24,9 @@ class stop_state {
 
   // RY_REASON_*: the strongest reason so far: lease lost, user, deadline, shutdown. 0: none.
   std::int32_t reason() const { return reason_; }
-  // A shutdown only asks for the next checkpoint; hurry() makes it final.
+  // A shutdown only asks for the next checkpoint; set_urgent() makes it final.
   void interrupt(std::int32_t reason);
-  void hurry();
+  void set_urgent();
   bool must_break() const { return reason_ != 0 && (reason_ != RY_REASON_SHUTDOWN || hurried_); }
   std::int64_t shutdown_since_us() const { return shutdown_since_us_; }
 

@@ -52,7 +52,7 @@ ry::task<bool> subscriber::put_all(std::string_view wire, std::uint64_t last) {
     wire = merged;
   }
   while (!wire.empty()) {
-    const std::string_view piece = wire.substr(0, most_bytes / 2);
+    const std::string_view piece = wire.substr(0, max_bytes / 2);
     if (!has_room(piece.size()) || should_confirm()) {
       const bool there = co_await confirm();
       if (!there) co_return false;

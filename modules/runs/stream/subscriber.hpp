@@ -45,16 +45,16 @@ class subscriber {
   // The written bytes end with a complete event.
   bool whole() const { return whole_; }
   // False: call confirm() before writing this many bytes.
-  bool has_room(std::size_t bytes) const { return bytes_ + bytes <= most_bytes && pieces_ < most_pieces; }
+  bool has_room(std::size_t bytes) const { return bytes_ + bytes <= max_bytes && pieces_ < max_pieces; }
   // Half of the write budget is used: check whether the connection keeps up.
-  bool should_confirm() const { return bytes_ > most_bytes / 2 || pieces_ > most_pieces / 2; }
+  bool should_confirm() const { return bytes_ > max_bytes / 2 || pieces_ > max_pieces / 2; }
   // Waits until less than a quarter of the stream's queue limit is queued. False: the client is gone, or the request
   // was cancelled.
   ry::task<bool> confirm();
 
  private:
   // Half of the default limit of a stream's queue; confirm() leaves at most a quarter queued.
-  static constexpr std::size_t most_bytes = 512 * 1024, most_pieces = 512;
+  static constexpr std::size_t max_bytes = 512 * 1024, max_pieces = 512;
   ry_status write(std::string_view bytes);
 
   const ry::metric events_;

@@ -12,9 +12,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t most_paths_named = 5;  // in a message
+constexpr std::size_t max_paths_named = 5;  // in a message
 // Limits of one search, because it compares names on an event loop.
-constexpr std::size_t most_directories = 32, most_names = 5000;
+constexpr std::size_t max_directories = 32, max_names = 5000;
 
 std::vector<std::string> names_in(const std::string& entries) {
   std::vector<std::string> out;
@@ -47,9 +47,9 @@ std::string with_escapes(std::string_view name) {
 
 ry::error ambiguous(std::string_view typed, const std::vector<std::string>& found) {
   std::string message = "several files have names that look like \"" + std::string(typed) + "\":";
-  for (std::size_t i = 0; i < std::min(found.size(), most_paths_named); ++i)
+  for (std::size_t i = 0; i < std::min(found.size(), max_paths_named); ++i)
     message += (i == 0 ? " " : ", ") + with_escapes(found[i]);
-  if (found.size() > most_paths_named) message += " and others";
+  if (found.size() > max_paths_named) message += " and others";
   return ry::error(RY_FAILED_PRECONDITION, "runs.file", message + "; give the exact name");
 }
 
@@ -78,13 +78,13 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (part.empty() || part == ".") continue;
     if (part == ".." || !is_utf8(part)) co_return no_such_file(path);
-    if (++directories > most_directories) co_return no_such_file(path);
+    if (++directories > max_directories) co_return no_such_file(path);
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();
     std::vector<std::string> all = entries ? names_in(*entries) : std::vector<std::string>();
     // An exact match needs no comparison of name keys.
     const bool exact = std::find(all.begin(), all.end(), part) != all.end();
-    if (!exact) all.resize(std::min(all.size(), most_names - names));
+    if (!exact) all.resize(std::min(all.size(), max_names - names));
     if (!exact) names += all.size();
     const std::vector<std::string> found = names_like(part, all);
     if (found.size() > 1) co_return ambiguous(part, found);

@@ -34,7 +34,7 @@ ry::task<ry::result<void>> ensure_workspace(module_context& p, std::shared_ptr<l
 
 ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std::string& note) {
   const workspace_fence fence{run->who.job, run->who.fence};
-  const std::function<bool()> hurry = [run] { return run->stop.must_break(); };
+  const std::function<bool()> urgent = [run] { return run->stop.must_break(); };
   const workspace_ptr files = run->progress.files;
   if (!files) {  // another call of the same answer found it replaced
     note = replaced_note;
@@ -45,7 +45,7 @@ ry::task<void> keep_files(module_context& p, std::shared_ptr<live_run> run, std:
     const auto driver = p.sandbox();
     if (!driver) co_return;
     ry::result<workspace_store::kept> kept =
-        co_await p.workspaces.keep(driver, files, fence, limits, run->who.account.to_string(), hurry, run->exec);
+        co_await p.workspaces.keep(driver, files, fence, limits, run->who.account.to_string(), urgent, run->exec);
     if (kept) {
       if (!kept->ours) run->stop.interrupt(RY_REASON_LEASE_LOST);
       note = kept->note;

@@ -19,7 +19,7 @@ namespace runs {
 namespace {
 
 constexpr std::uint64_t result_line_bytes = 1024;
-constexpr std::size_t most_note_bytes = 200;
+constexpr std::size_t max_note_bytes = 200;
 
 std::string_view word(std::string_view& line) {
   const std::size_t end = std::min(line.find(' '), line.size());
@@ -77,7 +77,7 @@ extraction_result read_extraction_result(std::string_view line) {
     out.detail = word(line);
     out.cut = line == "cut" || line.starts_with("cut ");
     if (out.cut) word(line);
-    out.note = std::string(line.substr(0, most_note_bytes));
+    out.note = std::string(line.substr(0, max_note_bytes));
   } else if (out.found == "image") {
     out.detail = word(line);
     out.width = number(word(line));
@@ -97,7 +97,7 @@ std::string finding_line(const extraction_result& f) {
     for (char& c : format)
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
     return "[Image " + f.name + ": " + format + ", " + std::to_string(f.width) + " x " + std::to_string(f.height) +
-           " pixels" + (f.size > most_scalable_bytes ? ", too large to be shown]" : "]");
+           " pixels" + (f.size > max_scalable_bytes ? ", too large to be shown]" : "]");
   }
   if (f.found == "none") return "[No text of " + f.name + ": " + f.detail + "]";
   // A UTF-8 text needs no other file.
@@ -171,7 +171,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   std::vector<picture> pictures;
   for (const extraction_result& f : findings) {
     if (const std::string line = finding_line(f); !line.empty()) prompt += "\n" + line;
-    if (f.found == "image" && f.size <= most_scalable_bytes)
+    if (f.found == "image" && f.size <= max_scalable_bytes)
       pictures.push_back({"uploads/" + f.name, "image/" + f.detail});
   }
   if (!note.empty()) prompt += "\n" + note;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t batch_bytes = 2 * chunk_bytes;
 constexpr std::size_t batch_files = 256;
-constexpr std::uint64_t hurried_bytes = 4 * chunk_bytes;
+constexpr std::uint64_t urgent_bytes = 4 * chunk_bytes;
 // A file that changed less than this before a scan may change again without a visible difference.
 constexpr std::int64_t settled_after_ns = 20'000'000;
 constexpr std::int64_t no_version = -1;  // the copy matches no version of the database
@@ -389,13 +389,13 @@ ry::task<void> workspace_store::save(const workspace& w) {
 
 ry::task<ry::result<workspace_store::kept>> workspace_store::keep(driver d, workspace_ptr of, workspace_fence fence,
                                                                   workspace_limits limits, std::string account,
-                                                                  std::function<bool()> hurry, ry_exec* home) {
+                                                                  std::function<bool()> urgent, ry_exec* home) {
   if (!can_keep(d)) co_return kept();
   ry::result<kept> out = ry::error(RY_UNKNOWN);
   const ry::result<void> locked = co_await lock(*of);
   if (locked) {
     try {
-      out = co_await keep_changes(d, *of, fence, limits, account, hurry);
+      out = co_await keep_changes(d, *of, fence, limits, account, urgent);
     } catch (...) {
       out = ry::current_error();
     }
@@ -450,7 +450,7 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
                                                                           workspace_fence fence,
                                                                           workspace_limits limits,
                                                                           const std::string& account,
-                                                                          std::function<bool()> hurry) {
+                                                                          std::function<bool()> urgent) {
   kept out;
   for (int attempt = 0; attempt < 3; ++attempt) {
     ry::result<scan_result> now = co_await scan(d, w);
@@ -478,7 +478,7 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
     if (changes.empty()) co_return out;
     std::uint64_t to_read = 0;
     for (const std::string& path : changes.changed) to_read += now->entries.at(path).size;
-    if (hurry() && to_read > hurried_bytes) co_return out;
+    if (urgent() && to_read > urgent_bytes) co_return out;
     // Otherwise files would be stored before the database refuses them.
     if (to_read > batch_bytes) {
       ry::result<std::string> excess = co_await find_excess(w, *now, limits, account);
@@ -524,7 +524,7 @@ ry::task<ry::result<workspace_store::kept>> workspace_store::keep_changes(const 
         }
         if (incomplete) continue;
         e.chunks = std::move(*digests);
-        if (hurry() && to_read > hurried_bytes) co_return out;
+        if (urgent() && to_read > urgent_bytes) co_return out;
         if (e.changed_ns > now->begun_ns - settled_after_ns) e.changed_ns = 0;
       }
       const auto before = w.state_.entries.find(path);

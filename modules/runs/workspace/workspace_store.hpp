@@ -63,11 +63,11 @@ class workspace_store {
     bool ours = true;  // false: the run belongs to another worker
     std::string note;  // for the agent: what could not be stored; usually empty
   };
-  // Stores the changes since the last call in the database, if the fence still holds. `hurry`: true if the run must end
+  // Stores the changes since the last call in the database, if the fence still holds. `urgent`: true if the run must end
   // at once; then only small changes are stored. Resumes on `home`. Fails with "runs.workspace_replaced" if the
   // directory was replaced since open(): open it again.
   ry::task<ry::result<kept>> keep(driver d, workspace_ptr of, workspace_fence fence, workspace_limits limits,
-                                  std::string account, std::function<bool()> hurry, ry_exec* home);
+                                  std::string account, std::function<bool()> urgent, ry_exec* home);
 
   // The version of this node's copy; nullopt if there is none or its version is unknown. [any]
   ry::task<std::optional<std::int64_t>> local_version(std::string project);
@@ -100,7 +100,7 @@ class workspace_store {
   ry::task<ry::result<void>> refresh(const driver& d, workspace& w, local_changes mine,
                                      std::map<std::string, std::string> at_hand);
   ry::task<ry::result<kept>> keep_changes(const driver& d, workspace& w, workspace_fence fence, workspace_limits limits,
-                                          const std::string& account, std::function<bool()> hurry);
+                                          const std::string& account, std::function<bool()> urgent);
   // Loads the stored state of this copy if the directory is the same.
   ry::task<void> read_state(workspace& w, const scan_result& now);
   // Empty: the workspace is within its limits. Otherwise the reason, for the agent.

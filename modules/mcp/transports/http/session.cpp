@@ -10,16 +10,16 @@ using mcp_transport::cancel_later;
 using mcp_transport::farewell_ms;
 using mcp_transport::field_of;
 
-constexpr std::size_t most_running = 64;
-constexpr std::size_t most_refusal = 64 * 1024;
-constexpr std::uint64_t most_streamed_factor = 8;
+constexpr std::size_t max_running = 64;
+constexpr std::size_t max_refusal = 64 * 1024;
+constexpr std::uint64_t max_streamed_factor = 8;
 constexpr std::uint64_t linger_ms = 1000;
 constexpr std::uint64_t notification_idle_ms = 300'000;
 constexpr std::uint64_t usual_retry_ms = 1000;
 constexpr std::uint64_t shortest_retry_ms = 100;
 constexpr std::uint64_t longest_retry_ms = 10'000;
 // Limit on consecutive resumed streams that bring neither a message nor a new event id.
-constexpr int most_empty_streams = 10;
+constexpr int max_empty_streams = 10;
 
 bool visible(std::string_view s) {
   return !s.empty() && s.size() <= 1024 && std::all_of(s.begin(), s.end(), [](char c) { return c > 0x20 && c < 0x7f; });
@@ -114,11 +114,11 @@ ry_status exchange::data(std::string_view bytes) {
   if (broken_) return RY_ABORTED;
   if (finished_) {
     streamed_ += bytes.size();
-    return streamed_ > most_refusal ? RY_CANCELLED : RY_OK;
+    return streamed_ > max_refusal ? RY_CANCELLED : RY_OK;
   }
   switch (kind_) {
     case body::refusal:
-      text_.append(bytes.substr(0, most_refusal - std::min(most_refusal, text_.size())));
+      text_.append(bytes.substr(0, max_refusal - std::min(max_refusal, text_.size())));
       return RY_OK;
     case body::json:
       text_.append(bytes);
@@ -132,7 +132,7 @@ ry_status exchange::data(std::string_view bytes) {
         pause = deliver(data) == RY_RESOURCE_EXHAUSTED || pause;
       });
       if (broken_) return RY_ABORTED;
-      if (!fits || streamed_ / most_streamed_factor > of_.max_message_) break;
+      if (!fits || streamed_ / max_streamed_factor > of_.max_message_) break;
       if (finished_) streamed_ = 0;
       paused_ = pause && !finished_;
       return paused_ ? RY_RESOURCE_EXHAUSTED : RY_OK;
@@ -194,7 +194,7 @@ bool exchange::take_up_again() {
   if (m_.kind != RY_MCP_REQUEST || !m_.is(RY_MCP_RESUMABLE) || events_.last_id().empty()) return false;
   const bool brought = std::exchange(delivered_, false) || events_.last_id() != began_at_;
   empty_streams_ = again_ && !brought ? empty_streams_ + 1 : 0;
-  if (empty_streams_ >= most_empty_streams) return false;
+  if (empty_streams_ >= max_empty_streams) return false;
   again_ = true;
   began_at_ = events_.last_id();
   events_.restart();
@@ -275,7 +275,7 @@ ry::client_request session::request(const char* method, const ry::headers& field
 }
 
 ry_status session::send(ry::mcp::message m) {
-  if (running_.size() >= most_running) return RY_RESOURCE_EXHAUSTED;
+  if (running_.size() >= max_running) return RY_RESOURCE_EXHAUSTED;
   const auto token = m.token;
   for (const auto& [name, value] : m.fields) {
     if (ry::iequals(name, "mcp-protocol-version")) revision_ = value;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;  // sums of it do not overflow
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 60;  // sums of it do not overflow
 
 // The hash must be the same in every build, because directories are found by it.
 std::string name_of(const command& c) {
@@ -57,7 +57,7 @@ std::uint64_t size_of(const fs::path& directory) {
   disk::tree_use use;
   const bool measured = fd >= 0 && disk::measure_tree(fd, {}, use) == 0 && !use.too_deep;
   if (fd >= 0) ::close(fd);
-  return measured ? use.bytes : most_bytes;
+  return measured ? use.bytes : max_bytes;
 }
 
 }  // namespace

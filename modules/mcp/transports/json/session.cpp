@@ -7,11 +7,11 @@
 namespace mcp_json {
 namespace {
 
-constexpr std::size_t most_unwritten = 64;
+constexpr std::size_t max_unwritten = 64;
 constexpr std::size_t kept_errors = 4096;
-constexpr std::size_t most_logged = 64 * 1024;
-constexpr std::size_t most_tail = 1000;
-constexpr std::uint64_t patience_ms = 1500;  // between closing the input, TERM and KILL
+constexpr std::size_t max_logged = 64 * 1024;
+constexpr std::size_t max_tail = 1000;
+constexpr std::uint64_t exit_timeout_ms = 1500;  // between closing the input, TERM and KILL
 
 struct write_note {
   session* of;
@@ -29,8 +29,8 @@ std::string_view trimmed(std::string_view s) {
 census::entry census::enter(const settings& s, const std::string& account) {
   std::lock_guard lock(mutex_);
   auto& mine = of_[account];
-  if (all_ >= s.most_children || mine >= s.most_per_account) {
-    const auto why = mine >= s.most_per_account ? entry::account_full : entry::full;
+  if (all_ >= s.max_children || mine >= s.max_per_account) {
+    const auto why = mine >= s.max_per_account ? entry::account_full : entry::full;
     if (mine == 0) of_.erase(account);
     return why;
   }
@@ -105,7 +105,7 @@ bool session::start_again(std::int32_t code) noexcept {
 
 ry_status session::send(ry::mcp::message m) {
   if (end_reported_ || exited_ || closing_) return RY_CANCELLED;
-  if (unwritten_.size() >= most_unwritten) return RY_RESOURCE_EXHAUSTED;
+  if (unwritten_.size() >= max_unwritten) return RY_RESOURCE_EXHAUSTED;
   m.json += '\n';
   auto note = std::make_unique<write_note>(write_note{this, m.token});
   unwritten_.push_back(m.token);
@@ -224,9 +224,9 @@ void session::errors(std::string_view bytes) {
   errors_.append(bytes);
   if (errors_.size() > 2 * kept_errors) errors_.erase(0, errors_.size() - kept_errors);
   // Only whole lines are masked, and a closed session no longer masks its secrets.
-  if (closing_ || logged_ >= most_logged) return;
-  unlogged_.append(bytes.substr(0, most_logged - logged_));
-  logged_ = std::min(most_logged, logged_ + bytes.size());
+  if (closing_ || logged_ >= max_logged) return;
+  unlogged_.append(bytes.substr(0, max_logged - logged_));
+  logged_ = std::min(max_logged, logged_ + bytes.size());
   for (std::size_t end; (end = unlogged_.find('\n')) != std::string::npos; unlogged_.erase(0, end + 1)) {
     const auto line = trimmed(std::string_view(unlogged_).substr(0, end));
     if (!line.empty()) ctx_.info("a local MCP server says", {{"server", server_}, {"text", line}});
@@ -235,7 +235,7 @@ void session::errors(std::string_view bytes) {
 
 std::string_view session::last_errors() const noexcept {
   auto last = trimmed(errors_);
-  if (last.size() > most_tail) last.remove_prefix(last.size() - most_tail);
+  if (last.size() > max_tail) last.remove_prefix(last.size() - max_tail);
   return last;
 }
 
@@ -244,7 +244,7 @@ void session::ended(std::int32_t code, std::int32_t why) noexcept {
   exited_ = true;
   packages_.reset();
   (void)ry::guard([&] { gone(code, why); });
-  if (waiting_) ctx_.core().op_cancel(ctx_.host(), patience_);
+  if (waiting_) ctx_.core().op_cancel(ctx_.host(), exit_timer_);
   end_if_idle();
 }
 
@@ -295,12 +295,13 @@ void session::close() noexcept {
 }
 
 void session::wait_for_end() noexcept {
-  const auto st = ctx_.core().sleep_ms(ctx_.host(), exec_, patience_ms, {&session::on_patience, this}, &patience_);
+  const auto st =
+      ctx_.core().sleep_ms(ctx_.host(), exec_, exit_timeout_ms, {&session::on_exit_timeout, this}, &exit_timer_);
   waiting_ = st == RY_OK;
   if (!waiting_) child_->kill();
 }
 
-void session::on_patience(void* p, ry_status st, const ry_error_view*) noexcept {
+void session::on_exit_timeout(void* p, ry_status st, const ry_error_view*) noexcept {
   auto* s = static_cast<session*>(p);
   s->waiting_ = false;
   if (!s->exited_) {

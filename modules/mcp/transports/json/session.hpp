@@ -54,7 +54,7 @@ class session final : public ry::mcp::session, listener {
   void ended(std::int32_t code, std::int32_t why) noexcept override;
   static void on_written(void* p, ry_status st, const ry_error_view* err) noexcept;
   static void on_resumed(void* p) noexcept;
-  static void on_patience(void* p, ry_status st, const ry_error_view* err) noexcept;
+  static void on_exit_timeout(void* p, ry_status st, const ry_error_view* err) noexcept;
 
   bool read(std::string_view bytes);
   void errors(std::string_view bytes);
@@ -83,7 +83,7 @@ class session final : public ry::mcp::session, listener {
   std::vector<std::uint64_t> unwritten_;
   std::size_t writes_ = 0, posts_ = 0;
   std::size_t logged_ = 0;
-  ry_op_id patience_ = 0;
+  ry_op_id exit_timer_ = 0;
   int asked_ = 0;
   bool answered_ = false, probed_only_ = true;
   bool waiting_ = false, closing_ = false, end_reported_ = false, paused_ = false, exited_ = false;

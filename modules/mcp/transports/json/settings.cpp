@@ -140,8 +140,8 @@ settings read_settings(std::string_view text_json, std::string_view mode, std::s
   s.cache_bytes = number(o, "package_cache_mb", 1024) << 20;
   s.all_cache_bytes = number(o, "package_cache_total_mb", 8192) << 20;
   s.cache_life_s = number(o, "package_cache_days", 7) * 24 * 3600;
-  s.most_children = number(o, "max_children", 64);
-  s.most_per_account = number(o, "max_children_per_account", 16);
+  s.max_children = number(o, "max_children", 64);
+  s.max_per_account = number(o, "max_children_per_account", 16);
   s.path = o.contains("path") ? text(o.at("path")) : "/usr/local/bin:/usr/bin:/bin";
   s.directory = o.contains("directory") ? text(o.at("directory")) : std::string();
   return s;

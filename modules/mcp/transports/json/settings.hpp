@@ -21,7 +21,7 @@ struct settings {
   std::uint64_t memory_bytes = 0, processes = 0, open_files = 0, file_bytes = 0, scratch_bytes = 0, wall_ms = 0;
   // Limits of the package cache: per account, in total; lifetime.
   std::uint64_t cache_bytes = 0, all_cache_bytes = 0, cache_life_s = 0;
-  std::size_t most_children = 0, most_per_account = 0;
+  std::size_t max_children = 0, max_per_account = 0;
   std::string path, directory;
 };
 // `private_paths`: the server's own paths, one per line. Adds invalid settings to `faults`.

@@ -27,7 +27,7 @@ constexpr char schema[] = R"json({
 
 struct settings {
   integrations offered;
-  std::int64_t most_profiles = 100;
+  std::int64_t max_profiles = 100;
   std::string redirect_url, client_metadata_url;
 };
 
@@ -37,7 +37,7 @@ settings read(const ry::context& ctx) {
     s.offered = read_integrations(ctx.settings());
     const auto v = json::parse(ctx.settings().empty() ? "{}" : std::string(ctx.settings()));
     const auto& o = v.as_object();
-    if (const auto* most = o.if_contains("max_profiles")) s.most_profiles = most->as_int64();
+    if (const auto* most = o.if_contains("max_profiles")) s.max_profiles = most->as_int64();
     s.redirect_url = mcp::text_of(o, "redirect_url");
     s.client_metadata_url = mcp::text_of(o, "client_metadata_url");
   } catch (const std::exception& e) {
@@ -74,7 +74,7 @@ class driver {
         settings_(read(ctx)),
         profiles_(ctx, settings_.offered),
         authorizer_(ctx, profiles_, schemes_of(ctx), presence_of(ctx, settings_)),
-        routes_(ctx, settings_.offered, profiles_, authorizer_, accounts_, mcp_, settings_.most_profiles,
+        routes_(ctx, settings_.offered, profiles_, authorizer_, accounts_, mcp_, settings_.max_profiles,
                 settings_.redirect_url.empty() ? answers_come::here : answers_come::to_the_operators_page) {
     static constexpr auto table = ry::mcp::transport_table<driver>();
     (void)ry::account_limit(ctx, "profiles");  // the series starts at 0

@@ -14,8 +14,8 @@ namespace mcp_prebuilt {
 namespace {
 
 constexpr std::uint64_t remote_ms = 28'000;
-constexpr std::size_t most_text = 8192;
-constexpr std::size_t most_name = 200;
+constexpr std::size_t max_text = 8192;
+constexpr std::size_t max_name = 200;
 
 ry::error invalid(std::string sentence) {
   return ry::bad_request("mcp.profile", std::move(sentence));
@@ -26,9 +26,9 @@ std::optional<std::string> display_name_in(const json::object& body) {
   const auto* given = body.if_contains("display_name");
   if (given == nullptr || given->is_null()) return std::nullopt;
   auto name = unicode::clean_name(mcp::sv(given->get_string()));
-  if (name.empty() || name.size() > most_name) {
+  if (name.empty() || name.size() > max_name) {
     throw ry::http_error(422, RY_INVALID_ARGUMENT, "mcp.profile",
-                         "display_name must have 1 to " + std::to_string(most_name) + " bytes and must not be blank");
+                         "display_name must have 1 to " + std::to_string(max_name) + " bytes and must not be blank");
   }
   return name;
 }
@@ -126,7 +126,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
     if (!v->is_string()) throw invalid(std::string(field) + " must be a string");
     const auto text = mcp::sv(v->get_string());
     if (std::string_view(field) == "display_name") continue;
-    if (text.size() > most_text) throw invalid(std::string(field) + " is too long");
+    if (text.size() > max_text) throw invalid(std::string(field) + " is too long");
     if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
       throw invalid(std::string(field) + " contains control characters");
     }
@@ -166,7 +166,7 @@ ry::task<ry::response> routes::create(ry::request r) const {
     p.display_name = p.url;
   }
   if (name) p.display_name = *name;
-  if (p.display_name.size() > most_name) p.display_name.resize(most_name);
+  if (p.display_name.size() > max_name) p.display_name.resize(max_name);
   listed_profile made{"", p.integration, p.url, p.display_name};
   const auto id = co_await profiles_.add(std::move(p), most_);
   made.id = id.to_string();

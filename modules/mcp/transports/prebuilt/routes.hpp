@@ -15,7 +15,7 @@ class routes {
  public:
   // The services are set before the first request.
   routes(const ry::context& ctx, const integrations& offered, const profile_store& profiles, const authorizer& oauth,
-         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_mcp_v1>& mcp, std::int64_t most_profiles,
+         const ry::service<ry_accounts_v1>& accounts, const ry::service<ry_mcp_v1>& mcp, std::int64_t max_profiles,
          answers_come where)
       : ctx_(ctx),
         offered_(offered),
@@ -23,7 +23,7 @@ class routes {
         oauth_(oauth),
         accounts_(accounts),
         mcp_(mcp),
-        most_(most_profiles),
+        most_(max_profiles),
         where_(where) {}
   void add_to(ry::registrar& reg);
 

@@ -7,8 +7,8 @@
 namespace mcp_sse {
 namespace {
 
-constexpr std::size_t most_posts = 64;
-constexpr std::size_t most_refusal = 64 * 1024;
+constexpr std::size_t max_posts = 64;
+constexpr std::size_t max_refusal = 64 * 1024;
 // Time limit for the first event, in which the server names the URL for messages.
 constexpr std::uint64_t endpoint_ms = 10'000;
 
@@ -24,7 +24,7 @@ void post::head(const ry_client_response& r) {
 ry_status post::data(std::string_view bytes) {
   // The body of a successful response has no meaning.
   if (out_.http_status / 100 == 2) return RY_OK;
-  out_.body.append(bytes.substr(0, most_refusal - std::min(most_refusal, out_.body.size())));
+  out_.body.append(bytes.substr(0, max_refusal - std::min(max_refusal, out_.body.size())));
   return RY_OK;
 }
 
@@ -189,7 +189,7 @@ void session::on_resumed(void* p) noexcept {
     s->cancel(s->ctx_);
   }
   if (!s->paused_ && !s->stream_over_) s->http_exchange::resume(s->ctx_);
-  if (!s->paused_ && s->end_) s->tell_end();
+  if (!s->paused_ && s->end_) s->report_end();
   s->end_if_idle();
 }
 
@@ -214,11 +214,11 @@ void session::done(ry_status st, const ry_error_view* err) noexcept {
   stream_over_ = true;
   if (ry::guard([&] { end_ = reason(st, err); }) != RY_OK) end_.emplace(RY_RESOURCE_EXHAUSTED);
   // Messages that the server sent before the end are delivered first.
-  if (!paused_ && !resuming_) tell_end();
+  if (!paused_ && !resuming_) report_end();
   end_if_idle();
 }
 
-void session::tell_end() noexcept {
+void session::report_end() noexcept {
   if (closing_ || end_reported_) return;
   end_reported_ = true;
   waiting_.clear();
@@ -228,7 +228,7 @@ void session::tell_end() noexcept {
 
 ry_status session::send(ry::mcp::message m) {
   if (end_reported_ || stream_over_) return RY_CANCELLED;
-  if (posts_.size() + waiting_.size() >= most_posts) return RY_RESOURCE_EXHAUSTED;
+  if (posts_.size() + waiting_.size() >= max_posts) return RY_RESOURCE_EXHAUSTED;
   if (messages_url_.empty()) {
     waiting_.push_back(std::move(m));
   } else {

@@ -55,7 +55,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   void event(std::string_view name, std::string_view data);
   void deliver(std::string_view message);
   static void on_resumed(void* p) noexcept;
-  void tell_end() noexcept;
+  void report_end() noexcept;
   void start_post(ry::mcp::message m);
   void left(std::uint64_t token) noexcept;
   void end_if_idle() noexcept;

@@ -14,7 +14,7 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::size_t most_failure_text = 300;
+constexpr std::size_t max_failure_text = 300;
 constexpr std::uint32_t pause_s = 60;
 
 const json::value* member(const json::value& v, std::string_view key) {
@@ -57,8 +57,8 @@ std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
-  if (text.size() > most_failure_text) {
-    std::size_t end = most_failure_text;
+  if (text.size() > max_failure_text) {
+    std::size_t end = max_failure_text;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) end--;
     text.resize(end);
   }

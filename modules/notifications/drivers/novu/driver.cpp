@@ -11,7 +11,7 @@ using ry::notify::results;
 
 namespace {
 
-constexpr std::uint64_t most_answer_bytes = 4 * 1024 * 1024;
+constexpr std::uint64_t max_answer_bytes = 4 * 1024 * 1024;
 constexpr std::uint32_t unanswered_pause_s = 60;
 
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -80,7 +80,7 @@ ry::task<ry::result<answer>> driver::send(call c, std::int64_t deadline_us) {
   request.header("Authorization", "ApiKey " + settings_.api_key)
       .header("Accept", "application/json")
       .total_timeout(static_cast<std::uint64_t>(left_ms))
-      .max_response(most_answer_bytes)
+      .max_response(max_answer_bytes)
       .pool_key("notify_novu")
       .flags(RY_CLIENT_OPERATOR_URL);
   if (!c.idempotency_key.empty()) request.header("Idempotency-Key", c.idempotency_key);

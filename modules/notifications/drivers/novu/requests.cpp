@@ -15,7 +15,7 @@ using ry::notify::notification;
 namespace {
 
 constexpr std::uint32_t all_channels = RY_NOTIFY_EMAIL | RY_NOTIFY_PUSH | RY_NOTIFY_IN_APP;
-constexpr std::size_t most_token_bytes = 4096;
+constexpr std::size_t max_token_bytes = 4096;
 constexpr std::int64_t bulk_cost = 100;  // whatever it contains
 constexpr std::array<std::string_view, 8> push_providers = {"expo",    "fcm",          "apns",         "one-signal",
                                                             "pushpad", "push-webhook", "pusher-beams", "appio"};
@@ -161,9 +161,9 @@ void check_token(const ry::notify::token& t) {
     for (const auto p : push_providers) known += (known.empty() ? "" : ", ") + std::string(p);
     throw ry::bad_request("notify_novu.provider", "provider must be one of " + known);
   }
-  if (t.value.empty() || t.value.size() > most_token_bytes) {
+  if (t.value.empty() || t.value.size() > max_token_bytes) {
     throw ry::bad_request("notify_novu.token",
-                          "device_token must have 1 to " + std::to_string(most_token_bytes) + " bytes");
+                          "device_token must have 1 to " + std::to_string(max_token_bytes) + " bytes");
   }
   for (const char c : t.value) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {

@@ -107,8 +107,8 @@ ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr
 
 // Tells clients once that the run continues without a source's tools, and again after the tools were available in
 // between.
-void tell_missing(module_context& p, const std::shared_ptr<live_run>& run, const std::string& source,
-                  const ry::error& why) {
+void report_missing(module_context& p, const std::shared_ptr<live_run>& run, const std::string& source,
+                    const ry::error& why) {
   if (std::find(run->progress.sources_missing.begin(), run->progress.sources_missing.end(), source) !=
       run->progress.sources_missing.end())
     return;
@@ -134,7 +134,7 @@ ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
   for (const auto& source : sources) {
     ry::result<tool_listing> offered = co_await ask_source(context_, run, source);
     if (!offered) {
-      if (!run->stop.must_break()) tell_missing(context_, run, source->name, offered.error());
+      if (!run->stop.must_break()) report_missing(context_, run, source->name, offered.error());
       continue;
     }
     std::erase(run->progress.sources_missing, source->name);

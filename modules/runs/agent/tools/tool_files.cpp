@@ -20,10 +20,10 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_image_bytes = 4 * 1024 * 1024;  // base64, of one result, in the message
-constexpr std::size_t most_files = 20;  // of one result
-constexpr std::size_t most_stored_bytes = 32u << 20;  // of one result
-constexpr std::uint32_t most_image_side = 8000;  // pixels; no provider accepts more
+constexpr std::size_t max_image_bytes = 4 * 1024 * 1024;  // base64, of one result, in the message
+constexpr std::size_t max_files = 20;  // of one result
+constexpr std::size_t max_stored_bytes = 32u << 20;  // of one result
+constexpr std::uint32_t max_image_side = 8000;  // pixels; no provider accepts more
 constexpr std::string_view directory = "tool_results/";
 
 std::string_view extension_of(std::string_view media_type) {
@@ -62,7 +62,7 @@ std::string described(const std::string& name, const std::string& media_type, st
 // Whether a model with vision accepts this image.
 bool is_usable_image(const result_file& f) {
   llm::image_limits limits;
-  limits.side = most_image_side;
+  limits.side = max_image_side;
   return llm::check_image(f.data, limits).problem.empty();
 }
 
@@ -87,7 +87,7 @@ std::vector<result_file> files_of_result(const json::object& result, std::string
   };
   collect("images", result_file::purpose::image);
   for (result_file& f : out) {
-    f.in_message = f.media_type.starts_with("image/") && message_parts.size() + f.data.size() <= most_image_bytes;
+    f.in_message = f.media_type.starts_with("image/") && message_parts.size() + f.data.size() <= max_image_bytes;
     if (!f.in_message) continue;
     if (!message_parts.empty()) message_parts += ',';
     message_parts +=
@@ -105,14 +105,14 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
       continue;
     std::string type = plain_type(f.media_type);
     const auto refuse = [&](std::size_t size, const char* why) {
-      if (++refused > most_files) return;
+      if (++refused > max_files) return;
       out.notes += "\n[" + described(safe_file_name(f.name), type, size) + " was not stored: " + why + "]";
     };
     std::string_view data = f.data;
     if (const std::size_t comma = data.find(',');
         f.as == result_file::form::base64 && data.starts_with("data:") && comma != data.npos)
       data.remove_prefix(comma + 1);
-    if (out.files.size() == most_files || total + data.size() / 4 * 3 > most_stored_bytes) {
+    if (out.files.size() == max_files || total + data.size() / 4 * 3 > max_stored_bytes) {
       refuse(data.size() / 4 * 3, "the result has too many files or bytes");
       continue;
     }
@@ -126,7 +126,7 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
     std::string path = path_of(f, type, *bytes);
     out.files.push_back({std::move(path), std::move(type), std::move(*bytes)});
   }
-  if (refused > most_files) out.notes += "\n[" + std::to_string(refused - most_files) + " more were not stored]";
+  if (refused > max_files) out.notes += "\n[" + std::to_string(refused - max_files) + " more were not stored]";
   return out;
 }
 
@@ -140,7 +140,7 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
     for (const result_file& f : all) bytes += f.data.size();
     files_to_store chosen;
     const auto choose = [&] { chosen = choose_files(all, sees); };
-    if (bytes > most_in_a_turn) {
+    if (bytes > max_in_a_turn) {
       co_await p.ctx.run_blocking(choose);
     } else {
       choose();

@@ -126,7 +126,7 @@ bool resumes_calls(const tool_catalog::tool& tool) {
   return tool.driver && RY_HAS(tool.driver->table, ry_agent_tools_v1, resume) && tool.driver->table->resume != nullptr;
 }
 
-void tell_sources_of_end(module_context& p, const live_run& run, bool finished) {
+void notify_sources_of_end(module_context& p, const live_run& run, bool finished) {
   std::optional<scope_texts> scope;  // created only if a source implements ended()
   for (const auto& source : p.tool_sources.all()) {
     if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;

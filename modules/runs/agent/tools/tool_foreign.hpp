@@ -19,7 +19,7 @@ enum class call_kind { first, resumed };
 // Whether the tool's source can resume calls of another worker.
 bool resumes_calls(const tool_catalog::tool& tool);
 // Notifies the sources that this worker has released the run.
-void tell_sources_of_end(module_context& p, const live_run& run, bool finished);
+void notify_sources_of_end(module_context& p, const live_run& run, bool finished);
 
 // Calls a tool of a source; on the run's executor. `unknown`: the source does not know the resumed call.
 ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,

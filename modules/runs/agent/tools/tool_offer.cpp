@@ -18,12 +18,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_found = 10;  // per query
-constexpr std::size_t most_named = 20;  // by name, in one call
-constexpr std::size_t most_query_bytes = 1000;
-constexpr std::size_t most_description_bytes = 400;  // of one tool, in a result
-constexpr std::size_t most_parameters = 12;  // of one tool, in a result
-constexpr std::size_t most_sources = 30;  // in the description of find_tools
+constexpr std::size_t max_found = 10;  // per query
+constexpr std::size_t max_named = 20;  // by name, in one call
+constexpr std::size_t max_query_bytes = 1000;
+constexpr std::size_t max_description_bytes = 400;  // of one tool, in a result
+constexpr std::size_t max_parameters = 12;  // of one tool, in a result
+constexpr std::size_t max_sources = 30;  // in the description of find_tools
 
 searchable_tool searchable(const tool_catalog& catalog, const tool_catalog::tool& tool) {
   searchable_tool out;
@@ -49,11 +49,11 @@ tool_index index_of(const tool_catalog& catalog) {
 
 std::string line_about(const searchable_tool& tool) {
   std::string out = tool.name + "(";
-  for (std::size_t i = 0; i < std::min(tool.parameters.size(), most_parameters); ++i)
+  for (std::size_t i = 0; i < std::min(tool.parameters.size(), max_parameters); ++i)
     out.append(i == 0 ? "" : ", ").append(tool.parameters[i]);
-  if (tool.parameters.size() > most_parameters) out += ", ...";
+  if (tool.parameters.size() > max_parameters) out += ", ...";
   out += ")";
-  std::string about = shorten(tool.description, most_description_bytes);
+  std::string about = shorten(tool.description, max_description_bytes);
   std::replace(about.begin(), about.end(), '\n', ' ');
   if (!is_blank(about)) out += ": " + about;
   return out;
@@ -71,8 +71,8 @@ std::string sources_of(const tool_catalog& catalog) {
   std::string out;
   std::size_t listed = 0;
   for (const auto& [source, count] : counts) {
-    if (listed++ == most_sources) {
-      out += " and " + std::to_string(counts.size() - most_sources) + " more";
+    if (listed++ == max_sources) {
+      out += " and " + std::to_string(counts.size() - max_sources) + " more";
       break;
     }
     out += (out.empty() ? "" : ", ") + source + " (" + std::to_string(count) + ")";
@@ -94,7 +94,7 @@ std::size_t limit_for(const module_context& p, const std::string& model, const p
 }
 
 // Once per run and worker.
-void tell_of_search(module_context& p, const std::shared_ptr<live_run>& run, std::size_t all, std::size_t shown) {
+void report_search(module_context& p, const std::shared_ptr<live_run>& run, std::size_t all, std::size_t shown) {
   if (run->progress.tool_search_reported) return;
   run->progress.tool_search_reported = true;
   const std::string message = "The agent has " + std::to_string(all) + " tools. The model gets " +
@@ -129,11 +129,11 @@ std::string find_tools_json(const tool_catalog& catalog) {
 
 tool_outcome find_tools(const tool_catalog& catalog, const json::object& arguments) {
   std::string query = module_json::text_of(arguments, "query");
-  query.resize(whole_characters(std::string_view(query).substr(0, most_query_bytes)));
+  query.resize(whole_characters(std::string_view(query).substr(0, max_query_bytes)));
   std::vector<std::string> names;
   if (const json::value* given = arguments.if_contains("names"); given != nullptr && given->is_array())
     for (const json::value& name : given->as_array())
-      if (name.is_string() && names.size() < most_named) names.emplace_back(name.as_string());
+      if (name.is_string() && names.size() < max_named) names.emplace_back(name.as_string());
   if (is_blank(query) && names.empty()) return {"the argument \"query\" is missing", true, {}};
 
   const tool_index index = index_of(catalog);
@@ -148,7 +148,7 @@ tool_outcome find_tools(const tool_catalog& catalog, const json::object& argumen
     else
       unknown += (unknown.empty() ? "" : ", ") + shorten(name, 200);
   }
-  for (const std::size_t i : index.search(query, most_found)) add(i);
+  for (const std::size_t i : index.search(query, max_found)) add(i);
 
   tool_outcome out;
   if (!unknown.empty()) out.content = "There is no tool with this name: " + unknown + ".\n";
@@ -194,7 +194,7 @@ ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> ru
   if (const auto place = places.find(chosen); place != places.end()) s.chosen = place->second;
   const std::vector<std::size_t> selected = select_tools(s);
   out.json = all_of(*catalog, selected);
-  tell_of_search(p, run, s.tools, selected.size());
+  report_search(p, run, s.tools, selected.size());
   co_return out;
 }
 
@@ -203,7 +203,7 @@ ry::task<tool_outcome> run_find_tools(module_context& p, catalog_ptr catalog, to
   const json::value arguments = json::parse(call.arguments, bad);
   if (bad || !arguments.is_object()) co_return tool_outcome{"the arguments are not a JSON object", true, {}};
   const auto find = [&] { return find_tools(*catalog, arguments.as_object()); };
-  if (catalog->json.size() <= most_in_a_turn) co_return find();
+  if (catalog->json.size() <= max_in_a_turn) co_return find();
   co_return co_await p.ctx.run_blocking(find);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 // Most tools of a request with a search if the provider has no limit.
 constexpr std::size_t tools_without_limit = 128;
-constexpr std::size_t most_query_words = 64;
+constexpr std::size_t max_query_words = 64;
 constexpr double name_weight = 3, description_weight = 1, parameter_weight = 1;
 constexpr double saturation = 1.2, length_share = 0.5;  // k1 and b of BM25
 constexpr double beginning_weight = 0.6;  // of a word that only shares the prefix
@@ -187,7 +187,7 @@ std::vector<std::size_t> tool_index::search(std::string_view query, std::size_t 
   std::vector<std::string> words = search_words(query);
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
-  if (words.size() > most_query_words) words.resize(most_query_words);
+  if (words.size() > max_query_words) words.resize(max_query_words);
   std::vector<double> scores(tools_.size(), 0.0);
   const auto count = static_cast<double>(tools_.size());
   for (const std::string& wanted : words) {
@@ -234,9 +234,9 @@ std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages)
   std::vector<std::string> out;
   std::set<std::string, std::less<>> known;
   const auto add = [&](const std::string& name) {
-    if (out.size() < most_tools_in_use && !name.empty() && known.insert(name).second) out.push_back(name);
+    if (out.size() < max_tools_in_use && !name.empty() && known.insert(name).second) out.push_back(name);
   };
-  for (auto m = messages.rbegin(); m != messages.rend() && out.size() < most_tools_in_use; ++m) {
+  for (auto m = messages.rbegin(); m != messages.rend() && out.size() < max_tools_in_use; ++m) {
     if (is_from_find_tools(*m))
       for (const std::string& name : loaded_tools_of(m->body)) add(name);
     if (m->role != "assistant") continue;

@@ -50,8 +50,8 @@ class tool_index {
 };
 
 // The tools that this thread has used or found, latest first: from calls, from results of find_tools, and from the
-// summary that replaces earlier messages. At most `most_tools_in_use`.
-inline constexpr std::size_t most_tools_in_use = 256;
+// summary that replaces earlier messages. At most `max_tools_in_use`.
+inline constexpr std::size_t max_tools_in_use = 256;
 std::vector<std::string> tools_in_use(const std::vector<chat_message>& messages);
 
 struct tool_selection {

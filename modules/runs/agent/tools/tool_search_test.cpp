@@ -134,7 +134,7 @@ TEST(tool_search_test, the_number_of_used_tools_is_bounded) {
   const std::vector<chat_message> thread = {
       {"summary", with_loaded_tools(user_body("x"), many), belongs::to_this_run, 1}};
   const std::vector<std::string> used = tools_in_use(thread);
-  EXPECT_EQ(used.size(), most_tools_in_use);
+  EXPECT_EQ(used.size(), max_tools_in_use);
   EXPECT_EQ(used.front(), "t0");
 }
 

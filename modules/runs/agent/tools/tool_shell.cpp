@@ -39,7 +39,7 @@ struct command_run : abortable {
     (void)ry::guard([&] {
       const std::string_view piece = ry::view(bytes);
       // More than the model gets, so that the end of a long output is preserved.
-      if (c->text.size() < 4 * most_result_bytes)
+      if (c->text.size() < 4 * max_result_bytes)
         c->text += piece;
       else
         c->left_out += piece.size();
@@ -117,7 +117,7 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   std::string text = std::move(state.text);
   const std::uint64_t dropped = state.exit.dropped_bytes + state.left_out;
   if (dropped != 0) text += "\n[" + std::to_string(dropped) + " more bytes of output were dropped]";
-  text = shorten(text, most_result_bytes);
+  text = shorten(text, max_result_bytes);
   if (state.exit.why == RY_REASON_DEADLINE)
     text += "\n[the command was ended because it exceeded its time limit]";
   else if (state.exit.why == RY_REASON_OVERLOAD)

@@ -16,7 +16,7 @@ namespace json = boost::json;
 namespace {
 
 // Depth limit for the JSON of sources. MCP servers may send 128; agent.tools/1 adds its own levels.
-constexpr std::size_t most_source_depth = 160;
+constexpr std::size_t max_source_depth = 160;
 
 std::size_t depth_of(const json::value& v) {
   std::size_t most = 0;
@@ -76,17 +76,17 @@ std::optional<tool_listing> read_listing(std::string_view text) {
   const auto elements = elements_of(text);
   if (!elements) return std::nullopt;
   // A request nests a tool two levels deep, and the provider's driver must be able to parse it.
-  const std::size_t most_depth = body_options().max_depth - 2;
+  const std::size_t max_depth = body_options().max_depth - 2;
   tool_listing out;
   std::size_t number = 0;
   for (const std::string_view element : *elements) {
     ++number;
     boost::system::error_code bad;
-    const json::value v = module_json::parse_exactly(element, most_source_depth, bad);
+    const json::value v = module_json::parse_exactly(element, max_source_depth, bad);
     const json::object* o = v.if_object();
     std::string name = o != nullptr ? module_json::text_of(*o, "name") : std::string();
     if (o != nullptr) add_instructions(*o, out.instructions);
-    if (name.empty() || depth_of(v) > most_depth) {
+    if (name.empty() || depth_of(v) > max_depth) {
       out.left_out.push_back(name.empty() ? "#" + std::to_string(number) : std::move(name));
       continue;
     }
@@ -103,18 +103,18 @@ std::optional<tool_listing> read_listing(std::string_view text) {
 
 tool_outcome read_result(std::string_view text, std::vector<result_file>* files) {
   json::parse_options options;
-  options.max_depth = most_source_depth;
+  options.max_depth = max_source_depth;
   boost::system::error_code bad;
   const json::value v = json::parse(text, bad, {}, options);
   if (bad || !v.is_object()) return {"the tool's answer was malformed", true, {}};
   tool_outcome out;
   std::string content = module_json::text_of(v.as_object(), "content");
-  out.content = shorten(content, most_result_bytes);
+  out.content = shorten(content, max_result_bytes);
   out.is_error = module_json::flag_at(v.as_object(), "is_error");
   std::vector<result_file> beside = files_of_result(v.as_object(), out.images);
   if (files == nullptr) return out;
   *files = std::move(beside);
-  if (content.size() > most_result_bytes)
+  if (content.size() > max_result_bytes)
     files->push_back({"result.txt", "text/plain", std::move(content), result_file::form::plain});
   return out;
 }

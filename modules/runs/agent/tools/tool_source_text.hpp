@@ -13,7 +13,7 @@
 
 namespace runs {
 
-inline constexpr std::size_t most_result_bytes = 48 * 1024;  // of one result, for the model
+inline constexpr std::size_t max_result_bytes = 48 * 1024;  // of one result, for the model
 
 // The tools of an agent.tools/1 source.
 struct tool_listing {

@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::uint64_t most_read_bytes = 256 * 1024;
+constexpr std::uint64_t max_read_bytes = 256 * 1024;
 
 // Models write "/workspace/a.txt" as often as "a.txt".
 std::string relative_path(std::string path) {
@@ -47,8 +47,8 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sa
   const auto offset =
       static_cast<std::uint64_t>(std::max<std::int64_t>(module_json::integer_at(arguments, "offset", 0), 0));
   const auto limit = std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                                 module_json::integer_at(arguments, "limit", most_read_bytes), 1)),
-                                             most_read_bytes);
+                                                 module_json::integer_at(arguments, "limit", max_read_bytes), 1)),
+                                             max_read_bytes);
   const auto read_it = [&] {
     return ry::call<read, ry_bytes, std::uint64_t>(
         [&](ry_exec* exec, ry_sandbox_read_fn fn, void* ctx) {
@@ -69,7 +69,7 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sa
     }
   }
   if (!got) co_return tool_outcome{std::string(got.error().message()), true};
-  std::string text = shorten(got->bytes, most_result_bytes);
+  std::string text = shorten(got->bytes, max_result_bytes);
   if (offset + got->bytes.size() < got->total)
     text += "\n[" + std::to_string(got->total - offset - got->bytes.size()) + " more bytes: continue with offset " +
             std::to_string(offset + got->bytes.size()) + "]";
@@ -120,7 +120,7 @@ ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run, ry::drivers<ry_sa
       text += "\n";
     }
   }
-  co_return tool_outcome{text.empty() ? "(empty)" : shorten(text, most_result_bytes), false};
+  co_return tool_outcome{text.empty() ? "(empty)" : shorten(text, max_result_bytes), false};
 }
 
 }  // namespace runs

@@ -13,7 +13,7 @@
 namespace extract {
 namespace {
 
-constexpr gsf_off_t most_stream_bytes = 64 << 20;
+constexpr gsf_off_t max_stream_bytes = 64 << 20;
 
 struct unref_object {
   void operator()(void* object) const { g_object_unref(object); }
@@ -51,7 +51,7 @@ std::string compound_file::stream(std::string_view name) const {
   if (!at) return {};
   const std::unique_ptr<GsfInput, unref_object> input(gsf_infile_child_by_index(root_.get(), *at));
   const gsf_off_t size = input ? gsf_input_size(input.get()) : 0;
-  if (size <= 0 || size > most_stream_bytes) return {};
+  if (size <= 0 || size > max_stream_bytes) return {};
   std::string out(static_cast<std::size_t>(size), '\0');
   if (gsf_input_read(input.get(), out.size(), reinterpret_cast<guint8*>(out.data())) == nullptr) return {};
   return out;

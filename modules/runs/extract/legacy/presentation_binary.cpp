@@ -36,7 +36,7 @@ enum record_type : unsigned {
 };
 
 constexpr std::size_t header_bytes = 8;
-constexpr int most_depth = 64;
+constexpr int max_depth = 64;
 constexpr std::uint32_t encrypted_token = 0xF3D1C4DF;
 
 struct record {
@@ -236,7 +236,7 @@ void presentation::add_texts(std::string_view content, const listed_page& page, 
     if (const std::optional<std::string> text = text_of_atom(r); text && !text->empty()) out += *text + "\n";
     if (r.type == headers_footers)
       add_strings(r.content, out);
-    else if (r.container && depth < most_depth)
+    else if (r.container && depth < max_depth)
       add_texts(r.content, page, used, out, depth + 1);
     return true;
   });
@@ -261,7 +261,7 @@ void presentation::add_comments(std::string_view content, std::string& out, int 
         return true;
       });
       if (!is_blank(text) && out.size() < most_) out += (author.empty() ? "" : author + ": ") + text + "\n";
-    } else if ((r.container || r.type == binary_tag_data) && depth < most_depth) {
+    } else if ((r.container || r.type == binary_tag_data) && depth < max_depth) {
       add_comments(r.content, out, depth + 1);
     }
     return true;
@@ -301,7 +301,7 @@ void presentation::read_slide(const listed_page& page, std::size_t number, std::
 void presentation::add_everything(std::string_view content, std::string& out, int depth) const {
   for_each_record(content, [&](const record& r) {
     if (const std::optional<std::string> text = text_of_atom(r); text && !is_blank(*text)) out += *text + "\n";
-    if (r.container && depth < most_depth) add_everything(r.content, out, depth + 1);
+    if (r.container && depth < max_depth) add_everything(r.content, out, depth + 1);
     return out.size() < most_;
   });
 }

@@ -188,8 +188,8 @@ void word_document::end_cell(std::uint32_t end) {
 }
 
 void word_document::add_character(char16_t c, std::uint32_t end) {
-  constexpr std::size_t most_nested_fields = 1000;
-  if (c >= field_begin && c <= field_end && fields_.size() < most_nested_fields) return add_field_mark(c);
+  constexpr std::size_t max_nested_fields = 1000;
+  if (c >= field_begin && c <= field_end && fields_.size() < max_nested_fields) return add_field_mark(c);
   if (open_codes_ != 0 || is_deleted(end - 1)) return;
   switch (c) {
     case cell_end:

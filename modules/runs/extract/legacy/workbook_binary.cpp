@@ -55,8 +55,8 @@ enum record_type : unsigned {
 };
 
 constexpr unsigned biff8 = 0x0600, chart_part = 0x20;  // in the record that begins a part
-constexpr std::size_t most_gap = 1024;  // empty cells that are shown between two
-constexpr std::size_t most_styles = 65536;
+constexpr std::size_t max_gap = 1024;  // empty cells that are shown between two
+constexpr std::size_t max_styles = 65536;
 
 struct sheet_entry {
   std::size_t position = 0;
@@ -103,7 +103,7 @@ class workbook {
   void read_sheet_name(const biff_record& r);
   void read_format(const biff_record& r);
   void add_style(unsigned format_id) {
-    if (format_of_style_.size() < most_styles) format_of_style_.push_back(format_id);
+    if (format_of_style_.size() < max_styles) format_of_style_.push_back(format_id);
   }
   std::string shown(double value, unsigned style_id) const;
 
@@ -309,8 +309,8 @@ void sheet::take_note(const biff_record& r, place at) {
 
 // In a chart, the points of a series are a column; they are shown as a row behind each other kind of values (names, sizes).
 sheet::place sheet::place_of(little_endian body) const {
-  constexpr std::uint32_t most_rows = 65536;
-  return is_chart_ ? place{chart_values_ * most_rows + body.u16(2), body.u16(0)} : place{body.u16(0), body.u16(2)};
+  constexpr std::uint32_t max_rows = 65536;
+  return is_chart_ ? place{chart_values_ * max_rows + body.u16(2), body.u16(0)} : place{body.u16(0), body.u16(2)};
 }
 
 void sheet::take(const biff_record& r) {
@@ -393,7 +393,7 @@ void sheet::write(std::string& out) const {
       row = at.first;
       column = 0;
     }
-    out.append(std::min<std::size_t>(at.second - column, most_gap), '\t');
+    out.append(std::min<std::size_t>(at.second - column, max_gap), '\t');
     column = at.second;
     out += text;
   }

@@ -176,9 +176,9 @@ bool is_conditional(std::string_view section) {
 }  // namespace
 
 number_format parse_number_format(std::string_view code) {
-  constexpr int most_sections = 4;
+  constexpr int max_sections = 4;
   number_format out;
-  for (int n = 0; n < most_sections; ++n) {
+  for (int n = 0; n < max_sections; ++n) {
     const std::string_view section = code.substr(0, end_of_section(code));
     out = format_of_section(section);
     if (out.kind != number_kind::number || !is_conditional(section) || section.size() == code.size()) break;

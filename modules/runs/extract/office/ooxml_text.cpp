@@ -6,7 +6,7 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_columns = 64;  // Word's limit of columns is 63
+constexpr std::size_t max_columns = 64;  // Word's limit of columns is 63
 
 // Elements that are hidden or shown elsewhere: moved text, phonetic guides.
 bool is_skipped(std::string_view name) {
@@ -51,7 +51,7 @@ void ooxml_text::begin(std::string_view name, const attributes& with) {
     columns_.push_back(1);
   }
   if (name == "gridSpan" && !columns_.empty())
-    columns_.back() = std::clamp<std::size_t>(number(attribute(with, "val"), 1), 1, most_columns);
+    columns_.back() = std::clamp<std::size_t>(number(attribute(with, "val"), 1), 1, max_columns);
   if (name == "tab" && in_text_ == 0 && runs_ > 0) tab();
   if (name == "ptab") tab();
   if (name == "br" || name == "cr") line_break();

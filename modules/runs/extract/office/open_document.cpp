@@ -13,8 +13,8 @@ namespace extract {
 namespace {
 
 constexpr std::string_view media_type = "application/vnd.oasis.opendocument.";
-constexpr std::size_t most_repeated_cells = 1024;  // repetitions of one cell, or empty cells between two
-constexpr std::size_t most_equal_rows = 10000;  // of one row that is repeated
+constexpr std::size_t max_repeated_cells = 1024;  // repetitions of one cell, or empty cells between two
+constexpr std::size_t max_equal_rows = 10000;  // of one row that is repeated
 
 std::size_t count(const std::string& text) {
   std::size_t n = 1;
@@ -144,7 +144,7 @@ void open_document_text::end_table_cell() {
   if (text.size() == cell.begins && (cell.is_date || !cell.has_text) && shown()) add(cell.value);
   const std::string content = text.substr(cell.begins);
   end_cell();
-  for (std::size_t n = std::min(cell.repeated, most_repeated_cells); n > 1 && !full(); --n) {
+  for (std::size_t n = std::min(cell.repeated, max_repeated_cells); n > 1 && !full(); --n) {
     add(content);
     add("\t");
   }
@@ -166,7 +166,7 @@ void open_document_text::end_table_row() {
   blank_rows_ = false;
   has_rows_ = true;
   end_row();
-  const std::size_t equal = std::min(row.repeated, most_equal_rows);
+  const std::size_t equal = std::min(row.repeated, max_equal_rows);
   for (std::size_t n = 1; n < equal && !full(); ++n) {
     add(content);
     end_row();

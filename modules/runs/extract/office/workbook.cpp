@@ -13,8 +13,8 @@
 namespace extract {
 namespace {
 
-constexpr std::size_t most_gap = 1024;  // empty cells that are shown between two
-constexpr std::size_t most_formats = 65536;
+constexpr std::size_t max_gap = 1024;  // empty cells that are shown between two
+constexpr std::size_t max_formats = 65536;
 
 bool is_number(std::string_view text, std::size_t& out) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -80,7 +80,7 @@ class style_formats final : public xml_handler {
     if (name == "cellXfs") ++in_styles_;
     if (name == "numFmt" && of_style.empty())
       codes_[number_or(attribute(with, "numFmtId"), 0)] = parse_number_format(attribute(with, "formatCode"));
-    if (name == "xf" && in_styles_ > 0 && of_style.size() < most_formats) {
+    if (name == "xf" && in_styles_ > 0 && of_style.size() < max_formats) {
       const std::size_t id = number_or(attribute(with, "numFmtId"), 0);
       const auto own = codes_.find(id);
       of_style.push_back(own != codes_.end() ? own->second : builtin_number_format(static_cast<unsigned>(id)));
@@ -183,7 +183,7 @@ class sheet_cells final : public xml_handler {
   }
   void write(std::string text) {
     if (text.empty()) return;
-    if (at_ > column_) out_.append(std::min(at_ - column_, most_gap), '\t');
+    if (at_ > column_) out_.append(std::min(at_ - column_, max_gap), '\t');
     column_ = std::max(at_, column_);
     out_ += one_line(std::move(text));
   }

@@ -118,7 +118,7 @@ void messages_reader::block_start(const json::object& o, llm::receiver& to) {
   } else if (type == "redacted_thinking") {
     thought(*b, to);
   } else if (type == "tool_use") {
-    if (calls_.size() == llm::tool_call_assembly::most_calls)
+    if (calls_.size() == llm::tool_call_assembly::max_calls)
       return fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls"});
     tool_block t{number_at(o, "index"),
                  std::string(llm::bounded_id(text_at(*b, "id"))),

@@ -29,7 +29,7 @@
 namespace llm {
 
 // Larger requests are built on a blocking thread: each MiB of images takes some milliseconds.
-inline constexpr std::size_t most_on_a_loop = 512 * 1024;
+inline constexpr std::size_t max_on_a_loop = 512 * 1024;
 
 // Logs changes to requests, each message once, because the run's next request has the same. Thread: any.
 class notice_log {
@@ -38,7 +38,7 @@ class notice_log {
     for (const auto& n : notices) {
       {
         const std::lock_guard lock(mutex_);
-        if (written_.size() >= most_remembered) written_.clear();
+        if (written_.size() >= max_remembered) written_.clear();
         if (!written_.insert(std::hash<std::string_view>()(n.message)).second) continue;
       }
       ctx.log(RY_LOG_WARN, "a request was changed for its model provider",
@@ -47,7 +47,7 @@ class notice_log {
   }
 
  private:
-  static constexpr std::size_t most_remembered = 1024;
+  static constexpr std::size_t max_remembered = 1024;
   std::mutex mutex_;
   std::unordered_set<std::size_t> written_;
 };
@@ -110,7 +110,7 @@ class http_driver_module {
     return ry::guard([&]() -> ry_status {
       const auto& [driver, at] = *static_cast<const opened*>(provider);
       const stream_call::caller by{exec, *sink, ctx, estimate_tokens(request.len)};
-      if (request.len > most_on_a_loop) {
+      if (request.len > max_on_a_loop) {
         auto make = [&m, &of = driver, json = ry::text(request)] { return m.prepare(of, json); };
         return stream_call::start(m.ctx_, at, std::move(make), by, call);
       }

@@ -98,7 +98,7 @@ constexpr named known[] = {
 };
 
 // Words that classify an unknown name, most severe first.
-constexpr named telling[] = {
+constexpr named native_reasons[] = {
     {"malformed", RY_LLM_FINISH_ERROR},
     {"error", RY_LLM_FINISH_ERROR},
     {"fail", RY_LLM_FINISH_ERROR},
@@ -190,7 +190,7 @@ std::int32_t judge(std::string_view reason) {
   const std::string name = plain(reason);
   if (const auto f = exact(name)) return f;
   if (const auto f = within(name); f != 0 && f != RY_LLM_FINISH_STOP) return f;
-  for (const auto& t : telling)
+  for (const auto& t : native_reasons)
     if (name.find(t.name) != std::string::npos) return t.finish;
   return RY_LLM_FINISH_STOP;
 }

@@ -142,9 +142,9 @@ class reader {
     if (arguments && arguments->is_object()) {
       out.arguments = arguments->get_object();
     } else if (arguments && arguments->is_string()) {
-      constexpr std::size_t most_depth = 64;
+      constexpr std::size_t max_depth = 64;
       boost::system::error_code ec;
-      json::value v = module_json::parse_exactly(arguments->get_string(), most_depth, ec);
+      json::value v = module_json::parse_exactly(arguments->get_string(), max_depth, ec);
       if (!ec && v.is_object()) out.arguments = std::move(v.get_object());
     }
     out.arguments = tools_.wire_arguments(text_at(o, "name"), std::move(out.arguments));

@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int most_nesting = 3;  // gateways wrap another provider's error as text
+constexpr int max_nesting = 3;  // gateways wrap another provider's error as text
 
 // Stand-ins for HTTP statuses that do not exist.
 constexpr unsigned quota = 402, filtered = 451;
@@ -170,7 +170,7 @@ void read_account(const json::object& e, account& out, int depth);
 // The text of a message may be the error of the provider behind a gateway.
 void read_nested(std::string_view text, account& out, int depth) {
   const auto begin = text.find_first_not_of(" \n\t");
-  if (begin == std::string_view::npos || text[begin] != '{' || depth >= most_nesting) return;
+  if (begin == std::string_view::npos || text[begin] != '{' || depth >= max_nesting) return;
   boost::system::error_code ec;
   const auto v = json::parse(text, ec);
   if (ec || !v.is_object()) return;

@@ -8,8 +8,8 @@ namespace json = boost::json;
 
 json::object parse_request(std::string_view text) {
   boost::system::error_code ec;
-  constexpr std::size_t most_depth = 64;  // leaves 61 levels for a tool's schema
-  json::value v = module_json::parse_exactly(text, most_depth, ec);
+  constexpr std::size_t max_depth = 64;  // leaves 61 levels for a tool's schema
+  json::value v = module_json::parse_exactly(text, max_depth, ec);
   if (ec || !v.is_object()) throw bad_request("the request is not a JSON object");
   json::object o = std::move(v.get_object());
   if (text_at(o, "model").empty()) throw bad_request("the request has no \"model\"");

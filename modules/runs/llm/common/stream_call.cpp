@@ -144,7 +144,7 @@ void stream_call::cancel(void* call) {
 void stream_call::on_head(void* p, const ry_client_response* response) noexcept {
   auto* self = static_cast<stream_call*>(p);
   self->status_ = response->status;
-  (void)ry::guard([self] { self->tell_notices(); });
+  (void)ry::guard([self] { self->report_notices(); });
   for (std::size_t i = 0; i < response->n_headers; ++i)
     (void)ry::guard([&] {
       self->retry_headers_.add(ry::view(response->headers[i].name), ry::view(response->headers[i].value),
@@ -152,7 +152,7 @@ void stream_call::on_head(void* p, const ry_client_response* response) noexcept 
     });
 }
 
-void stream_call::tell_notices() {
+void stream_call::report_notices() {
   for (const auto& n : std::exchange(notices_, {}))
     if (sink_.on_notice != nullptr) sink_.on_notice(ctx_, ry::str(n.code), ry::str(n.message));
 }

@@ -74,7 +74,7 @@ class stream_call final : receiver {
       sink_.on_reasoning_block(ctx_, ry::str(json));
   }
 
-  void tell_notices();
+  void report_notices();
   ry_status take(std::string_view bytes);
   void closed(ry_status st, const ry_error_view* err);
   void end();

@@ -237,7 +237,7 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
   call* c = owner(p);
   if (c == nullptr || begins_another(*c, p)) {
     if (p.id.empty() && p.name.empty() && all_blank(p.arguments)) return 0;
-    if (calls_.size() >= most_calls) return std::nullopt;
+    if (calls_.size() >= max_calls) return std::nullopt;
     calls_.push_back({p.index, {}, {}, deltas_, {}, {}});
     c = &calls_.back();
   }
@@ -254,7 +254,7 @@ std::optional<std::size_t> tool_call_assembly::add(const piece& p, const json::o
     bytes_ += json::serialize(*extra).size();
   }
   bytes_ += p.arguments.size() + p.name.size();
-  if (bytes_ > most_bytes) return std::nullopt;
+  if (bytes_ > max_bytes) return std::nullopt;
   c->arguments.add(p.arguments);
   return p.arguments.size();
 }

@@ -47,7 +47,7 @@ struct assembled_call {
 
 class tool_call_assembly {
  public:
-  static constexpr std::size_t most_calls = 128, most_bytes = 16 * 1024 * 1024;  // bytes: limit for all calls together
+  static constexpr std::size_t max_calls = 128, max_bytes = 16 * 1024 * 1024;  // bytes: limit for all calls together
 
   // Adds the elements of one delta's "tool_calls". Returns the bytes of arguments; nullopt: too many calls or too
   // large.

@@ -92,7 +92,7 @@ TEST(tool_call_assembly, missing_arguments_are_an_empty_object_unless_they_may_b
 TEST(tool_call_assembly, number_and_size_are_bounded) {
   tool_call_assembly calls;
   boost::json::array many;
-  for (std::size_t i = 0; i <= tool_call_assembly::most_calls; ++i)
+  for (std::size_t i = 0; i <= tool_call_assembly::max_calls; ++i)
     many.push_back({{"index", i}, {"id", std::to_string(i)}, {"function", {{"name", "f"}, {"arguments", "{}"}}}});
   EXPECT_FALSE(calls.add(many));
   tool_call_assembly large;
@@ -117,7 +117,7 @@ TEST(tool_call_assembly, a_very_long_id_reads_as_missing) {
 
 TEST(tool_call_assembly, extra_content_counts_as_size) {
   const std::string delta = R"([{"index":0,"id":"a","extra_content":{"x":")" +
-                            std::string(tool_call_assembly::most_bytes, 'x') +
+                            std::string(tool_call_assembly::max_bytes, 'x') +
                             R"("},"function":{"name":"f","arguments":"{}"}}])";
   tool_call_assembly calls;
   EXPECT_FALSE(calls.add(boost::json::parse(delta).as_array()));

@@ -23,10 +23,10 @@ namespace json = boost::json;
 namespace {
 
 // Limits for one schema with its references resolved: each may be used many times.
-constexpr int most_nodes = 4000;
-constexpr std::size_t most_resolved_bytes = 128 * 1024;
-constexpr int most_depth = 60;
-constexpr std::size_t most_name = 64;  // of a property; limit of Anthropic
+constexpr int max_nodes = 4000;
+constexpr std::size_t max_resolved_bytes = 128 * 1024;
+constexpr int max_depth = 60;
+constexpr std::size_t max_name = 64;  // of a property; limit of Anthropic
 
 enum class keyword { other, drop, schema, schemas, named_schemas, string, boolean, count, number, list };
 
@@ -139,7 +139,7 @@ bool is_count(const json::value& v) {
 }
 
 bool is_property_name(std::string_view name) {
-  return !name.empty() && name.size() <= most_name && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= max_name && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '-';
   });
@@ -238,8 +238,8 @@ class normaliser {
 
   const json::value& root_;
   const schema_dialect dialect_;
-  int left_ = most_nodes;
-  std::size_t left_to_resolve_ = most_resolved_bytes;
+  int left_ = max_nodes;
+  std::size_t left_to_resolve_ = max_resolved_bytes;
   std::vector<std::string> active_{"#"};  // references that are being resolved
   name_map original_names_, new_names_;
   std::set<std::string, std::less<>> taken_names_;
@@ -251,7 +251,7 @@ json::object normaliser::schema_of(const json::value& v, int depth) {
     return type.empty() ? json::object() : keywords_of(json::object{{"type", type}}, depth);
   }
   const auto* o = v.if_object();
-  if (o == nullptr || depth > most_depth || left_-- <= 0) return {};
+  if (o == nullptr || depth > max_depth || left_-- <= 0) return {};
   if (const auto ref = text_at(*o, "$ref"); !ref.empty()) return resolved(*o, ref, depth);
   return keywords_of(*o, depth);
 }
@@ -455,10 +455,10 @@ std::string normaliser::property_name(std::string_view original) {
     }
     while (name.ends_with('_')) name.pop_back();
     if (name.empty()) name = "parameter_" + short_hash(original, 0, 6);
-    if (name.size() > most_name) name = name.substr(0, most_name - 7) + "_" + short_hash(original, 0, 6);
+    if (name.size() > max_name) name = name.substr(0, max_name - 7) + "_" + short_hash(original, 0, 6);
   }
   // A new name never equals another name of the same tool, so one map for all depths suffices.
-  const std::string base = name.substr(0, most_name - 7);
+  const std::string base = name.substr(0, max_name - 7);
   for (std::uint64_t salt = 1; !taken_names_.insert(name).second; ++salt)
     name = base + "_" + short_hash(original, salt, 6);
   new_names_.emplace(original, name);
@@ -605,7 +605,7 @@ bool flatten(json::object& schema, std::string& alternatives, int depth) {
       if (object == nullptr || !may_be_object(*object)) continue;
       json::object variant = *object;
       std::string inner;
-      if (depth > most_depth || !flatten(variant, inner, depth + 1)) continue;
+      if (depth > max_depth || !flatten(variant, inner, depth + 1)) continue;
       any = true;
       take_properties(variant);
       const json::array needed = strings_of(variant.if_contains("required"));

@@ -16,15 +16,15 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t most_tool_name = 64;
-constexpr std::size_t most_argument_depth = 64;
+constexpr std::size_t max_tool_name = 64;
+constexpr std::size_t max_argument_depth = 64;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 bool fits_name(std::string_view name, tool_rules::name_start start) {
-  if (name.empty() || name.size() > most_tool_name) return false;
+  if (name.empty() || name.size() > max_tool_name) return false;
   if (start == tool_rules::name_start::letter && !is_letter(name.front()) && name.front() != '_') return false;
   return std::all_of(name.begin(), name.end(),
                      [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; });
@@ -40,7 +40,7 @@ std::string fitting_name(std::string_view stored, tool_rules::name_start start) 
   }
   if (out.find_first_not_of("_-") == std::string::npos) out = "tool_" + short_hash(stored, 0, 6);
   if (start == tool_rules::name_start::letter && !is_letter(out.front()) && out.front() != '_') out.insert(0, 1, '_');
-  if (out.size() > most_tool_name) out = out.substr(0, most_tool_name - 7) + "_" + short_hash(stored, 0, 6);
+  if (out.size() > max_tool_name) out = out.substr(0, max_tool_name - 7) + "_" + short_hash(stored, 0, 6);
   return out;
 }
 
@@ -69,7 +69,7 @@ std::string call_names::arguments(std::string_view wire_name, std::string_view t
   const auto found = renamed.find(wire_name);
   if (found == renamed.end() || found->second.original_properties.empty()) return std::string(text);
   boost::system::error_code ec;
-  json::value v = module_json::parse_exactly(text, most_argument_depth, ec);
+  json::value v = module_json::parse_exactly(text, max_argument_depth, ec);
   if (ec) return std::string(text);
   return json::serialize(rename_keys(std::move(v), found->second.original_properties));
 }
@@ -131,7 +131,7 @@ bool tool_set::offers(std::string_view wire_name) const {
 std::string tool_set::wire_name(std::string_view stored) {
   if (const auto known = wire_names_.find(stored); known != wire_names_.end()) return known->second;
   std::string name = fits_name(stored, rules_.names) ? std::string(stored) : fitting_name(stored, rules_.names);
-  const std::string base = name.substr(0, most_tool_name - 7);
+  const std::string base = name.substr(0, max_tool_name - 7);
   for (std::uint64_t salt = 1; !taken_names_.insert(name).second; ++salt)
     name = base + "_" + short_hash(stored, salt, 6);
   wire_names_.emplace(stored, name);

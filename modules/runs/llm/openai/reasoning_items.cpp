@@ -15,8 +15,8 @@ using llm::text_at;
 
 namespace {
 
-constexpr std::size_t most_items = 16'384;
-constexpr std::size_t most_models = 256;
+constexpr std::size_t max_items = 16'384;
+constexpr std::size_t max_models = 256;
 
 // The texts of a list, as parts of one type.
 json::array text_parts(const json::object& item, std::string_view list, std::string_view type) {
@@ -63,13 +63,13 @@ bool reasoning_refusals::refuses_encryption(std::string_view model) const {
 bool reasoning_refusals::add(const std::vector<mark>& items) {
   const std::lock_guard lock(mutex_);
   // Forgetting a refusal costs its thread one additional attempt.
-  if (items_.size() >= most_items) items_.clear();
+  if (items_.size() >= max_items) items_.clear();
   return std::count_if(items.begin(), items.end(), [this](mark m) { return items_.insert(m).second; }) > 0;
 }
 
 bool reasoning_refusals::add_model(std::string_view model) {
   const std::lock_guard lock(mutex_);
-  if (models_.size() >= most_models) models_.clear();
+  if (models_.size() >= max_models) models_.clear();
   return models_.emplace(model).second;
 }
 

@@ -15,7 +15,7 @@ account_turns::~account_turns() {
 
 bool account_turns::submit(const std::string& account, std::function<void()> work) {
   std::lock_guard lock(mutex_);
-  if (waiting_ >= most_waiting_) return false;
+  if (waiting_ >= max_waiting_) return false;
   while (threads_.size() < n_threads_) threads_.emplace_back([this] { run(); });
   auto& own = accounts_[account];
   own.push_back(std::move(work));

@@ -17,9 +17,9 @@ namespace bubblewrap {
 
 class account_turns {
  public:
-  // most_waiting: limit for all accounts together.
-  explicit account_turns(std::size_t threads, std::size_t most_waiting = 1000)
-      : n_threads_(threads), most_waiting_(most_waiting) {}
+  // max_waiting: limit for all accounts together.
+  explicit account_turns(std::size_t threads, std::size_t max_waiting = 1000)
+      : n_threads_(threads), max_waiting_(max_waiting) {}
   ~account_turns();
   account_turns(const account_turns&) = delete;
   account_turns& operator=(const account_turns&) = delete;
@@ -30,7 +30,7 @@ class account_turns {
  private:
   void run();
 
-  const std::size_t n_threads_, most_waiting_;
+  const std::size_t n_threads_, max_waiting_;
   std::mutex mutex_;
   std::condition_variable changed_;
   // The work of an account, of which the first may be running.

@@ -87,8 +87,8 @@ struct command_call {
       case disk_verdict::cache:
         return say("ended, its cache is larger than " + std::to_string(cache_bytes >> 20) + " MiB");
       case disk_verdict::uncounted:
-        return say("ended, its processes have too many memory mappings or open files (" +
-                   std::to_string(most_mappings) + " mappings per process, " + std::to_string(most_looked_at) +
+        return say("ended, its processes have too many memory mappings or open files (" + std::to_string(max_mappings) +
+                   " mappings per process, " + std::to_string(max_looked_at) +
                    " of both together): deleted files cannot be counted");
       case disk_verdict::space:
         return say("ended, the server's disk is nearly full");

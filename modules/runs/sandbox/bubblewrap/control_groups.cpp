@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_rounds = 20;
+constexpr int max_rounds = 20;
 constexpr const char* server_name = "server";
 constexpr const char* sandbox_name = "sandbox";
 
@@ -192,7 +192,7 @@ std::string control_groups::prepare(const std::string& directory, const group_se
   if (const int error = files_->make(server); error != 0 && error != EEXIST)
     return "the server's control group is not delegated to it: " + error_text(error);
   // In rounds, because processes may start others at the same time.
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     const auto processes = words_of(files_->read(base + "/cgroup.procs").value_or(""));
     if (processes.empty()) break;
     for (const std::string& id : processes)
@@ -254,7 +254,7 @@ std::string control_groups::add(const std::string& account, const group_limits& 
 
 bool control_groups::move(const std::string& from, const std::string& to) {
   bool good = true;
-  for (int round = 0; good && round < most_rounds; ++round) {
+  for (int round = 0; good && round < max_rounds; ++round) {
     const auto text = files_->read(from + "/cgroup.procs");
     if (!text) return false;
     const auto processes = words_of(*text);

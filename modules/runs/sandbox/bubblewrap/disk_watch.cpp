@@ -28,7 +28,7 @@ constexpr auto end_interval = 300ms;
 // Parts of the reserve: below `urgent_part`, all commands of an account end together, below `last_part` those of all accounts.
 constexpr std::uint64_t urgent_part = 2, last_part = 8;
 constexpr std::uint64_t least_inodes = 20'000;
-constexpr std::size_t most_known = 10'000;
+constexpr std::size_t max_known = 10'000;
 // A workspace that exceeds twice its limit by more than this is emptied.
 constexpr std::uint64_t slack_bytes = 64 << 20, slack_entries = 1000;
 // Most entries that writing one file adds, with its directories: a path has at most 4000 bytes.
@@ -217,7 +217,7 @@ void disk_watch::note_end(entry& e, const disk::tree_use& use, bool measured) {
   // server's disk is nearly full, the workspace may not stay above its limit at all.
   e.far_over = ((bytes.far || entries.far) && e.outcome != disk_verdict::none && e.outcome != disk_verdict::cache) ||
                ((bytes.any || entries.any) && e.outcome == disk_verdict::space);
-  if (known_.size() >= most_known) known_.clear();
+  if (known_.size() >= max_known) known_.clear();
   known_[e.command.project] = {use, e.tolerated, e.command.account};
 }
 

@@ -166,7 +166,7 @@ TEST_F(disk_watch_test, too_many_mappings_end_the_command) {
   begin([this] {
     const int fd = ::open((home / "gone").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || ::posix_fallocate(fd, 0, 4096) != 0 || ::unlink((home / "gone").c_str()) != 0) return false;
-    for (std::size_t i = 0; i < most_mappings; ++i)
+    for (std::size_t i = 0; i < max_mappings; ++i)
       if (::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return false;
     return true;
   });

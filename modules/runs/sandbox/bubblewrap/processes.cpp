@@ -92,7 +92,7 @@ bool each_open(pid_t id, std::size_t& left, const Note& note) {
 // counts instead. Takes the number of mappings from `left`; false: there are too many.
 bool add_mapped(pid_t id, dev_t device, std::size_t& left, sizes& out) {
   std::ifstream lines("/proc/" + std::to_string(id) + "/maps");
-  std::size_t most = ry_test::without_protection("counted_mappings") ? left : std::min(left, most_mappings);
+  std::size_t most = ry_test::without_protection("counted_mappings") ? left : std::min(left, max_mappings);
   left -= most;
   for (std::string line; std::getline(lines, line); --most) {
     if (most == 0) return false;
@@ -153,7 +153,7 @@ std::vector<pid_t> family_of(pid_t leader, const std::vector<process>& all) {
 std::optional<std::uint64_t> unlinked_bytes(const std::vector<pid_t>& family, dev_t device) {
   if (ry_test::without_protection("unlinked_files")) return 0;
   sizes files;
-  std::size_t left = most_looked_at;
+  std::size_t left = max_looked_at;
   for (const pid_t id : family) {
     if (!each_open(id, left, [&](const struct stat& status) { note_unlinked(status, device, files); }))
       return std::nullopt;
@@ -178,7 +178,7 @@ std::uint64_t written_bytes(const std::vector<pid_t>& family) {
 std::uint64_t kernel_memory_bound(const std::vector<pid_t>& family) {
   std::set<ino_t> sockets, pipes;
   std::uint64_t page_tables = 0;
-  std::size_t left = most_looked_at;
+  std::size_t left = max_looked_at;
   for (const pid_t id : family) {
     page_tables += number_after(text_of("/proc/" + std::to_string(id) + "/status"), "\nVmPTE:") << 10;
     (void)each_open(id, left, [&](const struct stat& status) {

@@ -22,7 +22,7 @@ std::string text_of(const std::string& path);
 
 // Most mappings of a process, and most mappings and descriptors of a command, that are examined: reading more would delay the
 // measurement of other commands.
-inline constexpr std::size_t most_mappings = 50'000, most_looked_at = 300'000;
+inline constexpr std::size_t max_mappings = 50'000, max_looked_at = 300'000;
 
 // Disk space of deleted files on the device that these processes keep open or mapped. nullopt: there are more mappings or
 // descriptors than are examined.

@@ -201,7 +201,7 @@ std::vector<T> own_all(const View* first, std::size_t n, std::size_t stride) {
   return out;
 }
 
-inline ry::task<void> tell_results(task<results> work, ry_notify_results_fn fn, void* ctx) {
+inline ry::task<void> pass_results(task<results> work, ry_notify_results_fn fn, void* ctx) {
   std::optional<std::vector<ry_notify_result>> out;
   results all;
   error why(RY_INTERNAL);
@@ -231,7 +231,7 @@ inline ry::task<void> tell_withdrawn(task<bool> work, ry_notify_withdrawn_fn fn,
   fn(ctx, why.status(), withdrawn ? 1u : 0u, why.status() == RY_OK ? nullptr : &v);
 }
 
-inline ry::task<void> tell_done(task<void> work, ry_done done) {
+inline ry::task<void> pass_done(task<void> work, ry_done done) {
   error why(RY_OK);
   try {
     co_await std::move(work);
@@ -260,7 +260,7 @@ struct running {
 
 inline ry::task<void> run_trigger(std::unique_ptr<running> call, task<results> work, ry_notify_results_fn fn,
                                   void* ctx) {
-  co_await tell_results(std::move(work), fn, ctx);
+  co_await pass_results(std::move(work), fn, ctx);
   (void)call;
 }
 
@@ -317,7 +317,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::tell_done(d->put_subscriber(subscriber(*who)), done);
+        auto work = detail::pass_done(d->put_subscriber(subscriber(*who)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
@@ -330,7 +330,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_SUBSCRIBERS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::tell_done(d->forget(text(account_id)), done);
+        auto work = detail::pass_done(d->forget(text(account_id)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
@@ -345,7 +345,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
       if constexpr (detail::can<Driver>(RY_NOTIFY_KEEPS_TOKENS)) {
         auto* d = static_cast<Driver*>(self);
         auto all = detail::own_all<token>(tokens, n, stride);
-        auto work = detail::tell_done(d->put_tokens(text(account_id), text(provider), std::move(all)), done);
+        auto work = detail::pass_done(d->put_tokens(text(account_id), text(provider), std::move(all)), done);
         detail::spawn_later(d->host(), exec, std::move(work), {}, [done] { done.fn(done.ctx, RY_CANCELLED, nullptr); });
         return RY_OK;
       } else {
@@ -360,7 +360,7 @@ constexpr ry_notify_orchestrator_v1 orchestrator_table() noexcept {
     return guard([&]() -> ry_status {
       if constexpr (detail::can<Driver>(RY_NOTIFY_FOLLOWS)) {
         auto* d = static_cast<Driver*>(self);
-        auto work = detail::tell_results(d->follow(detail::own_all<sent>(all, n, stride)), fn, ctx);
+        auto work = detail::pass_results(d->follow(detail::own_all<sent>(all, n, stride)), fn, ctx);
         detail::spawn_later(d->host(), exec, std::move(work), {},
                             [fn, ctx] { fn(ctx, RY_CANCELLED, nullptr, 0, 0, nullptr); });
         return RY_OK;

@@ -23,8 +23,8 @@ using boost::system::error_code;
 
 namespace {
 
-constexpr std::size_t most_unsent = 64;  // messages on their way
-constexpr std::size_t most_unread = 256;  // messages that wait for the executor
+constexpr std::size_t max_unsent = 64;  // messages on their way
+constexpr std::size_t max_unread = 256;  // messages that wait for the executor
 constexpr std::uint64_t connect_ms = 10'000;
 constexpr auto watch_every = std::chrono::milliseconds(100);
 constexpr auto linger = std::chrono::seconds(2);  // for messages that were sent before close()
@@ -154,7 +154,7 @@ class connection_over final : public connection, public std::enable_shared_from_
         to_(std::move(to)),
         fields_(std::move(fields)),
         guarded_(!t.operators_own() && ctx.fact("deployment.mode") != "local"),
-        patience_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms : connect_ms)),
+        connect_timeout_(std::chrono::milliseconds(t.connect_timeout_ms != 0 ? t.connect_timeout_ms : connect_ms)),
         max_message_(t.max_message_bytes),
         resolver_(m.io()),
         timer_(m.io()),
@@ -223,7 +223,7 @@ class connection_over final : public connection, public std::enable_shared_from_
       }
       allowed.push_back(each.endpoint());
     }
-    beast::get_lowest_layer(ws_).expires_after(patience_);
+    beast::get_lowest_layer(ws_).expires_after(connect_timeout_);
     beast::get_lowest_layer(ws_).async_connect(
         allowed, [self = this->shared_from_this()](error_code e, const tcp::endpoint&) { self->connected(e); });
   }
@@ -328,7 +328,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   }
 
   void read() {
-    if (!open_ || reading_ || closing_ || unread_ >= most_unread) return;
+    if (!open_ || reading_ || closing_ || unread_ >= max_unread) return;
     reading_ = true;
     ws_.async_read(in_, [self = this->shared_from_this()](error_code ec, std::size_t) { self->has_read(ec); });
   }
@@ -362,7 +362,7 @@ class connection_over final : public connection, public std::enable_shared_from_
   const address to_;
   const ry::headers fields_;
   const bool guarded_;
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds connect_timeout_;
   const std::uint64_t max_message_;
   tcp::resolver resolver_;
   asio::steady_timer timer_;
@@ -394,7 +394,7 @@ session::session(const ry::context& ctx, io_thread& m, const ry::mcp::target& t,
 
 ry_status session::send(ry::mcp::message m) {
   if (receiver_->over || receiver_->closed) return RY_CANCELLED;
-  if (receiver_->sent.size() >= most_unsent) return RY_RESOURCE_EXHAUSTED;
+  if (receiver_->sent.size() >= max_unsent) return RY_RESOURCE_EXHAUSTED;
   receiver_->sent.insert(m.token);
   asio::post(io_thread_.io(), [link = link_, token = m.token, text = std::move(m.json)]() mutable {
     link->push(token, std::move(text));
