@@ -527,3 +527,21 @@ test('health, readiness and metrics', async () => {
   assert.equal(metrics.status, 200);
   assert.match(metrics.text, /^# TYPE runyard_/m);
 });
+
+// Workers build the terminal event in C++, because it is sent while its transaction is prepared; SQL builds it for runs without a worker.
+test('terminal events of workers equal those that SQL builds', async () => {
+  const u = await server.user();
+  for (const prompt of ['hello', '[slow]']) {
+    const r = await u.start({ prompt });
+    if (prompt === '[slow]') {
+      await u.stream(r.json.agent_run_id, { until: (e) => e.type === 'llm_response_chunk' });
+      await u.post(`/agent-run/${r.json.agent_run_id}/stop`);
+    }
+    await u.stream(r.json.agent_run_id);
+  }
+  const compare = (equal) => Number(database.sql(`select count(*) from runs.runs r join runs.events e on e.run_id = r.id and e.last_seq = r.border_seq
+    where r.completed_at is not null and (position(runs.terminal_payload(r) in e.wire) > 0) = ${equal}`));
+  assert.ok(compare(true) >= 10, `${compare(true)}`);
+  assert.equal(compare(false), 0, database.sql(`select r.status || ' ' || runs.terminal_payload(r) || ' ' || e.wire from runs.runs r join runs.events e
+    on e.run_id = r.id and e.last_seq = r.border_seq where r.completed_at is not null and position(runs.terminal_payload(r) in e.wire) = 0 limit 1`));
+});
