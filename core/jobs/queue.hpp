@@ -250,7 +250,7 @@ class queue {
   bool started_ = false, stopping_ = false, leaving_ = false;
   int in_flight_ = 0;  // submitted database work that uses this object
   std::chrono::steady_clock::time_point last_heartbeat_{}, last_heartbeat_ok_{}, last_reconcile_{}, last_sample_{},
-      patient_until_{};  // nodes with an expired lease keep their jobs until then
+      rescue_from_{};  // nodes with an expired lease keep their jobs until then
   std::atomic<int> other_nodes_{0};
   std::vector<std::string> peers_;  // guarded by mutex_
   std::atomic<bool> draining_{false};

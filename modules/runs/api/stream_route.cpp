@@ -118,7 +118,7 @@ struct stream_route::elsewhere {
   ry::signal woken;
   remote_event_buffer tail;
   std::uint64_t durable = 0;  // the log has events up to here
-  bool woken = false;  // a wake-up arrived since the last check
+  bool was_woken = false;  // a wake-up arrived since the last check
   bool look = true;  // the log may have events, regardless of wake-ups
   std::uint64_t patience_ms = first_wait_ms;
   std::uint64_t polled_at = 0;  // what the reader waited for when the log was polled without a wake-up; 0: it was not
@@ -148,7 +148,7 @@ std::shared_ptr<stream_route::elsewhere> stream_route::listen(const session& s, 
           ctx.warn("another node sent what are no events of the run; the log is read instead", {{"run", id}});
           f->look = true;
         }
-        f->woken = true;
+        f->was_woken = true;
         f->woken.set();
       });
   return far;
@@ -262,12 +262,12 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
         if (waited) s.out.break_silence(ping_event);
         if (waited && due) co_await watch(s);
         far->learn(s.out.next);
-        if (!far->woken) {
+        if (!far->was_woken) {
           far->woken.reset();  // it may be set for events that were handled already
           co_await wait_for(context_.ctx, far->woken, far->patience_ms);
         }
         waited = true;
-        if (std::exchange(far->woken, false)) {
+        if (std::exchange(far->was_woken, false)) {
           far->patience_ms = max_poll_ms;
         } else {
           far->look = true;
