@@ -528,7 +528,7 @@ test('health, readiness and metrics', async () => {
   assert.match(metrics.text, /^# TYPE runyard_/m);
 });
 
-// Workers build the terminal event in C++, because it is sent while its transaction is prepared; SQL builds it for runs without a worker.
+// Workers build the terminal event in C++, with the other log rows of the last checkpoint; SQL builds it for runs without a worker.
 test('terminal events of workers equal those that SQL builds', async () => {
   const u = await server.user();
   for (const prompt of ['hello', '[slow]']) {
