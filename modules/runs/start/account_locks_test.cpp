@@ -16,95 +16,95 @@ ry::uuid account(unsigned char n) {
   return id;
 }
 
-TEST(account_gate_test, one_statement_at_a_time_has_an_account) {
+TEST(account_locks_test, one_statement_at_a_time_has_an_account) {
   account_locks locks;
-  const auto first = gate.next(), second = gate.next();
-  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
-  EXPECT_TRUE(gate.enter(account(2), second, side::starts));
-  EXPECT_FALSE(gate.enter(account(1), second, side::starts));
+  const auto first = locks.next(), second = locks.next();
+  EXPECT_TRUE(locks.enter(account(1), first, side::starts));
+  EXPECT_TRUE(locks.enter(account(2), second, side::starts));
+  EXPECT_FALSE(locks.enter(account(1), second, side::starts));
   const ry::uuid left[] = {account(1)};
-  gate.leave(left);
-  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
+  locks.leave(left);
+  EXPECT_TRUE(locks.enter(account(1), second, side::starts));
 }
 
-TEST(account_gate_test, a_statement_may_have_several_entries_of_an_account) {
+TEST(account_locks_test, a_statement_may_have_several_entries_of_an_account) {
   account_locks locks;
-  const auto first = gate.next(), second = gate.next();
-  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
-  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
+  const auto first = locks.next(), second = locks.next();
+  EXPECT_TRUE(locks.enter(account(1), first, side::starts));
+  EXPECT_TRUE(locks.enter(account(1), first, side::starts));
   const ry::uuid left[] = {account(1)};
-  gate.leave(left);
-  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "one of them is still under way";
-  gate.leave(left);
-  EXPECT_TRUE(gate.enter(account(1), second, side::starts));
+  locks.leave(left);
+  EXPECT_FALSE(locks.enter(account(1), second, side::starts)) << "one of them is still under way";
+  locks.leave(left);
+  EXPECT_TRUE(locks.enter(account(1), second, side::starts));
 }
 
-TEST(account_gate_test, waiters_are_notified_when_an_account_is_released) {
+TEST(account_locks_test, waiters_are_notified_when_an_account_is_released) {
   account_locks locks;
   int wakes = 0;
   bool free = false;
-  gate.on_left([&] {
+  locks.on_left([&] {
     ++wakes;
-    free = gate.enter(account(1), gate.next(), side::starts);
+    free = locks.enter(account(1), locks.next(), side::starts);
   });
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::starts));
   const ry::uuid left[] = {account(1)};
-  gate.leave(left);
+  locks.leave(left);
   EXPECT_EQ(wakes, 1);
   EXPECT_TRUE(free);
-  gate.leave({});
+  locks.leave({});
   EXPECT_EQ(wakes, 2) << "a statement that had no account has ended, too";
 }
 
 // Two sides that retry after each wake-up, as the queues do, one always before the other.
-TEST(account_gate_test, the_sides_take_turns_while_both_want_an_account) {
+TEST(account_locks_test, the_sides_take_turns_while_both_want_an_account) {
   for (const bool checkpoints_first : {false, true}) {
     account_locks locks;
     std::string order;
     int starts = 3, checkpoints = 3;
     const ry::uuid one[] = {account(1)};
     const auto ask = [&](side of, int& left) {
-      if (left == 0 || !gate.enter(account(1), gate.next(), of)) return;
+      if (left == 0 || !locks.enter(account(1), locks.next(), of)) return;
       --left;
       order += of == side::starts ? 's' : 'b';
     };
-    gate.on_left([&] { checkpoints_first ? ask(side::checkpoints, checkpoints) : ask(side::starts, starts); });
-    gate.on_left([&] { checkpoints_first ? ask(side::starts, starts) : ask(side::checkpoints, checkpoints); });
+    locks.on_left([&] { checkpoints_first ? ask(side::checkpoints, checkpoints) : ask(side::starts, starts); });
+    locks.on_left([&] { checkpoints_first ? ask(side::starts, starts) : ask(side::checkpoints, checkpoints); });
     ask(side::starts, starts);
     ask(side::checkpoints, checkpoints);
-    for (int i = 0; i < 6; ++i) gate.leave(one);
+    for (int i = 0; i < 6; ++i) locks.leave(one);
     EXPECT_EQ(order, "sbsbsb") << checkpoints_first;
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "no waiter";
-    gate.leave(one);
-    EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "no waiter";
+    EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints)) << "no waiter";
+    locks.leave(one);
+    EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints)) << "no waiter";
   }
 }
 
-TEST(account_gate_test, a_delayed_pass_holds_the_account_when_it_is_granted) {
+TEST(account_locks_test, a_delayed_pass_holds_the_account_when_it_is_granted) {
   account_locks locks;
   const ry::uuid one[] = {account(1)};
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
-  gate.leave(one);
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "it is the other side's turn";
-  { const account_locks::pass by(gate, account(1)); }
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "a pass is no turn";
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
-  gate.leave(one);
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints));
+  EXPECT_FALSE(locks.enter(account(1), locks.next(), side::starts));
+  locks.leave(one);
+  EXPECT_FALSE(locks.enter(account(1), locks.next(), side::checkpoints)) << "it is the other side's turn";
+  { const account_locks::pass by(locks, account(1)); }
+  EXPECT_FALSE(locks.enter(account(1), locks.next(), side::checkpoints)) << "a pass is no turn";
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::starts));
+  locks.leave(one);
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints));
 }
 
-TEST(account_gate_test, a_turn_that_is_not_taken_lapses) {
+TEST(account_locks_test, a_turn_that_is_not_taken_lapses) {
   account_locks locks;
   const ry::uuid one[] = {account(1)};
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints));
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::starts));
-  gate.leave(one);
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints));
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::checkpoints)) << "the starts may be held up by others";
-  gate.leave(one);
-  EXPECT_FALSE(gate.enter(account(1), gate.next(), side::checkpoints)) << "it is still their turn";
-  EXPECT_TRUE(gate.enter(account(1), gate.next(), side::starts));
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints));
+  EXPECT_FALSE(locks.enter(account(1), locks.next(), side::starts));
+  locks.leave(one);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(locks.enter(account(1), locks.next(), side::checkpoints));
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::checkpoints)) << "the starts may be held up by others";
+  locks.leave(one);
+  EXPECT_FALSE(locks.enter(account(1), locks.next(), side::checkpoints)) << "it is still their turn";
+  EXPECT_TRUE(locks.enter(account(1), locks.next(), side::starts));
 }
 
 TEST(batch_policy_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_slow_one) {
@@ -142,20 +142,20 @@ TEST(batch_policy_test, a_second_statement_begins_for_a_whole_batch_or_beside_a_
   EXPECT_EQ(begin(1, batch_policy::slow_us + 1), 'B');
 }
 
-TEST(account_gate_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
+TEST(account_locks_test, a_pass_keeps_others_away_until_it_goes_and_hinders_none_that_was_there) {
   account_locks locks;
   int wakes = 0;
-  gate.on_left([&] { ++wakes; });
-  const auto first = gate.next(), second = gate.next();
+  locks.on_left([&] { ++wakes; });
+  const auto first = locks.next(), second = locks.next();
   {
-    const account_locks::pass here(gate, account(1));
-    EXPECT_FALSE(gate.enter(account(1), first, side::starts));
-    const account_locks::pass another(gate, account(1));
+    const account_locks::pass here(locks, account(1));
+    EXPECT_FALSE(locks.enter(account(1), first, side::starts));
+    const account_locks::pass another(locks, account(1));
   }
   EXPECT_EQ(wakes, 1) << "the one that did not enter has nothing to leave";
-  EXPECT_TRUE(gate.enter(account(1), first, side::starts));
-  { const account_locks::pass late(gate, account(1)); }
-  EXPECT_FALSE(gate.enter(account(1), second, side::starts)) << "the statement still has it";
+  EXPECT_TRUE(locks.enter(account(1), first, side::starts));
+  { const account_locks::pass late(locks, account(1)); }
+  EXPECT_FALSE(locks.enter(account(1), second, side::starts)) << "the statement still has it";
 }
 
 }  // namespace
