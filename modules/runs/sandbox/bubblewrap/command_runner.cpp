@@ -148,9 +148,9 @@ ry_status command_runner::set_files(const command_options& options, command_spec
     const std::string_view path = ry::view(place.path);
     if (!is_absolute(path)) return RY_INVALID_ARGUMENT;
     if (!lies_in(path, settings_.private_paths))
-      spec.run_placement.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
+      spec.places.push_back({path, (place.flags & RY_SANDBOX_WRITABLE) != 0});
   }
-  if (!spec.run_placement.empty()) {
+  if (!spec.places.empty()) {
     auto hidden = credentials_in(home_directories());
     hidden.insert(hidden.end(), settings_.private_paths.begin(), settings_.private_paths.end());
     spec.hidden = hidden_in(spec.places, hidden);
