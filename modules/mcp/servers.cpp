@@ -297,7 +297,7 @@ server_ptr server_maker::of_agent(const configured& c, std::string_view account_
       member.value() = jv(*opened);
     }
   }
-  return loose(c.name, c.type, c.custom_type, config, account_id);
+  return ad_hoc(c.name, c.type, c.custom_type, config, account_id);
 }
 
 server_ptr server_maker::in_session(server_ptr s, std::string_view run_id, std::string_view thread_id,

@@ -21,7 +21,7 @@ using llm::text_at;
 
 namespace {
 
-constexpr std::size_t max_items = 1024;
+constexpr std::size_t max_output_items = 1024;
 constexpr std::size_t max_calls = 128;
 constexpr std::size_t max_parts = 256;  // of one message
 constexpr std::size_t max_held = 32 * 1024 * 1024;
@@ -196,7 +196,7 @@ responses_reader::output_item* responses_reader::first_call_without_whole_argume
 
 // nullptr: there are too many, and the answer has failed.
 responses_reader::output_item* responses_reader::add(kind k, const reference& r) {
-  if (items_.size() >= max_items || (k == kind::call && calls_ >= max_calls)) {
+  if (items_.size() >= max_output_items || (k == kind::call && calls_ >= max_calls)) {
     fail({RY_DATA_LOSS, "llm.protocol", "the model asked for too many tool calls or messages"});
     return nullptr;
   }
@@ -279,7 +279,7 @@ void responses_reader::say(output_item& m, std::int64_t content_index, std::stri
   if (text.empty() || !hold(text.size())) return;
   auto p = std::find_if(m.parts.begin(), m.parts.end(), [&](const part& x) { return x.index == content_index; });
   if (p == m.parts.end()) p = m.parts.insert(p, {content_index, {}});
-  if (m.parts.size() > max_parts || spans_.size() > max_items) return fail_of_size();
+  if (m.parts.size() > max_parts || spans_.size() > max_output_items) return fail_of_size();
   p->text += text;
   if (spans_.empty() || spans_.back().of != &m) {
     if (said_ != 0) {
@@ -468,7 +468,7 @@ void responses_reader::take_output(const json::object& response, llm::receiver& 
   usage(response);
   const auto* output = array_at(response, "output");
   if (output == nullptr) return;
-  if (output->size() > max_items) return fail_of_size();
+  if (output->size() > max_output_items) return fail_of_size();
   for (std::size_t n = 0; n < output->size() && !ended_; ++n) {
     const auto* item = (*output)[n].if_object();
     const kind k = item ? kind_of(*item) : kind::other;
