@@ -107,20 +107,20 @@ TEST(job_trace, a_job_created_leased_here_and_taken_over_stays_in_its_trace) {
   };
   node a(d);
   a.rt.tracer = &traces;
-  a.queue.add(kind("t.born"), run);
+  a.queue.add(kind("t.leased"), run);
   a.start();
   const auto mine = traces.begin(std::nullopt, "");
   const auto id = d.number("select (core.jobs_create_leased('t.leased', 'default', array['{}'::jsonb], 5, '" +
                            a.queue.node_id() + "'))[1]");
   {
     const trace_scope scope(mine);
-    ASSERT_EQ(a.queue.adopt("t.born", id, 1, "{}"), RY_OK);
+    ASSERT_EQ(a.queue.adopt("t.leased", id, 1, "{}"), RY_OK);
   }
   ASSERT_TRUE(wait_for([&] { return d.text("select coalesce(trace, '') from core.job") == kept_text(mine); }));
   a.vanish();
   node b(d);
   b.rt.tracer = &traces;
-  b.queue.add(kind("t.born"), run);
+  b.queue.add(kind("t.leased"), run);
   b.start();
   ASSERT_TRUE(wait_for([&] { return d.number("select count(*) from core.job") == 0; }));
   EXPECT_EQ(s.at(0)->trace_id, mine->trace_id);

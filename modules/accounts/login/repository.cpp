@@ -283,8 +283,8 @@ ry::task<std::string> login_repository::mail_sign_up(open_sign_up s, sealed_emai
 
 ry::task<std::string> login_repository::mail_reset(ry::uuid account, std::string to, sealed_email l, std::string key,
                                                    std::string token_hash, std::int64_t minutes) const {
-  const auto rows = (co_await ctx_.db().query("select accounts.queue_reset($1, $2, $3, $4, $5, $6, $7::int)", account, to,
-                                              l.subject, l.bodies, key, ry::bytes_view(token_hash), minutes))
+  const auto rows = (co_await ctx_.db().query("select accounts.queue_reset($1, $2, $3, $4, $5, $6, $7::int)", account,
+                                              to, l.subject, l.bodies, key, ry::bytes_view(token_hash), minutes))
                         .value();
   co_return rows.front().is_null(0) ? std::string() : std::string(rows.front().text(0));
 }

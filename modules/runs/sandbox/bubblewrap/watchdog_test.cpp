@@ -210,9 +210,8 @@ TEST(watchdog_test, files_in_memory_of_a_sandbox_count_for_comparisons) {
   EXPECT_TRUE(counted);
   EXPECT_LT(memory_with_files(child, false), memory_with_files(child, true) - 60 * mib);
   // 8000 inodes of 1 KiB. The proportional memory of the process itself changes by some KiB between two measurements.
-  EXPECT_TRUE(within(std::chrono::seconds(20), [&] {
-    return memory_of_all(child, 0, true) > memory_of_all(child, 0, false) + 4 * mib;
-  }));
+  EXPECT_TRUE(within(std::chrono::seconds(20),
+                     [&] { return memory_of_all(child, 0, true) > memory_of_all(child, 0, false) + 4 * mib; }));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   fs::remove_all("/tmp/ry-watchdog-" + std::to_string(child), ignored);
