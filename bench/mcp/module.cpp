@@ -80,8 +80,8 @@ class module {
   }
   ry::task<void> measure() {
     const auto to = broker_.servers().ad_hoc("peer", mcp::text_of(own_, "type"), mcp::text_of(own_, "type"),
-                                            mcp::parse(mcp::text_of(own_, "config")).as_object(), "",
-                                            own_.at("boxed").as_bool() ? 0 : RY_MCP_OPERATOR);
+                                             mcp::parse(mcp::text_of(own_, "config")).as_object(), "",
+                                             own_.at("boxed").as_bool() ? 0 : RY_MCP_OPERATOR);
     const bool list = mcp::text_of(own_, "op") == "list";
     for (auto i = number("warm"); i > 0; --i) co_await once(to, list);
     std::vector<double> times;
