@@ -28,7 +28,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view query_typ = "query+jwt";
-// A verdict on a key set's token is not remembered longer, however long the token lives.
+// Maximum cache time of a verdict on a key set's token, whatever the token's lifetime.
 constexpr std::int64_t max_remembered_us = 300'000'000;
 // The longest run time of a run (runs.run_timeout) and a day: browsers reconnect to a stream with the same address.
 constexpr auto max_query_ttl = std::chrono::hours(8 * 24);
@@ -39,7 +39,7 @@ std::int64_t system_now_us() {
       .count();
 }
 
-// A kept key: the text of 32 random bytes; white space around it does not count.
+// The content of a key file: the text of 32 random bytes; surrounding white space is ignored.
 std::string own_secret(const std::filesystem::path& data_dir) {
   const auto path = data_dir / "auth.key";
   auto text = load_or_make_key_file(path, [] {
@@ -111,8 +111,8 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
 
   std::int64_t now() const { return cfg.now_unix_us ? cfg.now_unix_us() : system_now_us(); }
 
-  // Sessions that ended before their tokens did, and until when that matters. A subject all of whose tokens ended stands
-  // here too, with the time from which new ones are good.
+  // Sessions that ended before their tokens expire, with the time of expiry. Also subjects whose tokens were all revoked,
+  // with the time from which new tokens are valid.
   struct ending {
     std::int64_t until_us;
     std::int64_t issued_before_us;
@@ -141,7 +141,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     const auto at = now();
     const auto session = who.session.empty() ? ended.end() : ended.find(who.session);
     if (session != ended.end() && session->second.until_us >= at) return true;
-    // Keys that authenticators know have no time of issue and end one by one.
+    // API keys have no time of issue and are revoked one by one.
     if (who.auth_kind != "jwt" && who.auth_kind != "query_token") return false;
     const auto all = ended.find(all_of(who.subject));
     return all != ended.end() && all->second.until_us >= at && who.issued_unix_us <= all->second.issued_before_us;
@@ -174,7 +174,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     return accept(std::move(c), from, bearer, epoch);
   }
 
-  // Of a token that the key of auth.jwt has signed: the host's own, or one of a provider that shares the key.
+  // The verdict on a token signed with the key of auth.jwt: the host's own, or one of a provider that shares the key.
   verdict own_claims(const unverified_token& token, std::string_view bearer, std::uint64_t epoch) {
     const auto& from = issuers.front();
     if (unverified_issuer(token) != own_issuer) {
@@ -270,7 +270,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     rejections.write(bearer, v.why, wanted, at);
   }
 
-  // Reads the key file of a provider, or makes ready to fetch its key set.
+  // Reads the key file of a provider, or prepares the fetch of its key set.
   void prepare_keys(trusted_issuer& i, const fetch_fn& by_url) {
     const auto& c = *i.cfg;
     if (!c.jwks_url.empty() && !c.jwks_file.empty())
@@ -318,7 +318,7 @@ struct authenticator::state : std::enable_shared_from_this<authenticator::state>
     const auto at = now();
     claims["iss"] = json::string_view(own_issuer.data(), own_issuer.size());
     claims["iat"] = at / 1'000'000;
-    // Rounded up: a token is never shorter-lived than asked for.
+    // Rounded up, so that a token never lives shorter than requested.
     claims["exp"] = (at + ttl.count() * 1000 + 999'999) / 1'000'000;
     auto token = sign_hs256(secret, typ, claims);
     if (token.size() > cfg.max_token_bytes) {
@@ -435,7 +435,7 @@ void authenticator::forget(std::string_view subject) {
 }
 
 void authenticator::refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us) {
-  // In this order: what is decided after the cache was cleared sees the session's end.
+  // In this order, so that a decision made after the cache was cleared sees the session's end.
   const auto until = until_unix_us + state_->cfg.main.leeway_s * 1'000'000;
   if (session.empty()) {
     const auto at = state_->now();

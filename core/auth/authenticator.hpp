@@ -1,6 +1,6 @@
-// Turns bearer values into principals: JWTs signed with a shared secret, with a key of the identity
-// provider's key set or with the host's own key; everything else is shown to the drivers of the
-// extension point "ry.authenticator/1". Issues the host's own tokens.
+// Turns bearer values into principals: JWTs signed with a shared secret, a key of the identity provider's key set or the
+// host's own key. Passes all other values to the drivers of the extension point "ry.authenticator/1". Issues the host's
+// own tokens.
 #pragma once
 
 #include <ry/if/auth.h>
@@ -41,14 +41,14 @@ struct issuer_settings {
 };
 
 struct settings {
-  // auth.jwt. Its secret also signs the host's own tokens; empty: a key is kept in data_dir/auth.key. Own tokens need
-  // not match issuer and audience.
+  // auth.jwt. Its secret also signs the host's own tokens; empty: the key in data_dir/auth.key does. The host's own tokens
+  // need not match issuer and audience.
   issuer_settings main;
-  // auth.issuers.NAME: each has an issuer of its own, and only its keys are good for tokens that name that issuer.
+  // auth.issuers.NAME: each has its own issuer, and only its keys verify tokens that name that issuer.
   std::vector<issuer_settings> issuers;
   std::size_t max_token_bytes = 32 * 1024;
   std::size_t cache_entries = 16384;
-  std::int64_t contributed_ttl_us = 5'000'000;  // how long a driver's verdict is remembered
+  std::int64_t contributed_ttl_us = 5'000'000;  // how long a driver's verdict is cached
   std::int64_t jwks_max_age_us = 600'000'000;
   std::int64_t jwks_min_interval_us = 10'000'000;
   std::filesystem::path data_dir;
@@ -72,20 +72,20 @@ class authenticator {
  public:
   using verdict_fn = std::function<void(verdict)>;
 
-  // Reads or makes the key; reads the key file of the settings. Throws std::runtime_error with a
-  // sentence. `fetch` may be empty when there is no jwks_url.
+  // Reads or creates the key and reads the key file of the settings. Throws std::runtime_error with a message for the
+  // operator. `fetch` may be empty if there is no jwks_url.
   authenticator(settings s, fetch_fn fetch);
   authenticator(const authenticator&) = delete;
   authenticator& operator=(const authenticator&) = delete;
-  // No authenticate() is under way; fetches may still be.
+  // No authenticate() may be in progress; fetches may.
   ~authenticator();
 
   // Begins the first fetch of the key set, so that the first request need not wait for it. [any]
   void warm_up();
 
-  // The verdict if it is remembered; never waits. The fastest way in. [any]
+  // The cached verdict, or nullopt; never waits. [any]
   principal_ptr remembered(std::string_view bearer);
-  // `bearer` is the value after "Bearer ". Answers at once whenever it can; else nullopt, and
+  // `bearer` is the value after "Bearer ". Returns the verdict if no wait is needed; otherwise returns nullopt, and
   // `later` is called exactly once, on exec, never inside this call. [any]
   std::optional<verdict> authenticate(std::string_view bearer, ry_exec* exec, verdict_fn later);
   // A token of mint_query_token() for this path (without http.base_path and query), compared
@@ -99,11 +99,11 @@ class authenticator {
   // ttl is cut to eight days. [any]
   issued mint_query_token(const ry_principal& who, std::string_view path, std::chrono::milliseconds ttl) const;
 
-  // Forgets what is remembered about a subject. [any]
+  // Removes the cached verdicts about a subject. [any]
   void forget(std::string_view subject);
   // Until `until_unix_us`, refuses own tokens and contributed principals whose claim "sid" is `session`, and
-  // query tokens that were minted from them. An empty session: everything of the subject that was issued until now; with a time
-  // in the past, what was issued until then, for the longest life of a query token. [any]
+  // query tokens that were minted from them. An empty session: everything issued to the subject until now; with a time
+  // in the past, everything issued until then, for the maximum lifetime of a query token. [any]
   void refuse_session(std::string_view subject, std::string_view session, std::int64_t until_unix_us);
   // Whether refuse_session() ended the session of this accepted principal. [any]
   bool has_ended(const principal& who) const;
@@ -112,8 +112,7 @@ class authenticator {
 
   // [any]
   void add_contributor(contributor c);
-  // `gone` runs once, on any thread, maybe inside this call, when the table will not be called any
-  // more.
+  // `gone` runs once, on any thread and possibly inside this call, as soon as the table is not called any more.
   void remove_contributor(std::string_view name, std::function<void()> gone);
 
  private:

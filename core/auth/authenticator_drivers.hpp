@@ -1,4 +1,4 @@
-// The drivers of "ry.authenticator/1", and how a bearer value walks along them.
+// The drivers of "ry.authenticator/1", and the order in which they are asked about a bearer value.
 #pragma once
 
 #include <ry/if/auth.h>
@@ -28,8 +28,7 @@ class authenticator_drivers : public std::enable_shared_from_this<authenticator_
  public:
   // All [any].
   void add(contributor c);
-  // `gone` runs once when no call into the table is under way or will follow, maybe inside this
-  // call.
+  // `gone` runs once, possibly inside this call, as soon as no call into the table is in progress or will follow.
   void remove(std::string_view name, std::function<void()> gone);
   bool empty() const;
   // Asks one driver after the other until one knows the value. `later` runs exactly once, on exec,

@@ -82,7 +82,7 @@ void read_certificates(const json::object& doc, key_set& set) {
   }
 }
 
-// "ES256K, RSA-OAEP": what the keys that were left out are, so that the operator sees why.
+// The algorithms of the skipped keys, for the operator: "ES256K, RSA-OAEP".
 std::string kinds_of(const json::array& keys) {
   constexpr std::size_t max_named = 5;
   std::vector<std::string> kinds;
@@ -109,7 +109,7 @@ signature_check check_signature(const key_set& keys, const unverified_token& tok
     if (!key.accepts(token.alg)) continue;
     if (!token.kid.empty() && !kid.empty() && kid != token.kid) continue;
     if (verify(key, token)) return signature_check::valid;
-    // A key without a name may be another one than the token names: only a newer key set can tell.
+    // A key without an id may differ from the one that the token names; only a newer key set can tell.
     if (token.kid == kid || token.kid.empty()) outcome = signature_check::invalid;
   }
   return outcome;
@@ -175,7 +175,7 @@ jwks_source::wait jwks_source::refetch(std::int64_t now_us, const std::shared_pt
   }
   if (waiting_.size() >= max_waiting) return wait::too_many;
   if (!fetching_ && keys_ != seen) {
-    // Another set has arrived between the look-up and this call.
+    // Another set has arrived between the lookup and this call.
     lock.unlock();
     retry();
     return wait::queued;

@@ -28,8 +28,8 @@ enum class signature_check { valid, invalid, unknown_key };
 signature_check check_signature(const key_set& keys, const unverified_token& token);
 
 // Reads {"keys":[...]}, keys given as numbers or only as certificates (x5c), or a map of names to PEM certificates.
-// Symmetric keys and keys of other algorithms are skipped, at most 64 are kept. nullptr with a sentence in `why` when
-// the text is no key set or holds no usable key. [any]
+// Symmetric keys and keys of other algorithms are skipped, at most 64 are kept. Returns nullptr with a message in `why` if
+// the text is not a key set or has no usable key. [any]
 std::shared_ptr<const key_set> parse_jwks(std::string_view text, std::string* why);
 
 struct fetched {
@@ -41,9 +41,8 @@ struct fetched {
 // the function exactly once, on any thread, also inside the call.
 using fetch_fn = std::function<void(const std::string& url, std::function<void(fetched)>)>;
 
-// The present key set of one document. It is fetched at the first need, again when it is older than
-// `max_age_us`, and when a token names a key it does not hold, but never more often than every
-// `min_interval_us`. A failed fetch keeps the old keys. [any]
+// The current key set of one document. Fetched on first use, when it is older than `max_age_us`, and when a token names
+// an unknown key, but at most once per `min_interval_us`. A failed fetch keeps the old keys. [any]
 class jwks_source : public std::enable_shared_from_this<jwks_source> {
  public:
   struct settings {
@@ -55,12 +54,12 @@ class jwks_source : public std::enable_shared_from_this<jwks_source> {
   jwks_source(settings s, fetch_fn fetch, std::function<void()> changed);
 
   std::shared_ptr<const key_set> keys() const;
-  // Begins a fetch when the set is missing or old; waits for nothing.
+  // Begins a fetch if the set is missing or old; does not wait for it.
   void freshen(std::int64_t now_us);
 
   enum class wait { queued, fresh, too_many };
-  // `retry` runs once, on any thread, after the fetch under way or begun here has ended. fresh: no
-  // fetch now (rate limit), `retry` is dropped. `seen` is the set that did not have the key.
+  // `retry` runs once, on any thread, after the current fetch or the one begun here has ended. fresh: no fetch now (rate
+  // limit), and `retry` is dropped. `seen` is the set that did not have the key.
   wait refetch(std::int64_t now_us, const std::shared_ptr<const key_set>& seen, std::function<void()> retry);
 
  private:

@@ -27,7 +27,7 @@ std::string_view string_member(const json::object& o, std::string_view name) {
   return {v->get_string().data(), v->get_string().size()};
 }
 
-// A UUID has many spellings and is one subject.
+// All spellings of a UUID are one subject.
 std::string normal_subject(std::string subject) {
   if (subject.size() != 36) return subject;
   for (std::size_t i = 0; i < subject.size(); ++i) {

@@ -1,4 +1,4 @@
-// JSON Web Tokens in compact form: taking apart, signatures, claims. No state, no I/O; every
+// JSON Web Tokens in compact form: parsing, signatures, claims. No state, no I/O; every
 // function is [any]. Refusals carry a literal for the log.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace ry::auth {
 
-// A token taken apart; nothing in it has been verified.
+// A parsed token; nothing in it has been verified.
 struct unverified_token {
   algorithm alg = algorithm::hs256;
   std::string kid;  // may be empty
@@ -24,12 +24,12 @@ struct unverified_token {
   std::string_view signing_input;  // borrows the text that was parsed
   std::string signature;
   std::string payload;  // JSON text
-  const char* refused = nullptr;  // set: why it is no acceptable token; all else is meaningless
+  const char* refused = nullptr;  // set: why the token is not acceptable; the other members are then undefined
 };
 
 // True for three segments that begin like a JSON object; API keys and opaque tokens are not.
 bool looks_like_jwt(std::string_view text) noexcept;
-// Refuses unknown algorithms ("none" among them), critical extensions and any sloppy encoding.
+// Refuses unknown algorithms (including "none"), critical extensions and non-canonical encodings.
 unverified_token parse_token(std::string_view text, std::size_t max_bytes);
 // Whether the key has signed this token.
 bool verify(const verification_key& key, const unverified_token& token);
@@ -43,7 +43,7 @@ struct claim_rules {
   std::vector<std::string> audiences;  // empty: any; else one of them must be named
   std::int64_t leeway_s = 30;
   role_rules roles;
-  std::string subject_prefix;  // stands before `sub` in the subject
+  std::string subject_prefix;  // prepended to `sub` to form the subject
 };
 
 struct checked_claims {
@@ -59,7 +59,7 @@ checked_claims check_claims(std::string_view payload, const claim_rules& rules, 
 
 // The claim "iss" of a token that is not verified yet; empty if there is none.
 std::string unverified_issuer(const unverified_token& token);
-// A NumericDate in microseconds; nullopt: not a number, or out of all reason.
+// A NumericDate in microseconds; nullopt: not a number, or out of range.
 std::optional<std::int64_t> numeric_date_us(const boost::json::value& v);
 
 // The claim "sid"; empty if it is missing, not a string, too long or not printable.

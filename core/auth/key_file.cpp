@@ -82,14 +82,14 @@ std::string load_or_make_key_file(const std::filesystem::path& path, const std::
   std::filesystem::create_directories(path.parent_path(), ec);
   if (ec) fail(path, "its directory cannot be made", ec.value());
 
-  // Written beside and then linked: a reader never sees half a key, and of two writers one wins.
+  // Written to a temporary file and then linked: no reader sees a partial key, and of two writers one wins.
   std::string beside = path.string() + ".XXXXXX";
   {
     const fd file(::mkostemp(beside.data(), O_CLOEXEC));
     if (!file) fail(path, "cannot be made", errno);
     try {
       if (::fchmod(file.get(), 0600) != 0) fail(path, "its mode cannot be set", errno);
-      // A command of root's may come before the server's first start, which runs as another user.
+      // A command run by root may precede the first start of the server, which runs as another user.
       struct stat place {};
       if (::geteuid() == 0 && ::stat(path.parent_path().c_str(), &place) == 0 &&
           ::fchown(file.get(), place.st_uid, place.st_gid) != 0)

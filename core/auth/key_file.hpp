@@ -1,4 +1,4 @@
-// Secret key files of the host: made once, readable by their owner only.
+// Secret key files of the host: created once, readable by their owner only.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,9 @@
 
 namespace ry::auth {
 
-// The content of `path`; when the file is not there, it is made (mode 0600) with what `make`
-// returns. Two processes that start at once agree on one content. Blocks on the disk. Throws
-// std::runtime_error with a sentence: cannot be read or made, not a regular file, open to group or
-// others, too long.
+// The content of `path`. A missing file is created (mode 0600) with the result of `make`; two processes that do so
+// concurrently agree on one content. Blocks on the disk. Throws std::runtime_error with a message for the operator: the file
+// cannot be read or created, is not a regular file, is accessible to group or others, or is too long.
 std::string load_or_make_key_file(const std::filesystem::path& path, const std::function<std::string()>& make);
 
 }  // namespace ry::auth

@@ -60,7 +60,7 @@ void add_times(json::object& out, const json::object& claims, std::int64_t now_u
   if (const auto ago = seconds("nbf"); ago && *ago < 0) add(out, "valid_in_seconds", std::to_string(-*ago));
 }
 
-// What the token says about itself. Nothing of it is verified.
+// Claims of the token. Nothing of it is verified.
 void add_claimed(json::object& out, std::string_view bearer, std::int64_t now_us) {
   if (!looks_like_jwt(bearer) || bearer.size() > max_read) return;
   const auto first = bearer.find('.'), second = bearer.find('.', first + 1);

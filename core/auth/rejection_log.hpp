@@ -1,5 +1,5 @@
-// Log lines about refused tokens: why, and what the token says about itself, but never the token. Paced, because anybody
-// can send tokens.
+// Log lines about refused tokens: the reason and the unverified claims, but never the token. Rate-limited, because any
+// client can send tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace ry::auth {
 
 class rejection_log {
  public:
-  // What the refused token should have been; empty parts are left out of the line.
+  // The expected values; empty ones are left out of the line.
   struct expectation {
     std::string issuer_settings;  // "auth.jwt", "auth.issuers.NAME"
     std::string issuer;
     std::string audience;
   };
 
-  // True when a line may be written now; otherwise the line counts as left out. [any]
+  // True if a line may be written now; otherwise the line is counted as suppressed. [any]
   bool admit(std::int64_t now_us);
-  // Writes a line. `bearer` may be of any kind and is read again here: most lines are not written. [any]
+  // Writes a line. `bearer` may be of any kind. It is parsed again here, because most lines are not written. [any]
   void write(std::string_view bearer, std::string_view why, const expectation& wanted, std::int64_t now_us);
 
  private:
@@ -32,7 +32,7 @@ class rejection_log {
   static constexpr double max_at_once = 20;
 };
 
-// Quotable in a log line: printable ASCII, at most 200 bytes. [any]
+// Makes text safe for a log line: printable ASCII, at most 200 bytes. [any]
 std::string for_log(std::string_view text);
 
 }  // namespace ry::auth

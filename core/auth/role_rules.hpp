@@ -1,4 +1,4 @@
-// Where an identity provider says which roles the bearer of a token has. No state, no I/O; every function is [any].
+// Reads the roles in the claims of an identity provider's token. No state, no I/O; every function is [any].
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -23,7 +23,7 @@ struct role_rules {
 // hold objects (Zitadel), or `true`, which counts as the value "true" (custom claims of Firebase).
 role role_of(const boost::json::object& claims, const role_rules& rules);
 
-// Users edit these claims themselves at their identity provider, so that no role may come from them.
+// Whether users can edit the claim themselves at their identity provider, so that it must not grant a role.
 bool is_edited_by_users(std::string_view claim_path);
 
 }  // namespace ry::auth

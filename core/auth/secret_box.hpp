@@ -1,8 +1,8 @@
 // Encryption at rest with the deployment's key: XChaCha20-Poly1305 of libsodium.
 //
 // A sealed text is: "RYS" 0x01 | key id (8 bytes) | nonce (24 bytes) | ciphertext and tag. The
-// header and the context are authenticated with it. The key id tells which key of a rotation sealed
-// it.
+// header and the context are authenticated with it. The key id identifies the key that sealed
+// it, for rotation.
 #pragma once
 
 #include <ry/if/secrets.h>
@@ -18,10 +18,9 @@ namespace ry::auth {
 
 class secret_box {
  public:
-  // `keys`: the present one and older ones, each 32 bytes as 64 hex digits or as base64 (either alphabet); the
-  // first one seals, all of them open. None: data_dir/secrets.key is used, one key per line in the
-  // same order, and made when it is not there. Throws std::runtime_error with a sentence that holds
-  // no key.
+  // `keys`: the current one and older ones, each 32 bytes as 64 hex digits or base64 (either alphabet); the first one
+  // seals, all of them open. Empty: the keys in data_dir/secrets.key, one per line in the same order; a missing file is
+  // created. Throws std::runtime_error with a message that contains no key.
   secret_box(const std::vector<std::string>& keys, const std::filesystem::path& data_dir);
   secret_box(const secret_box&) = delete;
   secret_box& operator=(const secret_box&) = delete;
@@ -30,10 +29,9 @@ class secret_box {
 
   // [any]
   std::string seal(std::string_view context, std::string_view plain) const;
-  // nullopt: damaged, sealed for another context, or with a key that is not there. [any]
+  // nullopt: damaged, sealed for another context, or with an unknown key. [any]
   std::optional<std::string> open(std::string_view context, std::string_view sealed) const;
-  // True when another key than the present first one sealed it: seal it anew to retire the old key.
-  // [any]
+  // True if a key other than the first one sealed it: seal it again to retire the old key. [any]
   bool is_stale(std::string_view sealed) const;
 
  private:

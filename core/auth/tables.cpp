@@ -7,7 +7,7 @@
 namespace ry::auth {
 namespace {
 
-// Nothing that these calls throw (memory, mostly) may reach a module.
+// No exception of these calls (mostly std::bad_alloc) may reach a module.
 template <class F>
 ry_status guarded(F&& f) noexcept {
   try {

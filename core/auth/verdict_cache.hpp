@@ -1,6 +1,5 @@
-// Remembers which bearer values were accepted, so that a request costs one keyed hash and one
-// look-up. Holds no bearer value: entries are named by a 128-bit SipHash under a key made at start,
-// which a client cannot target.
+// A cache of accepted bearer values, so that a request costs one keyed hash and one lookup. Stores no bearer value:
+// entries are named by a 128-bit SipHash with a random key per process, so a client cannot construct collisions.
 #pragma once
 
 #include <array>
@@ -20,10 +19,9 @@ class verdict_cache {
  public:
   explicit verdict_cache(std::size_t capacity = 16384);
 
-  // nullptr: not known, or its time is over.
+  // nullptr: unknown or expired.
   principal_ptr find(std::string_view bearer, std::int64_t now_us);
-  // Taken before a verification begins and given to insert(): what was decided before a forget() is
-  // not remembered after it.
+  // Read before a verification begins and passed to insert(), which drops decisions that are older than a forget().
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
   void insert(std::string_view bearer, principal_ptr who, std::int64_t until_us, std::uint64_t epoch);
   void forget(std::string_view subject);
@@ -40,14 +38,13 @@ class verdict_cache {
     std::int64_t until_us;
   };
   using map = std::unordered_map<name, entry, name_hash>;
-  // Two ages instead of a list of uses: when `young` is full it becomes `old` and what `old` held
-  // is dropped; a hit in `old` moves to `young`.
+  // Two generations approximate LRU: when `young` is full, it replaces `old`; a hit in `old` moves to `young`.
   struct alignas(64) shard {
     mutable std::mutex mutex;
     map young, old;
     std::size_t young_weight = 0;
   };
-  // Of an entry with little to remember: 1. Long tokens, which have long claims, take the room of several entries.
+  // 1 for a small entry; long tokens, which have long claims, count as several.
   static std::size_t weight(const entry& e) { return 1 + e.who->claims_json.size() / 4096; }
   name name_of(std::string_view bearer) const;
   shard& shard_of(const name& n) { return shards_[n[1] % shards_.size()]; }

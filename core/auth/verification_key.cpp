@@ -59,7 +59,7 @@ struct curve {
 constexpr std::array curves{curve{"P-256", "prime256v1", 32}, curve{"P-384", "secp384r1", 48},
                             curve{"P-521", "secp521r1", 66}};
 
-// nullptr: the algorithm hashes by itself.
+// nullptr: the algorithm includes its hash.
 const EVP_MD* digest_of(algorithm a) {
   switch (a) {
     case algorithm::hs256:
