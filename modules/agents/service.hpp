@@ -3,7 +3,7 @@
 
 #include <ry/svc/accounts.h>
 #include <ry/cpp/op.hpp>
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/services.hpp>
 
 #include <mutex>
 #include <unordered_map>

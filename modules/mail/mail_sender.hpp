@@ -1,8 +1,8 @@
 // The workers of the outbox: the jobs mail.send and mail.send_account {id} send one message each.
 #pragma once
 
-#include <ry/cpp/durable.hpp>
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/jobs.hpp>
+#include <ry/cpp/metrics.hpp>
 
 #include "layout.hpp"
 #include "repository.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ry/svc/mail.h>
-#include <ry/cpp/durable.hpp>
+#include <ry/cpp/jobs.hpp>
 
 #include "repository.hpp"
 

@@ -1,7 +1,8 @@
 // Work without a request: codes and referrals of new accounts, and awards for referees that qualify.
 #pragma once
 
-#include <ry/cpp/durable.hpp>
+#include <ry/cpp/events.hpp>
+#include <ry/cpp/jobs.hpp>
 #include <ry/cpp/registrar.hpp>
 
 #include <memory>

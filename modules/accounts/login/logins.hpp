@@ -5,7 +5,8 @@
 #include <ry/svc/mail.h>
 
 #include <atomic>
-#include <ry/cpp/durable.hpp>
+#include <ry/cpp/jobs.hpp>
+#include <ry/cpp/services.hpp>
 
 #include "account_cache.hpp"
 #include "identity_message.hpp"

@@ -2,7 +2,7 @@
 // for one use.
 #pragma once
 
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/auth.hpp>
 
 #include <mutex>
 #include <set>

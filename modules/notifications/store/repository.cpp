@@ -1,6 +1,6 @@
 #include "store/repository.hpp"
 
-#include <ry/cpp/durable.hpp>
+#include <ry/cpp/jobs.hpp>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/http_client.hpp>
 #include <string>
 
 #include "request.hpp"

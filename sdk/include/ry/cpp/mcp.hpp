@@ -17,7 +17,7 @@
 
 #include <ry/ext/mcp_transport.h>
 
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/http_client.hpp>
 
 namespace ry::mcp {
 

@@ -4,9 +4,15 @@
 // has already added the sentence to its report.
 #pragma once
 
-#include <ry/cpp/durable.hpp>
+#include <ry/cpp/auth.hpp>
+#include <ry/cpp/events.hpp>
 #include <ry/cpp/http.hpp>
-#include <ry/cpp/outside.hpp>
+#include <ry/cpp/http_client.hpp>
+#include <ry/cpp/jobs.hpp>
+#include <ry/cpp/metrics.hpp>
+#include <ry/cpp/process.hpp>
+#include <ry/cpp/secrets.hpp>
+#include <ry/cpp/services.hpp>
 
 namespace ry {
 
