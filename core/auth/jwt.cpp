@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <ry/cpp/text.hpp>
 
 #include "core/auth/base64url.hpp"
 
@@ -34,9 +35,7 @@ std::string normal_subject(std::string subject) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
     if (dash ? subject[i] != '-' : !std::isxdigit(static_cast<unsigned char>(subject[i]))) return subject;
   }
-  for (char& ch : subject)
-    if (ch >= 'A' && ch <= 'F') ch = static_cast<char>(ch - 'A' + 'a');
-  return subject;
+  return lower_ascii(subject);
 }
 
 bool has_control(std::string_view s) {

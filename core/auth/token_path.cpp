@@ -1,24 +1,18 @@
 #include "core/auth/token_path.hpp"
 
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 namespace ry::auth {
 
 namespace {
 
-int hex(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool is_uuid(std::string_view s) noexcept {
   if (s.size() != 36) return false;
   for (std::size_t i = 0; i < s.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? s[i] != '-' : hex(s[i]) < 0) return false;
+    if (dash ? s[i] != '-' : hex_value(s[i]) < 0) return false;
   }
   return true;
 }
@@ -32,15 +26,12 @@ std::optional<std::string> normal(std::string_view segment) {
       continue;
     }
     if (i + 2 >= segment.size()) return std::nullopt;
-    const int high = hex(segment[i + 1]), low = hex(segment[i + 2]);
+    const int high = hex_value(segment[i + 1]), low = hex_value(segment[i + 2]);
     if (high < 0 || low < 0) return std::nullopt;
     out.push_back(static_cast<char>(high * 16 + low));
     i += 2;
   }
-  if (is_uuid(out))
-    for (auto& c : out)
-      if (c >= 'A' && c <= 'F') c = static_cast<char>(c + 32);
-  return out;
+  return is_uuid(out) ? lower_ascii(out) : out;
 }
 
 }  // namespace

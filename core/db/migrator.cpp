@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 #include <openssl/evp.h>
 #include <ry/if/registrar.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <random>
@@ -48,12 +49,7 @@ std::string sha256_hex(std::string_view text) {
   unsigned n = 0;
   if (!EVP_Digest(text.data(), text.size(), digest, &n, EVP_sha256(), nullptr))
     throw std::runtime_error("SHA-256 is not available");
-  std::string out;
-  for (unsigned i = 0; i < n; ++i) {
-    out.push_back("0123456789abcdef"[digest[i] >> 4]);
-    out.push_back("0123456789abcdef"[digest[i] & 15]);
-  }
-  return out;
+  return to_hex(std::span(digest, n));
 }
 
 struct migrator::applied_row {

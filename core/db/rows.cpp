@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 
 #include <charconv>
+#include <ry/cpp/text.hpp>
 
 #include "core/db/failure.hpp"
 
@@ -14,13 +15,6 @@ constexpr Oid bytea_type = 17;
 
 [[noreturn]] void malformed(std::string_view expected) {
   throw failure({RY_INTERNAL, "db.cell", "A database column does not hold " + std::string(expected) + ".", {}, 0, 0});
-}
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 template <class T>
@@ -78,7 +72,7 @@ ry_uuid rows::uuid(std::size_t row, std::size_t col) const {
   std::size_t nibble = 0;
   for (const char c : text(row, col)) {
     if (c == '-') continue;
-    const int h = hex(c);
+    const int h = hex_value(c);
     if (h < 0 || nibble == 32) malformed("a UUID");
     auto& b = out.bytes[nibble / 2];
     b = static_cast<std::uint8_t>(b << 4 | h);
@@ -99,7 +93,7 @@ std::string rows::bytes(std::size_t row, std::size_t col) const {
   s.remove_prefix(2);
   std::string out(s.size() / 2, '\0');
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const int hi = hex(s[2 * i]), lo = hex(s[2 * i + 1]);
+    const int hi = hex_value(s[2 * i]), lo = hex_value(s[2 * i + 1]);
     if (hi < 0 || lo < 0) malformed("bytes");
     out[i] = static_cast<char>(hi << 4 | lo);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ry/cpp/text.hpp>
 #include <string_view>
 
 namespace ry::http {
@@ -12,17 +13,6 @@ namespace {
 
 constexpr std::uint32_t max_extension = 4 * 1024;
 constexpr std::uint32_t max_trailers = 16 * 1024;
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 // Rejects Transfer-Encoding as a trailer: it comes after the body that it describes, a sign of request smuggling. Other
 // trailers are dropped.
@@ -39,7 +29,7 @@ std::size_t chunk_decoder::take(std::span<char> data, char*& out, bool up_to_bod
     switch (state_) {
       case state::size_first:
       case state::size: {
-        const int d = hex(*p);
+        const int d = hex_value(*p);
         if (d >= 0) {
           if (++digits_ > 15) goto bad;
           left_ = left_ << 4 | static_cast<unsigned>(d);
@@ -111,7 +101,7 @@ std::size_t chunk_decoder::take(std::span<char> data, char*& out, bool up_to_bod
         } else if (!is_token_char(*p) || ++overhead_ > max_trailers) {
           goto bad;
         } else if (name_size_ < name_.size()) {
-          name_[name_size_++] = lower(*p);
+          name_[name_size_++] = lower_ascii(*p);
         }
         ++p;
         break;

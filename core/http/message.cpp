@@ -2,6 +2,7 @@
 
 #include <boost/beast/http/error.hpp>
 #include <cstring>
+#include <ry/cpp/text.hpp>
 
 #include "core/http/field_text.hpp"
 #include "core/http/uri.hpp"
@@ -37,8 +38,7 @@ bool known_method(std::string_view m) noexcept {
 bool iequals(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    if (lower(a[i]) != lower(b[i])) return false;
+    if (lower_ascii(a[i]) != lower_ascii(b[i])) return false;
   }
   return true;
 }

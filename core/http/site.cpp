@@ -4,17 +4,11 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 namespace ry::http::serving {
 
 namespace {
-
-std::string small(std::string_view text) {
-  std::string out(text);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool is_address(const std::string& host) {
   in_addr v4;
@@ -31,7 +25,7 @@ struct origin_parts {
   std::string scheme, authority;
 };
 origin_parts split_origin(std::string_view url) {
-  const auto text = small(url);
+  const auto text = lower_ascii(url);
   const auto at = text.find("://");
   if (at == std::string::npos) return {};
   auto authority = std::string_view(text).substr(at + 3);
@@ -44,7 +38,7 @@ origin_parts split_origin(std::string_view url) {
 
 std::string plain_origin(std::string_view url) {
   const auto parts = split_origin(url);
-  return parts.scheme.empty() ? small(url) : parts.scheme + "://" + parts.authority;
+  return parts.scheme.empty() ? lower_ascii(url) : parts.scheme + "://" + parts.authority;
 }
 
 }  // namespace
@@ -59,7 +53,7 @@ site::site(const site_settings& s, std::vector<std::string> cors_origins)
     if (h == "*")
       any_host_ = true;
     else if (h.starts_with("*."))
-      domains_.push_back(small(h.substr(1)));
+      domains_.push_back(lower_ascii(h.substr(1)));
     else
       hosts_.push_back(host_of(h));
   }
@@ -86,7 +80,7 @@ bool site::may_change(std::string_view origin, std::string_view host, std::strin
   if (plain == "null") return fetch_site == "same-origin";
   const auto from = split_origin(origin);
   if (from.authority.empty()) return false;
-  const auto own = small(host);
+  const auto own = lower_ascii(host);
   // The scheme is not compared: behind a TLS proxy the server itself speaks HTTP.
   return from.authority == without_port(own, from.scheme == "https" ? ":443" : ":80");
 }
@@ -97,13 +91,13 @@ std::string host_of(std::string_view text) {
   if (text.starts_with('[')) {
     const auto end = text.find(']');
     const bool closed = end != std::string_view::npos && (end + 1 == text.size() || text[end + 1] == ':');
-    if (!closed) return small(text);
+    if (!closed) return lower_ascii(text);
     text = text.substr(1, end - 1);
-    return small(text.substr(0, text.find('%')));  // removes the IPv6 zone
+    return lower_ascii(text.substr(0, text.find('%')));  // removes the IPv6 zone
   }
   text = text.substr(0, text.find(':'));
   if (text.ends_with('.')) text.remove_suffix(1);
-  return small(text);
+  return lower_ascii(text);
 }
 
 std::string_view authority_of(std::string_view target) {

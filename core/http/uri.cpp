@@ -1,24 +1,18 @@
 #include "core/http/uri.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 namespace ry::http::serving {
 
 namespace {
-
-int hex(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool decode(std::string_view in, std::string& out, char plus) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     char c = in[i];
     if (c == '%') {
       if (i + 2 >= in.size()) return false;
-      const int hi = hex(in[i + 1]), lo = hex(in[i + 2]);
+      const int hi = hex_value(in[i + 1]), lo = hex_value(in[i + 2]);
       if (hi < 0 || lo < 0) return false;
       c = static_cast<char>(hi * 16 + lo);
       i += 2;
@@ -56,7 +50,7 @@ bool is_authority(std::string_view text) {
     end = text.find(']');
     if (end == std::string_view::npos) return false;
     for (const char c : text.substr(1, end - 1))
-      if (hex(c) < 0 && c != ':' && c != '.') return false;
+      if (hex_value(c) < 0 && c != ':' && c != '.') return false;
     ++end;
   } else {
     constexpr std::string_view marks = "-._~!$&'()*+,;=%";

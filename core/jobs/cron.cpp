@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <ry/cpp/text.hpp>
 
 namespace ry::jobs {
 
@@ -13,13 +14,6 @@ constexpr std::array<std::string_view, 12> months = {"jan", "feb", "mar", "apr",
                                                      "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr std::array<std::string_view, 7> days = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
-std::string lower(std::string_view s) {
-  std::string out(s);
-  for (auto& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 std::optional<int> number(std::string_view s) {
   int v = 0;
   auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), v);
@@ -30,7 +24,7 @@ std::optional<int> number(std::string_view s) {
 template <std::size_t N>
 std::optional<int> value(std::string_view s, const std::array<std::string_view, N>& names, int first) {
   if (auto n = number(s)) return n;
-  const auto word = lower(s);
+  const auto word = lower_ascii(s);
   for (std::size_t i = 0; i < N; ++i)
     if (names[i] == word) return static_cast<int>(i) + first;
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -120,13 +121,7 @@ std::string sha256_hex(std::string_view bytes) {
   unsigned int size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("SHA-256 is not available");
-  static constexpr char hex[] = "0123456789abcdef";
-  std::string out;
-  for (unsigned int i = 0; i < size; ++i) {
-    out += hex[digest[i] >> 4];
-    out += hex[digest[i] & 15];
-  }
-  return out;
+  return to_hex(std::span(digest.data(), size));
 }
 
 sealed_image::sealed_image(const std::filesystem::path& file) : file_(file) {

@@ -2,6 +2,7 @@
 
 #include <ry/ext/command.h>
 #include <ry/ext/settings_check.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -33,12 +34,6 @@ bool is_sha256(const std::string& s) {
 module_step::time_limit time_limit_at(module_graph::load_phase when) {
   return when == module_graph::load_phase::start ? module_step::time_limit::thirty_seconds
                                                  : module_step::time_limit::endless;
-}
-
-std::string lower(std::string s) {
-  for (char& c : s)
-    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
-  return s;
 }
 
 void describe_registered(const registration& r, module_description& d) {
@@ -147,8 +142,8 @@ std::string module_graph::refuse_file(const module_entry& e) const {
     return file + "its configured sha256 is not 64 hexadecimal digits.";
   if (!e.spec.sha256.empty() && e.image && !e.image->has_path())
     return file + "its configured sha256 says nothing without /proc, as what would be loaded is not what was hashed.";
-  if (!e.spec.sha256.empty() && lower(e.spec.sha256) != e.seen.sha256)
-    return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower(e.spec.sha256) +
+  if (!e.spec.sha256.empty() && lower_ascii(e.spec.sha256) != e.seen.sha256)
+    return file + "it has the SHA-256 " + e.seen.sha256 + ", but the configuration pins " + lower_ascii(e.spec.sha256) +
            "; install the pinned file or change the pin.";
   if (rt.starts) {
     if (const auto why = rt.starts->objection(e.manifest.name, e.seen.sha256); !why.empty()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ry/cpp/text.hpp>
 
 namespace {
 
@@ -45,15 +46,6 @@ bool read_hex(std::string_view text, std::array<std::uint8_t, N>& out) noexcept 
     out[i] = static_cast<std::uint8_t>(high << 4 | low);
   }
   return true;
-}
-
-template <std::size_t N>
-void append_hex(std::string& out, const std::array<std::uint8_t, N>& bytes) {
-  static constexpr char digits[] = "0123456789abcdef";
-  for (const auto b : bytes) {
-    out.push_back(digits[b >> 4]);
-    out.push_back(digits[b & 15]);
-  }
 }
 
 template <std::size_t N>
@@ -125,24 +117,20 @@ bool sound_tracestate(std::string_view text) noexcept {
 }
 
 std::string hex(const trace_id_bytes& id) {
-  std::string out;
-  append_hex(out, id);
-  return out;
+  return to_hex(id);
 }
 
 std::string hex(const span_id_bytes& id) {
-  std::string out;
-  append_hex(out, id);
-  return out;
+  return to_hex(id);
 }
 
 std::string traceparent_of(const trace_id_bytes& trace, const span_id_bytes& span, std::uint8_t flags) {
   std::string out = "00-";
-  append_hex(out, trace);
+  out += to_hex(trace);
   out.push_back('-');
-  append_hex(out, span);
+  out += to_hex(span);
   out.push_back('-');
-  append_hex(out, std::array<std::uint8_t, 1>{flags});
+  append_hex(out, flags);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "mail_html.hpp"
 
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace ry_mail_html {
@@ -14,9 +15,6 @@ bool is_digit(char c) noexcept {
 }
 bool is_blank(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-char small(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
 
 // The position after the ">" that ends the tag at `at`; quoted values may contain a ">". npos if the tag does not end.
@@ -92,7 +90,7 @@ tag next_tag(std::string_view html, std::size_t from) {
       continue;
     }
     for (; at < html.size() && (is_letter(html[at]) || is_digit(html[at]) || html[at] == '-'); ++at)
-      t.name += small(html[at]);
+      t.name += ry::lower_ascii(html[at]);
     t.end = end_of_tag(html, at);
     if (t.end == html.npos) return {};
     return t;

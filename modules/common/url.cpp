@@ -1,24 +1,15 @@
 #include "url.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <vector>
 
 // Boost.URL 1.81 is not suitable: its normalize() also decodes reserved characters, so "/a%2Fb" becomes "/a/b".
 namespace urls {
 namespace {
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
-int hex(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool is_unreserved(char c) {
-  const char l = lower(c);
+  const char l = ry::lower_ascii(c);
   return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
@@ -26,8 +17,8 @@ bool is_unreserved(char c) {
 std::string normal_escapes(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? hex(text[i + 1]) : -1;
-    const int low = high >= 0 ? hex(text[i + 2]) : -1;
+    const int high = text[i] == '%' && i + 2 < text.size() ? ry::hex_value(text[i + 1]) : -1;
+    const int low = high >= 0 ? ry::hex_value(text[i + 2]) : -1;
     if (low < 0) {
       out += text[i];
       continue;
@@ -43,11 +34,6 @@ std::string normal_escapes(std::string_view text) {
     i += 2;
   }
   return out;
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), lower);
-  return text;
 }
 
 // RFC 3986, section 5.2.4, for a path that begins with "/".
@@ -72,7 +58,7 @@ std::string without_dot_segments(std::string_view path) {
 std::string normal(std::string_view text) {
   const auto scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos || text.find_first_of("/?#") < scheme_end) return std::string(text);
-  const auto scheme = lower_case(std::string(text.substr(0, scheme_end)));
+  const auto scheme = ry::lower_ascii(std::string(text.substr(0, scheme_end)));
   auto rest = text.substr(scheme_end + 3);
   rest = rest.substr(0, rest.find('#'));
   const auto authority = rest.substr(0, rest.find_first_of("/?"));
@@ -93,7 +79,7 @@ std::string normal(std::string_view text) {
   if ((scheme == "http" && port == "80") || (scheme == "https" && port == "443")) port = {};
 
   std::string out = scheme + "://";
-  out.append(normal_escapes(user)).append(lower_case(normal_escapes(host)));
+  out.append(normal_escapes(user)).append(ry::lower_ascii(normal_escapes(host)));
   if (!port.empty()) out.append(":").append(port);
   out.append(path.empty() ? "/" : without_dot_segments(normal_escapes(path)));
   return out.append(normal_escapes(query));

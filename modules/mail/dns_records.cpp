@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <ry/cpp/base64.hpp>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 
 namespace mail {
@@ -60,10 +61,9 @@ std::optional<std::string> tag_of(std::string_view record, std::string_view name
 }  // namespace
 
 std::string with_escaped_controls(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
-  const auto escape = [&](unsigned char c) { out.append("\\x").append({digits[c >> 4], digits[c & 15]}); };
+  const auto escape = [&](unsigned char c) { ry::append_hex(out.append("\\x"), c); };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;

@@ -1,6 +1,7 @@
 #include "mcp_service.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "deadline.hpp"
@@ -37,8 +38,7 @@ bool says_unknown_tool(const json::value& result) {
   for (const auto& each : *content) {
     const auto* block = each.if_object();
     if (block == nullptr) continue;
-    auto text = text_of(*block, "text").substr(0, 300);
-    for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    const auto text = ry::lower_ascii(text_of(*block, "text").substr(0, 300));
     const bool about_tool = text.find("tool") != std::string::npos;
     for (const char* sign : {"unknown tool", "-32602"}) {
       if (text.find(sign) != std::string::npos) return true;

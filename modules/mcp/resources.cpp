@@ -1,6 +1,7 @@
 #include "resources.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 
 #include "text.hpp"
@@ -18,16 +19,10 @@ std::string one_line(std::string_view s, std::size_t most) {
   return out;
 }
 
-std::string lowered(std::string_view s) {
-  std::string out(s);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
 bool matches(const resource_entry& e, const std::string& filter) {
   if (filter.empty()) return true;
   for (const auto* text : {&e.uri, &e.name, &e.description}) {
-    if (lowered(*text).find(filter) != std::string::npos) return true;
+    if (ry::lower_ascii(*text).find(filter) != std::string::npos) return true;
   }
   return false;
 }
@@ -95,7 +90,7 @@ void resource_collector::add(const json::value& v, list what) {
 }
 
 std::string resources_text(const std::vector<resource_entry>& all, const resource_query& query, bool incomplete) {
-  const auto filter = lowered(query.filter);
+  const auto filter = ry::lower_ascii(query.filter);
   std::string lines;
   std::size_t number = 0, shown = 0;
   bool full = false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <ry/cpp/base64.hpp>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 #include <utility>
 #include <vector>
@@ -14,9 +15,7 @@ namespace mcp {
 namespace {
 
 bool is_text_type(std::string_view media_type) {
-  std::string type(media_type.substr(0, media_type.find_first_of("; \t")));
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string type = ry::lower_ascii(media_type.substr(0, media_type.find_first_of("; \t")));
   return type.starts_with("text/") || type == "application/json" || type == "application/xml" ||
          type.ends_with("+json") || type.ends_with("+xml");
 }

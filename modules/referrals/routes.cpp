@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <ry/cpp/limits.hpp>
 #include <ry/cpp/mail.hpp>
+#include <ry/cpp/text.hpp>
 #include <set>
 
 #include "code.hpp"
@@ -63,13 +64,6 @@ std::string trimmed(std::string s) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   s.erase(s.begin(), std::find_if_not(s.begin(), s.end(), blank));
   s.erase(std::find_if_not(s.rbegin(), s.rend(), blank).base(), s.end());
-  return s;
-}
-
-std::string folded(std::string s) {
-  for (char& c : s) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
   return s;
 }
 
@@ -231,7 +225,7 @@ ry::task<ry::response> routes::send_bulk(ry::request r) {
     auto address = trimmed(v.address);
     if (!address_fault(address).empty()) {
       v.message = "Invalid email address";
-    } else if (!seen.insert(folded(address)).second) {
+    } else if (!seen.insert(ry::lower_ascii(address)).second) {
       v.message = "Duplicate email address";
     } else {
       addresses.push_back(std::move(address));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/parse.hpp>
+#include <ry/cpp/text.hpp>
 
 namespace referrals {
 
@@ -21,10 +22,7 @@ settings read_settings(std::string_view text) {
   s.flag_score = number("flag_score");
   s.velocity = number("velocity_per_day");
   for (const auto& domain : o.at("disposable_domains").as_array()) {
-    std::string d(domain.as_string());
-    std::transform(d.begin(), d.end(), d.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    s.disposable.push_back(std::move(d));
+    s.disposable.push_back(ry::lower_ascii(std::string_view(domain.as_string())));
   }
   s.refreshes = number("refreshes_per_day");
   s.invites_hour = number("invites_per_hour");

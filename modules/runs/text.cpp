@@ -263,13 +263,6 @@ bool is_invisible(char32_t c) {
                      [c](const auto& r) { return c >= r.first && c <= r.second; });
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return out;
-}
-
 std::optional<std::string> normal_uuid(std::string_view text) {
   const auto parsed = ry::uuid::parse(text);
   if (!parsed) return std::nullopt;

@@ -43,7 +43,6 @@ using unicode::is_blank;
 // overrides, joiners, line separators, tags.
 bool is_invisible(char32_t c);
 using unicode::next_character;
-std::string lower(std::string_view text);
 
 // Lower-case form of a UUID in any case; nullopt for anything else and for the nil UUID.
 std::optional<std::string> normal_uuid(std::string_view text);

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <string_view>
 
 #include "core/app/devkit/module_names.hpp"
@@ -23,15 +24,9 @@ namespace {
 constexpr std::string_view reference_begin = "#/components/";
 constexpr std::string_view host_begin = "host.";
 
-std::string lower(std::string_view s) {
-  std::string out(s);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 // "GET", "/agent-run/{id}/stream" -> "get_agent_run_id_stream"
 std::string operation_name(std::string_view method, std::string_view path) {
-  std::string out = lower(method);
+  std::string out = lower_ascii(method);
   bool word = false;
   for (const char c : path) {
     const bool part = std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -146,7 +141,7 @@ class builder {
         module::for_each_reference(v, [&](std::string_view to) { return owned(to, r.owner); });
         return std::move(v.get_object());
       }
-    const auto it = described_.find(r.owner + " " + lower(r.method) + " " + path);
+    const auto it = described_.find(r.owner + " " + lower_ascii(r.method) + " " + path);
     return it == described_.end() ? json::object() : std::move(it->second);
   }
 
@@ -162,7 +157,7 @@ class builder {
     add_answers(r, o);
     if ((r.flags & RY_ROUTE_NO_PREFIX) && !parts_.base_path.empty())
       o["servers"] = json::array{json::object{{"url", "/"}}};
-    paths_[path].emplace(lower(r.method), std::move(o));
+    paths_[path].emplace(lower_ascii(r.method), std::move(o));
   }
   // A parameter, or the component that it refers to.
   const json::object* parameter(const json::value& v) const {

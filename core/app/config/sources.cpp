@@ -1,6 +1,7 @@
 #include "core/app/config/sources.hpp"
 
 #include <unistd.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -199,17 +200,9 @@ node loose_value(const std::string& text, const std::string& where) {
   return value;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
-  });
-  return out;
-}
-
 // A key in the spelling of a variable's name: "runyard/basic" is runyard_basic.
 std::string spelled(std::string_view key) {
-  std::string out = lower(key);
+  std::string out = lower_ascii(key);
   for (char& c : out)
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) c = '_';
   return out;
@@ -219,7 +212,7 @@ std::string spelled(std::string_view key) {
 std::vector<std::pair<std::string, const node*>> meant_by(const node& table, const std::string& part) {
   std::vector<std::pair<std::string, const node*>> all;
   for (const auto& [key, value] : table.members) {
-    if (lower(key) == part) return {{key, &value}};
+    if (lower_ascii(key) == part) return {{key, &value}};
     if (spelled(key) == part) all.emplace_back(key, &value);
   }
   return all;
@@ -229,7 +222,7 @@ std::vector<std::string> split_variable(std::string_view rest) {
   std::vector<std::string> parts;
   while (true) {
     const auto at = rest.find("__");
-    parts.push_back(lower(rest.substr(0, at)));
+    parts.push_back(lower_ascii(rest.substr(0, at)));
     if (at == std::string_view::npos) return parts;
     rest.remove_prefix(at + 2);
   }

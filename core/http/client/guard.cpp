@@ -5,6 +5,7 @@
 #include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/address_v6.hpp>
 #include <cstdint>
+#include <ry/cpp/text.hpp>
 #include <vector>
 
 namespace ry::http::guard {
@@ -203,9 +204,7 @@ std::optional<host> parse_host(std::string_view text) {
     if (ec) return std::nullopt;
     return host{a.to_string(), ip::address(a)};
   }
-  std::string name(text);
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::string name = lower_ascii(text);
   if (name.ends_with('.')) name.pop_back();
   if (name.empty() || name.size() > 253) return std::nullopt;
   const auto parts = labels(name);

@@ -9,6 +9,7 @@
 #include <boost/url/url.hpp>
 #include <boost/url/url_view.hpp>
 #include <charconv>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 namespace ry::http {
@@ -22,13 +23,6 @@ std::string base64(std::string_view bytes) {
   const int n = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
                                 reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
   out.resize(static_cast<std::size_t>(n));
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
 }
 
@@ -136,7 +130,7 @@ std::optional<environment_proxies::exception> environment_proxies::read_exceptio
 
 environment_proxies::environment_proxies(const variables& from)
     : http_(read("HTTP_PROXY", from.http)), https_(read("HTTPS_PROXY", from.https)) {
-  const std::string all = lower(from.except);
+  const std::string all = lower_ascii(from.except);
   constexpr std::string_view between = ", \t";
   for (std::size_t at = all.find_first_not_of(between); at != std::string::npos;) {
     const auto end = std::min(all.find_first_of(between, at), all.size());

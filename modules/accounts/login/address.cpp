@@ -8,6 +8,7 @@
 #include <cwchar>
 #include <cwctype>
 #include <memory>
+#include <ry/cpp/text.hpp>
 
 namespace accounts {
 namespace {
@@ -15,12 +16,8 @@ namespace {
 constexpr std::size_t max_local = 64;
 constexpr std::size_t max_all = 254;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool is_digit_or_letter(char c) {
-  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+  return (c >= '0' && c <= '9') || (ry::lower_ascii(c) >= 'a' && ry::lower_ascii(c) <= 'z');
 }
 
 // RFC 5322: atext, separated by single dots.

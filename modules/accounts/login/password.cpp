@@ -1,6 +1,7 @@
 #include "password.hpp"
 
 #include <sodium.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -15,14 +16,6 @@ namespace {
 std::size_t characters(std::string_view utf8) {
   return static_cast<std::size_t>(
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-std::string lower_ascii(std::string_view s) {
-  std::string out(s);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 std::string hash_now(std::string_view password, hash_cost cost) {
@@ -53,8 +46,8 @@ std::string password_fault(std::string_view password, std::string_view email, st
   if (std::set<char>(password.begin(), password.end()).size() < 4) {
     return "must contain at least four different characters";
   }
-  const auto low = lower_ascii(password);
-  const auto mine = lower_ascii(email);
+  const auto low = ry::lower_ascii(password);
+  const auto mine = ry::lower_ascii(email);
   if (low == mine || low == mine.substr(0, mine.find('@'))) return "must not be the e-mail address";
   return {};
 }

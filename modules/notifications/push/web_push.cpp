@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <ry/cpp/text.hpp>
 #include <ry/cpp/types.hpp>
 
 #include <algorithm>
@@ -28,13 +29,6 @@ std::string text_member(const json::object& o, const char* key, const std::strin
   const auto* v = o.if_contains(key);
   if (v == nullptr || !v->is_string()) throw wrong(where + " is missing");
   return std::string(v->get_string());
-}
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
 }
 
 // HKDF (RFC 5869) of one block at most.
@@ -147,7 +141,7 @@ std::string origin_of(std::string_view url) {
 
 bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_view wns_error) {
   if (status != 400 && status != 401 && status != 403) return false;
-  const std::string text = lower_case(body);
+  const std::string text = ry::lower_ascii(body);
   constexpr std::string_view known[] = {
       "do not correspond to the credentials used to create the subscription",  // FCM
       "does not correspond to the sender id used to subscribe",  // FCM, former texts
@@ -158,7 +152,7 @@ bool is_of_another_key(std::uint32_t status, std::string_view body, std::string_
   if (std::any_of(std::begin(known), std::end(known),
                   [&](std::string_view one) { return text.find(one) != text.npos; }))
     return true;
-  const std::string wns = lower_case(wns_error);
+  const std::string wns = ry::lower_ascii(wns_error);
   return wns.find("public key") != wns.npos && wns.find("channel") != wns.npos;
 }
 

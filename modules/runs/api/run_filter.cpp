@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <regex>
+#include <ry/cpp/text.hpp>
 #include <ry/ry.hpp>
 
 #include "text.hpp"
@@ -37,7 +38,7 @@ std::string read_text(const std::string& name, const std::string& value) {
 
 std::string read_status(const std::string&, const std::string& value) {
   for (const char* known : {"all", "running", "completed", "failed", "stopped"})
-    if (lower(value) == known) return known;
+    if (ry::lower_ascii(value) == known) return known;
   refuse("status must be all, running, completed, failed or stopped");
 }
 

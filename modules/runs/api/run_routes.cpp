@@ -1,6 +1,7 @@
 #include "api/run_routes.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 #include "agent/waiting.hpp"
 #include "text.hpp"
@@ -15,7 +16,7 @@ constexpr std::uint64_t look_ms = 20;
 std::optional<std::string> status_filter(const ry::request& request) {
   std::optional<std::string> status = request.query("status");
   if (!status || status->empty()) return std::nullopt;
-  status = lower(*status);
+  status = ry::lower_ascii(*status);
   for (const char* known : {"running", "completed", "failed", "stopped"})
     if (*status == known) return status;
   throw refusal(422, "status must be running, completed, failed or stopped");

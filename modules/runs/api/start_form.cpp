@@ -1,6 +1,7 @@
 #include "api/start_form.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 #include "text.hpp"
 
@@ -8,7 +9,7 @@ namespace runs {
 namespace {
 
 std::optional<bool> boolean(std::string_view text) {
-  const std::string value = lower(trim(text));
+  const std::string value = ry::lower_ascii(trim(text));
   if (value == "true" || value == "1") return true;
   if (value == "false" || value == "0" || value.empty()) return false;
   return std::nullopt;
@@ -57,7 +58,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       out.queue = *flag;
     } else if (name == "on_busy") {
       if (value.empty()) continue;
-      const std::string policy = lower(value);
+      const std::string policy = ry::lower_ascii(value);
       if (policy != "reject" && policy != "enqueue" && policy != "interrupt")
         return refuse("on_busy must be reject, enqueue or interrupt");
       if (policy == "enqueue") out.on_busy = busy_policy::enqueue;
@@ -71,7 +72,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
       out.budget.micro = *micro;
     } else if (name == "budget_policy") {
       if (value.empty()) continue;
-      const auto policy = budget_policy_of(lower(value));
+      const auto policy = budget_policy_of(ry::lower_ascii(value));
       if (!policy) return refuse("budget_policy must be hard, soft or finish_turn");
       out.budget.policy = *policy;
       policy_given = true;

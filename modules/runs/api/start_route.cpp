@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <unistd.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -100,12 +101,7 @@ class form_hash {
   std::string hex() {
     unsigned char out[size];
     crypto_generichash_final(&state_, out, size);
-    std::string text;
-    for (unsigned char byte : out) {
-      text += "0123456789abcdef"[byte >> 4];
-      text += "0123456789abcdef"[byte & 15];
-    }
-    return text;
+    return ry::to_hex(out);
   }
 
  private:
@@ -269,7 +265,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   if (!run.sandbox_id.empty()) body += ",\"sandbox_id\":\"" + run.sandbox_id + "\"";
   body += ",\"status\":\"running\"";
   if (!place.empty()) body += ",\"queue_position\":" + place;
-  if (w.who.role == RY_ROLE_SUPER_ADMIN && lower(trim(request.header("X-Emit-Timing"))) == "true")
+  if (w.who.role == RY_ROLE_SUPER_ADMIN && ry::lower_ascii(trim(request.header("X-Emit-Timing"))) == "true")
     body += ",\"timing_breakdown\":{\"setup_ms\":" + milliseconds_text(took) + "}";
   body += "}";
   ry::response out = ry::response::json(200, std::move(body));

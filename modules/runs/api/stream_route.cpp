@@ -1,6 +1,7 @@
 #include "api/stream_route.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "agent/waiting.hpp"
@@ -80,7 +81,7 @@ stream_options read_stream_options(const ry::request& request) {
     out.next = static_cast<std::uint64_t>(*last) + 1;
   }
   if (const auto mode = request.query("mode")) {
-    const std::string name = lower(*mode);
+    const std::string name = ry::lower_ascii(*mode);
     if (name != "events" && name != "snapshot") throw refusal(400, "mode must be events or snapshot");
     out.snapshot = name == "snapshot";
   }

@@ -1,5 +1,7 @@
 #include "api/run_routes.hpp"
 
+#include <ry/cpp/text.hpp>
+
 namespace runs {
 namespace {
 constexpr std::int64_t last_us = 253'402'300'800'000'000;  // the end of the year 9999
@@ -8,7 +10,7 @@ constexpr int max_stops = 3;
 // ?name=true or ?name=false. Absent: false.
 bool flag(const ry::request& request, const char* name) {
   const auto text = request.query(name);
-  const std::string value = lower(text.value_or("false"));
+  const std::string value = ry::lower_ascii(text.value_or("false"));
   if (value == "true") return true;
   if (value == "false") return false;
   throw refusal(422, std::string(name) + " must be true or false");
@@ -42,7 +44,7 @@ ry::task<ry::response> thread_routes::get(ry::request request) {
 ry::task<ry::response> thread_routes::messages(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const std::int64_t limit = page_limit(request, 100);
-  const std::string direction = lower(request.query("order").value_or("asc"));
+  const std::string direction = ry::lower_ascii(request.query("order").value_or("asc"));
   if (direction != "asc" && direction != "desc") throw refusal(422, "order must be asc or desc");
   const std::string list = "messages:" + id + ":" + direction;
   const std::optional<cursor> at = page_cursor(request, list);

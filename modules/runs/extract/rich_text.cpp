@@ -5,11 +5,11 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "ascii.hpp"
 #include "code_pages.hpp"
 #include "plain_text.hpp"
 
@@ -207,7 +207,8 @@ rtf_reader::word rtf_reader::take_word() {
 }
 
 void rtf_reader::take_hex() {
-  const int high = at_ + 1 < rtf_.size() ? hex_digit(rtf_[at_]) : -1, low = high >= 0 ? hex_digit(rtf_[at_ + 1]) : -1;
+  const int high = at_ + 1 < rtf_.size() ? ry::hex_value(rtf_[at_]) : -1,
+            low = high >= 0 ? ry::hex_value(rtf_[at_ + 1]) : -1;
   if (low < 0) return;
   at_ += 2;
   take_byte(static_cast<char>(high * 16 + low));

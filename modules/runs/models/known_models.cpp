@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 namespace runs {
@@ -104,9 +105,7 @@ constexpr family families[] = {
 }  // namespace
 
 std::optional<model_abilities> known_model(std::string_view model) {
-  std::string name(model);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string name = ry::lower_ascii(model);
   std::string_view bare = name;
   // "meta-llama/Llama-3.1-8B-Instruct", "us.anthropic.claude-sonnet-4", "meta-llama-3.1", "accounts/x/models/y"
   if (const auto slash = bare.rfind('/'); slash != std::string_view::npos) bare.remove_prefix(slash + 1);

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <optional>
 #include <ry/cpp/settings_check.hpp>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "agent/answer_outcome.hpp"
@@ -61,7 +62,7 @@ std::string beginning(std::string_view text, std::size_t most) {
 }
 
 bool holds(const std::string& text, std::string_view word) {
-  return lower(text).find(word) != std::string::npos;
+  return ry::lower_ascii(text).find(word) != std::string::npos;
 }
 
 // The city that a call asks for; empty: the call is invalid.
@@ -79,7 +80,7 @@ std::string calls_text(const std::vector<tool_call>& calls) {
 }
 
 bool is_credential(std::string_view header) {
-  const std::string name = lower(header);
+  const std::string name = ry::lower_ascii(header);
   return name == "authorization" || name == "x-api-key" || name == "api-key" || name == "x-goog-api-key";
 }
 
@@ -332,7 +333,8 @@ class model_check::check_sequence {
       set(r, check_state::failed, "a call is invalid: " + calls_text(a.calls));
       co_return;
     }
-    const bool distinct = a.calls.size() > 1 && lower(city_of(a.calls[0])) != lower(city_of(a.calls[1]));
+    const bool distinct =
+        a.calls.size() > 1 && ry::lower_ascii(city_of(a.calls[0])) != ry::lower_ascii(city_of(a.calls[1]));
     if (a.calls.size() > 1 && !distinct) {
       set(r, check_state::failed, "the calls were mixed up: " + calls_text(a.calls));
       co_return;
@@ -403,7 +405,7 @@ class model_check::check_sequence {
       for (auto& h : headers->as_object()) {
         if (!is_credential(h.key())) continue;
         has_key = true;
-        h.value() = lower(h.key()) == "authorization" ? std::string("Bearer ") + wrong : std::string(wrong);
+        h.value() = ry::lower_ascii(h.key()) == "authorization" ? std::string("Bearer ") + wrong : std::string(wrong);
       }
     if (!has_key) {
       r.detail = "no key is configured";

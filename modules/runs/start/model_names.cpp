@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ry/cpp/text.hpp>
 #include <vector>
 
 #include "text.hpp"
@@ -33,11 +34,12 @@ std::size_t typing_errors(std::string_view a, std::string_view b) {
 
 class search {
  public:
-  explicit search(std::string_view name) : name_(lower(name)), fewest_(std::max<std::size_t>(1, name.size() / 4) + 1) {}
+  explicit search(std::string_view name)
+      : name_(ry::lower_ascii(name)), fewest_(std::max<std::size_t>(1, name.size() / 4) + 1) {}
 
   void offer(std::string_view resembling, std::string_view meant) {
     if (resembling.size() > longest || name_.size() > longest) return;
-    const std::size_t errors = typing_errors(name_, lower(resembling));
+    const std::size_t errors = typing_errors(name_, ry::lower_ascii(resembling));
     if (errors >= fewest_ || errors >= resembling.size()) return;
     fewest_ = errors;
     best_ = meant;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -93,12 +94,7 @@ std::string id_of_copies(const std::string& path, const std::string& fresh) {
 std::string digest_of(std::string_view bytes) {
   unsigned char out[32];
   crypto_generichash(out, sizeof out, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
-  std::string text;
-  for (unsigned char byte : out) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
+  return ry::to_hex(out);
 }
 
 void workspace_store::start() {

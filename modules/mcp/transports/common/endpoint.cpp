@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "url.hpp"
@@ -108,7 +109,7 @@ std::string media_type(std::string_view content_type) {
   std::string out;
   for (const char c : content_type) {
     if (c == ' ' || c == '\t') continue;
-    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    out += ry::lower_ascii(c);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <ry/cpp/html.hpp>
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 
 #include "connection.hpp"
 #include "crypto.hpp"
@@ -13,16 +14,6 @@ namespace {
 
 constexpr std::string_view seconds = "600";
 constexpr std::size_t value_length = 43;  // 256 bits, base64url
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (const unsigned char c : bytes) {
-    out += digits[c >> 4];
-    out += digits[c & 15];
-  }
-  return out;
-}
 
 std::string attributes(std::string_view age, bool secure) {
   return "; Path=/; Max-Age=" + std::string(age) + "; HttpOnly; SameSite=Lax" + (secure ? "; Secure" : "");
@@ -77,7 +68,7 @@ ry::response page(std::uint32_t status, const std::string& title, const std::str
 }  // namespace
 
 std::string cookie_name(std::string_view state_hash, bool secure) {
-  return (secure ? "__Host-ry_mcp_" : "ry_mcp_") + hex(state_hash.substr(0, 8));
+  return (secure ? "__Host-ry_mcp_" : "ry_mcp_") + ry::to_hex(state_hash.substr(0, 8));
 }
 
 std::string cookie_header(const std::string& name, const std::string& value, bool secure) {

@@ -7,8 +7,7 @@
 #include <gsf/gsf-utils.h>
 
 #include <algorithm>
-
-#include "ascii.hpp"
+#include <ry/cpp/text.hpp>
 
 namespace extract {
 namespace {
@@ -20,7 +19,8 @@ struct unref_object {
 };
 
 bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return ry::lower_ascii(x) == ry::lower_ascii(y); });
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-
-#include "ascii.hpp"
+#include <ry/cpp/text.hpp>
 
 namespace extract {
 namespace {
@@ -34,7 +33,7 @@ std::size_t skip_literal(std::string_view code, std::size_t at, shown& out) {
   const std::size_t end = code.find(']', at + 1);
   if (end == code.npos) return code.size();
   const std::string_view inner = code.substr(at + 1, end - at - 1);
-  const char unit = inner.empty() ? 0 : lower(inner.front());
+  const char unit = inner.empty() ? 0 : ry::lower_ascii(inner.front());
   const bool is_elapsed = (unit == 'h' || unit == 'm' || unit == 's') &&
                           inner.find_first_not_of(std::string{unit, static_cast<char>(unit - 32)}) == inner.npos;
   if (is_elapsed && out.elapsed == 0) out.elapsed = unit;
@@ -54,7 +53,7 @@ shown read_letters(std::string_view code) {
       at = next;
       continue;
     }
-    const char c = lower(code[at]);
+    const char c = ry::lower_ascii(code[at]);
     if (is_general(code.substr(at, 7))) {
       at += 7;
       continue;

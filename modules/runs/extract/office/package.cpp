@@ -1,10 +1,10 @@
 #include "package.hpp"
 
 #include <algorithm>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "archive.hpp"
-#include "ascii.hpp"
 #include "xml.hpp"
 
 namespace extract {
@@ -13,8 +13,8 @@ namespace {
 std::string unescaped(std::string_view name) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
-    const int high = name[i] == '%' && i + 2 < name.size() ? hex_digit(name[i + 1]) : -1;
-    const int low = high >= 0 ? hex_digit(name[i + 2]) : -1;
+    const int high = name[i] == '%' && i + 2 < name.size() ? ry::hex_value(name[i + 1]) : -1;
+    const int low = high >= 0 ? ry::hex_value(name[i + 2]) : -1;
     out += low >= 0 ? static_cast<char>(high * 16 + low) : name[i];
     if (low >= 0) i += 2;
   }
@@ -23,7 +23,7 @@ std::string unescaped(std::string_view name) {
 
 char normal_character(char c) {
   if (c == '\\') return '/';
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return ry::lower_ascii(c);
 }
 
 // "word/document.xml" -> "word/_rels/document.xml.rels"; "" -> "_rels/.rels"

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 namespace llm {
@@ -118,7 +119,7 @@ std::string words_of(std::string_view text) {
       if (!out.ends_with('#')) out += out.ends_with(' ') ? "#" : " #";
     } else if (std::isalpha(c) != 0) {
       if (out.ends_with('#')) out += ' ';
-      out += static_cast<char>(std::tolower(c));
+      out += ry::lower_ascii(raw);
     } else if (raw != '\'' && (raw != ',' || !out.ends_with('#')) && !out.ends_with(' ')) {
       out += ' ';
     }
@@ -163,9 +164,7 @@ bool says_context_too_long(std::string_view message) {
 }
 
 bool names_context_too_long(std::string_view code) {
-  std::string lower(code.substr(0, 100));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string lower = ry::lower_ascii(code.substr(0, 100));
   return std::find(std::begin(codes), std::end(codes), lower) != std::end(codes);
 }
 

@@ -1,6 +1,7 @@
 #include "finish.hpp"
 
 #include <ry/ext/llm_provider.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -143,7 +144,7 @@ std::string plain(std::string_view reason) {
   for (const char raw : reason.substr(0, 200)) {
     const auto c = static_cast<unsigned char>(raw);
     if (std::isupper(c) != 0 && std::islower(static_cast<unsigned char>(before)) != 0) out += '_';
-    out += raw == '-' ? '_' : static_cast<char>(std::tolower(c));
+    out += raw == '-' ? '_' : ry::lower_ascii(raw);
     before = raw;
   }
   return out;

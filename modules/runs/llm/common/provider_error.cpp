@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <cctype>
+#include <ry/cpp/text.hpp>
 #include <string>
 #include <utility>
 
@@ -140,9 +141,7 @@ unsigned status_in(const json::object& o, std::string_view key) {
 }
 
 std::string lower_text(const json::object& o, std::string_view key) {
-  std::string out(text_at(o, key).substr(0, 100));
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string out = ry::lower_ascii(text_at(o, key).substr(0, 100));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "retry_hint.hpp"
 
 #include <time.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -18,13 +19,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::uint64_t a_day_ms = 86'400'000;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 void skip(std::string_view& text, std::string_view what) {
   text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -114,7 +108,7 @@ std::uint32_t whole_seconds(std::uint64_t ms) {
 }
 
 std::optional<std::uint64_t> read_duration_ms(std::string_view text) {
-  const std::string small = lower(text.substr(0, 200));
+  const std::string small = ry::lower_ascii(text.substr(0, 200));
   std::string_view rest = small;
   double ms = 0;
   bool any = false;
@@ -143,7 +137,7 @@ std::optional<std::uint64_t> read_duration_ms(std::string_view text) {
 }
 
 std::uint64_t retry_ms_of_message(std::string_view message) {
-  const std::string small = lower(message.substr(0, 4096));
+  const std::string small = ry::lower_ascii(message.substr(0, 4096));
   for (std::string_view before : {"try again in ", "try again after ", "retry in ", "retry after ", "retry-after: ",
                                   "retrydelay: ", "wait for ", "wait ", "available in ", "reset in ", "resets in "})
     for (auto at = small.find(before); at != std::string::npos; at = small.find(before, at + 1)) {
@@ -180,7 +174,7 @@ std::uint64_t retry_ms_of_error(const json::object& error, std::int64_t now_unix
 }
 
 void retry_headers::add(std::string_view name, std::string_view value, std::int64_t now_unix_s) {
-  const std::string key = lower(name);
+  const std::string key = ry::lower_ascii(name);
   if (key == "retry-after") {
     retry_after_s_ = retry_after(value, now_unix_s);
     return;

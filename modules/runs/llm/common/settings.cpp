@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 namespace llm {
@@ -72,9 +73,7 @@ void read_ca_file(endpoint& e, const json::object& config) {
 
 // For names of headers and of query parameters.
 bool names_a_secret(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string lower = ry::lower_ascii(name);
   return std::any_of(std::begin(secret_words), std::end(secret_words),
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
@@ -166,9 +165,8 @@ std::string host_of(std::string_view url) {
   url.remove_prefix(scheme + 3);
   url = url.substr(0, url.find_first_of("/?#"));
   if (const auto at = url.rfind('@'); at != std::string_view::npos) url.remove_prefix(at + 1);
-  std::string host(url.starts_with('[') ? url.substr(0, url.find(']') + 1) : url.substr(0, url.find(':')));
-  std::transform(host.begin(), host.end(), host.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string host =
+      ry::lower_ascii(url.starts_with('[') ? url.substr(0, url.find(']') + 1) : url.substr(0, url.find(':')));
   return host;
 }
 

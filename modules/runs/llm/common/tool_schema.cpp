@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
+#include <ry/cpp/text.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -105,9 +106,7 @@ std::string_view type_name(std::string_view name) {
       {"decimal", "number"}, {"integer", "integer"}, {"int", "integer"},   {"long", "integer"}, {"boolean", "boolean"},
       {"bool", "boolean"},   {"object", "object"},   {"dict", "object"},   {"map", "object"},   {"array", "array"},
       {"list", "array"},     {"tuple", "array"},     {"null", "null"},     {"none", "null"}};
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string lower = ry::lower_ascii(name);
   for (const auto& [alias, standard] : names)
     if (lower == alias) return standard;
   return {};

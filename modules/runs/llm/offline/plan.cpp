@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <cctype>
 #include <optional>
+#include <ry/cpp/text.hpp>
 
 #include "request.hpp"
 
@@ -54,9 +55,7 @@ std::vector<attachment> attachments_of(std::string_view text) {
 
 std::string extension(std::string_view name) {
   const auto dot = name.rfind('.');
-  std::string out(dot == std::string_view::npos ? "" : name.substr(dot + 1));
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string out = ry::lower_ascii(dot == std::string_view::npos ? "" : name.substr(dot + 1));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 #include "settings.hpp"
@@ -50,9 +51,7 @@ bool is_azure(std::string_view base_url) {
 }
 
 bool is_mistral(std::string_view model) {
-  std::string lower(model);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string lower = ry::lower_ascii(model);
   for (std::string_view family : {"mistral", "mixtral", "ministral", "magistral", "devstral", "codestral", "pixtral"})
     if (lower.find(family) != std::string::npos) return true;
   return false;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -151,11 +152,7 @@ std::string temporary_name() {
   unsigned char random[8] = {};
   if (::getrandom(random, sizeof random, 0) != sizeof random) std::memset(random, 0, sizeof random);
   std::string name(temporary_prefix);
-  for (unsigned char byte : random) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 15];
-  }
-  return name;
+  return name + ry::to_hex(random);
 }
 
 temporary_file::~temporary_file() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,10 +18,7 @@ struct color {
     if (text.size() != 7 || text.front() != '#') return std::nullopt;
     std::uint32_t all = 0;
     for (const char c : text.substr(1)) {
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : -1;
+      const int digit = hex_value(c);
       if (digit < 0) return std::nullopt;
       all = all * 16 + static_cast<std::uint32_t>(digit);
     }
@@ -29,12 +27,8 @@ struct color {
   }
 
   std::string text() const {
-    constexpr char digits[] = "0123456789abcdef";
     std::string out = "#";
-    for (const std::uint8_t part : {r, g, b}) {
-      out += digits[part >> 4];
-      out += digits[part & 15];
-    }
+    for (const std::uint8_t part : {r, g, b}) append_hex(out, part);
     return out;
   }
 

@@ -1,0 +1,43 @@
+// ASCII text, independent of the locale. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ry {
+
+constexpr char lower_ascii(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Bytes outside ASCII stay as they are.
+inline std::string lower_ascii(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower_ascii(c);
+  return out;
+}
+
+// The value of a hexadecimal digit in either case; -1: not a digit.
+constexpr int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = lower_ascii(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// Appends a byte as two lower-case hexadecimal digits.
+inline void append_hex(std::string& to, std::uint8_t byte) {
+  constexpr char digits[] = "0123456789abcdef";
+  to += digits[byte >> 4];
+  to += digits[byte & 15];
+}
+
+// Bytes: a range of char, unsigned char or std::byte.
+template <class Bytes>
+std::string to_hex(const Bytes& bytes) {
+  std::string out;
+  for (const auto b : bytes) append_hex(out, static_cast<std::uint8_t>(b));
+  return out;
+}
+
+}  // namespace ry
