@@ -3,10 +3,10 @@
 #include <libpq-fe.h>
 #include <openssl/evp.h>
 #include <ry/if/registrar.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <random>
+#include <ry/cpp/text.hpp>
 #include <thread>
 
 #include "core/observe/log.hpp"

@@ -5,12 +5,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ry/cpp/text.hpp>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <utility>

@@ -2,10 +2,10 @@
 
 #include <ry/ext/command.h>
 #include <ry/ext/settings_check.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <mutex>
+#include <ry/cpp/text.hpp>
 #include <stdexcept>
 
 #include "core/module/crash_reporter.hpp"

@@ -1,11 +1,11 @@
 #include "core/app/config/sources.hpp"
 
 #include <unistd.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <ry/cpp/text.hpp>
 #include <sstream>
 
 #include "core/app/config/nearest.hpp"

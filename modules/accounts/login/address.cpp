@@ -59,8 +59,7 @@ std::optional<std::string> domain_in_ascii(std::string_view s) {
       idn2_to_ascii_8z(copy.c_str(), &raw, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_USE_STD3_ASCII_RULES);
   const std::unique_ptr<char, void (*)(void*)> own(raw, [](void* p) { idn2_free(p); });
   if (rc != IDN2_OK || raw == nullptr) return std::nullopt;
-  std::string out(raw);
-  std::transform(out.begin(), out.end(), out.begin(), lower);
+  std::string out = ry::lower_ascii(std::string_view(raw));
   if (!is_host_name(out)) return std::nullopt;
   return out;
 }
@@ -68,12 +67,8 @@ std::optional<std::string> domain_in_ascii(std::string_view s) {
 // Covers all of Unicode: every glibc that this server supports has C.UTF-8.
 std::string lower_utf8(std::string_view text) {
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == nullptr) return ry::lower_ascii(text);
   std::string out;
-  if (utf8 == nullptr) {
-    out.assign(text);
-    std::transform(out.begin(), out.end(), out.begin(), lower);
-    return out;
-  }
   const locale_t before = uselocale(utf8);
   std::mbstate_t reading{}, writing{};
   for (std::size_t at = 0; at < text.size();) {
@@ -119,8 +114,7 @@ std::optional<address> parse_address(std::string_view typed) {
   address out;
   out.text = std::string(typed.substr(0, at)) + "@" + *domain;
   if (out.text.size() > max_all) return std::nullopt;
-  out.key = out.text;
-  std::transform(out.key.begin(), out.key.end(), out.key.begin(), lower);
+  out.key = ry::lower_ascii(out.text);
   return out;
 }
 

@@ -1,10 +1,10 @@
 #include "password.hpp"
 
 #include <sodium.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <ry/cpp/text.hpp>
 #include <set>
 #include <utility>
 

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <sodium.h>
 #include <unistd.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <ry/cpp/text.hpp>
 
 #include "start/account_limits.hpp"
 #include "start/model_choice.hpp"

@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <ry/cpp/text.hpp>
 #include <set>
 #include <sstream>
 

@@ -1,10 +1,10 @@
 #include "finish.hpp"
 
 #include <ry/ext/llm_provider.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 namespace llm {

@@ -1,13 +1,13 @@
 #include "retry_hint.hpp"
 
 #include <time.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <ry/cpp/http_client.hpp>
+#include <ry/cpp/text.hpp>
 #include <string>
 
 #include "request.hpp"

@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <ry/cpp/text.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ry/cpp/text.hpp>
 
 #include "without_protection.hpp"
 

@@ -13,7 +13,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr std::size_t max_said = 1000;
+constexpr std::size_t max_kept_output = 1000;
 constexpr disk::tree_use unknown_use{UINT64_MAX, UINT64_MAX, false, false};
 
 bool has_nul(std::string_view text) {
@@ -257,8 +257,9 @@ void command_runner::release(command_call* call) noexcept {
 ry_status command_runner::output(void* p, std::int32_t fd, ry_bytes chunk) noexcept {
   auto* call = static_cast<command_call*>(p);
   if (call->warm) {
-    (void)ry::guard(
-        [&] { call->said.append(ry::view(chunk).substr(0, max_said - std::min(max_said, call->said.size()))); });
+    (void)ry::guard([&] {
+      call->said.append(ry::view(chunk).substr(0, max_kept_output - std::min(max_kept_output, call->said.size())));
+    });
     return RY_OK;
   }
   const std::size_t pass = std::min<std::uint64_t>(chunk.len, call->output_left);

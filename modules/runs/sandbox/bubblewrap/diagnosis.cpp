@@ -6,7 +6,7 @@
 namespace bubblewrap {
 namespace {
 
-constexpr std::size_t max_said = 300;
+constexpr std::size_t max_quoted_output = 300;
 
 constexpr std::string_view docker_proc = "--security-opt systempaths=unconfined";
 constexpr std::string_view podman_proc = "--security-opt unmask=ALL";
@@ -229,7 +229,7 @@ std::string sentence(const diagnosis& found, std::string_view said) {
     out += "unknown cause; see \"Where the sandbox cannot work\" in docs/security.md";
   else
     out += found.cause + ". " + found.fix;
-  std::string shown(cut_utf8(said, max_said));
+  std::string shown(cut_utf8(said, max_quoted_output));
   std::replace(shown.begin(), shown.end(), '\n', ' ');
   return out + ". bubblewrap said: " + shown;
 }
