@@ -5,7 +5,7 @@
 namespace unicode {
 namespace {
 
-TEST(UnicodeText, IsBlankIfNothingInItCanBeSeen) {
+TEST(unicode_text, is_blank_if_nothing_in_it_can_be_seen) {
   for (const char* blank : {"", " ", "\t\r\n\f\v", "\xC2\xA0", "\xC2\x85", "\xE1\x9A\x80", "\xE2\x80\x83",
                             "\xE2\x80\x8B", "\xE2\x80\x8D", "\xE2\x80\xA8", "\xE2\x80\xAE", "\xE2\x81\xA0",
                             "\xE3\x80\x80", "\xEF\xBB\xBF", "\xC2\xAD", "\xF3\xA0\x80\xA0", "\x01", " \xE2\x80\x8B\n"})
@@ -15,7 +15,7 @@ TEST(UnicodeText, IsBlankIfNothingInItCanBeSeen) {
     EXPECT_FALSE(is_blank(seen)) << seen;
 }
 
-TEST(UnicodeText, NamesHaveNoControlsAndNoSpacesAtTheirEnds) {
+TEST(unicode_text, names_have_no_controls_and_no_spaces_at_their_ends) {
   const struct {
     const char *given, *kept;
   } names[] = {

@@ -14,7 +14,7 @@ ry::task<void> hold(const ry::context& ctx, concurrency_limiter& of, std::uint64
   ++done;
 }
 
-TEST(Places, AreTakenInTurnHoweverLongThatTakes) {
+TEST(places, are_taken_in_turn_however_long_that_takes) {
   ry::testing::fake_host host;
   concurrency_limiter of(host.ctx(), 1);
   int now = 0, done = 0;
@@ -30,7 +30,7 @@ TEST(Places, AreTakenInTurnHoweverLongThatTakes) {
   }
 }
 
-TEST(Places, OneThatIsGivenUpHoldsNobodyBack) {
+TEST(places, one_that_is_given_up_holds_nobody_back) {
   ry::testing::fake_host host;
   concurrency_limiter of(host.ctx(), 1);
   int now = 0, done = 0;

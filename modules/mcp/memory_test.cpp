@@ -20,7 +20,7 @@ tool_list_ptr list_of(std::initializer_list<std::pair<const char*, std::string>>
   return std::make_shared<const tool_list>(c.finish());
 }
 
-TEST(Memory, IsBoundedInBytesAndTheLeastUsedGoesFirst) {
+TEST(memory, is_bounded_in_bytes_and_the_least_used_goes_first) {
   const auto list = list_of({{"a", std::string(10'000, 'x')}});
   ASSERT_GT(list->bytes, 10'000u);
   tool_memory m(35'000);
@@ -32,7 +32,7 @@ TEST(Memory, IsBoundedInBytesAndTheLeastUsedGoesFirst) {
   EXPECT_LE(m.bytes(), 35'000u);
 }
 
-TEST(Memory, AListThatIsTooLargeIsNotKeptAndPushesNothingOut) {
+TEST(memory, a_list_that_is_too_large_is_not_kept_and_pushes_nothing_out) {
   tool_memory m(5'000);
   const auto small = list_of({{"a", "x"}});
   m.store("small", "u", small, 1000, 0);
@@ -41,7 +41,7 @@ TEST(Memory, AListThatIsTooLargeIsNotKeptAndPushesNothingOut) {
   EXPECT_EQ(m.look_up("small", 0).tools, small);
 }
 
-TEST(Memory, AnAccountThatHasMuchGivesUpItsOwn) {
+TEST(memory, an_account_that_has_much_gives_up_its_own) {
   const auto list = list_of({{"a", std::string(1'000, 'x')}});
   for (const bool by_bytes : {true, false}) {
     tool_memory m(by_bytes ? 40 * list->bytes : std::size_t{1} << 30, by_bytes ? 4096 : 30);
@@ -58,14 +58,14 @@ TEST(Memory, AnAccountThatHasMuchGivesUpItsOwn) {
   }
 }
 
-TEST(Memory, IsBoundedInEntriesAlsoOfFailures) {
+TEST(memory, is_bounded_in_entries_also_of_failures) {
   tool_memory m(1u << 20, 3);
   for (int i = 0; i < 10; ++i) m.failed(std::to_string(i), "u", 0);
   EXPECT_FALSE(m.look_up("6", 0).failed_lately);
   EXPECT_TRUE(m.look_up("9", 0).failed_lately);
 }
 
-TEST(Memory, AgesAndTellsWhatChanged) {
+TEST(memory, ages_and_tells_what_changed) {
   tool_memory m(1u << 20);
   EXPECT_TRUE(m.store("k", "u", list_of({{"a", "x"}, {"b", "x"}}), 1000, 0).none());
   EXPECT_FALSE(m.look_up("k", 1000).fresh);
@@ -78,7 +78,7 @@ TEST(Memory, AgesAndTellsWhatChanged) {
   EXPECT_THAT(change.removed, testing::ElementsAre("b"));
 }
 
-TEST(Memory, AListThatWasAskedForBeforeItAgedIsNotFresh) {
+TEST(memory, a_list_that_was_asked_for_before_it_aged_is_not_fresh) {
   tool_memory m(1u << 20);
   auto aged = m.look_up("k", 0).aged;
   m.age("k", "u", 0);
@@ -90,7 +90,7 @@ TEST(Memory, AListThatWasAskedForBeforeItAgedIsNotFresh) {
   EXPECT_TRUE(m.look_up("k", 0).fresh);
 }
 
-TEST(Memory, AServerThatSaysInVainThatItsListHasChangedIsAskedAfterAPause) {
+TEST(memory, a_server_that_says_in_vain_that_its_list_has_changed_is_asked_after_a_pause) {
   constexpr std::int64_t second = 1'000'000, life = 3600 * second;
   tool_memory m(1u << 20);
   std::int64_t now = 0;
@@ -115,7 +115,7 @@ TEST(Memory, AServerThatSaysInVainThatItsListHasChangedIsAskedAfterAPause) {
   EXPECT_FALSE(m.look_up("k", now).fresh);
 }
 
-TEST(Memory, ADoubtedListIsAskedForAtOnceIfItsServerHasNotSaidSoInVain) {
+TEST(memory, a_doubted_list_is_asked_for_at_once_if_its_server_has_not_said_so_in_vain) {
   tool_memory m(1u << 20);
   for (const char* description : {"x", "y", "z"}) {
     m.store("k", "u", list_of({{"a", description}}), 1'000'000, 0, m.look_up("k", 0).aged);
@@ -126,7 +126,7 @@ TEST(Memory, ADoubtedListIsAskedForAtOnceIfItsServerHasNotSaidSoInVain) {
 }
 
 // A short text can expand to a large value, so the limit applies to the size in memory.
-TEST(Memory, ListsAreBoundedByWhatTheyTake) {
+TEST(memory, lists_are_bounded_by_what_they_take) {
   tool_limits limits;
   limits.list_bytes = 100'000;
   tool_collector c(limits);
@@ -145,7 +145,7 @@ TEST(Memory, ListsAreBoundedByWhatTheyTake) {
   EXPECT_THAT(list.left_out, testing::Contains("t2: the list is too large"));
 }
 
-TEST(Text, IsCutAtWholeCharactersAndMadeValid) {
+TEST(text, is_cut_at_whole_characters_and_made_valid) {
   EXPECT_EQ(cut("a\xc3\xa9z", 2), "a");
   EXPECT_EQ(cut("a\xc3\xa9z", 3), "a\xc3\xa9");
   EXPECT_EQ(clean("a\xc3\xa9z", 2), "a");
@@ -160,7 +160,7 @@ TEST(Text, IsCutAtWholeCharactersAndMadeValid) {
   EXPECT_EQ(clean("\x80\x80\x80", 4), "\xef\xbf\xbd");
 }
 
-TEST(Text, OfJsonIsMendedWhereItHoldsNoCharacters) {
+TEST(text, of_json_is_mended_where_it_holds_no_characters) {
   EXPECT_EQ(repaired(R"("a\ud83d")"), R"("a\ufffd")");
   EXPECT_EQ(repaired(R"("\ud83d\u0041\uDE00\n")"), R"("\ufffd\u0041\ufffd\n")");
   EXPECT_EQ(repaired(R"("\ud83d\ud83d\ude00")"), R"("\ufffd\ud83d\ude00")");
@@ -170,7 +170,7 @@ TEST(Text, OfJsonIsMendedWhereItHoldsNoCharacters) {
   }
 }
 
-TEST(Results, TheNameOfAnImagesKindCountsAgainstTheLimit) {
+TEST(results, the_name_of_an_images_kind_counts_against_the_limit) {
   const auto result = json::object{
       {"content",
        json::array{json::object{{"type", "image"}, {"data", "AAAA"}, {"mimeType", std::string(5000, 'x')}}}}};

@@ -25,7 +25,7 @@ json::value j(std::string_view text) {
   return parse(text);
 }
 
-TEST(Rpc, TellsMessagesApart) {
+TEST(rpc, tells_messages_apart) {
   const auto batch = read_messages(
       R"([{"jsonrpc":"2.0","id":7,"result":{"a":1}},{"id":"8","error":{"code":-1,"message":"no"}},
           {"id":"x","method":"ping"},{"method":"notifications/progress","params":{}},5,{}])");
@@ -42,7 +42,7 @@ TEST(Rpc, TellsMessagesApart) {
   EXPECT_EQ(batch[5].what, incoming::kind::nonsense);
 }
 
-TEST(Rpc, WhatIsNoCharacterSpoilsNoMessage) {
+TEST(rpc, what_is_no_character_spoils_no_message) {
   const auto cut = read_messages(R"({"id":1,"result":{"text":"half of \ud83d"}})");
   EXPECT_EQ(cut.at(0).id, 1u);
   EXPECT_EQ(text_of(cut.at(0).body.as_object(), "text"), "half of \xef\xbf\xbd");
@@ -51,7 +51,7 @@ TEST(Rpc, WhatIsNoCharacterSpoilsNoMessage) {
   EXPECT_THROW(read_messages(R"({"id":1,"result":"\ud83d"x})"), ry::error);
 }
 
-TEST(Rpc, WhatIsReadCanBeWritten) {
+TEST(rpc, what_is_read_can_be_written) {
   const auto huge = std::string(400, '9');
   const auto m = read_messages("\xef\xbb\xbf{\"id\":1,\"result\":{\"a\":[1e999,-1e999," + huge + "],\"b\":1e308}}");
   ASSERT_EQ(m.at(0).what, incoming::kind::result);
@@ -61,7 +61,7 @@ TEST(Rpc, WhatIsReadCanBeWritten) {
   EXPECT_EQ(json::serialize(parse_body(R"({"x":1e300})")), R"({"x":1E300})");
 }
 
-TEST(Rpc, NumbersAreNotChanged) {
+TEST(rpc, numbers_are_not_changed) {
   for (const char* text : {"147.36195413268715", "-147.36195413268715", "0.1", "1e23", "8.41e21",
                            "2.2250738585072014e-308", "5e-324", "1.7976931348623157e308", "9007199254740993.0",
                            "0.30000000000000004", "123456789012345678901234567890", "-0.0"}) {
@@ -88,7 +88,7 @@ TEST(Rpc, NumbersAreNotChanged) {
   }
 }
 
-TEST(Rpc, HostileTextIsRefused) {
+TEST(rpc, hostile_text_is_refused) {
   for (const char* text : {"", "{", "nul", "{\"id\":1}x", "\xff\xfe"}) {
     EXPECT_THROW(read_messages(text), ry::error) << text;
   }
@@ -99,7 +99,7 @@ TEST(Rpc, HostileTextIsRefused) {
   }
 }
 
-TEST(Rpc, ValuesOfOneMessageAreCounted) {
+TEST(rpc, values_of_one_message_are_counted) {
   const auto with = [](std::size_t values) {  // counts the message, its id, its result and the result's content
     std::string text = R"({"id":1,"result":[0)";
     for (std::size_t i = 4; i < values; ++i) text += i % 2 ? ",{}" : ",\"[,\"";
@@ -123,7 +123,7 @@ verdict judged(bool answered, bool failed, std::string_view body, unsigned http)
   return judge(p);
 }
 
-TEST(Era, IsJudgedByTheFirstAnswer) {
+TEST(era, is_judged_by_the_first_answer) {
   using k = verdict::kind;
   EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2026-07-28"]})", 200).what, k::modern);
   EXPECT_EQ(judged(true, false, R"({"supportedVersions":["2025-11-25"]})", 200).what, k::legacy);
@@ -146,7 +146,7 @@ TEST(Era, IsJudgedByTheFirstAnswer) {
 
 // Compatibility matrix of revision 2026-07-28: any answer but a DiscoverResult or a modern error identifies a legacy
 // server.
-TEST(Era, AnswersWithoutAModernErrorAreThoseOfALegacyServer) {
+TEST(era, answers_without_a_modern_error_are_those_of_a_legacy_server) {
   for (const unsigned status : {200u, 400u, 404u, 405u, 406u, 415u, 422u, 500u, 501u, 503u}) {
     for (const char* error : {R"({"code":-32601})", R"({"code":-32602})", R"({"code":-32600})", R"({"code":-32000})",
                               R"({"code":-32002})", R"({"code":-32603})", R"({"message":"no code"})"}) {
@@ -158,7 +158,7 @@ TEST(Era, AnswersWithoutAModernErrorAreThoseOfALegacyServer) {
   }
 }
 
-TEST(Era, TheRevisionSettingNamesKnownRevisions) {
+TEST(era, the_revision_setting_names_known_revisions) {
   for (const char* good :
        {"auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}) {
     EXPECT_TRUE(is_revision_setting(good)) << good;
@@ -169,7 +169,7 @@ TEST(Era, TheRevisionSettingNamesKnownRevisions) {
   EXPECT_EQ(text_of(initialize_params("1", "2025-03-26"), "protocolVersion"), "2025-03-26");
 }
 
-TEST(Headers, ValuesAreEncodedWhereTheyMustBe) {
+TEST(headers, values_are_encoded_where_they_must_be) {
   EXPECT_EQ(header_value("us-west 1"), "us-west 1");
   EXPECT_EQ(header_value(""), "");
   EXPECT_EQ(header_value("caf\xc3\xa9"), "=?base64?Y2Fmw6k=?=");
@@ -178,7 +178,7 @@ TEST(Headers, ValuesAreEncodedWhereTheyMustBe) {
   EXPECT_EQ(header_value("=?base64?literal?="), "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
 }
 
-TEST(Headers, AnnotationsAreMirroredAlongProperties) {
+TEST(headers, annotations_are_mirrored_along_properties) {
   const auto scan = scan_headers(j(R"({"type":"object","properties":{
     "region":{"type":"string","x-mcp-header":"Region"},
     "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},
@@ -191,7 +191,7 @@ TEST(Headers, AnnotationsAreMirroredAlongProperties) {
                                 std::pair<std::string, std::string>("Mcp-Param-Flag", "false")));
 }
 
-TEST(Headers, OneToolHasSoManyAnnotations) {
+TEST(headers, one_tool_has_so_many_annotations) {
   const auto with = [](int n) {
     json::object properties;
     for (int i = 0; i < n; ++i) {
@@ -205,7 +205,7 @@ TEST(Headers, OneToolHasSoManyAnnotations) {
   EXPECT_THAT(with(100'000).problem, HasSubstr("more than 64"));
 }
 
-TEST(Headers, BadAnnotationsAreFound) {
+TEST(headers, bad_annotations_are_found) {
   for (const char* schema :
        {R"({"properties":{"a":{"type":"string","x-mcp-header":""}}})",
         R"({"properties":{"a":{"type":"string","x-mcp-header":"a b"}}})",
@@ -221,7 +221,7 @@ TEST(Headers, BadAnnotationsAreFound) {
   EXPECT_EQ(scan_headers(j(R"({"properties":{"x-mcp-header":{"type":"string"}}})")).problem, "");
 }
 
-TEST(Input, QuestionsAreDismissedAndStateGoesBackAsItCame) {
+TEST(input, questions_are_dismissed_and_state_goes_back_as_it_came) {
   const auto both = answers_to(j(R"({"resultType":"input_required","requestState":"{\"a\": 1}","inputRequests":{
     "q":{"method":"elicitation/create","params":{}},"r":{"method":"roots/list"}}})"));
   ASSERT_TRUE(both);
@@ -235,7 +235,7 @@ TEST(Input, QuestionsAreDismissedAndStateGoesBackAsItCame) {
   }
 }
 
-TEST(Progress, OnlyWhatGrowsIsASignOfLife) {
+TEST(progress, only_what_grows_is_a_sign_of_life) {
   progress_mark mark;
   const std::pair<const char*, bool> table[] = {{R"({"progress":0})", true},     {R"({"progress":0})", false},
                                                 {R"({"progress":0.5})", true},   {R"({"progress":0.4})", false},
@@ -244,7 +244,7 @@ TEST(Progress, OnlyWhatGrowsIsASignOfLife) {
   for (const auto& [params, grows] : table) EXPECT_EQ(mark.grows(j(params).get_object()), grows) << params;
 }
 
-TEST(Progress, IsOneLine) {
+TEST(progress, is_one_line) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"progress":3,"total":10,"message":"reading"})", "3/10: reading\n"},
       {R"({"progress":0.25})", "0.25\n"},
@@ -257,7 +257,7 @@ TEST(Progress, IsOneLine) {
   EXPECT_LT(progress_line(much).size(), 600u);
 }
 
-TEST(Tools, OneBadToolDoesNotLoseTheOthers) {
+TEST(tools, one_bad_tool_does_not_lose_the_others) {
   tool_collector c({});
   EXPECT_EQ(c.add_page(j(R"({"tools":[{"name":"b","inputSchema":{"type":"object"},"description":"B"},
       {"name":"bad"},{"inputSchema":{}},5,{"name":"worse","inputSchema":{"type":"string"}}],
@@ -278,7 +278,7 @@ TEST(Tools, OneBadToolDoesNotLoseTheOthers) {
   EXPECT_EQ(list.find("c"), nullptr);
 }
 
-TEST(Tools, ThoseThatNoModelCanCallAreLeftOut) {
+TEST(tools, those_that_no_model_can_call_are_left_out) {
   tool_collector c({});
   c.add_page(j(R"({"tools":[
     {"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}},
@@ -329,7 +329,7 @@ TEST(text_test, hidden_characters_go_and_the_layout_stays) {
   EXPECT_FALSE(has_hidden("\u00E9\u200D\U0001F600 x"));
 }
 
-TEST(Tools, ThoseThatAreCalledAsTasksAreTakenWhereTasksAre) {
+TEST(tools, those_that_are_called_as_tasks_are_taken_where_tasks_are) {
   tool_collector c({.task_calls = true});
   c.add_page(j(R"({"tools":[{"name":"task","inputSchema":{},"execution":{"taskSupport":"required"}}]})"));
   const auto list = c.finish();
@@ -337,7 +337,7 @@ TEST(Tools, ThoseThatAreCalledAsTasksAreTakenWhereTasksAre) {
   EXPECT_EQ(list.tools.front().as_task, task_support::required);
 }
 
-TEST(Tools, ListsThatDoNotEndAreCut) {
+TEST(tools, lists_that_do_not_end_are_cut) {
   tool_collector c({.tools = 3, .pages = 5, .tool_bytes = 200});
   int pages = 0;
   for (std::string cursor = "0";; ++pages) {
@@ -355,7 +355,7 @@ TEST(Tools, ListsThatDoNotEndAreCut) {
   EXPECT_THROW(none.add_page(j("7")), ry::error);
 }
 
-TEST(Tools, ChangesAreNoticed) {
+TEST(tools, changes_are_noticed) {
   const auto list = [](const char* text) {
     tool_collector c({});
     c.add_page(j(text));
@@ -371,7 +371,7 @@ TEST(Tools, ChangesAreNoticed) {
   EXPECT_TRUE(compare(before, before).none());
 }
 
-TEST(Names, ManyThatAreAlikeAreNumbered) {
+TEST(names, many_that_are_alike_are_numbered) {
   std::vector<enabled_tools> servers;
   for (std::size_t i = 1; i <= 20; ++i) {
     enabled_tools& s = servers.emplace_back();
@@ -383,7 +383,7 @@ TEST(Names, ManyThatAreAlikeAreNumbered) {
   EXPECT_EQ(names.size(), 20'000u);
 }
 
-TEST(Names, AreSafeShortAndDistinct) {
+TEST(names, are_safe_short_and_distinct) {
   const std::string longer(80, 'x');
   const auto named = name_tools({{"My files!", {"read", "rea d", "rea.d", "read"}},
                                  {"My_files_", {"read"}},
@@ -398,7 +398,7 @@ TEST(Names, AreSafeShortAndDistinct) {
   for (const auto& n : named) EXPECT_LE(n.name.size(), 64u) << n.name;
 }
 
-TEST(Names, OfOtherScriptsAreDistinctAndFollowFromTheirOwnName) {
+TEST(names, of_other_scripts_are_distinct_and_follow_from_their_own_name) {
   const auto named = name_tools(
       {{"\xe6\x97\xa5\xe5\x8e\x86",
         {"\xe5\x88\x97\xe5\x87\xba", "\xe5\x88\xa0\xe9\x99\xa4", "list \xe5\x88\x97", "\xe5\x88\x97 files 2"}}});
@@ -412,7 +412,7 @@ TEST(Names, OfOtherScriptsAreDistinctAndFollowFromTheirOwnName) {
   EXPECT_EQ(alone[0].name, named[1].name);
 }
 
-TEST(Results, AreHandedOverWithoutLoss) {
+TEST(results, are_handed_over_without_loss) {
   const char* text = R"({"content":[{"type":"text","text":"hello"},
     {"type":"image","mimeType":"image/png","data":"QUJD"},{"type":"audio","mimeType":"audio/wav","data":"QUJD"},
     {"type":"resource_link","uri":"file:///a","name":"a"},
@@ -429,7 +429,7 @@ TEST(Results, AreHandedOverWithoutLoss) {
   EXPECT_EQ(out.at("mcp"), j(text));
 }
 
-TEST(Results, StructuredAloneIsShownAndLargeOnesAreCut) {
+TEST(results, structured_alone_is_shown_and_large_ones_are_cut) {
   const auto only = j(result_json(j(R"({"structuredContent":[1,2]})"), 1000)).get_object();
   EXPECT_EQ(text_of(only, "content"), "[1,2]");
   EXPECT_FALSE(only.at("is_error").get_bool());
@@ -446,7 +446,7 @@ std::string content_of(std::string_view result, std::size_t most = 1000) {
   return text_of(j(result_json(j(result), most)).get_object(), "content");
 }
 
-TEST(Results, AModelIsGivenTextsOrStructuredContentAndNotBoth) {
+TEST(results, a_model_is_given_texts_or_structured_content_and_not_both) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":["A","B"]}})", "2 rows"},
       {R"({"content":[{"type":"text","text":"line one\n"}],"structuredContent":{"content":"line one\n"}})",
@@ -468,12 +468,12 @@ TEST(Results, AModelIsGivenTextsOrStructuredContentAndNotBoth) {
             "{\"a\":\"0123\n[cut: the result has 18 bytes, of which 10 are shown]");
 }
 
-TEST(Results, ANoteStandsAfterTheContent) {
+TEST(results, a_note_stands_after_the_content) {
   EXPECT_EQ(with_note(R"({"content":"a","is_error":true})", "[n]"), R"({"content":"a\n[n]","is_error":true})");
   EXPECT_EQ(with_note(R"({"content":""})", "[n]"), R"({"content":"[n]"})");
 }
 
-TEST(Results, BytesAreNoText) {
+TEST(results, bytes_are_no_text) {
   const std::string data(8000, 'A');
   const auto picture = json::object{{"type", "image"}, {"mimeType", "image/png"}, {"data", data}};
   const auto shown = [](json::object result) { return content_of(json::serialize(result), 100'000); };
@@ -498,7 +498,7 @@ TEST(Results, BytesAreNoText) {
               HasSubstr("[6000 bytes]"));
 }
 
-TEST(Results, ABlobOfATextTypeIsShownAsItsText) {
+TEST(results, a_blob_of_a_text_type_is_shown_as_its_text) {
   const auto shown = [](std::string_view type, std::string_view blob) {
     return content_of(json::serialize(json::object{
         {"content", json::array{json::object{

@@ -9,7 +9,7 @@ json::value j(std::string_view text) {
   return parse(text);
 }
 
-TEST(RemoteTask, ReadsTheFormsOfBothRevisions) {
+TEST(remote_task, reads_the_forms_of_both_revisions) {
   const auto legacy = read_task(
       j(R"({"task":{"taskId":"a","status":"working","ttl":60000,"pollInterval":5000,"statusMessage":"half"}})"));
   ASSERT_TRUE(legacy);
@@ -26,7 +26,7 @@ TEST(RemoteTask, ReadsTheFormsOfBothRevisions) {
   EXPECT_EQ(modern->result, j(R"({"content":[]})"));
 }
 
-TEST(RemoteTask, WhatIsNoTaskIsNone) {
+TEST(remote_task, what_is_no_task_is_none) {
   for (const char* none :
        {"7", "{}", R"({"taskId":"a"})", R"({"taskId":"a","status":"asleep"})", R"({"taskId":"","status":"working"})",
         R"({"taskId":7,"status":"working"})", R"({"task":"a"})"}) {
@@ -35,7 +35,7 @@ TEST(RemoteTask, WhatIsNoTaskIsNone) {
   EXPECT_FALSE(read_task(j(R"({"taskId":")" + std::string(2000, 'x') + R"(","status":"working"})")));
 }
 
-TEST(RemoteTask, OnlyACreatedTaskStandsForAResult) {
+TEST(remote_task, only_a_created_task_stands_for_a_result) {
   EXPECT_TRUE(is_created_task(j(R"({"task":{"taskId":"a","status":"working"}})")));
   EXPECT_TRUE(is_created_task(j(R"({"resultType":"task","taskId":"a","status":"working"})")));
   // A result may contain a member with this name.
@@ -43,7 +43,7 @@ TEST(RemoteTask, OnlyACreatedTaskStandsForAResult) {
   EXPECT_FALSE(is_created_task(j(R"({"resultType":"complete","taskId":"a"})")));
 }
 
-TEST(RemoteTask, CapabilitiesAreReadWhole) {
+TEST(remote_task, capabilities_are_read_whole) {
   EXPECT_TRUE(offers_task_calls(j(R"({"tasks":{"requests":{"tools":{"call":{}}},"cancel":{}}})").get_object()));
   EXPECT_TRUE(offers_task_cancel(j(R"({"tasks":{"requests":{"tools":{"call":{}}},"cancel":{}}})").get_object()));
   EXPECT_FALSE(offers_task_calls(j(R"({"tasks":{"requests":{"tools":{}}}})").get_object()));
@@ -52,7 +52,7 @@ TEST(RemoteTask, CapabilitiesAreReadWhole) {
   EXPECT_EQ(task_support_of(j(R"({"execution":{"taskSupport":"forbidden"}})").get_object()), task_support::forbidden);
 }
 
-TEST(RemoteTask, PollsAtTheIntervalOfTheServerWithinBounds) {
+TEST(remote_task, polls_at_the_interval_of_the_server_within_bounds) {
   remote_task t;
   t.poll_ms = 700;
   EXPECT_EQ(poll_pause_ms(t, 0), 700u);
@@ -65,7 +65,7 @@ TEST(RemoteTask, PollsAtTheIntervalOfTheServerWithinBounds) {
   EXPECT_EQ(poll_pause_ms(t, 1000), 5'000u);
 }
 
-TEST(RemoteTask, FailedRequestsAreRepeatedAfterAPauseWithinBounds) {
+TEST(remote_task, failed_requests_are_repeated_after_a_pause_within_bounds) {
   EXPECT_EQ(retry_pause_ms(1, 0), 1'000u);
   EXPECT_LT(retry_pause_ms(1, 0), retry_pause_ms(3, 0));
   EXPECT_EQ(retry_pause_ms(1000, 0), 15'000u);

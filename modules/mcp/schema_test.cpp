@@ -11,7 +11,7 @@ std::string mismatch(std::string_view schema, std::string_view value) {
   return schema_mismatch(parse(schema), parse(value));
 }
 
-TEST(Schema, MatchesWhatItShould) {
+TEST(schema, matches_what_it_should) {
   const auto weather = R"({"type":"object","required":["t"],"additionalProperties":false,"properties":{
       "t":{"type":"number","minimum":-90},"rows":{"type":"array","maxItems":2,"items":{"$ref":"#/$defs/row"}},
       "u":{"enum":["C","F",null]},"name":{"type":["string","null"],"maxLength":3}},
@@ -28,7 +28,7 @@ TEST(Schema, MatchesWhatItShould) {
   EXPECT_EQ(mismatch(weather, "[]"), ": is not of the type object");
 }
 
-TEST(Schema, Combinations) {
+TEST(schema, combinations) {
   EXPECT_EQ(mismatch(R"({"anyOf":[{"type":"string"},{"type":"integer"}]})", "7"), "");
   EXPECT_NE(mismatch(R"({"anyOf":[{"type":"string"},{"type":"integer"}]})", "true"), "");
   EXPECT_NE(mismatch(R"({"oneOf":[{"type":"number"},{"type":"integer"}]})", "7"), "");
@@ -39,7 +39,7 @@ TEST(Schema, Combinations) {
 }
 
 // Servers supply schemas: none of these may crash or hang the process, or reject unsupported keywords.
-TEST(Schema, HostileOnesDoNoHarm) {
+TEST(schema, hostile_ones_do_no_harm) {
   for (const char* schema :
        {R"({"$ref":"#"})", R"({"allOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"$ref":"https://example.com/x"})",
         R"({"oneOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"not":{"$ref":"#"}})", R"({"$ref":"#/no/such"})",
@@ -65,7 +65,7 @@ schema_verdict verdict_on(std::string_view schema, std::string_view value) {
 
 // Each schema is small enough to be accepted and would block an event loop for seconds to minutes without the work
 // limit.
-TEST(Schema, WhatCostsTooMuchIsGivenUp) {
+TEST(schema, what_costs_too_much_is_given_up) {
   const auto numbers = "[" + repeated("7", 150'000) + "]";
   const auto text = "\"" + std::string(1'000'000, 'x') + "\"";
   const auto texts = "[" + repeated(text, 10) + "]";
@@ -92,7 +92,7 @@ TEST(Schema, WhatCostsTooMuchIsGivenUp) {
 }
 
 // Nested alternatives must not build a report at each level.
-TEST(Schema, NestedChoicesAreCheckedOnce) {
+TEST(schema, nested_choices_are_checked_once) {
   std::string schema = R"({"type":"string"})";
   for (int i = 0; i < 50; ++i) schema = R"({"anyOf":[)" + schema + "]}";
   const auto out = verdict_on(schema, "7");
@@ -100,7 +100,7 @@ TEST(Schema, NestedChoicesAreCheckedOnce) {
   EXPECT_LT(out.work, 500'000u);
 }
 
-TEST(Schema, AKeywordThatIsNotThereCostsNothing) {
+TEST(schema, a_keyword_that_is_not_there_costs_nothing) {
   const auto schema = R"({"allOf":[)" + repeated("{}", 1'000) + "]}";
   const auto small = verdict_on(schema, R"("x")");
   const auto large = verdict_on(schema, "\"" + std::string(1'000'000, 'x') + "\"");
@@ -108,7 +108,7 @@ TEST(Schema, AKeywordThatIsNotThereCostsNothing) {
   EXPECT_EQ(small.work, large.work);
 }
 
-TEST(Schema, LargeResultsAreChecked) {
+TEST(schema, large_results_are_checked) {
   const auto table = R"({"type":"object","required":["rows"],"properties":{"rows":{"type":"array","items":
       {"type":"object","required":["id"],"properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}}})";
   const auto rows = repeated(R"({"id":1,"name":"n"})", 99'999);
@@ -122,7 +122,7 @@ TEST(Schema, LargeResultsAreChecked) {
   EXPECT_TRUE(more.gave_up);
 }
 
-TEST(Schema, ReportsAreShort) {
+TEST(schema, reports_are_short) {
   const auto name = std::string(100'000, 'n');
   const auto path =
       mismatch(R"({"additionalProperties":{"additionalProperties":false}})", "{\"" + name + "\":{\"" + name + "\":1}}");
@@ -131,7 +131,7 @@ TEST(Schema, ReportsAreShort) {
   EXPECT_EQ(mismatch(R"({"type":[)" + repeated(R"("null")", 1'000) + "]}", "{}").size(), 500u);
 }
 
-TEST(Results, AMismatchIsToldAndTheStructuredContentNotHandedOn) {
+TEST(results, a_mismatch_is_told_and_the_structured_content_not_handed_on) {
   const auto result = parse(R"({"content":[{"type":"text","text":"hello"}],"structuredContent":{"a":1}})");
   const auto good = parse(result_json(result, 1000));
   EXPECT_EQ(good.at("structured"), parse(R"({"a":1})"));

@@ -12,7 +12,7 @@
 namespace ry {
 namespace {
 
-TEST(Cancel, RunsCallbacksOnceWithTheReason) {
+TEST(cancel, runs_callbacks_once_with_the_reason) {
   cancel_source s;
   int calls = 0;
   std::int32_t why = 0;
@@ -29,7 +29,7 @@ TEST(Cancel, RunsCallbacksOnceWithTheReason) {
   EXPECT_THROW(s.token().check(), error);
 }
 
-TEST(Cancel, CallbackAfterTheFactRunsAtOnce) {
+TEST(cancel, callback_after_the_fact_runs_at_once) {
   cancel_source s;
   s.cancel(RY_REASON_GONE);
   int calls = 0;
@@ -37,7 +37,7 @@ TEST(Cancel, CallbackAfterTheFactRunsAtOnce) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(Cancel, RemovedCallbackDoesNotRun) {
+TEST(cancel, removed_callback_does_not_run) {
   cancel_source s;
   int calls = 0;
   {
@@ -47,7 +47,7 @@ TEST(Cancel, RemovedCallbackDoesNotRun) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST(Cancel, CallbackMayRemoveItselfAndOthers) {
+TEST(cancel, callback_may_remove_itself_and_others) {
   cancel_source s;
   int calls = 0;
   struct any {
@@ -67,7 +67,7 @@ TEST(Cancel, CallbackMayRemoveItselfAndOthers) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(Cancel, ChildFollowsParentNotTheOtherWayRound) {
+TEST(cancel, child_follows_parent_not_the_other_way_round) {
   cancel_source parent;
   cancel_source first(parent.token()), second(parent.token());
   first.cancel(RY_REASON_USER);
@@ -79,7 +79,7 @@ TEST(Cancel, ChildFollowsParentNotTheOtherWayRound) {
   EXPECT_TRUE(cancel_source(parent.token()).cancelled());
 }
 
-TEST(Cancel, ChildMayDieBeforeItsParent) {
+TEST(cancel, child_may_die_before_its_parent) {
   cancel_source parent;
   { cancel_source child(parent.token()); }
   parent.cancel();
@@ -87,7 +87,7 @@ TEST(Cancel, ChildMayDieBeforeItsParent) {
 }
 
 // Registration, removal and cancel race; a callback never runs after its removal returned.
-TEST(Cancel, RemovalWaitsForARunningCallback) {
+TEST(cancel, removal_waits_for_a_running_callback) {
   for (int round = 0; round < 300; ++round) {
     cancel_source s;
     std::atomic<int> alive{0};

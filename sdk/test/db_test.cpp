@@ -7,13 +7,13 @@ namespace {
 
 using testing::fake_host;
 
-struct DbTest : ::testing::Test {
+struct db_test : ::testing::Test {
   fake_host host;
   context& ctx = host.ctx();
   database db = ctx.db();
 };
 
-TEST_F(DbTest, ArgumentsOfEveryKindArrive) {
+TEST_F(db_test, arguments_of_every_kind_arrive) {
   host.db.on("select", {});
   const auto body = [&]() -> task<void> {
     const std::vector<std::string> names{"a", "", "c"};
@@ -43,7 +43,7 @@ TEST_F(DbTest, ArgumentsOfEveryKindArrive) {
   EXPECT_EQ(host.db.calls.at(0).params, expected);
 }
 
-TEST_F(DbTest, GettersByIndexAndName) {
+TEST_F(db_test, getters_by_index_and_name) {
   host.db.on("select", {{"id", "n", "ok", "x", "none"},
                         {{"018f3b1c-0000-7abc-8def-0123456789ab", "-12", "t", "2.5", std::nullopt},
                          {"nothing", "12x", "maybe", "", "v"}}});
@@ -74,7 +74,7 @@ TEST_F(DbTest, GettersByIndexAndName) {
   host.await(body());
 }
 
-TEST_F(DbTest, RowsOutliveTheirQueryAndEmptyOnesAreSafe) {
+TEST_F(db_test, rows_outlive_their_query_and_empty_ones_are_safe) {
   host.db.on("a", {{"v"}, {{"kept"}}});
   host.db.on("b", {{"v"}, {}, 3});
   rows kept = host.await([](database d) -> task<rows> {
@@ -92,7 +92,7 @@ TEST_F(DbTest, RowsOutliveTheirQueryAndEmptyOnesAreSafe) {
   EXPECT_TRUE(rows().empty());
 }
 
-TEST_F(DbTest, FailuresAreResults) {
+TEST_F(db_test, failures_are_results) {
   host.db.fail("insert", conflict("db.23505", "duplicate"));
   const auto body = [&]() -> task<void> {
     result<rows> r = co_await db.query("insert");
@@ -103,7 +103,7 @@ TEST_F(DbTest, FailuresAreResults) {
   host.await(body());
 }
 
-TEST_F(DbTest, BatchCopiesItsArguments) {
+TEST_F(db_test, batch_copies_its_arguments) {
   host.db.on("insert", {});
   batch b;
   {
@@ -122,7 +122,7 @@ TEST_F(DbTest, BatchCopiesItsArguments) {
   EXPECT_EQ(host.db.calls[0].params[2], "{4,5}");
 }
 
-TEST_F(DbTest, TransactionCommitsOrRollsBack) {
+TEST_F(db_test, transaction_commits_or_rolls_back) {
   host.db.on("x", {});
   const auto body = [&](bool commit) -> task<void> {
     tx t = (co_await db.begin()).value();

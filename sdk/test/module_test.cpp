@@ -148,13 +148,13 @@ namespace {
 using ry::testing::call_options;
 using ry::testing::fake_host;
 
-struct ModuleTest : ::testing::Test {
+struct module_test : ::testing::Test {
   probe p;
   fake_host host;
-  ModuleTest() { g_probe = &p; }
+  module_test() { g_probe = &p; }
 };
 
-TEST_F(ModuleTest, DescriptorAndSectionSayTheSame) {
+TEST_F(module_test, descriptor_and_section_say_the_same) {
   const ry_module_v1& m = *ry_module_entry();
   EXPECT_EQ(m.magic, RY_ABI_MAGIC);
   EXPECT_EQ(m.struct_size, sizeof(ry_module_v1));
@@ -174,7 +174,7 @@ TEST_F(ModuleTest, DescriptorAndSectionSayTheSame) {
             R"("provides":["sample/1"]})");
 }
 
-TEST_F(ModuleTest, CreateFailsWithItsSentence) {
+TEST_F(module_test, create_fails_with_its_sentence) {
   try {
     host.load(*ry_module_entry(), R"({"refuse":true})");
     FAIL();
@@ -183,13 +183,13 @@ TEST_F(ModuleTest, CreateFailsWithItsSentence) {
   }
 }
 
-TEST_F(ModuleTest, MissingInterfaceFailsCreate) {
+TEST_F(module_test, missing_interface_fails_create) {
   host.hide("ry.jobs/1");
   EXPECT_THROW(host.load(*ry_module_entry()), std::runtime_error);
   EXPECT_EQ(p.destroyed, 0);
 }
 
-TEST_F(ModuleTest, AnswersRequests) {
+TEST_F(module_test, answers_requests) {
   host.db.on("from items", {{"name"}, {{"Lamp"}}});
   host.db.on("from items", {{"name"}, {}});
   host.load(*ry_module_entry());
@@ -211,12 +211,12 @@ TEST_F(ModuleTest, AnswersRequests) {
   EXPECT_EQ(host.call("GET", "/sync?q=%zz").status, 400u);
 }
 
-TEST_F(ModuleTest, ACompletionInsideItsStartingCallHarmsNothing) {
+TEST_F(module_test, a_completion_inside_its_starting_call_harms_nothing) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/hasty").body, "50000 " + std::to_string(RY_NOT_FOUND));
 }
 
-TEST_F(ModuleTest, PagesAreReadFromTheQuery) {
+TEST_F(module_test, pages_are_read_from_the_query) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/list").body, "5:0");
   EXPECT_EQ(host.call("GET", "/list?limit=20&cursor=" + ry::make_cursor("numbers", "7")).body, "20:7");
@@ -232,7 +232,7 @@ TEST_F(ModuleTest, PagesAreReadFromTheQuery) {
   EXPECT_EQ(host.call("GET", "/ids?cursor=" + ry::make_cursor("ids", "7")).status, 400u);
 }
 
-TEST_F(ModuleTest, WhatAHandlerThrowsStaysInTheLog) {
+TEST_F(module_test, what_a_handler_throws_stays_in_the_log) {
   host.load(*ry_module_entry());
   const auto a = host.call("GET", "/throws");
   EXPECT_EQ(a.status, 500u);
@@ -241,13 +241,13 @@ TEST_F(ModuleTest, WhatAHandlerThrowsStaysInTheLog) {
   EXPECT_NE(host.log.back().fields.find("secret path"), std::string::npos);
 }
 
-TEST_F(ModuleTest, AnAnswerThatTheHostRefusesBecomesA500) {
+TEST_F(module_test, an_answer_that_the_host_refuses_becomes_a500) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/bad_header").status, 500u);
   EXPECT_NE(host.log.back().fields.find("http.answer_refused"), std::string::npos);
 }
 
-TEST_F(ModuleTest, AFailedStartLeavesNoTaskBehind) {
+TEST_F(module_test, a_failed_start_leaves_no_task_behind) {
   try {
     host.load(*ry_module_entry(), R"({"start_fails":true})");
     FAIL();
@@ -259,12 +259,12 @@ TEST_F(ModuleTest, AFailedStartLeavesNoTaskBehind) {
   EXPECT_EQ(p.stopped, 0);
 }
 
-TEST_F(ModuleTest, ADroppedRequestAnswers500) {
+TEST_F(module_test, a_dropped_request_answers500) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/dropped").status, 500u);
 }
 
-TEST_F(ModuleTest, StreamsUntilTheClientLeaves) {
+TEST_F(module_test, streams_until_the_client_leaves) {
   host.load(*ry_module_entry());
   const auto a = host.send("GET", "/events");
   EXPECT_TRUE(a->streaming);
@@ -275,7 +275,7 @@ TEST_F(ModuleTest, StreamsUntilTheClientLeaves) {
   EXPECT_NE(a->body.find("data: bye\n\n"), std::string::npos);
 }
 
-TEST_F(ModuleTest, FetchesAndReportsFailures) {
+TEST_F(module_test, fetches_and_reports_failures) {
   host.client.on("model", 200, {"a", "b", "c"});
   host.load(*ry_module_entry());
   EXPECT_EQ(host.call("GET", "/fetch").body, "abc");
@@ -285,14 +285,14 @@ TEST_F(ModuleTest, FetchesAndReportsFailures) {
   EXPECT_EQ(host.call("GET", "/fetch").status, 503u);
 }
 
-TEST_F(ModuleTest, ReadsBodiesPieceByPiece) {
+TEST_F(module_test, reads_bodies_piece_by_piece) {
   host.load(*ry_module_entry());
   call_options o;
   o.body = "hello";
   EXPECT_EQ(host.call("POST", "/echo", o).body, "hello");
 }
 
-TEST_F(ModuleTest, JobsAndEventsEndAsTheirHandlersSay) {
+TEST_F(module_test, jobs_and_events_end_as_their_handlers_say) {
   host.load(*ry_module_entry());
   EXPECT_EQ(host.run_job("sample.work", "{}"), RY_JOB_DONE);
   EXPECT_EQ(host.run_job("sample.work", "snooze"), RY_JOB_SNOOZE);
@@ -332,7 +332,7 @@ ry_module_v1 descriptor_of() {
   return m;
 }
 
-TEST_F(ModuleTest, DegradedIsReportedWithAndWithoutHealth) {
+TEST_F(module_test, degraded_is_reported_with_and_without_health) {
   const auto plain = descriptor_of<always_degraded>(), well = descriptor_of<well_and_degraded>();
   for (const auto* m : {&plain, &well}) {
     host.load(*m);
@@ -349,7 +349,7 @@ TEST_F(ModuleTest, DegradedIsReportedWithAndWithoutHealth) {
   EXPECT_EQ(host.degraded(), "");
 }
 
-TEST_F(ModuleTest, StopCancelsAndWaitsForEverything) {
+TEST_F(module_test, stop_cancels_and_waits_for_everything) {
   host.load(*ry_module_entry());
   const auto open = host.send("GET", "/events");
   host.unload();
@@ -359,7 +359,7 @@ TEST_F(ModuleTest, StopCancelsAndWaitsForEverything) {
   EXPECT_FALSE(open->streaming);
 }
 
-TEST(Sse, FormatKeepsEveryLineInItsField) {
+TEST(sse, format_keeps_every_line_in_its_field) {
   EXPECT_EQ(ry::sse::format(""), "data: \n\n");
   EXPECT_EQ(ry::sse::format("a\r\nb\n"), "data: a\ndata: b\ndata: \n\n");
 }

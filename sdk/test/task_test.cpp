@@ -20,12 +20,12 @@ task<int> failing() {
   co_return 0;
 }
 
-struct TaskTest : ::testing::Test {
+struct task_test : ::testing::Test {
   fake_host host;
   context& ctx = host.ctx();
 };
 
-TEST_F(TaskTest, IsLazyAndNests) {
+TEST_F(task_test, is_lazy_and_nests) {
   bool ran = false;
   const auto body = [&]() -> task<void> {
     ran = true;
@@ -38,7 +38,7 @@ TEST_F(TaskTest, IsLazyAndNests) {
   EXPECT_EQ(host.await(plus_one()), 43);
 }
 
-TEST_F(TaskTest, DroppedUnrunFreesItsArguments) {
+TEST_F(task_test, dropped_unrun_frees_its_arguments) {
   auto shared = std::make_shared<int>(1);
   const auto body = [](std::shared_ptr<int> p) -> task<void> {
     *p = 2;
@@ -49,7 +49,7 @@ TEST_F(TaskTest, DroppedUnrunFreesItsArguments) {
   EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_F(TaskTest, ExceptionsReachTheAwaiter) {
+TEST_F(task_test, exceptions_reach_the_awaiter) {
   const auto body = []() -> task<std::string> {
     try {
       co_await failing();
@@ -62,12 +62,12 @@ TEST_F(TaskTest, ExceptionsReachTheAwaiter) {
   EXPECT_THROW(host.await(failing()), error);
 }
 
-TEST_F(TaskTest, MoveOnlyValues) {
+TEST_F(task_test, move_only_values) {
   const auto body = []() -> task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); };
   EXPECT_EQ(*host.await(body()), 5);
 }
 
-TEST_F(TaskTest, ManyAwaitsInALoopKeepTheStackFlat) {
+TEST_F(task_test, many_awaits_in_a_loop_keep_the_stack_flat) {
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const int rounds = 200'000;
 #else
@@ -81,7 +81,7 @@ TEST_F(TaskTest, ManyAwaitsInALoopKeepTheStackFlat) {
   EXPECT_EQ(host.await(body(rounds)), std::int64_t{42} * rounds);
 }
 
-TEST_F(TaskTest, SleepMovesTheClock) {
+TEST_F(task_test, sleep_moves_the_clock) {
   const auto body = [this]() -> task<std::int64_t> {
     const std::int64_t before = ctx.now_unix_us();
     result<void> slept = co_await ctx.sleep(1500);
@@ -91,7 +91,7 @@ TEST_F(TaskTest, SleepMovesTheClock) {
   EXPECT_EQ(host.await(body()), 1'500'000);
 }
 
-TEST_F(TaskTest, CancelEndsASleepEarly) {
+TEST_F(task_test, cancel_ends_a_sleep_early) {
   cancel_source s;
   ry_status st = -1;
   const auto body = [&]() -> task<void> {
@@ -106,7 +106,7 @@ TEST_F(TaskTest, CancelEndsASleepEarly) {
   EXPECT_EQ(st, RY_CANCELLED);
 }
 
-TEST_F(TaskTest, CancelledBeforeTheSleepStarts) {
+TEST_F(task_test, cancelled_before_the_sleep_starts) {
   cancel_source s;
   s.cancel();
   ry_status st = -1;
@@ -119,7 +119,7 @@ TEST_F(TaskTest, CancelledBeforeTheSleepStarts) {
   EXPECT_EQ(st, RY_CANCELLED);
 }
 
-TEST_F(TaskTest, ShieldedWorkRunsOnAndTheTokenComesBack) {
+TEST_F(task_test, shielded_work_runs_on_and_the_token_comes_back) {
   cancel_source s;
   std::vector<ry_status> seen;
   const auto pause = [&]() -> task<void> {
@@ -136,7 +136,7 @@ TEST_F(TaskTest, ShieldedWorkRunsOnAndTheTokenComesBack) {
   EXPECT_EQ(seen, (std::vector<ry_status>{RY_OK, RY_CANCELLED}));
 }
 
-TEST_F(TaskTest, RunBlockingGivesValuesAndExceptions) {
+TEST_F(task_test, run_blocking_gives_values_and_exceptions) {
   const auto body = [this]() -> task<int> {
     int n = co_await ctx.run_blocking([] { return 7; });
     co_await ctx.run_blocking([&n] { n += 1; });
@@ -150,7 +150,7 @@ TEST_F(TaskTest, RunBlockingGivesValuesAndExceptions) {
   EXPECT_EQ(host.await(body()), 8 + RY_NOT_FOUND);
 }
 
-TEST_F(TaskTest, WhenAllKeepsOrderAndFailures) {
+TEST_F(task_test, when_all_keeps_order_and_failures) {
   const auto part = [this](int n) -> task<int> {
     result<void> slept = co_await ctx.sleep(static_cast<std::uint64_t>(100 - n));
     slept.value();
@@ -173,7 +173,7 @@ TEST_F(TaskTest, WhenAllKeepsOrderAndFailures) {
   host.await(body());
 }
 
-TEST_F(TaskTest, WhenAllPassesTheCancelOn) {
+TEST_F(task_test, when_all_passes_the_cancel_on) {
   cancel_source s;
   int cancelled = 0;
   const auto part = [&]() -> task<void> {
@@ -194,7 +194,7 @@ TEST_F(TaskTest, WhenAllPassesTheCancelOn) {
   EXPECT_EQ(cancelled, 2);
 }
 
-TEST_F(TaskTest, AFailedDetachedTaskIsLoggedNotFatal) {
+TEST_F(task_test, a_failed_detached_task_is_logged_not_fatal) {
   const auto body = []() -> task<void> {
     throw std::runtime_error("boom");
     co_return;
@@ -205,7 +205,7 @@ TEST_F(TaskTest, AFailedDetachedTaskIsLoggedNotFatal) {
   EXPECT_NE(host.log[0].fields.find("boom"), std::string::npos);
 }
 
-TEST_F(TaskTest, GroupJoinWaitsForItsTasks) {
+TEST_F(task_test, group_join_waits_for_its_tasks) {
   int ended = 0;
   const auto part = [&]() -> task<void> {
     result<void> slept = co_await ctx.sleep(50);
@@ -227,7 +227,7 @@ TEST_F(TaskTest, GroupJoinWaitsForItsTasks) {
   EXPECT_EQ(ended, 4);
 }
 
-TEST_F(TaskTest, EmptyGroupJoins) {
+TEST_F(task_test, empty_group_joins) {
   const auto body = [&]() -> task<void> {
     task_group group(ctx);
     result<void> joined = co_await group.join();
@@ -236,7 +236,7 @@ TEST_F(TaskTest, EmptyGroupJoins) {
   host.await(body());
 }
 
-TEST_F(TaskTest, SignalWakesAllWaitersAndRemembersOneSet) {
+TEST_F(task_test, signal_wakes_all_waiters_and_remembers_one_set) {
   signal s;
   int woken = 0;
   const auto waiter = [&]() -> task<void> {
@@ -257,7 +257,7 @@ TEST_F(TaskTest, SignalWakesAllWaitersAndRemembersOneSet) {
   EXPECT_EQ(woken, 3);
 }
 
-TEST_F(TaskTest, SignalWaitIsCancelledOnceAlsoWhenSetComesTogether) {
+TEST_F(task_test, signal_wait_is_cancelled_once_also_when_set_comes_together) {
   signal s;
   cancel_source c;
   std::vector<ry_status> seen;
@@ -273,7 +273,7 @@ TEST_F(TaskTest, SignalWaitIsCancelledOnceAlsoWhenSetComesTogether) {
   EXPECT_EQ(seen, (std::vector<ry_status>{RY_CANCELLED, RY_CANCELLED}));
 }
 
-TEST_F(TaskTest, QueueHandsOutInOrderThenEnds) {
+TEST_F(task_test, queue_hands_out_in_order_then_ends) {
   queue<std::string> q(2);
   std::vector<std::string> got;
   ry_status end = -1;
@@ -301,7 +301,7 @@ TEST_F(TaskTest, QueueHandsOutInOrderThenEnds) {
   EXPECT_EQ(end, RY_OK);
 }
 
-TEST_F(TaskTest, QueueClosedWithAnErrorGivesItAfterTheItems) {
+TEST_F(task_test, queue_closed_with_an_error_gives_it_after_the_items) {
   queue<int> q;
   q.push(1);
   q.close(unavailable("x", "gone"));
@@ -314,7 +314,7 @@ TEST_F(TaskTest, QueueClosedWithAnErrorGivesItAfterTheItems) {
   host.await(body());
 }
 
-TEST_F(TaskTest, CallReportsWhatWasNotStarted) {
+TEST_F(task_test, call_reports_what_was_not_started) {
   const auto body = []() -> task<ry_status> {
     result<void> r = co_await call_done([](ry_exec*, ry_done) -> ry_status { return RY_INVALID_ARGUMENT; });
     co_return r.status();
@@ -322,7 +322,7 @@ TEST_F(TaskTest, CallReportsWhatWasNotStarted) {
   EXPECT_EQ(host.await(body()), RY_INVALID_ARGUMENT);
 }
 
-TEST_F(TaskTest, CallConvertsItsValuesAndGuardsTheConversion) {
+TEST_F(task_test, call_converts_its_values_and_guards_the_conversion) {
   using fn = void(void*, ry_status, int, const ry_error_view*) noexcept;
   const auto start = [this](ry_exec*, fn* done, void* p) -> ry_status {
     ctx.post(host.exec(), [done, p] { done(p, RY_OK, 20, nullptr); });
@@ -337,7 +337,7 @@ TEST_F(TaskTest, CallConvertsItsValuesAndGuardsTheConversion) {
   EXPECT_EQ(host.await(body()), 21);
 }
 
-TEST_F(TaskTest, MissingInterfaceIsAClearError) {
+TEST_F(task_test, missing_interface_is_a_clear_error) {
   host.hide("ry.db/1");
   try {
     ctx.db();
@@ -382,7 +382,7 @@ struct scarce_host {
   }
 };
 
-TEST(ScarceHost, WhenAllComesBackAndASwitchThatFailsStays) {
+TEST(scarce_host, when_all_comes_back_and_a_switch_that_fails_stays) {
   char places[2];
   ry_exec* const home = reinterpret_cast<ry_exec*>(&places[0]);
   ry_exec* const away = reinterpret_cast<ry_exec*>(&places[1]);

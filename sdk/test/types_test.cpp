@@ -6,7 +6,7 @@
 namespace ry {
 namespace {
 
-TEST(Uuid, ParsesAndFormats) {
+TEST(uuid, parses_and_formats) {
   const auto u = uuid::parse("018F3b1c-0000-7abc-8def-0123456789ab");
   ASSERT_TRUE(u);
   EXPECT_EQ(u->to_string(), "018f3b1c-0000-7abc-8def-0123456789ab");
@@ -14,7 +14,7 @@ TEST(Uuid, ParsesAndFormats) {
   EXPECT_FALSE(u->is_nil());
 }
 
-TEST(Uuid, RefusesEverythingElse) {
+TEST(uuid, refuses_everything_else) {
   for (const char* bad : {"", "018f3b1c00007abc8def0123456789ab", "018f3b1c-0000-7abc-8def-0123456789a",
                           "018f3b1c-0000-7abc-8def-0123456789abc", "018f3b1c-0000-7abc-8def_0123456789ab",
                           "018f3b1c-0000-7abc-8def-0123456789ag", "{18f3b1c-0000-7abc-8def-0123456789ab",
@@ -23,7 +23,7 @@ TEST(Uuid, RefusesEverythingElse) {
   }
 }
 
-TEST(Input, ACursorBelongsToOneList) {
+TEST(input, a_cursor_belongs_to_one_list) {
   const auto c = make_cursor("ledger:1", "42");
   EXPECT_EQ(read_cursor("ledger:1", c), "42");
   EXPECT_EQ(read_number_cursor("ledger:1", c), 42);
@@ -46,7 +46,7 @@ TEST(Input, ACursorBelongsToOneList) {
   }
 }
 
-TEST(Input, AMalformedUuidIsABadRequest) {
+TEST(input, a_malformed_uuid_is_a_bad_request) {
   EXPECT_FALSE(require_uuid("018f3b1c-0000-7abc-8def-0123456789ab").is_nil());
   try {
     require_uuid("x");
@@ -57,7 +57,7 @@ TEST(Input, AMalformedUuidIsABadRequest) {
   }
 }
 
-TEST(Error, CarriesEverythingThroughItsView) {
+TEST(error, carries_everything_through_its_view) {
   const error e = http_error(402, RY_RESOURCE_EXHAUSTED, "runs.no_credits", "Not enough credits", R"({"balance":0})")
                       .with_retry_after(7);
   const error copy = error::from(e.status(), [&] {
@@ -76,12 +76,12 @@ TEST(Error, CarriesEverythingThroughItsView) {
   EXPECT_EQ(copy.with_detail("[1]").http_status(), 402u);
 }
 
-TEST(Error, WithoutTextsNamesItsStatus) {
+TEST(error, without_texts_names_its_status) {
   EXPECT_EQ(error::from(RY_ABORTED, nullptr).message(), "aborted");
   EXPECT_EQ(error(99).message(), "unknown");
 }
 
-TEST(Result, ThrowsItsErrorWhenAskedForAValue) {
+TEST(result, throws_its_error_when_asked_for_a_value) {
   result<int> good = 3;
   result<int> bad = not_found("x.not_found", "No such x");
   EXPECT_EQ(good.value(), 3);
@@ -97,7 +97,7 @@ TEST(Result, ThrowsItsErrorWhenAskedForAValue) {
   EXPECT_NO_THROW(result<void>().value());
 }
 
-TEST(Guard, TurnsEveryExceptionIntoAStatus) {
+TEST(guard, turns_every_exception_into_a_status) {
   char text_of_error[8];
   ry_errbuf err{text_of_error, sizeof text_of_error, 0};
   EXPECT_EQ(guard([] {}), RY_OK);
@@ -115,11 +115,11 @@ using abi_done = ry_done_fn;
 static_assert(!std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*), abi_done>);
 static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_view*) noexcept, abi_done>);
 
-TEST(Text, JsonStringsEscapeWhatMustBe) {
+TEST(text, json_strings_escape_what_must_be) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");
 }
 
-TEST(Text, PercentDecoding) {
+TEST(text, percent_decoding) {
   EXPECT_EQ(percent_decode("a%20b+c%2F"), "a b c/");
   EXPECT_FALSE(percent_decode("a%2"));
   EXPECT_FALSE(percent_decode("a%"));
@@ -127,7 +127,7 @@ TEST(Text, PercentDecoding) {
   EXPECT_EQ(percent_decode("%00"), std::string(1, '\0'));
 }
 
-TEST(Text, ViewsOfNothingAreEmpty) {
+TEST(text, views_of_nothing_are_empty) {
   EXPECT_EQ(view(ry_str{nullptr, 0}), "");
   EXPECT_EQ(view(ry_bytes{nullptr, 0}), "");
   EXPECT_TRUE(iequals("Content-Type", "content-TYPE"));

@@ -1,6 +1,7 @@
 // Data from MCP servers: event streams, JSON-RPC messages and their contents. A stream has the same events wherever it is cut;
 // the result of any message is valid JSON within its limits.
 #include <boost/json/parse.hpp>
+#include <ry/cpp/sse_parser.hpp>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,6 @@
 #include "modules/mcp/rpc.hpp"
 #include "modules/mcp/schema.hpp"
 #include "modules/mcp/tool.hpp"
-#include "modules/mcp/transports/common/event_reader.hpp"
 #include "ry/cpp/types.hpp"
 
 namespace {
@@ -28,7 +28,7 @@ struct stream {
 
 stream read(std::string_view bytes, std::uint32_t seed) {
   stream out;
-  mcp_transport::event_reader reader(max_event);
+  ry::sse_parser reader(max_event);
   const auto feed = [&](std::string_view piece) {
     out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
       fuzz::promise(!data.empty(), "an event has data");

@@ -1,11 +1,10 @@
-// Server-sent events in the three readers: for model providers, MCP servers and the command line. The result of each reader
-// does not depend on how the bytes are split; for input that follows the standard (WHATWG HTML, 9.2.6), all three agree.
+// Server-sent events in both readers: of model providers, and of the SDK, which MCP transports and the command line use. The
+// result does not depend on how the bytes are split; for input that follows the standard (WHATWG HTML, 9.2.6), both agree.
+#include <ry/cpp/sse_parser.hpp>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
-#include "core/app/client/sse_reader.hpp"
-#include "modules/mcp/transports/common/event_reader.hpp"
 #include "modules/runs/llm/common/sse.hpp"
 
 namespace {
@@ -42,9 +41,9 @@ stream read_llm(std::string_view bytes, std::uint32_t seed, std::size_t most) {
   return out;
 }
 
-stream read_mcp(std::string_view bytes, std::uint32_t seed, std::size_t most) {
+stream read_sdk(std::string_view bytes, std::uint32_t seed, std::size_t most) {
   stream out;
-  mcp_transport::event_reader reader(most);
+  ry::sse_parser reader(most);
   feed_all(bytes, seed, [&](std::string_view piece) {
     return out.fits = reader.feed(piece, [&](std::string_view name, std::string_view data) {
       fuzz::promise(!data.empty() && data.size() <= most, "an event has data and obeys its limit");
@@ -59,16 +58,6 @@ stream read_mcp(std::string_view bytes, std::uint32_t seed, std::size_t most) {
   return out;
 }
 
-stream read_client(std::string_view bytes, std::uint32_t seed) {
-  stream out;
-  ry::app::client::sse_reader reader;
-  feed_all(bytes, seed, [&](std::string_view piece) {
-    return out.fits = reader.feed(piece, [&](const ry::app::client::sse_event& e) { out.data.push_back(e.data); });
-  });
-  out.last_id = reader.last_id();
-  return out;
-}
-
 // Extensions of the reader for model providers.
 bool has_extensions(std::string_view bytes) {
   return bytes.find("error:") != bytes.npos || bytes.find('{') != bytes.npos;
@@ -80,17 +69,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view input = fuzz::view(data, size);
   const std::uint32_t seed = fuzz::take(input) + 1u;
   for (const std::size_t most : {max_event, std::size_t{1} << 20}) {
-    fuzz::promise(read_llm(input, 0, most) == read_llm(input, seed, most), "cut or not, the same of a provider");
-    fuzz::promise(read_mcp(input, 0, most) == read_mcp(input, seed, most), "cut or not, the same of an MCP server");
+    fuzz::promise(read_llm(input, 0, most) == read_llm(input, seed, most),
+                  "the reader for providers gives the same for any split");
+    fuzz::promise(read_sdk(input, 0, most) == read_sdk(input, seed, most),
+                  "the reader of the SDK gives the same for any split");
   }
-  const stream client = read_client(input, 0), mcp = read_mcp(input, 0, 1 << 20);
-  fuzz::promise(client == read_client(input, seed), "cut or not, the same on the command line");
-  fuzz::promise(client.data == mcp.data, "the command line and MCP read the same events");
+  const stream sdk = read_sdk(input, 0, 1 << 20);
   // finish() hands out an event without its end; the standard drops it.
   if (has_extensions(input) || !(input.ends_with("\n\n") || input.ends_with("\r\r") || input.ends_with("\r\n\r\n")))
     return 0;
   stream llm = read_llm(input, 0, 1 << 20);
   std::erase(llm.data, "");  // an event with empty data only sets the id
-  fuzz::promise(llm.data == mcp.data, "providers' events are read in the same way");
+  fuzz::promise(llm.data == sdk.data, "both readers find the same events");
   return 0;
 }

@@ -14,13 +14,13 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <ry/cpp/sse_parser.hpp>
 #include <string_view>
 #include <thread>
 
 #include "core/app/client/api_call.hpp"
 #include "core/app/client/curl_handle.hpp"
 #include "core/app/client/run_view.hpp"
-#include "core/app/client/sse_reader.hpp"
 
 namespace ry::app::client {
 
@@ -32,6 +32,7 @@ namespace {
 constexpr auto longest_outage = 60s;  // without progress while the server is unreachable
 constexpr auto first_pause = 200ms;  // between attempts; doubled each time
 constexpr auto longest_pause = 5'000ms;
+constexpr std::size_t max_event = 64 * 1024 * 1024;
 constexpr long silence_limit_s = 45;  // the server sends a ping every 10 s
 
 volatile sig_atomic_t g_interrupted = 0;
@@ -240,7 +241,7 @@ class session {
   }
 
   exit_code follow() {
-    sse_reader reader;
+    ry::sse_parser reader(max_event);
     auto progress = clock::now();
     auto pause = first_pause;
     while (true) {
@@ -250,7 +251,7 @@ class session {
       add(list, "Accept: text/event-stream");
       curl_easy_setopt(c.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
       curl_easy_setopt(c.get(), CURLOPT_LOW_SPEED_TIME, silence_limit_s);
-      reader.reconnect();
+      reader.restart();
       std::string refusal;
       bool readable = true;
       auto r = perform(c.get(), list, [&](std::string_view bytes, long status) {
@@ -260,7 +261,7 @@ class session {
         }
         progress = clock::now();
         pause = first_pause;
-        readable = readable && reader.feed(bytes, [&](const sse_event& e) { show(e); });
+        readable = readable && reader.feed(bytes, [&](std::string_view, std::string_view data) { show(data); });
       });
       if (view_.ended()) return outcome();
       if (g_interrupted) {
@@ -281,16 +282,17 @@ class session {
             (r.reason.empty() ? "" : " (" + r.reason + ")"));
         return exit_code::failed;
       }
-      if (reader.retry_ms() >= 0)
-        pause =
-            std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(reader.retry_ms()), 20ms, longest_pause);
+      // The server's value is bounded before the conversion, which could overflow.
+      if (const auto ms = reader.retry_ms())
+        pause = std::max<std::chrono::milliseconds>(20ms, std::chrono::milliseconds(std::min<std::uint64_t>(
+                                                              *ms, std::chrono::milliseconds(longest_pause).count())));
       wait(pause);
     }
   }
 
-  void show(const sse_event& e) {
-    if (!as_text()) print(stdout, e.data + "\n");
-    view_.show(e.data);
+  void show(std::string_view event) {
+    if (!as_text()) print(stdout, std::string(event) + "\n");
+    view_.show(event);
   }
 
   // The terminal event was already delivered to this account, so the outcome is read from the run's record.

@@ -16,7 +16,7 @@ using testing::Not;
 
 // ---- challenge --------------------------------------------------------------------------------
 
-TEST(Challenge, ReadsWhatABearerServerSays) {
+TEST(challenge, reads_what_a_bearer_server_says) {
   const auto c = read_challenge(
       R"(Basic realm="x, y", Bearer error="insufficient_scope", scope="files:read  files:write files:read",)"
       R"( resource_metadata="https://h/.well-known/oauth-protected-resource/m\"x")");
@@ -26,7 +26,7 @@ TEST(Challenge, ReadsWhatABearerServerSays) {
   EXPECT_EQ(c->resource_metadata, "https://h/.well-known/oauth-protected-resource/m\"x");
 }
 
-TEST(Challenge, OtherSchemesAndSecondOnesDoNotCount) {
+TEST(challenge, other_schemes_and_second_ones_do_not_count) {
   EXPECT_FALSE(read_challenge(""));
   EXPECT_FALSE(read_challenge("=a, ="));
   EXPECT_FALSE(read_challenge(R"(Basic realm="Bearer scope=evil")"));
@@ -36,13 +36,13 @@ TEST(Challenge, OtherSchemesAndSecondOnesDoNotCount) {
   EXPECT_EQ(read_challenge(R"(Bearer scope="a", DPoP scope="b")")->scope, "a");
 }
 
-TEST(Challenge, WhatIsNotWellFormedEndsIt) {
+TEST(challenge, what_is_not_well_formed_ends_it) {
   EXPECT_EQ(read_challenge(R"(Bearer scope="a", error="open)")->error, "");
   EXPECT_EQ(read_challenge("Bearer scope=\"" + std::string(100'000, 'a') + "\"")->scope, "");
   EXPECT_TRUE(read_challenge("Bearer =,=,\"\x01\xff")->scope.empty());
 }
 
-TEST(Challenge, ScopesAreSets) {
+TEST(challenge, scopes_are_sets) {
   EXPECT_EQ(united("a b", "b c"), "a b c");
   EXPECT_TRUE(contains_all("a b c", "c a"));
   EXPECT_FALSE(contains_all("a b", "a c"));
@@ -52,7 +52,7 @@ TEST(Challenge, ScopesAreSets) {
 
 // ---- metadata ---------------------------------------------------------------------------------
 
-TEST(Metadata, PlacesAreAskedInTheOrderOfTheSpecification) {
+TEST(metadata, places_are_asked_in_the_order_of_the_specification) {
   EXPECT_THAT(resource_metadata_urls("https://h:8443/public/mcp/?x=1"),
               ElementsAre("https://h:8443/.well-known/oauth-protected-resource/public/mcp",
                           "https://h:8443/.well-known/oauth-protected-resource"));
@@ -68,7 +68,7 @@ std::string resource_text(const std::string& resource, const std::string& server
   return json::serialize(json::object{{"resource", resource}, {"authorization_servers", json::array{server}}});
 }
 
-TEST(Metadata, TheResourceIsTheServerOrLiesAboveIt) {
+TEST(metadata, the_resource_is_the_server_or_lies_above_it) {
   for (const char* good : {"https://h/mcp", "https://h", "https://h/", "https://H:443/mcp"}) {
     EXPECT_EQ(read_resource_metadata(resource_text(good), "https://h/mcp", schemes::https_only).resource, good);
   }
@@ -78,7 +78,7 @@ TEST(Metadata, TheResourceIsTheServerOrLiesAboveIt) {
   }
 }
 
-TEST(Metadata, AuthorizationServersAreHttpsUnlessAllIsLocal) {
+TEST(metadata, authorization_servers_are_https_unless_all_is_local) {
   const auto read = [](const std::string& as, schemes s) {
     return read_resource_metadata(resource_text("https://h", as), "https://h", s).authorization_server;
   };
@@ -101,7 +101,7 @@ json::object metadata_json() {
           {"token_endpoint_auth_methods_supported", json::array{"client_secret_post"}}};
 }
 
-TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
+TEST(metadata, the_issuer_is_the_one_that_was_asked) {
   const auto read = [](const json::object& o, const char* issuer, consent c = consent::of_user) {
     return read_server_metadata(json::serialize(o), issuer, schemes::https_only, c);
   };
@@ -124,7 +124,7 @@ TEST(Metadata, TheIssuerIsTheOneThatWasAsked) {
   EXPECT_THROW(read(o, "https://as"), ry::error);
 }
 
-TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
+TEST(metadata, another_issuer_is_refused_with_both_names_unless_the_profile_names_it) {
   const auto text = json::serialize(metadata_json());  // issuer https://as
   const auto read = [&](const char* asked, const char* pinned) {
     return read_server_metadata(text, asked, schemes::https_only, consent::of_user, pinned).issuer;
@@ -141,7 +141,7 @@ TEST(Metadata, AnotherIssuerIsRefusedWithBothNamesUnlessTheProfileNamesIt) {
   EXPECT_THROW(read("https://as/tenant", "https://other"), ry::error);
 }
 
-TEST(Metadata, AnAddressIsOnTheHostOfAnIssuerOrBelowIt) {
+TEST(metadata, an_address_is_on_the_host_of_an_issuer_or_below_it) {
   EXPECT_TRUE(on_host_of("https://auth.example.com/t", "https://auth.example.com"));
   EXPECT_TRUE(on_host_of("https://mcp.slack.com", "https://slack.com"));
   for (const auto& [url, issuer] : {std::pair{"https://evilslack.com", "https://slack.com"},
@@ -155,7 +155,7 @@ TEST(Metadata, AnAddressIsOnTheHostOfAnIssuerOrBelowIt) {
   }
 }
 
-TEST(Metadata, PagesAreNoDocuments) {
+TEST(metadata, pages_are_no_documents) {
   for (const char* page :
        {"", "<!doctype html><div></div>", "not found", "[]", "null", "{}", R"({"error":"not_found"})", "\xff"}) {
     EXPECT_NE(no_document(page, document::resource), "") << page;
@@ -167,7 +167,7 @@ TEST(Metadata, PagesAreNoDocuments) {
   EXPECT_NE(no_document(R"({"issuer":"https://as"})", document::resource), "");
 }
 
-TEST(Metadata, WithoutAnyTheEndpointsAreThoseOfRevision20250326) {
+TEST(metadata, without_any_the_endpoints_are_those_of_revision20250326) {
   const auto m = default_metadata("https://api.example.com/v1/mcp");
   EXPECT_EQ(m.issuer, "https://api.example.com");
   EXPECT_EQ(m.authorization_endpoint, "https://api.example.com/authorize");
@@ -175,7 +175,7 @@ TEST(Metadata, WithoutAnyTheEndpointsAreThoseOfRevision20250326) {
   EXPECT_EQ(m.registration_endpoint, "https://api.example.com/register");
 }
 
-TEST(Metadata, ComesBackAsItWasKept) {
+TEST(metadata, comes_back_as_it_was_kept) {
   auto o = metadata_json();
   o["client_id_metadata_document_supported"] = true;
   const auto m = server_metadata_from(server_metadata_from(o).issuer.empty() ? json::object() : o);
@@ -198,7 +198,7 @@ server_metadata as_of(std::vector<std::string> methods) {
   return m;
 }
 
-TEST(Requests, AClientProvesItselfAsBothCan) {
+TEST(requests, a_client_proves_itself_as_both_can) {
   client c{"id:1", "s&c rt", "", "", "", ""};
   auto f = token_request(as_of({}), c, {{"grant_type", "x y"}, {"scope", ""}}, 0);
   ASSERT_EQ(f.fields.size(), 1u);
@@ -240,7 +240,7 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-TEST(Requests, AssertionsAreSignedByTheKeyAndSayForWhom) {
+TEST(requests, assertions_are_signed_by_the_key_and_say_for_whom) {
   for (const auto& [algorithm, pair] :
        {std::pair{"ES256", std::make_shared<key_pair>(EVP_EC_gen("P-256"))},
         std::pair{"RS256", std::make_shared<key_pair>(EVP_RSA_gen(2048))},
@@ -279,7 +279,7 @@ TEST(Requests, AssertionsAreSignedByTheKeyAndSayForWhom) {
   EXPECT_THROW(signed_jwt("{}", "{}", "no key"), ry::error);
 }
 
-TEST(Requests, UsersAreSentWithPkceAndTheResource) {
+TEST(requests, users_are_sent_with_pkce_and_the_resource) {
   auto as = as_of({});
   as.scopes = "a offline_access";
   const client c{"me", "", "", "", "none", "https://run/cb?x=1"};
@@ -296,7 +296,7 @@ TEST(Requests, UsersAreSentWithPkceAndTheResource) {
   EXPECT_THAT(authorization_request(as, c, "", "").url, Not(HasSubstr("scope")));
 }
 
-TEST(Requests, UsersAreSentToNoAddressWithoutEnd) {
+TEST(requests, users_are_sent_to_no_address_without_end) {
   const client c{"me", "", "", "", "none", "https://run/cb"};
   EXPECT_THAT(authorization_request(as_of({}), c, "https://h/mcp", std::string(2000, '/')).url, HasSubstr("scope="));
   try {
@@ -309,7 +309,7 @@ TEST(Requests, UsersAreSentToNoAddressWithoutEnd) {
 
 // ---- answers ----------------------------------------------------------------------------------
 
-TEST(Answers, TokensAreBearerTokens) {
+TEST(answers, tokens_are_bearer_tokens) {
   const auto t = read_tokens(200, R"({"access_token":"abc","token_type":"bearer","expires_in":3600,"scope":"b a"})",
                              "https://as/token", 5'000'000);
   EXPECT_EQ(t.access, "abc");
@@ -334,7 +334,7 @@ ry::error failure(std::uint32_t status, const char* body) {
   return ry::error(RY_OK);
 }
 
-TEST(Answers, RefusalsAreToldFromFailures) {
+TEST(answers, refusals_are_told_from_failures) {
   EXPECT_TRUE(failure(400, R"({"error":"invalid_grant","error_description":"gone"})").is("mcp.oauth.refused"));
   const auto gone = failure(400, R"({"error":"invalid_grant","error_description":"no user 7 at db.internal"})");
   EXPECT_TRUE(std::string(gone.message()).ends_with("invalid_grant")) << gone.message();
@@ -345,7 +345,7 @@ TEST(Answers, RefusalsAreToldFromFailures) {
   EXPECT_THAT(std::string(failure(400, "{\"error\":\"x\\u0007\"}").message()), HasSubstr("HTTP status 400"));
 }
 
-TEST(Answers, AnySuccessStatusGivesATokenAndAnErrorInOneIsAnError) {
+TEST(answers, any_success_status_gives_a_token_and_an_error_in_one_is_an_error) {
   const char* good = R"({"access_token":"abc","token_type":"bearer","expires_in":"3600"})";
   for (const unsigned status : {200u, 201u, 202u}) {
     EXPECT_EQ(read_tokens(status, good, "https://as/token", 0).access, "abc") << status;
@@ -361,7 +361,7 @@ TEST(Answers, AnySuccessStatusGivesATokenAndAnErrorInOneIsAnError) {
   }
 }
 
-TEST(Answers, ARefreshTokenIsVoidAfterAnyRefusalThatDoesNotPass) {
+TEST(answers, a_refresh_token_is_void_after_any_refusal_that_does_not_pass) {
   for (const char* code : {"invalid_grant", "invalid_request", "invalid_client", "unauthorized_client", "invalid_scope",
                            "invalid_target", "bad_refresh_token", "unsupported_grant_type"}) {
     for (const unsigned status : {200u, 400u, 401u, 403u}) {
@@ -380,7 +380,7 @@ TEST(Answers, ARefreshTokenIsVoidAfterAnyRefusalThatDoesNotPass) {
   EXPECT_FALSE(voids_refresh(ry::error(RY_UNAVAILABLE, "mcp.oauth", "not reached")));
 }
 
-TEST(Answers, AClientThatIsNotKnownIsToldFromAGrantThatIsVoid) {
+TEST(answers, a_client_that_is_not_known_is_told_from_a_grant_that_is_void) {
   for (const char* code : {"invalid_client", "unauthorized_client"}) {
     const auto body = R"({"error":")" + std::string(code) + "\"}";
     EXPECT_TRUE(failure(401, body.c_str()).is("mcp.oauth.unknown_client")) << code;
@@ -391,7 +391,7 @@ TEST(Answers, AClientThatIsNotKnownIsToldFromAGrantThatIsVoid) {
   EXPECT_FALSE(refuses_resource(400, "<html>"));
 }
 
-TEST(Answers, RegistrationsAreUsableOrRefused) {
+TEST(answers, registrations_are_usable_or_refused) {
   const auto c = read_registration(201, R"({"client_id":"x","client_secret":"y"})", "https://as/r", "https://cb");
   EXPECT_EQ(c.id, "x");
   EXPECT_EQ(auth_method(c, {"none"}), "none");
@@ -404,7 +404,7 @@ TEST(Answers, RegistrationsAreUsableOrRefused) {
   EXPECT_THROW(read_registration(403, R"({"client_id":"x"})", "https://as/r", ""), ry::error);
 }
 
-TEST(Answers, ScopeIsWhatWasDecidedElseAskedElseOffered) {
+TEST(answers, scope_is_what_was_decided_else_asked_else_offered) {
   settings s;
   EXPECT_EQ(wanted_scope(s, "asked", "offered", ""), "asked");
   EXPECT_EQ(wanted_scope(s, "", "offered too", ""), "offered too");
@@ -414,7 +414,7 @@ TEST(Answers, ScopeIsWhatWasDecidedElseAskedElseOffered) {
   EXPECT_EQ(wanted_scope(s, "asked", "offered", "some"), "only");
 }
 
-TEST(Answers, ApplicationsOfThisMachineAreNative) {
+TEST(answers, applications_of_this_machine_are_native) {
   for (const char* local : {"http://127.0.0.1:8080/cb", "http://localhost/cb", "http://[::1]:1/cb"}) {
     EXPECT_EQ(client_metadata(local).at("application_type"), "native") << local;
   }
@@ -442,7 +442,7 @@ json::object by_identity() {
           {"subject_token", "me"}};
 }
 
-TEST(Settings, OfAnIdentityProviderGoWithItsGrantOnly) {
+TEST(settings, of_an_identity_provider_go_with_its_grant_only) {
   EXPECT_EQ(complaint(by_identity()), "");
   for (const char* field : {"client_id", "idp_issuer", "idp_client_id"}) {
     auto o = by_identity();
@@ -458,7 +458,7 @@ TEST(Settings, OfAnIdentityProviderGoWithItsGrantOnly) {
   EXPECT_THAT(complaint(o), HasSubstr("oauth.idp_issuer is only allowed for the grant id_jag"));
 }
 
-TEST(Requests, AnIdentityIsExchangedForAnAssertion) {
+TEST(requests, an_identity_is_exchanged_for_an_assertion) {
   const auto p = exchange_parameters(read_settings(by_identity(), "oauth"), "https://as/", "https://mcp/x", "read");
   const parameters wanted{{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
                           {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
@@ -472,7 +472,7 @@ TEST(Requests, AnIdentityIsExchangedForAnAssertion) {
             (parameters{{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"}, {"assertion", "x.y.z"}}));
 }
 
-TEST(Answers, AnAssertionIsOneByItsType) {
+TEST(answers, an_assertion_is_one_by_its_type) {
   const auto read = [](const char* body) { return read_assertion(200, body, "https://idp/token"); };
   EXPECT_EQ(
       read(
@@ -491,7 +491,7 @@ TEST(Answers, AnAssertionIsOneByItsType) {
   }
 }
 
-TEST(Settings, AreReadAndRefusedByName) {
+TEST(settings, are_read_and_refused_by_name) {
   EXPECT_EQ(complaint({}), "");
   EXPECT_EQ(complaint({{"grant", "client_credentials"}, {"client_id", "a"}, {"client_secret", "b"}}), "");
   EXPECT_THAT(complaint({{"grant", "password"}}), HasSubstr("oauth.grant"));

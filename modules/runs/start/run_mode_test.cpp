@@ -5,7 +5,7 @@
 namespace runs {
 namespace {
 
-TEST(RunMode, NamesAreReadInAnyCase) {
+TEST(run_mode, names_are_read_in_any_case) {
   for (const run_mode mode : {run_mode::agent, run_mode::chat, run_mode::code})
     EXPECT_EQ(run_mode_of(name_of(mode)), mode);
   EXPECT_EQ(run_mode_of("Chat"), run_mode::chat);
@@ -14,7 +14,7 @@ TEST(RunMode, NamesAreReadInAnyCase) {
   EXPECT_EQ(run_mode_of(""), std::nullopt);
 }
 
-TEST(RunMode, OnlyCodeModeAddsInstructions) {
+TEST(run_mode, only_code_mode_adds_instructions) {
   EXPECT_EQ(prompt_in_mode("Be kind.", run_mode::agent, "Test it."), "Be kind.");
   EXPECT_EQ(prompt_in_mode("Be kind.", run_mode::chat, "Test it."), "Be kind.");
   EXPECT_EQ(prompt_in_mode("Be kind.", run_mode::code, "Test it."), "Be kind.\n\nTest it.");

@@ -5,7 +5,7 @@
 namespace mcp_transport {
 namespace {
 
-TEST(Url, SplitsWithoutChangingTheText) {
+TEST(url, splits_without_changing_the_text) {
   const auto v = parse_url("HTTPS://user:p%40ss@Example.org:8443/a/../b?x=1&y[]=/?#top");
   ASSERT_TRUE(v);
   EXPECT_EQ(v->scheme, "HTTPS");
@@ -20,7 +20,7 @@ TEST(Url, SplitsWithoutChangingTheText) {
   EXPECT_EQ(v->with_path("/.well-known/x"), "HTTPS://user:p%40ss@Example.org:8443/.well-known/x");
 }
 
-TEST(Url, HasOptionalParts) {
+TEST(url, has_optional_parts) {
   const auto u = parse_url("http://[2001:db8::1]");
   ASSERT_TRUE(u);
   EXPECT_EQ(u->host, "[2001:db8::1]");
@@ -33,7 +33,7 @@ TEST(Url, HasOptionalParts) {
   EXPECT_EQ(parse_url("http://1.2.3.4.example/x")->host, "1.2.3.4.example");
 }
 
-TEST(Url, OtherTextsAreRefused) {
+TEST(url, other_texts_are_refused) {
   for (const char* bad : {"",
                           "http",
                           "http:",
@@ -77,7 +77,7 @@ TEST(Url, OtherTextsAreRefused) {
   EXPECT_FALSE(parse_url(std::string_view("http://h/\0", 10)));
 }
 
-TEST(Url, OriginsAreComparedBySchemeHostAndPort) {
+TEST(url, origins_are_compared_by_scheme_host_and_port) {
   const auto same = [](const char* a, const char* b) { return parse_url(a)->same_origin(*parse_url(b)); };
   EXPECT_TRUE(same("http://h/a", "HTTP://H:80/b"));
   EXPECT_TRUE(same("https://h:", "https://h:443"));
@@ -88,7 +88,7 @@ TEST(Url, OriginsAreComparedBySchemeHostAndPort) {
 }
 
 // RFC 3986, section 5.4, with http as the scheme.
-TEST(Url, ReferencesAreResolvedAsInTheStandard) {
+TEST(url, references_are_resolved_as_in_the_standard) {
   const struct {
     const char *reference, *result;
   } cases[] = {{"g", "http://a/b/c/g"},
@@ -126,7 +126,7 @@ TEST(Url, ReferencesAreResolvedAsInTheStandard) {
     EXPECT_FALSE(resolve_url("http://a/b/c/d;p?q", bad)) << bad;
 }
 
-TEST(Url, ValuesAreEncodedForAForm) {
+TEST(url, values_are_encoded_for_a_form) {
   EXPECT_EQ(percent_encoded("aZ09-._~"), "aZ09-._~");
   EXPECT_EQ(percent_encoded("a b&c=\xc3\xbc/+"), "a%20b%26c%3D%C3%BC%2F%2B");
 }

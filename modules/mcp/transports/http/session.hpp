@@ -4,10 +4,10 @@
 #pragma once
 
 #include <optional>
+#include <ry/cpp/sse_parser.hpp>
 #include <unordered_map>
 
 #include "endpoint.hpp"
-#include "event_reader.hpp"
 
 namespace mcp_http {
 
@@ -38,7 +38,7 @@ class exchange final : public mcp_transport::http_exchange {
   session& of_;
   ry::mcp::message m_;
   ry::mcp::outcome out_;
-  mcp_transport::event_reader events_;
+  ry::sse_parser events_;
   body kind_ = body::none;
   std::string text_, content_type_;
   std::string began_at_;  // the id of the event after which the stream was resumed

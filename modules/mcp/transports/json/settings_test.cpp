@@ -22,14 +22,14 @@ settings read(std::string_view json, std::string_view mode) {
   return read_settings(json, mode, {}, faults);
 }
 
-TEST(Settings, NothingIsAllowedByItself) {
+TEST(settings, nothing_is_allowed_by_itself) {
   for (const char* mode : {"local", "staging", "production"}) {
     EXPECT_FALSE(read("{}", mode).any_command);
     EXPECT_FALSE(allowed(read("{}", mode), read_command(R"({"command":"/bin/sh"})")));
   }
 }
 
-TEST(Settings, EverythingIsAllowedInLocalModeOnly) {
+TEST(settings, everything_is_allowed_in_local_mode_only) {
   EXPECT_TRUE(read(any, "local").any_command);
   EXPECT_TRUE(faults_of(any, "local").empty());
   for (const char* mode : {"staging", "production"}) {
@@ -40,7 +40,7 @@ TEST(Settings, EverythingIsAllowedInLocalModeOnly) {
               testing::ElementsAre("allow_any_command"));
 }
 
-TEST(Settings, PlacesMustNotShowWhatIsTheServersOwn) {
+TEST(settings, places_must_not_show_what_is_the_servers_own) {
   constexpr std::string_view own = "/srv/ry/data\n/etc/runyard\n/keys/tls.pem\n";
   const auto faults = [&](const char* path) {
     return faults_of(R"({"readable":["/opt/ok",")" + std::string(path) + R"("]})", "production", own).size();
@@ -56,7 +56,7 @@ TEST(Settings, PlacesMustNotShowWhatIsTheServersOwn) {
   EXPECT_TRUE(faults_of(any, "local", own).empty()) << "where places are not named, they are hidden";
 }
 
-TEST(Settings, ProgramsRunInASandboxUnlessTheOperatorWantsNone) {
+TEST(settings, programs_run_in_a_sandbox_unless_the_operator_wants_none) {
   EXPECT_EQ(read("{}", "local").sandbox, "bubblewrap");
   EXPECT_EQ(read(R"({"sandbox":"none"})", "local").sandbox, "");
   EXPECT_EQ(read("{}", "production").sandbox, "bubblewrap");
@@ -69,7 +69,7 @@ TEST(Settings, ProgramsRunInASandboxUnlessTheOperatorWantsNone) {
   EXPECT_FALSE(s.network);
 }
 
-TEST(Settings, WhereEverythingMayBeStartedTheUsualPlacesOfProgramsAreSeen) {
+TEST(settings, where_everything_may_be_started_the_usual_places_of_programs_are_seen) {
   EXPECT_THAT(read(any, "local").readable, testing::Contains("/home"));
   EXPECT_THAT(read("{}", "local").readable, testing::IsEmpty());
   EXPECT_THAT(read(R"({"allow_any_command":true,"readable":[]})", "local").readable, testing::IsEmpty());
@@ -78,7 +78,7 @@ TEST(Settings, WhereEverythingMayBeStartedTheUsualPlacesOfProgramsAreSeen) {
   EXPECT_THAT(read("{}", "local").writable, testing::IsEmpty());
 }
 
-TEST(Settings, TheAllowListIsExact) {
+TEST(settings, the_allow_list_is_exact) {
   const auto s = read(R"({"allowed_commands":["uvx","npx -y @a/server","/opt/x"]})", "production");
   const auto may = [&](const char* config) { return allowed(s, read_command(config)); };
   EXPECT_TRUE(may(R"({"command":"uvx","args":["anything"]})"));
@@ -91,7 +91,7 @@ TEST(Settings, TheAllowListIsExact) {
   EXPECT_FALSE(may(R"({"command":"npx -y @a/server"})"));
 }
 
-TEST(Settings, BadConfigurationsAreRefused) {
+TEST(settings, bad_configurations_are_refused) {
   for (const char* config :
        {"", "[]", "{}", R"({"command":""})", R"({"command":7})", R"({"command":"a","args":[7]})",
         R"({"command":"a","env":{"LD_PRELOAD":"x"}})", R"({"command":"a","env":{"NODE_OPTIONS":"-r x"}})",
@@ -104,7 +104,7 @@ TEST(Settings, BadConfigurationsAreRefused) {
   EXPECT_EQ(c.env.size(), 1u);
 }
 
-TEST(Settings, VariablesAreListedWhereCommandsAre) {
+TEST(settings, variables_are_listed_where_commands_are) {
   const auto c = read_command(R"({"command":"npx","env":{"TOKEN":"t","npm_config_registry":"https://evil.example"}})");
   EXPECT_EQ(refused_variable(read(R"({"allowed_commands":["npx"]})", "local"), c), "TOKEN");
   EXPECT_EQ(refused_variable(read(R"({"allowed_commands":["npx"],"allowed_env":["TOKEN"]})", "production"), c),
@@ -113,7 +113,7 @@ TEST(Settings, VariablesAreListedWhereCommandsAre) {
   EXPECT_THROW(read_command(R"({"command":"npx","env":{"HOME":"/x"}})"), ry::error);
 }
 
-TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
+TEST(settings, the_limit_that_ended_a_program_is_named) {
   const auto s = read(
       R"({"processes":64,"memory_mb":100,"open_files":99,"file_mb":7,"scratch_mb":5,"wall_seconds":9,"package_cache_mb":3})",
       "local");
@@ -137,14 +137,14 @@ TEST(Settings, TheLimitThatEndedAProgramIsNamed) {
   EXPECT_EQ(named(1, 0, "EAGAIN", false), "");
 }
 
-TEST(Settings, AProgramThatTheMachinesReserveEndedDidNotReachALimitOfItsOwn) {
+TEST(settings, a_program_that_the_machines_reserve_ended_did_not_reach_a_limit_of_its_own) {
   EXPECT_TRUE(server_is_short("\nsandbox: ended, the disk of the server is nearly full\n"));
   EXPECT_TRUE(server_is_short("error\nsandbox: ended, the memory of the server is nearly used up\n"));
   EXPECT_FALSE(server_is_short("sandbox: ended, its processes took more than 100 MiB of memory together"));
   EXPECT_FALSE(server_is_short("the memory of the server is nearly used up"));
 }
 
-TEST(Settings, PackageRunnersKeepTheirPackages) {
+TEST(settings, package_runners_keep_their_packages) {
   const auto names = [](const char* program) {
     std::vector<std::string> out;
     for (const auto& [name, value] : cache_variables({{program}, {}}, "/cache")) out.push_back(name);

@@ -11,7 +11,7 @@ namespace json = boost::json;
 constexpr char settings[] = R"({"integrations":{"tracker":{"url":"https://t.example/mcp",
   "headers":{"Authorization":"Bearer {token}","X-Team":"{team}/{team}","X-Fixed":"a{b"}},"open":{"url":"http://o"}}})";
 
-TEST(Integrations, CredentialsFillTheHeaders) {
+TEST(integrations, credentials_fill_the_headers) {
   const auto all = read_integrations(settings);
   const auto& tracker = all.at("tracker");
   EXPECT_THAT(tracker.fields(), testing::UnorderedElementsAre("token", "team"));
@@ -23,7 +23,7 @@ TEST(Integrations, CredentialsFillTheHeaders) {
   EXPECT_NO_THROW(read_credentials(all.at("open"), nullptr));
 }
 
-TEST(Integrations, WrongCredentialsAreRefused) {
+TEST(integrations, wrong_credentials_are_refused) {
   const auto all = read_integrations(settings);
   for (const char* text : {"{}", "7", R"({"token":"x"})", R"({"token":"x","team":7})", R"({"token":"","team":"a"})",
                            R"({"token":"x\r\nX: y","team":"a"})", R"({"token":"x","team":"a","more":"b"})"}) {
@@ -39,7 +39,7 @@ std::string with_oauth(const std::string& how) {
   return R"({"integrations":{"tracker":{"url":"https://t.example/mcp","oauth":{"client_id":"me")" + how + "}}}}";
 }
 
-TEST(Integrations, ASecretIsForOneAuthorizationServer) {
+TEST(integrations, a_secret_is_for_one_authorization_server) {
   const std::string secret = R"(,"client_secret":"s3cret")", issuer = R"(,"issuer":"https://as.example")";
   EXPECT_NO_THROW(read_integrations(with_oauth("")));
   EXPECT_EQ(read_integrations(with_oauth(secret + issuer)).at("tracker").oauth->issuer, "https://as.example");

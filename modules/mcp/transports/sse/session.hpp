@@ -3,10 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <ry/cpp/sse_parser.hpp>
 #include <unordered_map>
 
 #include "endpoint.hpp"
-#include "event_reader.hpp"
 
 namespace mcp_sse {
 
@@ -67,7 +67,7 @@ class session final : public ry::mcp::session, mcp_transport::http_exchange {
   const ry::mcp::sink sink_;
   const std::uint64_t max_message_;
   const std::string pool_key_;
-  mcp_transport::event_reader events_;
+  ry::sse_parser events_;
   std::string messages_url_, content_type_, base_url_, authenticate_;
   std::deque<ry::mcp::message> waiting_;  // for the URL
   std::unordered_map<std::uint64_t, post*> posts_;

@@ -1,12 +1,45 @@
-#include "event_reader.hpp"
+// Incremental parser of server-sent events (WHATWG HTML), with their ids and the server's reconnection time. Pure: the
+// result does not depend on how the bytes are split, and hostile input costs bounded memory.
+#pragma once
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
-namespace mcp_transport {
+namespace ry {
 
-bool event_reader::feed(std::string_view bytes, const event_fn& event) {
+class sse_parser {
+ public:
+  // event(name, data): name is empty if the event has none. Not called for events without data.
+  using event_fn = std::function<void(std::string_view name, std::string_view data)>;
+  explicit sse_parser(std::size_t max_event) : max_event_(max_event) {}
+
+  // Returns false if an event exceeds the limit; do not call feed() again then.
+  bool feed(std::string_view bytes, const event_fn& event);
+
+  // The id of the last complete event that had one.
+  const std::string& last_id() const noexcept { return last_id_; }
+  std::optional<std::uint64_t> retry_ms() const noexcept { return retry_ms_; }
+  // Starts a new stream: drops an incomplete event and keeps the last id.
+  void restart();
+
+ private:
+  void line(std::string_view text, const event_fn& event);
+  void field(std::string_view name, std::string_view value);
+
+  std::size_t max_event_;
+  std::string line_, name_, data_, last_id_;
+  std::optional<std::string> id_;  // of the current event
+  bool has_data_ = false, after_cr_ = false, first_ = true;
+  std::optional<std::uint64_t> retry_ms_;
+};
+
+inline bool sse_parser::feed(std::string_view bytes, const event_fn& event) {
   if (after_cr_ && !bytes.empty()) {
     after_cr_ = false;
     if (bytes.front() == '\n') bytes.remove_prefix(1);
@@ -46,7 +79,7 @@ bool event_reader::feed(std::string_view bytes, const event_fn& event) {
   return true;
 }
 
-void event_reader::line(std::string_view text, const event_fn& event) {
+inline void sse_parser::line(std::string_view text, const event_fn& event) {
   if (text.empty()) {
     std::string name, data;
     name.swap(name_);
@@ -65,7 +98,7 @@ void event_reader::line(std::string_view text, const event_fn& event) {
   field(text.substr(0, colon), value);
 }
 
-void event_reader::field(std::string_view name, std::string_view value) {
+inline void sse_parser::field(std::string_view name, std::string_view value) {
   if (name == "data") {
     if (has_data_) data_ += '\n';
     data_ += value;
@@ -84,7 +117,7 @@ void event_reader::field(std::string_view name, std::string_view value) {
   }
 }
 
-void event_reader::restart() {
+inline void sse_parser::restart() {
   line_.clear();
   name_.clear();
   data_.clear();
@@ -93,4 +126,4 @@ void event_reader::restart() {
   first_ = true;
 }
 
-}  // namespace mcp_transport
+}  // namespace ry
