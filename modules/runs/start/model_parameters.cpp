@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <ry/cpp/text.hpp>
 
 #include "text.hpp"
 
@@ -67,12 +68,12 @@ std::string set_parameter(model_parameters& to, std::string_view name, std::stri
       return "must be an integer from 1 to " + std::to_string(max_output_tokens);
     to.max_output_tokens = value;
   } else if (name == "reasoning_effort") {
-    const std::string effort = lower(text);
+    const std::string effort = ry::lower_ascii(text);
     if (!is_one_of(efforts, effort)) return "must be none, minimal, low, medium or high";
     to.reasoning_effort = effort;
   } else {
     const std::string tool = tool_of(text);
-    if (const std::string choice = lower(text); is_one_of(choices, choice))
+    if (const std::string choice = ry::lower_ascii(text); is_one_of(choices, choice))
       to.tool_choice = json_string(choice);
     else if (!tool.empty() && tool.size() <= longest_tool_name)
       to.tool_choice = "{\"name\":" + json_string(tool) + "}";

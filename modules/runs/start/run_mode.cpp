@@ -1,6 +1,7 @@
 #include "start/run_mode.hpp"
 
 #include <iterator>
+#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "text.hpp"
@@ -14,7 +15,7 @@ constexpr std::pair<std::string_view, run_mode> mode_names[] = {
 }  // namespace
 
 std::optional<run_mode> run_mode_of(std::string_view name) {
-  const std::string wanted = lower(name);
+  const std::string wanted = ry::lower_ascii(name);
   for (const auto& [known, mode] : mode_names)
     if (known == wanted) return mode;
   return std::nullopt;

@@ -19,8 +19,8 @@
 //   ry/cpp/services.hpp      service
 //   ry/cpp/registrar.hpp     registrar, drivers
 //   ry/cpp/module.hpp        RY_MODULE
-//   ry/cpp/text.hpp           lower_ascii, hex_value, to_hex (not included here)
-//   ry/cpp/sse_parser.hpp     sse_parser (not included here)
+//   ry/cpp/text.hpp          lower_ascii, hex_value, to_hex (not included here)
+//   ry/cpp/sse_parser.hpp    sse_parser (not included here)
 //   ry/cpp/mcp.hpp           drivers of mcp.transport/1 (not included here)
 #pragma once
 

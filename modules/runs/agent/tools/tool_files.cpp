@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <map>
 #include <optional>
+#include <ry/cpp/text.hpp>
 
 #include "agent/loop_turn.hpp"
 #include "agent/pictures.hpp"
@@ -38,7 +39,7 @@ std::string_view extension_of(std::string_view media_type) {
 }
 
 std::string plain_type(std::string_view media_type) {
-  std::string type = lower(trim(media_type.substr(0, media_type.find(';'))));
+  std::string type = ry::lower_ascii(trim(media_type.substr(0, media_type.find(';'))));
   const bool usable = type.size() <= 100 && type.find('/') != std::string::npos &&
                       type.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789/.+-_") == std::string::npos;
   return usable ? type : "application/octet-stream";

@@ -1,5 +1,7 @@
 #include "agent/tools/tool_instructions.hpp"
 
+#include <ry/cpp/text.hpp>
+
 #include "text.hpp"
 
 namespace runs {
@@ -21,7 +23,7 @@ std::string attribute(std::string_view name) {
 
 // Defuses the closing tag: a server must not write in the name of another one or of the agent's owner.
 std::string without_tag(std::string text) {
-  const std::string lowered = lower(text);
+  const std::string lowered = ry::lower_ascii(text);
   for (std::size_t at = lowered.find(tag); at != std::string::npos; at = lowered.find(tag, at + 1)) text[at] = '_';
   return text;
 }
