@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <ry/cpp/text.hpp>
 #include <utility>
 
 #include "command_metrics.hpp"
@@ -110,8 +109,8 @@ ry_status command_runner::run(const std::string& project, const ry_sandbox_comma
   const auto lower = [](std::uint64_t asked, std::uint64_t limit) {
     return asked != 0 ? std::min(asked, limit) : limit;
   };
-  started->workspace_bytes = ry::lower_ascii(options.workspace_bytes, settings_.workspace_bytes);
-  started->workspace_files = ry::lower_ascii(options.workspace_files, settings_.workspace_files);
+  started->workspace_bytes = lower(options.workspace_bytes, settings_.workspace_bytes);
+  started->workspace_files = lower(options.workspace_files, settings_.workspace_files);
   started->account_bytes = started->workspace_bytes < settings_.workspace_bytes;
   started->account_files = started->workspace_files < settings_.workspace_files;
   watch(*started, project, account, spec, std::move(cache));
