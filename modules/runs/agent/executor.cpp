@@ -522,7 +522,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
   co_return kept;
 }
 
-// The terminal event, in the same form as runs.terminal_payload in the migrations.
+// The terminal event, in the same form as runs.terminal_payload() (migrations/functions/terminal.sql).
 void executor::append_terminal(live_run& run, const ending& how, std::int64_t duration_ms) {
   const auto or_null = [](const std::optional<std::int64_t>& ms) {
     return ms ? std::to_string(*ms) : std::string("null");

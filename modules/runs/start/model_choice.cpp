@@ -13,8 +13,8 @@ model_choice choose_model(const settings& s, const ry_tier_view& tier, std::stri
   };
   if (!s.target(requested)) return {};
   if (may_use(requested)) return {std::string(requested)};
-  if (const auto lower = s.downgrades.find(requested); lower != s.downgrades.end())
-    if (s.target(lower->second) && may_use(lower->second)) return {lower->second};
+  if (const auto downgrade = s.downgrades.find(requested); downgrade != s.downgrades.end())
+    if (s.target(downgrade->second) && may_use(downgrade->second)) return {downgrade->second};
   return {};
 }
 

@@ -8,7 +8,8 @@
 
 namespace runs {
 
-// The model that a tier gets for a request. model empty: refused.
+// The model of a start: the requested one, or its replacement from `downgrades` if the tier may not use it, without a
+// message to the client. Empty: refused (402).
 struct model_choice {
   std::string model;
   bool granted() const { return !model.empty(); }

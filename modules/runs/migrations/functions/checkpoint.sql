@@ -2,7 +2,7 @@
 -- Checkpoints: the commits of a run after a model answer, after tool calls, and at its end.
 
 -- Commits steps of several runs, ordered by run id: events, messages, usage, charge, and for the last step of a run its status,
--- the end of its job, webhooks and the domain event. outcome: ok; gone: the run ended or belongs to another worker; alone: another
+-- the end of its job, webhooks and the domain event, and admits waiting runs. outcome: ok; gone: the run ended or belongs to another worker; alone: another
 -- transaction locks its account, and nothing was written for the step. p_wait: a single step, which waits for that lock. The
 -- parameters p_row_of, p_message_of and p_webhook_of contain the place of the step that an event, message or webhook belongs to.
 -- completed_at follows from the duration in the terminal event, so that both agree. p_cache_writes: nodes of an earlier release do

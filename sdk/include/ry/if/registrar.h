@@ -92,10 +92,10 @@ typedef struct ry_registrar_v1 {
   ry_status (*job)(ry_registrar* r, const ry_job_kind* kind) RY_NOEXCEPT;
   /* A durable consumer of domain events. */
   ry_status (*subscribe)(ry_registrar* r, const ry_event_consumer* consumer) RY_NOEXCEPT;
-  /* A service for other modules; `id` must stand in the descriptor's provides. The table's first
+  /* A service for other modules; `id` must be listed in the descriptor's provides. The table's first
    * member is uint32_t struct_size. Calls to it go directly, not through the host. */
   ry_status (*provide)(ry_registrar* r, ry_str id, const void* table, void* self) RY_NOEXCEPT;
-  /* Defines an extension point; `id` must stand in the descriptor's provides. */
+  /* Defines an extension point; `id` must be listed in the descriptor's provides. */
   ry_status (*define_point)(ry_registrar* r, const ry_point* point) RY_NOEXCEPT;
   /* A driver for a point (needs must name it). `name` is unique within the point. */
   ry_status (*contribute)(ry_registrar* r, ry_str point_id, ry_str name, const void* table, void* self) RY_NOEXCEPT;
