@@ -1,8 +1,5 @@
 // The module `runs`: routes, jobs, events and the objects that handle them.
-#include <unistd.h>
-
 #include <boost/json.hpp>
-#include <filesystem>
 #include <migrations.hpp>
 #include <openapi.hpp>
 #include <ry/cpp/settings_check.hpp>
@@ -14,6 +11,7 @@
 #include "api/start_route.hpp"
 #include "api/stream_route.hpp"
 #include "models/model_check.hpp"
+#include "module_context.hpp"
 #include "settings_reader.hpp"
 #include "settings_schema.hpp"
 #include "start/queue_promoter.hpp"
@@ -32,21 +30,16 @@ settings read_settings(const ry::context& ctx, ry::settings_faults& faults) {
   }
 }
 
-std::string find_extractor(const settings& config) {
-  std::string path = config.extract_program;
-  if (path.empty()) {
-    std::error_code bad;
-    path = std::filesystem::read_symlink("/proc/self/exe", bad).replace_filename("runyard-extract").string();
-  }
-  return ::access(path.c_str(), X_OK) == 0 ? path : std::string();
-}
-
 class module {
  public:
-  module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)), tools_(context_),
-      executor_(context_, tools_), start_(context_), stream_(context_), runs_(context_), copies_(context_),
-      threads_(context_, runs_, copies_), deleted_accounts_(context_.ctx, threads_), files_(context_), admin_runs_(ctx),
-      admission_(context_, runs_), webhooks_(context_), model_check_(ctx, context_.config, context_.providers) {
+  module(ry::context& ctx, ry::registrar& reg) :context_(ctx, read_settings(ctx, faults_)),
+      tools_(ctx, context_.repo, context_.tool_sources, context_.sandboxes, context_.writers),
+      executor_(context_, tools_), start_(context_), stream_(context_), runs_(context_),
+      copies_(ctx, context_.sandboxes, context_.workspaces),
+      threads_(context_.repo, context_.accounts, context_.locks, runs_, copies_), deleted_accounts_(ctx, threads_),
+      files_(ctx, context_.repo, context_.accounts, context_.sandboxes, context_.workspaces), admin_runs_(ctx),
+      admission_(ctx, context_.repo, context_.accounts, runs_), webhooks_(ctx, context_.config),
+      model_check_(ctx, context_.config, context_.providers) {
     reg.migrations(ry_migrations::all);
     for (const auto part : {ry_openapi::runs, ry_openapi::threads, ry_openapi::events}) reg.describe(part);
     context_.providers.define(reg);
@@ -121,7 +114,7 @@ class module {
     context_.workspaces.start();
     copies_.start();
     context_.run_placement.start(context_.node_id);
-    context_.extractor = find_extractor(context_.config);
+    context_.extract.start();
   }
 
  private:

@@ -1,15 +1,14 @@
 // Shared objects of the module: host, settings, drivers, services, live runs. Constructed with the module and constant
-// after start(); each member is responsible for its own thread safety.
+// after start(); each member is responsible for its own thread safety. For the module, and for code that uses many of
+// the members; all other code takes only what it uses.
 #pragma once
 #include <ry/ry.hpp>
 
 #include "agent/image_cache.hpp"
-#include "api/error_response.hpp"
 #include "models/providers.hpp"
 #include "models/sink_guards.hpp"
 #include "run_metrics.hpp"
 #include "ry/ext/agent_tools.h"
-#include "ry/ext/sandbox_driver.h"
 #include "ry/svc/accounts.h"
 #include "ry/svc/agents.h"
 #include "settings.hpp"
@@ -21,6 +20,9 @@
 #include "stream/event_log_writer.hpp"
 #include "stream/live_run.hpp"
 #include "workspace/command_semaphore.hpp"
+#include "workspace/extractor.hpp"
+#include "workspace/run_workspace.hpp"
+#include "workspace/sandbox_drivers.hpp"
 #include "workspace/workspace_quota.hpp"
 #include "workspace/workspace_store.hpp"
 
@@ -33,11 +35,14 @@ struct module_context {
         metrics(ctx, config),
         providers(config),
         sinks(ctx),
+        sandboxes(config),
+        extract(config, sandboxes),
         repo(ctx),
         starts(ctx, repo, locks),
         checkpoints(ctx, repo, locks),
         workspaces(ctx, config),
         quota(ctx, config, accounts, workspaces),
+        files(ctx, repo, sandboxes, workspaces, quota),
         live(metrics.live),
         writers(ctx, repo, config.drain_seconds * 1'000'000),
         run_placement(ctx, repo, config, live, metrics),
@@ -50,38 +55,23 @@ struct module_context {
   provider_set providers;
   sink_guards sinks;
   ry::drivers<ry_agent_tools_v1> tool_sources;
-  ry::drivers<ry_sandbox_driver_v1> sandboxes;
+  sandbox_drivers sandboxes;
   ry::service<ry_accounts_v1> accounts;
   ry::service<ry_agents_v1> agents;
   std::string node_id;
-  std::string extractor;  // path of runyard-extract; empty: not found
+  extractor extract;
   repository repo;
   account_locks locks;
   start_queue starts;
   checkpoint_batcher checkpoints;
   workspace_store workspaces;
   workspace_quota quota;
+  run_workspace files;
   registry live;
   event_log_writers writers;
   placement run_placement;
   command_semaphore commands;
   image_cache images;
-
-  // The sandbox driver in use; empty if there is none.
-  ry::drivers<ry_sandbox_driver_v1>::entry sandbox() const {
-    if (!config.sandbox_driver.empty()) return sandboxes.find(config.sandbox_driver);
-    const auto all = sandboxes.all();
-    return all.empty() ? nullptr : all.front();
-  }
 };
-
-// The caller of a request, as the service `accounts` reports it.
-struct caller {
-  std::string id;
-  ry::uuid uuid;
-  std::uint32_t role = RY_ROLE_USER;
-  const ry_tier_view* tier = nullptr;
-};
-ry::task<caller> caller_of(const module_context& p, const ry::request& request);
 
 }  // namespace runs

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "module_context.hpp"
-
 namespace runs {
 
 namespace json = boost::json;
@@ -37,7 +35,7 @@ std::optional<message> read_message(std::string_view args) {
 ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
   const std::optional<message> m = read_message(job.args());
   if (!m) co_return ry::job_outcome::dead(ry::bad_request("runs.webhook", "the job is no message"));
-  const auto& all = context_.config.webhooks;
+  const auto& all = config_.webhooks;
   const auto to =
       std::find_if(all.begin(), all.end(), [&](const webhook_endpoint& e) { return e.name == m->endpoint; });
   if (to == all.end())
@@ -45,9 +43,9 @@ ry::task<ry::job_outcome> webhooks::deliver(ry::job job) {
         ry::bad_request("runs.webhook", "runs.webhooks." + m->endpoint + " is no longer configured"));
 
   const standard_webhooks::endpoint receiver{"runs.webhooks." + to->name, to->url, {to->key}};
-  ry::job_outcome out = co_await standard_webhooks::deliver(context_.ctx, receivers_, receiver, m->id, m->body);
+  ry::job_outcome out = co_await standard_webhooks::deliver(ctx_, receivers_, receiver, m->id, m->body);
   // Deliveries to a silent receiver are snoozed, which uses up no attempts, so their age is limited.
-  if (out.kind() == RY_JOB_SNOOZE && context_.ctx.now_unix_us() - job.enqueued_unix_us() > longest_wait_us)
+  if (out.kind() == RY_JOB_SNOOZE && ctx_.now_unix_us() - job.enqueued_unix_us() > longest_wait_us)
     co_return ry::job_outcome::dead(ry::unavailable("webhook.silent", receiver.name + " has not answered for a day"));
   co_return out;
 }

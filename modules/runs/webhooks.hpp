@@ -4,20 +4,20 @@
 #pragma once
 #include <ry/ry.hpp>
 
+#include "settings.hpp"
 #include "webhook_delivery.hpp"
 
 namespace runs {
 
-struct module_context;
-
 class webhooks {
  public:
-  explicit webhooks(module_context& p) : context_(p) {}
+  webhooks(const ry::context& ctx, const settings& config) : ctx_(ctx), config_(config) {}
   // The job `runs.webhook {endpoint, id, body}`.
   ry::task<ry::job_outcome> deliver(ry::job job);
 
  private:
-  module_context& context_;
+  const ry::context& ctx_;
+  const settings& config_;
   standard_webhooks::receivers receivers_;
 };
 

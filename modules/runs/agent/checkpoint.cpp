@@ -34,20 +34,21 @@ void warn_of_budget(live_run& run) {
       .boolean("recoverable", true);
 }
 
-budget_verdict may_spend(const module_context& p, const live_run& run, spending_step step) {
-  const std::vector<std::string> chain = p.config.chain(run.who.model);
+budget_verdict may_spend(const settings& config, const live_run& run, spending_step step) {
+  const std::vector<std::string> chain = config.chain(run.who.model);
   money m;
   if (run.progress.balance_micro) m.balance_micro = *run.progress.balance_micro - run.progress.unbilled.micro;
-  m.priced = !p.config.price_of(chain[std::min(run.progress.answering, chain.size() - 1)]).free();
+  m.priced = !config.price_of(chain[std::min(run.progress.answering, chain.size() - 1)]).free();
   m.charged_micro = run.progress.charged_micro;
   m.spending = run.progress.spending;
   return may_spend(m, step);
 }
 
-ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_record what) {
+ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
+                         step_record what) {
   const auto kept = std::make_shared<step_record>(std::move(what));
   step_record& record = *kept;
-  const ry::trace mine = ry::trace::current(p.ctx);
+  const ry::trace mine = ry::trace::current(ctx);
   while (run->events.buffer.in_flight()) {
     if (run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
     (void)co_await run->events.log_moved.wait();
@@ -70,16 +71,16 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
   }
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     checkpoint_step step{run->who.run, run->who.account, run->who.job, run->who.fence, kept};
-    ry::result<step_result> done = co_await p.checkpoints.write(std::move(step), run->exec);
+    ry::result<step_result> done = co_await checkpoints.write(std::move(step), run->exec);
     if (done) {
       if (done->how != step_result::outcome::ok) co_return stored::not_ours;
       if (done->balance_micro) run->progress.balance_micro = done->balance_micro;
-      if (done->jobs_ready) p.ctx.jobs().wake("runs");
+      if (done->jobs_ready) ctx.jobs().wake("runs");
       run->events.buffer.reserve(static_cast<std::uint64_t>(record.reserve_to));
       run->events.buffer.release();
       run->events.deliver();
       run->events.buffer.done(text.from, text.to);
-      (void)p.ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
+      (void)ctx.events().live_publish(topic_of(run->who.run), text.to, {}, RY_LIVE_HINT);
       co_return stored::yes;
     }
     if (done.error().is("jobs.fence_lost") || run->stop.reason() == RY_REASON_LEASE_LOST) co_return stored::not_ours;
@@ -90,8 +91,8 @@ ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_
       run->events.buffer.drop_held();
       done.value();  // throws
     }
-    p.ctx.log_error("a step could not be written", done.error());
-    (void)co_await p.ctx.sleep(pause);
+    ctx.log_error("a step could not be written", done.error());
+    (void)co_await ctx.sleep(pause);
   }
 }
 

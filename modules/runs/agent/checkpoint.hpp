@@ -1,6 +1,15 @@
 // Checkpoints of a run: one statement commits everything since the last checkpoint. On the run's executor.
 #pragma once
-#include "module_context.hpp"
+#include <cstdint>
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+#include "agent/budget.hpp"
+#include "settings.hpp"
+#include "store/checkpoint_batcher.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
 
@@ -17,12 +26,13 @@ void bill(live_run& run, const token_usage& usage, std::int64_t micro);
 void warn_of_budget(live_run& run);
 // Whether the run's budget and its account's balance allow the next step. Recorded charges that are not committed yet
 // count.
-budget_verdict may_spend(const module_context& p, const live_run& run, spending_step step);
+budget_verdict may_spend(const settings& config, const live_run& run, spending_step step);
 
 // Commits the events since hold(), the charges and the rest of the record; retries while the database is unavailable.
 // Sets the run's balance. not_ours: the run ended, or belongs to another worker. Throws ry::error on a permanent
 // database error.
 enum class stored { yes, not_ours };
-ry::task<stored> persist(module_context& p, std::shared_ptr<live_run> run, step_record what);
+ry::task<stored> persist(const ry::context& ctx, checkpoint_batcher& checkpoints, std::shared_ptr<live_run> run,
+                         step_record what);
 
 }  // namespace runs

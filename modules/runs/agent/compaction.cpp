@@ -7,6 +7,7 @@
 #include "agent/model_call.hpp"
 #include "agent/retry.hpp"
 #include "agent/tools/tool_search.hpp"
+#include "module_context.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -24,13 +25,14 @@ struct summary_result {
 };
 
 // Uses the model that will continue the run.
-ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> run, const model_choice_in_use& by,
-                                   std::string text) {
+ry::task<summary_result> summarise(const ry::context& ctx, const run_metrics& metrics, sink_guards& sinks,
+                                   event_log_writers& writers, std::shared_ptr<live_run> run,
+                                   const model_choice_in_use& by, std::string text) {
   summary_result out;
   const std::vector<chat_message> question = {{"user", user_body(text), belongs::to_this_run, 0}};
   const std::string request = build_request({by.model, summary_instruction, {}, summary_tokens}, question);
   for (std::int64_t tries = 1;; ++tries) {
-    model_call call(p, run, by.provider, model_call::audience::none);
+    model_call call(ctx, metrics, sinks, writers, run, by.provider, model_call::audience::none);
     const ry_status begun = call.start(request);
     if (begun == RY_OK) co_await call.finished();
     out.usage += call.usage();
@@ -53,10 +55,10 @@ ry::task<summary_result> summarise(module_context& p, std::shared_ptr<live_run> 
     f.retry_after_s = call.retry_after_s();
     f.tries = tries;
     f.max_tries = summary_tries;
-    f.remaining_ms = (run->who.deadline_us - p.ctx.mono_us()) / 1000;
+    f.remaining_ms = (run->who.deadline_us - ctx.mono_us()) / 1000;
     const next_try next = after_failure(f);
     if (next.how != next_try::what::same_model) co_return out;
-    co_await interruptible_sleep(p.ctx, run, next.wait_ms);
+    co_await interruptible_sleep(ctx, run, next.wait_ms);
     if (run->stop.must_break()) {
       out.interrupted = true;
       co_return out;
@@ -70,7 +72,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
                              std::int64_t room) {
   fitted out;
   for (int round = 1;; ++round) {
-    const loaded there = co_await load_history(p, run);
+    const loaded there = co_await load_history(p.ctx, p.repo, run);
     if (there == loaded::broken_off) {
       out.how = fitted::end::interrupted;
       co_return out;
@@ -94,7 +96,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
       continue;
     }
     const std::string text = transcript(messages, count, room);
-    const summary_result made = co_await summarise(p, run, by, text);
+    const summary_result made = co_await summarise(p.ctx, p.metrics, p.sinks, p.writers, run, by, text);
     const std::int64_t charge = charge_micro(p.config.price_of(by.name), made.charged);
     bill(*run, made.usage, charge);
     if (made.interrupted) {
@@ -119,7 +121,7 @@ ry::task<fitted> fit_history(module_context& p, std::shared_ptr<live_run> run, c
     record.charge_note =
         "{\"run_id\":\"" + run->who.run.to_string() + "\",\"model\":" + json_string(by.name) + ",\"summary\":true}";
     run->progress.messages_known = false;
-    const stored kept = co_await persist(p, run, std::move(record));
+    const stored kept = co_await persist(p.ctx, p.checkpoints, run, std::move(record));
     if (kept == stored::not_ours) {
       out.how = fitted::end::lost;
       co_return out;

@@ -1,11 +1,20 @@
 // Compaction: fits a run's history into a model's context window, if necessary with a summary. The summary becomes part
 // of the thread, so that a worker that takes the run over sends the same history. On the run's executor.
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
 
-#include "module_context.hpp"
+#include "agent/conversation.hpp"
+#include "models/providers.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 struct model_choice_in_use {
   std::string name;  // as configured

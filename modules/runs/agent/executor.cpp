@@ -6,6 +6,7 @@
 
 #include "agent/history.hpp"
 #include "agent/result_excerpt.hpp"
+#include "module_context.hpp"
 #include "store/transient_error.hpp"
 #include "text.hpp"
 #include "workspace/upload_reader.hpp"
@@ -181,7 +182,7 @@ ry::task<ry::job_outcome> executor::execute(run_ptr run, std::uint32_t crashes) 
     }
   }
   writer.dismiss(run);
-  notify_sources_of_end(context_, *run, run->progress.final_status != "running");
+  notify_sources_of_end(context_.tool_sources, *run, run->progress.final_status != "running");
   co_return std::move(*out);
 }
 
@@ -255,7 +256,7 @@ ry::task<void> executor::prepare(run_ptr run, catalog_ptr& catalog, step_state& 
     if (!ours) c.next = step_state::to::not_ours;
     if (!ours || run->stop.reason() != 0) co_return;
   }
-  const loaded there = co_await load_history(context_, run);
+  const loaded there = co_await load_history(context_.ctx, context_.repo, run);
   if (there == loaded::broken_off) co_return;
   next_action next = decide(run->progress.messages);
   if (next.kind == next_kind::finished) co_return c.ends(completed());
@@ -336,7 +337,7 @@ ry::task<void> executor::apply_answer(run_ptr run, catalog_ptr catalog, step_sta
     else
       usable.push_back(call);
   }
-  const stored written = co_await persist(context_, run, std::move(record));
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) {
     c.next = step_state::to::not_ours;
     co_return;
@@ -379,12 +380,12 @@ ry::task<void> executor::keep_part(run_ptr run, step_state& c) {
   step_record record;
   run->events.buffer.hold();
   record_turn(*run, c.answer, record);
-  const stored written = co_await persist(context_, run, std::move(record));
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) c.next = step_state::to::not_ours;
 }
 
 std::optional<executor::ending> executor::check_budget(const live_run& run, spending_step step) const {
-  switch (may_spend(context_, run, step)) {
+  switch (may_spend(context_.config, run, step)) {
     case budget_verdict::no_credits:
       return failed("credits", "Insufficient credits", "INSUFFICIENT_CREDITS");
     case budget_verdict::over_budget:
@@ -401,6 +402,10 @@ std::optional<executor::ending> executor::check_tool_loop(const live_run& run,
     if (run.progress.loops.judge(call, context_.config.repeat_limit) == loop_guard::verdict::hopeless)
       return failed("tool_error", "The agent kept repeating the same call of the tool " + call.name, "TOOL_LOOP");
   return std::nullopt;
+}
+
+void executor::touch(const run_ptr& run) {
+  context_.writers.of(run->exec).touch(run);
 }
 
 void executor::record_turn(live_run& run, turn& t, step_record& record) {
@@ -506,7 +511,7 @@ ry::task<stored> executor::run_calls(run_ptr run, catalog_ptr catalog, std::vect
     }
     if (any) {
       try {
-        kept = co_await persist(context_, run, std::move(record));
+        kept = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
       } catch (...) {
         refused = std::current_exception();
       }
@@ -565,7 +570,7 @@ ry::task<ry::job_outcome> executor::finish(run_ptr run, step_state& c) {
            ",\"result\":" + json_string(beginning_of_result(run->progress.messages)) +
            ",\"viewed\":" + (run->events.streams != 0 ? "true" : "false") + "}";
   const bool has_webhooks = !record.webhooks.empty();
-  const stored written = co_await persist(context_, run, std::move(record));
+  const stored written = co_await persist(context_.ctx, context_.checkpoints, run, std::move(record));
   if (written == stored::not_ours) co_return leave(run, "lost");
   context_.metrics.ended.add(how.reason);
   context_.metrics.duration.observe(static_cast<double>(duration_ms) / 1e3);

@@ -7,9 +7,10 @@
 #include "agent/checkpoint.hpp"
 #include "agent/model_turn.hpp"
 #include "agent/tools/tools.hpp"
-#include "module_context.hpp"
 
 namespace runs {
+
+struct module_context;
 
 class executor {
  public:
@@ -75,7 +76,7 @@ class executor {
   void record_turn(live_run& run, turn& t, step_record& record);
   // Does the same for the result of a call.
   void record_result(live_run& run, const tool_call& call, const tool_outcome& result, step_record& record);
-  void touch(const run_ptr& run) { context_.writers.of(run->exec).touch(run); }
+  void touch(const run_ptr& run);
 
   module_context& context_;
   toolbox& tools_;

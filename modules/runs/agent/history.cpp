@@ -8,14 +8,14 @@ namespace {
 constexpr std::size_t kept_bytes = 2 * 1024;
 }  // namespace
 
-ry::task<loaded> load_history(module_context& p, std::shared_ptr<live_run> run) {
+ry::task<loaded> load_history(const ry::context& ctx, const repository& repo, std::shared_ptr<live_run> run) {
   if (run->progress.messages_known) co_return loaded::yes;
   ry::result<ry::rows> rows{ry::error(RY_UNKNOWN)};
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
-    rows = co_await p.repo.conversation(run->who.thread);
+    rows = co_await repo.conversation(run->who.thread);
     if (rows || !is_transient(rows.error())) break;
     if (run->stop.reason() != 0) co_return loaded::broken_off;
-    (void)co_await p.ctx.sleep(pause);
+    (void)co_await ctx.sleep(pause);
   }
   const std::string id = run->who.run.to_string();
   std::vector<chat_message>& all = run->progress.messages;

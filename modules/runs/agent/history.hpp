@@ -1,13 +1,18 @@
 // The messages of a live run; reads them from the thread if they are not in memory. On the run's executor.
 #pragma once
-#include "module_context.hpp"
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+
+#include "store/repository.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
 
 // Waits while the database is unavailable; broken_off: the run was interrupted meanwhile. Throws ry::error for other
 // errors.
 enum class loaded { yes, broken_off };
-ry::task<loaded> load_history(module_context& p, std::shared_ptr<live_run> run);
+ry::task<loaded> load_history(const ry::context& ctx, const repository& repo, std::shared_ptr<live_run> run);
 
 // Adds a message that this worker has just committed.
 void remember(live_run& run, std::string role, std::string body);

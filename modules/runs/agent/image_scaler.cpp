@@ -8,8 +8,8 @@
 #include "agent/checkpoint.hpp"
 #include "agent/loop_turn.hpp"
 #include "llm/common/image_type.hpp"
+#include "module_context.hpp"
 #include "text.hpp"
-#include "workspace/extractor.hpp"
 
 namespace runs {
 namespace {
@@ -102,7 +102,7 @@ ry::task<scaled_ptr> image_scaler::scale(std::string key, std::string file, std:
     job.input = input;
     job.wall_ms = std::min(static_cast<std::uint64_t>(left), wall_ms_of_one);
     job.output_bytes = target_.bytes + first_line_bytes;
-    const extractor_result result = co_await run_extractor(context_, run_, std::move(job));
+    const extractor_result result = co_await context_.extract.run(run_, std::move(job));
     const auto read = [&result] { return read_output(result.output); };
     if (result.how == extractor_result::end::finished) out = co_await context_.ctx.run_blocking(read);
     if (out)

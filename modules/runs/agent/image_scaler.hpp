@@ -3,15 +3,18 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/image_cache.hpp"
 #include "agent/image_fit.hpp"
-#include "module_context.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // Largest file that is scaled; larger images are not shown.
 inline constexpr std::uint64_t max_scalable_bytes = 64u << 20;

@@ -25,8 +25,16 @@ ry::task<void> plain_sleep(const ry::context& ctx, std::uint64_t ms) {
 
 }  // namespace
 
-model_call::model_call(module_context& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who)
-    : context_(p), run_(std::move(run)), provider_(std::move(provider)), writer_(p.writers.of(run_->exec)), who_(who) {}
+model_call::model_call(const ry::context& ctx, const run_metrics& metrics, sink_guards& sinks,
+                       event_log_writers& writers, std::shared_ptr<live_run> run, provider_set::handle provider,
+                       audience who)
+    : ctx_(ctx),
+      metrics_(metrics),
+      sinks_(sinks),
+      run_(std::move(run)),
+      provider_(std::move(provider)),
+      writer_(writers.of(run_->exec)),
+      who_(who) {}
 
 ry_status model_call::start(std::string_view request_json) {
   ry_llm_sink sink{};
@@ -97,11 +105,11 @@ ry_status model_call::start(std::string_view request_json) {
     if (!self->fits(message.len)) return;
     (void)ry::guard([&] { self->note(ry::view(code), plain_sentence(ry::view(message))); });
   };
-  begun_us_ = context_.ctx.mono_us();
-  sink_ = context_.sinks.open(provider_, run_->exec, sink, this);
+  begun_us_ = ctx_.mono_us();
+  sink_ = sinks_.open(provider_, run_->exec, sink, this);
   const ry_status begun = provider_->of->table->complete(
       provider_->of->self, provider_->instance, ry::str(request_json), run_->exec, &sink_guards::sink(), sink_, &call_);
-  context_.sinks.returned(sink_, begun);
+  sinks_.returned(sink_, begun);
   if (begun != RY_OK && !ended_) count(begun);
   return begun;
 }
@@ -110,19 +118,19 @@ ry_status model_call::start(std::string_view request_json) {
 void model_call::log_failure(const ry_error_view& err) const {
   const std::string cause = cause_of(err);
   run_->note_cause("provider " + provider_->name + ": " + message_ + (cause.empty() ? "" : " (" + cause + ")"));
-  context_.ctx.warn("a model request failed", {{"run", run_->who.run.to_string()},
-                                               {"account", run_->who.account.to_string()},
-                                               {"driver", provider_->of->name},
-                                               {"provider", provider_->name},
-                                               {"reason", ry::view(err.reason)},
-                                               {"error", message_},
-                                               {"cause", cause}});
+  ctx_.warn("a model request failed", {{"run", run_->who.run.to_string()},
+                                       {"account", run_->who.account.to_string()},
+                                       {"driver", provider_->of->name},
+                                       {"provider", provider_->name},
+                                       {"reason", ry::view(err.reason)},
+                                       {"error", message_},
+                                       {"cause", cause}});
 }
 
 void model_call::count(ry_status st) const {
-  const provider_metrics& f = context_.metrics.provider(provider_->name);
+  const provider_metrics& f = metrics_.provider(provider_->name);
   f.requests.add(provider_metrics::outcome_of(st));
-  f.seconds.observe(static_cast<double>(context_.ctx.mono_us() - begun_us_) / 1e6);
+  f.seconds.observe(static_cast<double>(ctx_.mono_us() - begun_us_) / 1e6);
   f.input.add(static_cast<double>(usage_.input));
   f.output.add(static_cast<double>(usage_.output));
   f.cached.add(static_cast<double>(usage_.cached));
@@ -149,7 +157,7 @@ void model_call::add(std::string_view type, std::string_view text) {
   if (text.empty() || who_ == audience::none) return;
   if (!std::exchange(run_->progress.text_shown, true)) {
     run_->progress.first_token_ms = run_->age_ms();
-    context_.metrics.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
+    metrics_.first_token.observe(static_cast<double>(*run_->progress.first_token_ms) / 1e3);
   }
   run_->events.buffer.append(type).text("content", text);
   run_->events.deliver_soon();
@@ -157,10 +165,10 @@ void model_call::add(std::string_view type, std::string_view text) {
 }
 
 void model_call::note(std::string_view code, std::string_view message) {
-  context_.ctx.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
-                                                             {"provider", provider_->name},
-                                                             {"code", std::string(code)},
-                                                             {"message", std::string(message)}});
+  ctx_.warn("part of a model request was left out", {{"run", run_->who.run.to_string()},
+                                                     {"provider", provider_->name},
+                                                     {"code", std::string(code)},
+                                                     {"message", std::string(message)}});
   if (who_ == audience::none) return;
   append_notice(*run_, code, message);
   run_->events.deliver_soon();
@@ -173,7 +181,7 @@ ry::task<void> model_call::finished() {
   while (!ended_ && !aborted_) (void)co_await done_.wait();
   if (ended_) co_return;
   grace_.emplace();
-  co_await ry::with_cancel(grace_->token(), plain_sleep(context_.ctx, grace_ms));
+  co_await ry::with_cancel(grace_->token(), plain_sleep(ctx_, grace_ms));
   if (!ended_) abandon();
 }
 
@@ -185,7 +193,7 @@ void model_call::abort() noexcept {
 }
 
 void model_call::abandon() {
-  context_.sinks.abandon(sink_, "it did not call on_end within ten seconds after cancel()");
+  sinks_.abandon(sink_, "it did not call on_end within ten seconds after cancel()");
   status_ = too_long_ ? RY_FAILED_PRECONDITION : RY_DEADLINE_EXCEEDED;
   message_ = "The model provider did not finish its answer";
   run_->note_cause("provider " + provider_->name + ": its driver did not end a cancelled answer");

@@ -1,9 +1,20 @@
 // One request to a language model; the answer goes to the run's event buffer as it arrives.
 // Thread: the run's executor. Lifetime: the frame that awaits it, which must outlive on_end.
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "module_context.hpp"
+#include "agent/conversation.hpp"
+#include "models/providers.hpp"
+#include "models/sink_guards.hpp"
+#include "run_metrics.hpp"
+#include "stream/event_log_writer.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
 
@@ -11,7 +22,8 @@ class model_call : abortable {
  public:
   // Whether clients see the answer as it arrives.
   enum class audience { readers, none };
-  model_call(module_context& p, std::shared_ptr<live_run> run, provider_set::handle provider, audience who);
+  model_call(const ry::context& ctx, const run_metrics& metrics, sink_guards& sinks, event_log_writers& writers,
+             std::shared_ptr<live_run> run, provider_set::handle provider, audience who);
   model_call(const model_call&) = delete;
 
   ry_status start(std::string_view request_json);
@@ -46,7 +58,9 @@ class model_call : abortable {
   bool keeps(std::size_t bytes);
   bool stop_too_long();
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const run_metrics& metrics_;
+  sink_guards& sinks_;
   std::shared_ptr<live_run> run_;
   const provider_set::handle provider_;
   event_log_writer& writer_;

@@ -7,11 +7,13 @@
 #include "agent/compaction.hpp"
 #include "agent/context.hpp"
 #include "agent/history.hpp"
+#include "agent/image_scaler.hpp"
 #include "agent/loop_turn.hpp"
 #include "agent/model_call.hpp"
 #include "agent/pictures.hpp"
 #include "agent/retry.hpp"
 #include "agent/tools/tool_offer.hpp"
+#include "module_context.hpp"
 #include "text.hpp"
 
 namespace runs {
@@ -21,19 +23,19 @@ using run_ptr = std::shared_ptr<live_run>;
 
 constexpr int max_narrowings = 2;
 
-ry::task<std::string> read_system_prompt(module_context& p, run_ptr run) {
+ry::task<std::string> read_system_prompt(const ry::service<ry_agents_v1>& agents, const settings& config, run_ptr run) {
   const std::string account = run->who.account.to_string(), agent = run->who.agent.to_string();
   ry::result<std::string> system = co_await ry::call<std::string, const ry_agent_view*>(
       [&](ry_exec* exec, ry_agent_fn fn, void* ctx) {
-        return p.agents->get(p.agents.self(), ry::str(account), ry::str(agent), run->who.agent_version, exec, fn, ctx);
+        return agents->get(agents.self(), ry::str(account), ry::str(agent), run->who.agent_version, exec, fn, ctx);
       },
       [](const ry_agent_view* a) { return ry::text(a->system_prompt); });
   // If the agent was deleted while its run continues, the deployment's prompt is used. On any other error no model is
   // asked.
   if (!system && system.error().status() != RY_NOT_FOUND) throw system.error();
   std::string prompt = system ? std::move(*system) : std::string();
-  if (prompt.empty()) prompt = p.config.system_prompt;
-  co_return prompt_in_mode(std::move(prompt), run->who.mode, p.config.code_instructions);
+  if (prompt.empty()) prompt = config.system_prompt;
+  co_return prompt_in_mode(std::move(prompt), run->who.mode, config.code_instructions);
 }
 
 // Limit for the instructions of all tool sources: an eighth of the model's window, at four bytes per token.
@@ -54,7 +56,7 @@ std::uint32_t any_number(const ry::context& ctx) {
 }
 
 // Records the usage of a failed attempt, which is free of charge, and tells clients to drop its output.
-void close_attempt(module_context& p, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
+void close_attempt(event_log_writers& writers, run_ptr run, const turn& t, std::uint64_t from, const token_usage& usage,
                    std::string_view code) {
   bill(*run, usage, 0);
   const auto to = static_cast<std::int64_t>(run->events.buffer.last());
@@ -70,7 +72,7 @@ void close_attempt(module_context& p, run_ptr run, const turn& t, std::uint64_t 
   if (!code.empty())
     run->events.buffer.append("error").text("message", t.error).text("error_code", code).boolean("recoverable", true);
   run->events.deliver_soon();
-  p.writers.of(run->exec).touch(run);
+  writers.of(run->exec).touch(run);
 }
 
 // The parameters of a request. A demand for a tool call applies only to the run's first answer: otherwise the model
@@ -110,15 +112,15 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
   if (target) by.provider = p.providers.find(target->provider);
   if (!by.provider) co_return;
   by.model = target->model;
-  std::string prompt = co_await read_system_prompt(p, run);
+  std::string prompt = co_await read_system_prompt(p.agents, p.config, run);
   out.window = run->progress.narrowed_window != 0 ? run->progress.narrowed_window : p.config.window_of(by.name);
   prompt += instructions_section(catalog->instructions, max_instructions(out.window));
   model_parameters parameters = parameters_for(*run, p.config, by.name, *catalog);
   const std::int64_t max_output = parameters.max_output_tokens.value_or(0);
   parameters.max_output_tokens.reset();
   const std::string further = members_of(parameters);
-  const tool_offer tools =
-      co_await offer_tools(p, run, catalog, by.name, by.provider, by.model, named_tool(parameters));
+  const tool_offer tools = co_await offer_tools(p.ctx, p.config, p.repo, p.writers, run, catalog, by.name, by.provider,
+                                                by.model, named_tool(parameters));
   if (tools.how == tool_offer::end::broken_off) {
     out.how = question::end::interrupted;
     co_return;
@@ -129,13 +131,14 @@ ry::task<void> make_question(module_context& p, run_ptr run, catalog_ptr catalog
     out.how = fit.how == fitted::end::lost ? question::end::lost : question::end::interrupted;
     co_return;
   }
-  if (may_spend(p, *run, spending_step::ask_model) != budget_verdict::go_on) {
+  if (may_spend(p.config, *run, spending_step::ask_model) != budget_verdict::go_on) {
     out.how = question::end::unaffordable;
     co_return;
   }
   const std::vector<chat_message>& history = fit.shortened ? *fit.shortened : run->progress.messages;
+  image_scaler scaler(p, run, by.provider->limits(by.model));
   const std::optional<std::vector<chat_message>> shown_to_it =
-      co_await show_pictures(p, run, by.name, by.provider->limits(by.model), history);
+      co_await show_pictures(p.ctx, p.config, p.sandboxes, p.files, run, by.name, scaler, history);
   const auto build = [&] {
     return build_request({by.model, prompt, tools.json, max_output, further}, shown_to_it ? *shown_to_it : history);
   };
@@ -192,7 +195,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     run->events.deliver_soon();
     p.writers.of(run->exec).touch(run);
     release_history(*run);
-    model_call call(p, run, q.provider, model_call::audience::readers);
+    model_call call(p.ctx, p.metrics, p.sinks, p.writers, run, q.provider, model_call::audience::readers);
     const ry_status begun = call.start(q.request);
     const std::size_t sent_bytes = q.request.size();
     const std::int64_t sent_tokens = run->progress.messages_known ? 0 : estimate_tokens(q.request);
@@ -215,7 +218,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
         was_empty = true;
         out.error = "The model gave an empty answer";
         p.metrics.provider(q.provider->name).same_again.add();
-        close_attempt(p, run, out, from, call.usage(), "LLM_RETRY");
+        close_attempt(p.writers, run, out, from, call.usage(), "LLM_RETRY");
         continue;
       }
       out.how = turn::end::answered;
@@ -231,7 +234,7 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
       ++narrowings;
       run->progress.narrowed_window = std::min(q.window, sent_tokens) * 6 / 10;
       refused_bytes = sent_bytes;
-      close_attempt(p, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
+      close_attempt(p.writers, run, out, from, call.usage(), "LLM_CONTEXT_TOO_LONG");
       continue;
     }
     failed_attempt f;
@@ -244,13 +247,13 @@ ry::task<void> ask_model(module_context& p, run_ptr run, catalog_ptr catalog, bo
     f.random = any_number(p.ctx);
     const next_try next = after_failure(f);
     if (next.how == next_try::what::stop) {
-      close_attempt(p, run, out, from, call.usage(), {});
+      close_attempt(p.writers, run, out, from, call.usage(), {});
       co_return;
     }
     const bool other = next.how == next_try::what::next_model;
     const provider_metrics& count = p.metrics.provider(q.provider->name);
     (other ? count.next_model : count.same_again).add();
-    close_attempt(p, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
+    close_attempt(p.writers, run, out, from, call.usage(), other ? "LLM_FALLBACK" : "LLM_RETRY");
     if (other) {
       ++run->progress.answering;
       run->progress.narrowed_window = 0;

@@ -1,11 +1,20 @@
 // Obtains one answer of a model: fits the conversation into the context window, marks failed attempts as void and
 // retries them, and falls back to other models. On the run's executor.
 #pragma once
+#include <cstdint>
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
 #include "agent/answer_outcome.hpp"
+#include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
-#include "module_context.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // The result of requesting a model answer.
 struct turn {

@@ -16,8 +16,9 @@ struct output_stream::waiter {
   ry::cancel_source source;
 };
 
-output_stream::output_stream(module_context& p, std::shared_ptr<live_run> run, std::string id, kind what)
-    : context_(p), run_(std::move(run)), id_(std::move(id)), kind_(what) {}
+output_stream::output_stream(const ry::context& ctx, event_log_writers& writers, std::shared_ptr<live_run> run,
+                             std::string id, kind what)
+    : ctx_(ctx), writers_(writers), run_(std::move(run)), id_(std::move(id)), kind_(what) {}
 
 output_stream::~output_stream() {
   if (!waiter_) return;
@@ -39,7 +40,7 @@ void output_stream::end() {
 void output_stream::notify_reader() {
   const std::size_t whole = whole_characters(carry_);
   if (whole == 0) return;
-  if (kind_ == kind::progress && !pace_.take(context_.ctx.mono_us())) return wait();
+  if (kind_ == kind::progress && !pace_.take(ctx_.mono_us())) return wait();
   emit(std::string_view(carry_).substr(0, whole));
   carry_.erase(0, whole);
 }
@@ -48,13 +49,12 @@ void output_stream::notify_reader() {
 void output_stream::wait() {
   waiter_ = std::make_shared<waiter>();
   waiter_->of = this;
-  const bool waits =
-      context_.ctx.spawn(wake_later(context_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
+  const bool waits = ctx_.spawn(wake_later(ctx_, waiter_, pace_.wait_us()), run_->exec, waiter_->source.token());
   if (!waits) waiter_.reset();
 }
 
-ry::task<void> output_stream::wake_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us) {
-  const ry::result<void> slept = co_await p.ctx.sleep(static_cast<std::uint64_t>(us) / 1000 + 1);
+ry::task<void> output_stream::wake_later(const ry::context& ctx, std::shared_ptr<waiter> w, std::int64_t us) {
+  const ry::result<void> slept = co_await ctx.sleep(static_cast<std::uint64_t>(us) / 1000 + 1);
   if (!slept || w->of == nullptr) co_return;
   w->of->waiter_.reset();
   w->of->notify_reader();
@@ -70,7 +70,7 @@ void output_stream::emit(std::string_view text) {
   }
   run_->events.buffer.append("tool_output_chunk").text("tool_call_id", id_).text("content", text);
   run_->events.deliver_soon();
-  context_.writers.of(run_->exec).touch(run_);
+  writers_.of(run_->exec).touch(run_);
 }
 
 }  // namespace runs

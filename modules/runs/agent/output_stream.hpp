@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 
-#include "module_context.hpp"
+#include "stream/event_log_writer.hpp"
 #include "stream/live_run.hpp"
 
 namespace runs {
@@ -40,7 +41,8 @@ class output_stream {
  public:
   // progress: the text consists of progress reports, which the stream also has as `tool_progress` events.
   enum class kind { output, progress };
-  output_stream(module_context& p, std::shared_ptr<live_run> run, std::string id, kind what);
+  output_stream(const ry::context& ctx, event_log_writers& writers, std::shared_ptr<live_run> run, std::string id,
+                kind what);
   output_stream(const output_stream&) = delete;
   ~output_stream();
 
@@ -49,12 +51,13 @@ class output_stream {
 
  private:
   struct waiter;  // timer for the reports in carry_
-  static ry::task<void> wake_later(module_context& p, std::shared_ptr<waiter> w, std::int64_t us);
+  static ry::task<void> wake_later(const ry::context& ctx, std::shared_ptr<waiter> w, std::int64_t us);
   void notify_reader();
   void wait();
   void emit(std::string_view text);
 
-  module_context& context_;
+  const ry::context& ctx_;
+  event_log_writers& writers_;
   std::shared_ptr<live_run> run_;
   std::string id_, carry_;
   const kind kind_;

@@ -8,7 +8,6 @@
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "text.hpp"
-#include "workspace/run_workspace.hpp"
 
 namespace runs {
 
@@ -41,10 +40,11 @@ struct file_beginning {
   std::uint64_t size = 0;
 };
 
-ry::task<ry::result<file_beginning>> read_picture(module_context& p, std::shared_ptr<live_run> run, std::string path) {
-  ry::result<void> ready = co_await ensure_workspace(p, run);
+ry::task<ry::result<file_beginning>> read_picture(const sandbox_drivers& sandboxes, const run_workspace& files,
+                                                  std::shared_ptr<live_run> run, std::string path) {
+  ry::result<void> ready = co_await files.ensure(run);
   if (!ready) co_return ready.error();
-  const auto driver = p.sandbox();
+  const auto driver = sandboxes.in_use();
   if (!driver) co_return ry::unavailable("runs.no_sandbox", "no sandbox driver is loaded");
   const std::string project = run->who.project.to_string();
   co_return co_await ry::call<file_beginning, ry_bytes, std::uint64_t>(
@@ -68,9 +68,9 @@ struct found_pictures {
   std::size_t count() const { return bytes.size() + base64.size(); }
 };
 
-ry::task<void> find_picture(module_context& p, std::shared_ptr<live_run> run, image_scaler& scaler, std::string path,
-                            found_pictures& to) {
-  ry::result<file_beginning> got = co_await read_picture(p, run, path);
+ry::task<void> find_picture(const sandbox_drivers& sandboxes, const run_workspace& files, std::shared_ptr<live_run> run,
+                            image_scaler& scaler, std::string path, found_pictures& to) {
+  ry::result<file_beginning> got = co_await read_picture(sandboxes, files, run, path);
   if (!got) co_return;  // the agent removed it
   if (got->size <= max_picture_bytes) {
     if (to.total + got->size > max_pictures_bytes) co_return;
@@ -137,11 +137,10 @@ std::string resolve_pictures(std::string_view body, const std::map<std::string, 
   return json::serialize(json::object{{"role", "user"}, {"content", std::move(content)}});
 }
 
-ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context& p, std::shared_ptr<live_run> run,
-                                                                 std::string model, ry_llm_limits limits,
-                                                                 const std::vector<chat_message>& messages) {
-  const bool sees = p.config.sees(model);
-  image_scaler scaler(p, run, limits);
+ry::task<std::optional<std::vector<chat_message>>> show_pictures(
+    const ry::context& ctx, const settings& config, const sandbox_drivers& sandboxes, const run_workspace& files,
+    std::shared_ptr<live_run> run, std::string model, image_scaler& scaler, const std::vector<chat_message>& messages) {
+  const bool sees = config.sees(model);
   std::optional<std::vector<chat_message>> out;
   bool any = false;
   for (const chat_message& m : messages)
@@ -152,7 +151,8 @@ ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context&
   for (std::size_t i = any && sees ? out->size() : 0; i-- > 0;) {
     if ((*out)[i].role != "user") continue;
     for (const std::string& path : pictures_in((*out)[i].body))
-      if (found.count() < max_pictures && !found.contains(path)) co_await find_picture(p, run, scaler, path, found);
+      if (found.count() < max_pictures && !found.contains(path))
+        co_await find_picture(sandboxes, files, run, scaler, path, found);
   }
   const auto put_in = [&out, &found] {
     for (auto& [path, bytes] : found.bytes) found.base64.insert_or_assign(path, llm::encode_base64(bytes));
@@ -160,7 +160,7 @@ ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context&
       if (m.role == "user") m.body = resolve_pictures(m.body, found.base64, found.notes);
   };
   if (any && found.total > max_in_a_turn) {
-    co_await p.ctx.run_blocking(put_in);
+    co_await ctx.run_blocking(put_in);
   } else if (any) {
     put_in();
   }

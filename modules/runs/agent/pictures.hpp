@@ -1,16 +1,25 @@
 // Images of user messages: the thread stores their workspace path; a request contains their bytes, for models with
 // vision only.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "module_context.hpp"
-#include "ry/ext/llm_provider.h"
+#include "agent/conversation.hpp"
+#include "settings.hpp"
+#include "stream/live_run.hpp"
+#include "workspace/run_workspace.hpp"
+#include "workspace/sandbox_drivers.hpp"
 
 namespace runs {
+
+class image_scaler;
 
 // Limits of one request, within those of the providers.
 constexpr std::size_t max_pictures = 20;
@@ -29,9 +38,10 @@ std::string resolve_pictures(std::string_view body, const std::map<std::string, 
                              const std::map<std::string, std::string>& notes = {});
 
 // The messages for `model`; nullopt: unchanged. Shows the user's latest images; a model without vision gets no images,
-// not even those of tools. Images beyond the limits are scaled down. On the run's executor.
-ry::task<std::optional<std::vector<chat_message>>> show_pictures(module_context& p, std::shared_ptr<live_run> run,
-                                                                 std::string model, ry_llm_limits limits,
-                                                                 const std::vector<chat_message>& messages);
+// not even those of tools. Images beyond the limits are scaled down by `scaler`, which is for this request alone. On
+// the run's executor.
+ry::task<std::optional<std::vector<chat_message>>> show_pictures(
+    const ry::context& ctx, const settings& config, const sandbox_drivers& sandboxes, const run_workspace& files,
+    std::shared_ptr<live_run> run, std::string model, image_scaler& scaler, const std::vector<chat_message>& messages);
 
 }  // namespace runs

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/caller.hpp"
+#include "api/error_response.hpp"
 #include "api/run_routes.hpp"
 #include "text.hpp"
 #include "without_protection.hpp"
@@ -80,16 +82,16 @@ void refuse_too_large(bool whole, std::uint64_t total) {
 ry::task<file_routes::place> file_routes::place_of(const ry::request& request) {
   place out;
   out.project = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_, request);
-  ry::result<std::optional<std::int64_t>> version = co_await context_.repo.project_version(who.id, out.project);
+  const caller who = co_await caller_of(accounts_, request);
+  ry::result<std::optional<std::int64_t>> version = co_await repo_.project_version(who.id, out.project);
   if (!version.value()) throw refusal(404, "Project not found");
   out.kept = **version != 0;
-  const auto driver = context_.sandbox();
+  const auto driver = sandboxes_.in_use();
   if (!driver || !out.kept || !workspace_store::can_keep(driver)) {
     out.driver = driver;
     co_return out;
   }
-  const std::optional<std::int64_t> here = co_await context_.workspaces.local_version(out.project);
+  const std::optional<std::int64_t> here = co_await workspaces_.local_version(out.project);
   if (here && *here == **version) out.driver = driver;
   co_return out;
 }
@@ -105,7 +107,7 @@ directory_lister file_routes::lister(const place& at) {
       entries = co_await local(path);
     }
     if (entries.status() == RY_NOT_FOUND && from.kept)
-      entries = co_await list_kept(self->context_.workspaces.rows(), from.project, path);
+      entries = co_await list_kept(self->workspaces_.rows(), from.project, path);
     co_return entries;
   };
 }
@@ -186,7 +188,7 @@ ry::task<bool> file_routes::send_local(const ry::request& request, const place& 
   if (!file) refuse_file(file.error());
   refuse_too_large(want.whole, file->size());
   const std::uint64_t offset = std::min(want.offset, file->size());
-  const ry_status sent = co_await context_.ctx.run_blocking(
+  const ry_status sent = co_await ctx_.run_blocking(
       [&] { return request.respond_file(file->name(), content_fields(file->size()), 200, offset, want.limit); });
   // The file was truncated while it was read.
   if (sent == RY_OUT_OF_RANGE) throw ry::unavailable("runs.file", "the file was changed while it was read");
@@ -217,7 +219,7 @@ ry::task<bool> file_routes::send_read(const ry::request& request, const place& a
 }
 
 ry::task<bool> file_routes::send_kept(const ry::request& request, const place& at, const range& want) {
-  const workspace_repository& rows = context_.workspaces.rows();
+  const workspace_repository& rows = workspaces_.rows();
   ry::result<kept_file> file = co_await open_kept(rows, at.project, want.path);
   if (file.status() == RY_NOT_FOUND) co_return false;
   if (!file) refuse_file(file.error());

@@ -1,11 +1,24 @@
 // The HTTP operations on runs, threads and the files of a project.
 #pragma once
-#include "module_context.hpp"
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+#include "ry/svc/accounts.h"
+#include "start/account_locks.hpp"
+#include "store/repository.hpp"
 #include "text.hpp"
 #include "workspace/path_lookup.hpp"
+#include "workspace/sandbox_drivers.hpp"
+#include "workspace/workspace_store.hpp"
 #include "workspace/workspace_sweep.hpp"
 
 namespace runs {
+
+struct module_context;
 
 class run_routes {
  public:
@@ -26,8 +39,9 @@ class run_routes {
 
 class thread_routes {
  public:
-  thread_routes(module_context& p, run_routes& runs, workspace_sweep& copies)
-      : context_(p), runs_(runs), copies_(copies) {}
+  thread_routes(const repository& repo, const ry::service<ry_accounts_v1>& accounts, account_locks& locks,
+                run_routes& runs, workspace_sweep& copies)
+      : repo_(repo), accounts_(accounts), locks_(locks), runs_(runs), copies_(copies) {}
   ry::task<ry::response> list(ry::request request);
   ry::task<ry::response> get(ry::request request);
   ry::task<ry::response> messages(ry::request request);
@@ -41,14 +55,18 @@ class thread_routes {
   ry::task<ry::result<repository::deletion>> delete_alone(std::string account, std::string id);
   ry::task<void> stop_runs(std::string account, std::string id);
 
-  module_context& context_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  account_locks& locks_;
   run_routes& runs_;
   workspace_sweep& copies_;
 };
 
 class file_routes {
  public:
-  explicit file_routes(module_context& p) : context_(p) {}
+  file_routes(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
+              const sandbox_drivers& sandboxes, workspace_store& workspaces)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), sandboxes_(sandboxes), workspaces_(workspaces) {}
   ry::task<ry::response> list(ry::request request);
   ry::task<void> content(ry::request request);
 
@@ -72,7 +90,12 @@ class file_routes {
   ry::task<bool> send_local(const ry::request& request, const place& at, const range& want);
   ry::task<bool> send_read(const ry::request& request, const place& at, const range& want);
   ry::task<bool> send_kept(const ry::request& request, const place& at, const range& want);
-  module_context& context_;
+
+  const ry::context& ctx_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
+  const sandbox_drivers& sandboxes_;
+  workspace_store& workspaces_;
 };
 
 // ?limit= within 1..100. Throws a 422.

@@ -8,6 +8,8 @@
 #include <boost/json.hpp>
 #include <ry/cpp/text.hpp>
 
+#include "api/error_response.hpp"
+#include "module_context.hpp"
 #include "start/account_limits.hpp"
 #include "start/model_choice.hpp"
 #include "text.hpp"
@@ -109,8 +111,8 @@ class form_hash {
   crypto_generichash_state state_;
 };
 
-std::int64_t prompt_limit(const module_context& p, const caller& who) {
-  return by_tier(p.config.account_prompt_bytes, ry::view(who.tier->name));
+std::int64_t prompt_limit(const settings& config, const caller& who) {
+  return by_tier(config.account_prompt_bytes, ry::view(who.tier->name));
 }
 
 }  // namespace
@@ -143,7 +145,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   const std::int64_t begun = context_.ctx.mono_us();
   work w;
   w.exec = request.exec();
-  w.who = co_await caller_of(context_, request);
+  w.who = co_await caller_of(context_.accounts, request);
   start_arguments& a = w.args;
   if (const std::string_view key = request.header("Idempotency-Key"); !key.empty()) {
     if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
@@ -232,8 +234,9 @@ ry::task<ry::response> start_route::answer(ry::request request) {
       if (w.files.empty())
         run = co_await ry::shield(decide(w));  // a shutdown must not leave the outcome unknown
       else
-        run = co_await decide_with_files(
-            w, intake.emplace(context_, w.who.id, context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
+        run = co_await decide_with_files(w,
+                                         intake.emplace(context_.ctx, context_.sandboxes, context_.workspaces, w.who.id,
+                                                        context_.quota.limits_of(ry::view(w.who.tier->name)), w.files));
       break;
     } catch (const ry::error& e) {
       // Two concurrent starts created the same client-chosen id: the second attempt sees its owner.
@@ -244,7 +247,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   const bool queued = run.outcome == start_outcome::queued;
   note(run);
   if (is_granted(run.outcome))
-    prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_, w.who),
+    prompts_.add(w.who.id, static_cast<std::int64_t>(a.form.prompt.size()), prompt_limit(context_.config, w.who),
                  context_.ctx.mono_us());
   std::string place;
   if (run.outcome == start_outcome::ok && run.fence == 0)
@@ -275,7 +278,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
 }
 
 ry::task<void> start_route::check_prompt_rate(work& w) {
-  const std::int64_t limit = prompt_limit(context_, w.who);
+  const std::int64_t limit = prompt_limit(context_.config, w.who);
   const std::int64_t wait = prompts_.wait_seconds(w.who.id, static_cast<std::int64_t>(w.args.form.prompt.size()), limit,
                                                   context_.ctx.mono_us());
   if (wait == 0 || ry_test::without_protection("prompt_rate")) co_return;

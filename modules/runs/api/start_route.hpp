@@ -1,11 +1,18 @@
 // POST /agent/start: reads the form, decides the start in one statement and one commit, and starts the run on this
 // node.
 #pragma once
-#include "module_context.hpp"
+#include <memory>
+#include <optional>
+#include <ry/ry.hpp>
+#include <vector>
+
+#include "api/caller.hpp"
 #include "start/prompt_rate.hpp"
+#include "store/repository.hpp"
 
 namespace runs {
 
+struct module_context;
 class upload_parser;
 
 class start_route {

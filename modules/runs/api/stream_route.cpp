@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "agent/waiting.hpp"
+#include "api/caller.hpp"
+#include "api/error_response.hpp"
+#include "module_context.hpp"
 #include "stream/remote_event_buffer.hpp"
 #include "text.hpp"
 
@@ -184,7 +187,7 @@ ry::task<std::shared_ptr<live_run>> stream_route::open(ry::request request, std:
   const std::string id = uuid_param(request.param("id"));
   const ry::uuid uuid = *ry::uuid::parse(id);
   stream_options options = read_stream_options(request);
-  const caller who = co_await caller_of(context_, request);
+  const caller who = co_await caller_of(context_.accounts, request);
   std::shared_ptr<live_run> live = context_.live.find(uuid);
   std::uint64_t here = 0;  // its last event, which may not be in the log yet
   std::uint64_t skipped = 0;  // the last event so far, for a reader with a number that no event has
@@ -440,7 +443,7 @@ ry::task<bool> stream_route::send_snapshot(session& s) {
 
 ry::task<ry::response> stream_route::token(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_, request);
+  const caller who = co_await caller_of(context_.accounts, request);
   const std::shared_ptr<live_run> live = context_.live.find(*ry::uuid::parse(id));
   bool mine = live && live->who.account == who.uuid;
   if (!live) {

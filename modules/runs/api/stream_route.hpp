@@ -2,9 +2,17 @@
 // otherwise from the log, which it polls at each wake-up and every few seconds. It switches between the two at any
 // sequence number without a gap or a repeated event.
 #pragma once
-#include "module_context.hpp"
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ry/ry.hpp>
+#include <string_view>
+
+#include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // The options of a stream request.
 struct stream_options {

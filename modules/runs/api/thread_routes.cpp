@@ -1,3 +1,5 @@
+#include "api/caller.hpp"
+#include "api/error_response.hpp"
 #include "api/run_routes.hpp"
 
 #include <ry/cpp/text.hpp>
@@ -28,15 +30,15 @@ ry::task<ry::response> thread_routes::list(ry::request request) {
     if (!before_us || *before_us < 0 || *before_us > last_us || !before_id)
       throw refusal(400, "cursor is not valid for this list");
   }
-  const caller who = co_await caller_of(context_, request);
-  ry::result<repository::page> page = co_await context_.repo.threads_page(who.id, before_us, before_id, limit);
+  const caller who = co_await caller_of(accounts_, request);
+  ry::result<repository::page> page = co_await repo_.threads_page(who.id, before_us, before_id, limit);
   co_return ry::response::json(200, page_json("threads", "threads", page.value()));
 }
 
 ry::task<ry::response> thread_routes::get(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
-  const caller who = co_await caller_of(context_, request);
-  ry::result<std::optional<std::string>> json = co_await context_.repo.thread_json(who.id, id);
+  const caller who = co_await caller_of(accounts_, request);
+  ry::result<std::optional<std::string>> json = co_await repo_.thread_json(who.id, id);
   if (!json.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, std::move(**json));
 }
@@ -53,21 +55,20 @@ ry::task<ry::response> thread_routes::messages(ry::request request) {
     after = parse_int(at->first);
     if (!after) throw refusal(400, "cursor is not valid for this list");
   }
-  const caller who = co_await caller_of(context_, request);
+  const caller who = co_await caller_of(accounts_, request);
   const auto how = direction == "asc" ? repository::order::oldest_first : repository::order::newest_first;
-  ry::result<std::optional<repository::page>> page =
-      co_await context_.repo.messages_page(who.id, id, how, after, limit);
+  ry::result<std::optional<repository::page>> page = co_await repo_.messages_page(who.id, id, how, after, limit);
   if (!page.value()) throw refusal(404, "Thread not found");
   co_return ry::response::json(200, page_json("messages", list, **page));
 }
 
 ry::task<ry::result<repository::deletion>> thread_routes::delete_alone(std::string account, std::string id) {
-  const account_locks::pass here(context_.locks, ry::uuid::parse(account).value_or(ry::uuid()));
-  co_return co_await context_.repo.delete_thread(account, id);
+  const account_locks::pass here(locks_, ry::uuid::parse(account).value_or(ry::uuid()));
+  co_return co_await repo_.delete_thread(account, id);
 }
 
 ry::task<void> thread_routes::stop_runs(std::string account, std::string id) {
-  ry::result<std::vector<std::string>> runs = co_await context_.repo.unfinished_runs(account, id);
+  ry::result<std::vector<std::string>> runs = co_await repo_.unfinished_runs(account, id);
   for (const std::string& run : runs.value()) {
     try {
       (void)co_await runs_.stop_run(account, run);
@@ -98,7 +99,7 @@ ry::task<bool> thread_routes::erase(std::string account, std::string id) {
 ry::task<ry::response> thread_routes::remove(ry::request request) {
   const std::string id = uuid_param(request.param("id"));
   const bool forced = flag(request, "force");
-  const caller who = co_await caller_of(context_, request);
+  const caller who = co_await caller_of(accounts_, request);
   ry::result<repository::deletion> done = co_await delete_alone(who.id, id);
   if (forced && done.value().outcome == "busy") done = co_await delete_forced(who.id, id);
   if (done.value().outcome == "not_found") throw refusal(404, "Thread not found");

@@ -16,7 +16,7 @@ std::vector<std::string> texts_of(std::string_view json, std::initializer_list<s
 }  // namespace
 
 ry::task<ry::job_outcome> queue_promoter::sweep(ry::job) {
-  const std::vector<std::string> waiting = (co_await context_.repo.accounts_waiting()).value();
+  const std::vector<std::string> waiting = (co_await repo_.accounts_waiting()).value();
   for (const std::string& account : waiting) co_await admit(account);
   co_return ry::job_outcome::done();
 }
@@ -27,7 +27,7 @@ ry::task<void> queue_promoter::plan_changed(ry::event event) {
 
 ry::task<ry::job_outcome> queue_promoter::interrupt(ry::job job) {
   const std::vector<std::string> of = texts_of(job.args(), {"account_id", "thread_id", "run_id"});
-  const std::vector<std::string> before = (co_await context_.repo.runs_before(of[1], of[2])).value();
+  const std::vector<std::string> before = (co_await repo_.runs_before(of[1], of[2])).value();
   for (const std::string& id : before) (void)co_await runs_.stop_run(of[0], id);
   co_return ry::job_outcome::done();
 }
@@ -37,12 +37,12 @@ ry::task<void> queue_promoter::admit(std::string account) {
   std::string tier;
   std::int64_t slots = 0;
   for (;;) {
-    const std::optional<std::string> other = (co_await context_.repo.admit_by_plan(account, tier, slots)).value();
+    const std::optional<std::string> other = (co_await repo_.admit_by_plan(account, tier, slots)).value();
     if (!other) break;
     tier = *other;
-    slots = context_.accounts->tier(context_.accounts.self(), ry::str(tier))->concurrent_runs;
+    slots = accounts_->tier(accounts_.self(), ry::str(tier))->concurrent_runs;
   }
-  context_.ctx.jobs().wake("runs");
+  ctx_.jobs().wake("runs");
 }
 
 }  // namespace runs

@@ -3,13 +3,20 @@
 //
 // Thread: any. Lifetime: as long as the module; it holds a reference to the run operations.
 #pragma once
+#include <ry/ry.hpp>
+#include <string>
+
 #include "api/run_routes.hpp"
+#include "ry/svc/accounts.h"
+#include "store/repository.hpp"
 
 namespace runs {
 
 class queue_promoter {
  public:
-  queue_promoter(module_context& p, run_routes& runs) : context_(p), runs_(runs) {}
+  queue_promoter(const ry::context& ctx, const repository& repo, const ry::service<ry_accounts_v1>& accounts,
+                 run_routes& runs)
+      : ctx_(ctx), repo_(repo), accounts_(accounts), runs_(runs) {}
 
   // Job runs.admit: all accounts, by their current plans.
   ry::task<ry::job_outcome> sweep(ry::job job);
@@ -21,7 +28,9 @@ class queue_promoter {
  private:
   ry::task<void> admit(std::string account);
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const repository& repo_;
+  const ry::service<ry_accounts_v1>& accounts_;
   run_routes& runs_;
 };
 

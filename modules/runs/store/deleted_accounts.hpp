@@ -1,5 +1,9 @@
 // Erases the runs, threads, messages and files of a deleted account. Handles the event account.deleted.
 #pragma once
+#include <ry/ry.hpp>
+#include <string>
+#include <vector>
+
 #include "api/run_routes.hpp"
 
 namespace runs {

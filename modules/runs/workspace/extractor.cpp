@@ -1,6 +1,10 @@
 #include "workspace/extractor.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 namespace runs {
 namespace {
@@ -46,18 +50,27 @@ ry::task<void> write_input(program_run& state, std::string_view input) {
 
 }  // namespace
 
-ry::task<extractor_result> run_extractor(module_context& p, std::shared_ptr<live_run> run, extractor_job job) {
-  const auto driver = p.sandbox();
+void extractor::start() {
+  std::string path = config_.extract_program;
+  if (path.empty()) {
+    std::error_code bad;
+    path = std::filesystem::read_symlink("/proc/self/exe", bad).replace_filename("runyard-extract").string();
+  }
+  program_ = ::access(path.c_str(), X_OK) == 0 ? path : std::string();
+}
+
+ry::task<extractor_result> extractor::run(std::shared_ptr<live_run> run, extractor_job job) const {
+  const auto driver = sandboxes_.in_use();
   extractor_result out;
   out.how = extractor_result::end::no_sandbox;
-  if (!driver || p.extractor.empty()) co_return out;
+  if (!driver || program_.empty()) co_return out;
   program_run state;
   state.table = driver->table;
   state.self = driver->self;
-  const std::string program = "/opt/runyard/" + p.extractor.substr(p.extractor.rfind('/') + 1);
+  const std::string program = "/opt/runyard/" + program_.substr(program_.rfind('/') + 1);
   std::vector<ry_str> argv{ry::str(program)};
   for (const std::string& argument : job.arguments) argv.push_back(ry::str(argument));
-  const ry_str host_files[] = {ry::str(p.extractor)};
+  const ry_str host_files[] = {ry::str(program_)};
   ry_sandbox_command command{};
   command.struct_size = sizeof command;
   command.argv = argv.data();

@@ -1,4 +1,6 @@
 // Runs runyard-extract in the sandbox; it parses files of users and tools.
+//
+// Lifetime: as long as the module.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,7 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "module_context.hpp"
+#include <ry/ry.hpp>
+
+#include "settings.hpp"
+#include "stream/live_run.hpp"
+#include "workspace/sandbox_drivers.hpp"
 
 namespace runs {
 
@@ -19,7 +25,21 @@ struct extractor_result {
   enum class end { finished, no_sandbox, unavailable, not_started, too_long, failed } how = end::failed;
   std::string output;
 };
-// On the run's executor; an interruption of the run ends the job.
-ry::task<extractor_result> run_extractor(module_context& p, std::shared_ptr<live_run> run, extractor_job job);
+
+class extractor {
+ public:
+  extractor(const settings& config, const sandbox_drivers& sandboxes) : config_(config), sandboxes_(sandboxes) {}
+  // [lifecycle] Looks for the program.
+  void start();
+  // The program was found.
+  bool is_installed() const { return !program_.empty(); }
+  // On the run's executor; an interruption of the run ends the job.
+  ry::task<extractor_result> run(std::shared_ptr<live_run> run, extractor_job job) const;
+
+ private:
+  const settings& config_;
+  const sandbox_drivers& sandboxes_;
+  std::string program_;  // its path; empty: not found
+};
 
 }  // namespace runs

@@ -5,7 +5,7 @@
 #include <ry/ry.hpp>
 #include <string>
 
-#include "module_context.hpp"
+#include "ry/ext/sandbox_driver.h"
 
 namespace runs {
 

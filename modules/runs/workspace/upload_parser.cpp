@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "api/error_response.hpp"
 #include "start/account_limits.hpp"
 #include "text.hpp"
 
@@ -48,8 +49,8 @@ std::string media_type(std::string_view sent) {
   return good ? std::string(sent) : std::string();
 }
 
-void refuse_excess(const module_context& p, std::string_view outcome, const workspace_limits& limits) {
-  count_workspace_limit(p.ctx, outcome);
+void refuse_excess(const ry::context& ctx, std::string_view outcome, const workspace_limits& limits) {
+  count_workspace_limit(ctx, outcome);
   const auto size = [](std::int64_t bytes) { return size_text(static_cast<std::uint64_t>(bytes)); };
   if (outcome == "too_large")
     refuse_upload(limits.bytes, "The files of the project would be larger than " + size(limits.bytes));
@@ -71,9 +72,9 @@ void refuse_upload(std::int64_t limit, std::string sentence) {
                     ",\"error_code\":\"UPLOAD_TOO_LARGE\"}");
 }
 
-upload_parser::upload_parser(module_context& p, std::string account, workspace_limits limits,
-                             const std::vector<ry::form_part>& files)
-    : context_(p), account_(std::move(account)), limits_(limits) {
+upload_parser::upload_parser(const ry::context& ctx, const sandbox_drivers& sandboxes, workspace_store& workspaces,
+                             std::string account, workspace_limits limits, const std::vector<ry::form_part>& files)
+    : ctx_(ctx), sandboxes_(sandboxes), workspaces_(workspaces), account_(std::move(account)), limits_(limits) {
   for (const ry::form_part& part : files) {
     files_.push_back(
         {std::string(part.path), std::string(part.filename), media_type(part.content_type), part.size, {}, {}});
@@ -87,18 +88,17 @@ bool upload_parser::is_large() const {
 
 // Before the bytes are stored: most refused starts then store none.
 ry::task<void> upload_parser::check_room(std::string project) {
-  ry::result<workspace_usage> use =
-      co_await context_.workspaces.rows().usage(account_, project, context_.workspaces.node());
+  ry::result<workspace_usage> use = co_await workspaces_.rows().usage(account_, project, workspaces_.node());
   const auto bytes = static_cast<std::int64_t>(total_), files = static_cast<std::int64_t>(files_.size());
-  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(context_, "too_large", limits_);
-  if (use->project_files + files > limits_.files) refuse_excess(context_, "too_many", limits_);
-  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess(context_, "account_bytes", limits_);
-  if (use->kept_files + files > limits_.account_files) refuse_excess(context_, "account_files", limits_);
+  if (use.value().project_bytes + bytes > limits_.bytes) refuse_excess(ctx_, "too_large", limits_);
+  if (use->project_files + files > limits_.files) refuse_excess(ctx_, "too_many", limits_);
+  if (use->kept_bytes + bytes > limits_.account_bytes) refuse_excess(ctx_, "account_bytes", limits_);
+  if (use->kept_files + files > limits_.account_files) refuse_excess(ctx_, "account_files", limits_);
 }
 
 ry::task<void> upload_parser::put(const std::string& project) {
-  ry::result<bool> stored = co_await context_.workspaces.rows().put(account_, project, batch_, limits_.account_bytes);
-  if (!stored.value()) refuse_excess(context_, "account_bytes", limits_);
+  ry::result<bool> stored = co_await workspaces_.rows().put(account_, project, batch_, limits_.account_bytes);
+  if (!stored.value()) refuse_excess(ctx_, "account_bytes", limits_);
   batch_ = {};
 }
 
@@ -111,7 +111,7 @@ ry::task<void> upload_parser::read(std::optional<std::string> project) {
   for (file& f : files_) {
     file_reader in(f.from);
     for (std::uint64_t at = 0; at < f.size;) {
-      step s = co_await context_.ctx.run_blocking([&in] {
+      step s = co_await ctx_.run_blocking([&in] {
         step out;
         out.good = in.read(out.piece) && !out.piece.empty();
         if (out.good) out.digest = digest_of(out.piece);
@@ -130,15 +130,15 @@ ry::task<void> upload_parser::read(std::optional<std::string> project) {
 }
 
 ry::task<void> upload_parser::discard(std::string project) {
-  const ry::result<void> dropped = co_await context_.workspaces.rows().drop(account_, std::move(project));
-  if (!dropped) context_.ctx.log_error("the files of a refused start could not be removed yet", dropped.error());
+  const ry::result<void> dropped = co_await workspaces_.rows().drop(account_, std::move(project));
+  if (!dropped) ctx_.log_error("the files of a refused start could not be removed yet", dropped.error());
 }
 
 // Names of files that an agent working in the project has created and not stored yet.
 ry::task<std::vector<std::string>> upload_parser::local_names(std::string project) {
   std::vector<std::string> out;
-  const auto driver = context_.sandbox();
-  if (!driver || !context_.workspaces.is_open(project)) co_return out;
+  const auto driver = sandboxes_.in_use();
+  if (!driver || !workspaces_.is_open(project)) co_return out;
   const std::string path = "uploads";
   ry::result<std::string> listed = co_await ry::call<std::string, ry_str>(
       [&](ry_exec* exec, ry_sandbox_list_fn fn, void* ctx) {
@@ -157,7 +157,7 @@ ry::task<std::vector<std::string>> upload_parser::local_names(std::string projec
 }
 
 ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string project) {
-  const workspace_repository& rows = context_.workspaces.rows();
+  const workspace_repository& rows = workspaces_.rows();
   ry::result<std::vector<std::string>> kept_names = co_await rows.upload_names(in, project);
   std::set<std::string> taken(kept_names.value().begin(), kept_names.value().end());
   std::vector<std::string> here = co_await local_names(project);
@@ -169,7 +169,7 @@ ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string
   uploads.mode = 0755;
   delta.changed.emplace("uploads", uploads);
   std::vector<upload_record> records;
-  const std::int64_t now_ns = context_.ctx.now_unix_us() * 1000;
+  const std::int64_t now_ns = ctx_.now_unix_us() * 1000;
   for (file& f : files_) {
     const std::string name = free_name(safe_file_name(f.sent), taken);
     f.path = "uploads/" + name;
@@ -185,23 +185,23 @@ ry::task<std::vector<upload_record>> upload_parser::keep(ry::tx& in, std::string
   delta.chunks = batch_;
   ry::result<keep_answer> said = co_await rows.keep(project, std::nullopt, delta, limits_, &in);
   kept_ = said.value();
-  refuse_excess(context_, kept_.outcome, limits_);
+  refuse_excess(ctx_, kept_.outcome, limits_);
   if (kept_.outcome != "ok") throw ry::unavailable("runs.upload", "the uploaded files could not be kept");
   co_return records;
 }
 
 ry::task<void> upload_parser::place(std::string project, ry_exec* home) {
-  const auto driver = context_.sandbox();
+  const auto driver = sandboxes_.in_use();
   if (!driver) {
-    context_.ctx.warn("no sandbox driver is loaded: uploaded files are stored without their text");
+    ctx_.warn("no sandbox driver is loaded: uploaded files are stored without their text");
     co_return;
   }
   workspace_store::open_options want;
   want.version = kept_.version;
   want.before = kept_.previous;
   for (const file& f : files_) want.at_hand.emplace(f.path, f.from);
-  const ry::result<workspace_ptr> copy = co_await context_.workspaces.open(driver, project, std::move(want), home);
-  if (!copy) context_.ctx.log_error("uploaded files could not be placed in the workspace of this node", copy.error());
+  const ry::result<workspace_ptr> copy = co_await workspaces_.open(driver, project, std::move(want), home);
+  if (!copy) ctx_.log_error("uploaded files could not be placed in the workspace of this node", copy.error());
 }
 
 }  // namespace runs

@@ -2,20 +2,22 @@
 // them in the start's transaction, so that a failed start leaves nothing behind.
 // Lifetime: one start; its members are awaited one after the other on the request's executor.
 #pragma once
-#include <map>
+#include <optional>
 #include <ry/ry.hpp>
 #include <string>
 #include <vector>
 
-#include "module_context.hpp"
+#include "store/repository.hpp"
+#include "workspace/sandbox_drivers.hpp"
+#include "workspace/workspace_store.hpp"
 
 namespace runs {
 
 class upload_parser {
  public:
   // `limits`: of the account that makes the start.
-  upload_parser(module_context& p, std::string account, workspace_limits limits,
-                const std::vector<ry::form_part>& files);
+  upload_parser(const ry::context& ctx, const sandbox_drivers& sandboxes, workspace_store& workspaces,
+                std::string account, workspace_limits limits, const std::vector<ry::form_part>& files);
 
   // The files have too many bytes for the start's transaction: read() stores them before it.
   bool is_large() const;
@@ -42,7 +44,9 @@ class upload_parser {
   ry::task<void> check_room(std::string project);
   ry::task<void> put(const std::string& project);
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const sandbox_drivers& sandboxes_;
+  workspace_store& workspaces_;
   const std::string account_;
   const workspace_limits limits_;
   std::vector<file> files_;

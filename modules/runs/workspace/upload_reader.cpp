@@ -9,11 +9,9 @@
 #include "agent/image_scaler.hpp"
 #include "agent/model_call.hpp"
 #include "agent/pictures.hpp"
+#include "module_context.hpp"
 #include "store/transient_error.hpp"
 #include "text.hpp"
-#include "workspace/extractor.hpp"
-#include "workspace/run_workspace.hpp"
-#include "workspace/workspace_write.hpp"
 
 namespace runs {
 namespace {
@@ -49,13 +47,14 @@ std::string_view reading_problem(extractor_result::end how) {
   }
 }
 
-ry::task<extraction_result> extract(module_context& p, std::shared_ptr<live_run> run, std::string name,
-                                    std::uint64_t wall_ms, std::string& text) {
+ry::task<extraction_result> extract_text(const settings& config, const extractor& program,
+                                         std::shared_ptr<live_run> run, std::string name, std::uint64_t wall_ms,
+                                         std::string& text) {
   extractor_job job;
-  job.arguments = {std::to_string(p.config.upload_text_bytes), "uploads/" + name};
+  job.arguments = {std::to_string(config.upload_text_bytes), "uploads/" + name};
   job.wall_ms = wall_ms;
-  job.output_bytes = static_cast<std::uint64_t>(p.config.upload_text_bytes) + result_line_bytes;
-  extractor_result result = co_await run_extractor(p, run, std::move(job));
+  job.output_bytes = static_cast<std::uint64_t>(config.upload_text_bytes) + result_line_bytes;
+  extractor_result result = co_await program.run(run, std::move(job));
   extraction_result out;
   if (result.how != extractor_result::end::finished) {
     out.found = "none";
@@ -107,8 +106,8 @@ std::string finding_line(const extraction_result& f) {
 }
 
 ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run) {
-  const auto driver = p.sandbox();
-  if (!driver || p.extractor.empty()) {
+  const auto driver = p.sandboxes.in_use();
+  if (!driver || !p.extract.is_installed()) {
     run->progress.uploads_waiting = false;
     if (driver)
       p.ctx.warn("runyard-extract is not there: uploaded files are stored without their text",
@@ -119,7 +118,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
   ry::result<void> ready{ry::error(RY_UNKNOWN)};
   for (std::uint64_t pause = 100;; pause = std::min<std::uint64_t>(pause * 2, 5000)) {
     waiting = co_await p.repo.waiting(run->who.run);
-    if (waiting) ready = co_await ensure_workspace(p, run);
+    if (waiting) ready = co_await p.files.ensure(run);
     if (waiting && ready) break;
     const ry::error& e = waiting ? ready.error() : waiting.error();
     if (run->stop.reason() != 0) co_return true;
@@ -137,7 +136,8 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     extraction_result f;
     std::string text;
     if (left > 0) {
-      f = co_await extract(p, run, file.name, std::min<std::uint64_t>(static_cast<std::uint64_t>(left), 20000), text);
+      f = co_await extract_text(p.config, p.extract, run, file.name,
+                                std::min<std::uint64_t>(static_cast<std::uint64_t>(left), 20000), text);
     } else {
       f.found = "none";
       f.detail = "there was no time left to read it";
@@ -152,7 +152,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
       f.text_bytes = text.size();
       if (f.cut) text += "\n[The text goes on: this is its beginning.]\n";
       const std::string path = "uploads/.text/" + file.name + ".txt";
-      ry::result<void> wrote = co_await write_workspace_file(p, run, path, text);
+      ry::result<void> wrote = co_await p.files.write(run, path, text);
       if (!wrote) {
         f.found = "none";
         f.detail = "its text could not be stored";
@@ -164,7 +164,7 @@ ry::task<bool> look_at_uploads(module_context& p, std::shared_ptr<live_run> run)
     findings.push_back(std::move(f));
   }
   std::string note;
-  co_await keep_files(p, run, note);
+  co_await p.files.keep(run, note);
   if (run->stop.must_break()) co_return true;
 
   std::string prompt = content_of(waiting->body);

@@ -1,10 +1,17 @@
 // Examines the files of a start before the model's first answer: stores their text next to them as
 // uploads/.text/<name>.txt, and adds images to the user's message. The parsers run in the sandbox.
 #pragma once
-#include "module_context.hpp"
+#include <memory>
+#include <ry/ry.hpp>
+#include <string>
+#include <string_view>
+
+#include "stream/live_run.hpp"
 #include "workspace/extraction_result.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // Examines the run's files that were not examined yet; an interrupted run examines them again later. False: the run
 // belongs to another worker. On the run's executor.

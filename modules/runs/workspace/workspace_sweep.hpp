@@ -5,13 +5,18 @@
 //
 // Thread: any. Lifetime: as long as the module.
 #pragma once
-#include "module_context.hpp"
+#include <ry/ry.hpp>
+#include <string>
+
+#include "workspace/sandbox_drivers.hpp"
+#include "workspace/workspace_store.hpp"
 
 namespace runs {
 
 class workspace_sweep {
  public:
-  explicit workspace_sweep(module_context& p) : context_(p) {}
+  workspace_sweep(const ry::context& ctx, const sandbox_drivers& sandboxes, workspace_store& workspaces)
+      : ctx_(ctx), sandboxes_(sandboxes), workspaces_(workspaces) {}
   // [lifecycle] After start() of the workspace_store.
   void start();
   // Does nothing if the project exists (again) or is in use.
@@ -23,7 +28,9 @@ class workspace_sweep {
   // Copies that the database lists for this node.
   ry::task<void> sweep_noted();
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const sandbox_drivers& sandboxes_;
+  workspace_store& workspaces_;
 };
 
 }  // namespace runs

@@ -51,20 +51,20 @@ void tool_catalog::add(tool t, std::string_view text) {
 ry::task<toolbox::workspace_use> toolbox::use_of_workspace(std::shared_ptr<live_run> run) const {
   if (run->who.mode == run_mode::chat) co_return workspace_use::withheld;
   if (run->who.memory) co_return workspace_use::allowed;
-  ry::result<bool> shared = co_await context_.repo.is_shared(run->who.project);
+  ry::result<bool> shared = co_await repo_.is_shared(run->who.project);
   if (!shared.value()) co_return workspace_use::allowed;
   if (!std::exchange(run->progress.workspace_withheld_reported, true)) {
     append_notice(
         *run, "workspace_withheld",
         "The run has no access to the workspace: memory_enabled is false, and another thread has used the workspace");
     run->events.deliver_soon();
-    context_.writers.of(run->exec).touch(run);
+    writers_.of(run->exec).touch(run);
   }
   co_return workspace_use::withheld;
 }
 
 catalog_ptr toolbox::built_in(workspace_use use) {
-  const bool there = use == workspace_use::allowed && context_.sandbox() != nullptr;
+  const bool there = use == workspace_use::allowed && sandboxes_.in_use() != nullptr;
   std::lock_guard lock(mutex_);
   catalog_ptr& slot = there ? with_sandbox_ : empty_;
   if (slot) return slot;
@@ -85,7 +85,7 @@ catalog_ptr toolbox::built_in(workspace_use use) {
 namespace {
 
 // Lists the tools of a source. Retries a transient failure for a moment: an answer without its tools would be worse.
-ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr<live_run> run,
+ry::task<ry::result<tool_listing>> ask_source(const ry::context& ctx, std::shared_ptr<live_run> run,
                                               ry::drivers<ry_agent_tools_v1>::entry source) {
   const scope_texts scope(*run);
   for (std::uint64_t pause = first_list_pause_ms;; pause *= 4) {
@@ -101,46 +101,46 @@ ry::task<ry::result<tool_listing>> ask_source(module_context& p, std::shared_ptr
     }
     if (listed.status() == RY_NOT_FOUND) co_return tool_listing{};
     if (!is_transient(listed.error()) || pause > last_list_pause_ms || run->stop.must_break()) co_return listed.error();
-    co_await interruptible_sleep(p.ctx, run, pause);
+    co_await interruptible_sleep(ctx, run, pause);
   }
 }
 
 // Tells clients once that the run continues without a source's tools, and again after the tools were available in
 // between.
-void report_missing(module_context& p, const std::shared_ptr<live_run>& run, const std::string& source,
-                    const ry::error& why) {
+void report_missing(const ry::context& ctx, event_log_writers& writers, const std::shared_ptr<live_run>& run,
+                    const std::string& source, const ry::error& why) {
   if (std::find(run->progress.sources_missing.begin(), run->progress.sources_missing.end(), source) !=
       run->progress.sources_missing.end())
     return;
   run->progress.sources_missing.push_back(source);
-  p.ctx.log_error("the tools of " + source + " could not be listed", why);
+  ctx.log_error("the tools of " + source + " could not be listed", why);
   run->events.buffer.append("error")
       .text("message", "The tools of " + source + " could not be listed; the run continues without them")
       .text("error_code", "TOOLS_UNAVAILABLE")
       .boolean("recoverable", true);
   run->events.deliver_soon();
-  p.writers.of(run->exec).touch(run);
+  writers.of(run->exec).touch(run);
 }
 
 }  // namespace
 
 ry::task<catalog_ptr> toolbox::catalog(std::shared_ptr<live_run> run) {
   catalog_ptr base = built_in(co_await use_of_workspace(run));
-  const auto sources = context_.tool_sources.all();
+  const auto sources = sources_.all();
   if (sources.empty() || run->who.mode == run_mode::chat) co_return base;
   auto made = std::make_shared<tool_catalog>(*base);
   std::set<std::string, std::less<>> names;
   for (const tool_catalog::tool& t : base->tools) names.insert(t.name);
   for (const auto& source : sources) {
-    ry::result<tool_listing> offered = co_await ask_source(context_, run, source);
+    ry::result<tool_listing> offered = co_await ask_source(ctx_, run, source);
     if (!offered) {
-      if (!run->stop.must_break()) report_missing(context_, run, source->name, offered.error());
+      if (!run->stop.must_break()) report_missing(ctx_, writers_, run, source->name, offered.error());
       continue;
     }
     std::erase(run->progress.sources_missing, source->name);
     for (const std::string& name : offered->left_out)
-      context_.ctx.warn("a tool is left out: its description is unreadable or nested too deep",
-                        {{"tool", name}, {"driver", source->name}});
+      ctx_.warn("a tool is left out: its description is unreadable or nested too deep",
+                {{"tool", name}, {"driver", source->name}});
     std::move(offered->instructions.begin(), offered->instructions.end(), std::back_inserter(made->instructions));
     for (tool_listing::tool& t : offered->tools) {
       if (!names.insert(t.name).second) continue;

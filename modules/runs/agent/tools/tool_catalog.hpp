@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "agent/tools/tool_instructions.hpp"
-#include "module_context.hpp"
+#include "ry/ext/agent_tools.h"
+#include "store/repository.hpp"
+#include "stream/event_log_writer.hpp"
 #include "stream/live_run.hpp"
+#include "workspace/sandbox_drivers.hpp"
 
 namespace runs {
 
@@ -40,7 +43,9 @@ using catalog_ptr = std::shared_ptr<const tool_catalog>;
 
 class toolbox {
  public:
-  explicit toolbox(module_context& p) : context_(p) {}
+  toolbox(const ry::context& ctx, const repository& repo, const ry::drivers<ry_agent_tools_v1>& sources,
+          const sandbox_drivers& sandboxes, event_log_writers& writers)
+      : ctx_(ctx), repo_(repo), sources_(sources), sandboxes_(sandboxes), writers_(writers) {}
   // The sandbox's tools and those of the sources. A source that fails is left out, and an event says so. Chat mode has
   // no tools. Without memory, workspace tools are withheld if another thread has used the workspace.
   ry::task<catalog_ptr> catalog(std::shared_ptr<live_run> run);
@@ -50,7 +55,11 @@ class toolbox {
   ry::task<workspace_use> use_of_workspace(std::shared_ptr<live_run> run) const;
   catalog_ptr built_in(workspace_use use);
 
-  module_context& context_;
+  const ry::context& ctx_;
+  const repository& repo_;
+  const ry::drivers<ry_agent_tools_v1>& sources_;
+  const sandbox_drivers& sandboxes_;
+  event_log_writers& writers_;
   std::mutex mutex_;
   catalog_ptr with_sandbox_, empty_;
 };

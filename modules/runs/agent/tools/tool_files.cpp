@@ -12,8 +12,7 @@
 #include "json/members.hpp"
 #include "llm/common/image_type.hpp"
 #include "text.hpp"
-#include "workspace/run_workspace.hpp"
-#include "workspace/workspace_write.hpp"
+#include "workspace/file_names.hpp"
 
 namespace runs {
 
@@ -131,30 +130,30 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
   return out;
 }
 
-ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> run, std::vector<result_file> all,
-                                  tool_outcome& outcome) {
+ry::task<void> store_result_files(const ry::context& ctx, const settings& config, const run_workspace& files,
+                                  std::shared_ptr<live_run> run, std::vector<result_file> all, tool_outcome& outcome) {
   try {
-    const std::vector<std::string> chain = p.config.chain(run->who.model);
+    const std::vector<std::string> chain = config.chain(run->who.model);
     const std::string& model = chain[std::min(run->progress.answering, chain.size() - 1)];
-    const model_sees sees = p.config.sees(model) ? model_sees::images : model_sees::no_images;
+    const model_sees sees = config.sees(model) ? model_sees::images : model_sees::no_images;
     std::size_t bytes = 0;
     for (const result_file& f : all) bytes += f.data.size();
     files_to_store chosen;
     const auto choose = [&] { chosen = choose_files(all, sees); };
     if (bytes > max_in_a_turn) {
-      co_await p.ctx.run_blocking(choose);
+      co_await ctx.run_blocking(choose);
     } else {
       choose();
     }
     outcome.content += chosen.notes;
     if (chosen.files.empty() || run->stop.must_break()) co_return;
-    ry::result<void> ready = co_await ensure_workspace(p, run);
+    ry::result<void> ready = co_await files.ensure(run);
     bool any = false;
     for (const stored_file& f : chosen.files) {
       ry::result<void> done = ready;
-      if (done) done = co_await write_workspace_file(p, run, f.path, f.bytes);
+      if (done) done = co_await files.write(run, f.path, f.bytes);
       if (!done && done.status() != RY_UNAVAILABLE)
-        p.ctx.log_error("a file of a tool's result could not be stored", done.error());
+        ctx.log_error("a file of a tool's result could not be stored", done.error());
       any = any || done.ok();
       const std::string what = described(f.path, f.media_type, f.bytes.size());
       outcome.content += done ? "\n[stored in the workspace: " + what + "]"
@@ -162,10 +161,10 @@ ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> r
     }
     if (!any) co_return;
     std::string note;
-    co_await keep_files(p, run, note);
+    co_await files.keep(run, note);
     if (!note.empty()) outcome.content += "\n" + note;
   } catch (...) {
-    p.ctx.log_error("the files of a tool's result could not be stored", ry::current_error());
+    ctx.log_error("the files of a tool's result could not be stored", ry::current_error());
     outcome.content += "\n[the files of this result were not stored]";
   }
 }

@@ -3,13 +3,15 @@
 #pragma once
 #include <boost/json/object.hpp>
 #include <memory>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/conversation.hpp"
-#include "module_context.hpp"
+#include "settings.hpp"
 #include "stream/live_run.hpp"
+#include "workspace/run_workspace.hpp"
 
 namespace runs {
 
@@ -44,7 +46,7 @@ files_to_store choose_files(const std::vector<result_file>& all, model_sees sees
 
 // Stores the files in the run's workspace and adds a line for each to the content. Never throws: the line reports a
 // failure.
-ry::task<void> store_result_files(module_context& p, std::shared_ptr<live_run> run, std::vector<result_file> all,
-                                  tool_outcome& outcome);
+ry::task<void> store_result_files(const ry::context& ctx, const settings& config, const run_workspace& files,
+                                  std::shared_ptr<live_run> run, std::vector<result_file> all, tool_outcome& outcome);
 
 }  // namespace runs

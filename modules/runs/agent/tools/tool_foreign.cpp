@@ -86,11 +86,12 @@ struct foreign_run : abortable {
 
 }  // namespace
 
-ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,
-                                   tool_call call, call_kind how, bool& unknown) {
+ry::task<tool_outcome> run_foreign(const ry::context& ctx, const settings& config, event_log_writers& writers,
+                                   const run_workspace& files, std::shared_ptr<live_run> run,
+                                   const tool_catalog::tool& tool, tool_call call, call_kind how, bool& unknown) {
   const auto driver = tool.driver;
   const scope_texts scope(*run);
-  output_stream out(p, run, call.id, output_stream::kind::progress);
+  output_stream out(ctx, writers, run, call.id, output_stream::kind::progress);
   foreign_run state;
   state.table = driver->table;
   state.self = driver->self;
@@ -107,17 +108,17 @@ ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> 
   {
     stop_state::working busy(run->stop, state);
     std::optional<time_limit> limit;
-    if (!tool.own_time_limit) limit.emplace(p.ctx, run->exec, p.config.tool_timeout_seconds, state);
+    if (!tool.own_time_limit) limit.emplace(ctx, run->exec, config.tool_timeout_seconds, state);
     while (!state.ended) (void)co_await state.done.wait();
     if (limit && limit->reached()) {
       state.outcome = {
-          "the tool took longer than " + std::to_string(p.config.tool_timeout_seconds) + " seconds", true, {}};
+          "the tool took longer than " + std::to_string(config.tool_timeout_seconds) + " seconds", true, {}};
       state.files.clear();
     }
   }
   out.end();
   // Stored before the result is committed, as with the sandbox's tools.
-  if (!state.files.empty()) co_await store_result_files(p, run, std::move(state.files), state.outcome);
+  if (!state.files.empty()) co_await store_result_files(ctx, config, files, run, std::move(state.files), state.outcome);
   unknown = state.unknown;
   co_return std::move(state.outcome);
 }
@@ -126,9 +127,9 @@ bool resumes_calls(const tool_catalog::tool& tool) {
   return tool.driver && RY_HAS(tool.driver->table, ry_agent_tools_v1, resume) && tool.driver->table->resume != nullptr;
 }
 
-void notify_sources_of_end(module_context& p, const live_run& run, bool finished) {
+void notify_sources_of_end(const ry::drivers<ry_agent_tools_v1>& sources, const live_run& run, bool finished) {
   std::optional<scope_texts> scope;  // created only if a source implements ended()
-  for (const auto& source : p.tool_sources.all()) {
+  for (const auto& source : sources.all()) {
     if (!RY_HAS(source->table, ry_agent_tools_v1, ended) || source->table->ended == nullptr) continue;
     if (!scope) scope.emplace(run);
     source->table->ended(source->self, &scope->scope, finished ? 1 : 0);

@@ -1,13 +1,17 @@
 // Calls of tools of agent.tools/1 sources.
 #pragma once
 #include <memory>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 
 #include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
-#include "module_context.hpp"
+#include "ry/ext/agent_tools.h"
+#include "settings.hpp"
+#include "stream/event_log_writer.hpp"
 #include "stream/live_run.hpp"
+#include "workspace/run_workspace.hpp"
 
 namespace runs {
 
@@ -19,10 +23,11 @@ enum class call_kind { first, resumed };
 // Whether the tool's source can resume calls of another worker.
 bool resumes_calls(const tool_catalog::tool& tool);
 // Notifies the sources that this worker has released the run.
-void notify_sources_of_end(module_context& p, const live_run& run, bool finished);
+void notify_sources_of_end(const ry::drivers<ry_agent_tools_v1>& sources, const live_run& run, bool finished);
 
 // Calls a tool of a source; on the run's executor. `unknown`: the source does not know the resumed call.
-ry::task<tool_outcome> run_foreign(module_context& p, std::shared_ptr<live_run> run, const tool_catalog::tool& tool,
-                                   tool_call call, call_kind how, bool& unknown);
+ry::task<tool_outcome> run_foreign(const ry::context& ctx, const settings& config, event_log_writers& writers,
+                                   const run_workspace& files, std::shared_ptr<live_run> run,
+                                   const tool_catalog::tool& tool, tool_call call, call_kind how, bool& unknown);
 
 }  // namespace runs

@@ -86,24 +86,25 @@ std::string all_of(const tool_catalog& catalog, const std::vector<std::size_t>& 
   return out + "]";
 }
 
-std::size_t limit_for(const module_context& p, const std::string& model, const provider_set::provider& provider,
+std::size_t limit_for(const settings& config, const std::string& model, const provider_set::provider& provider,
                       std::string_view provider_model) {
-  const std::size_t configured = p.config.max_tools_of(model), known = provider.limits(provider_model).tools;
+  const std::size_t configured = config.max_tools_of(model), known = provider.limits(provider_model).tools;
   if (configured == 0 || known == 0) return std::max(configured, known);
   return std::min(configured, known);
 }
 
 // Once per run and worker.
-void report_search(module_context& p, const std::shared_ptr<live_run>& run, std::size_t all, std::size_t shown) {
+void report_search(const ry::context& ctx, event_log_writers& writers, const std::shared_ptr<live_run>& run,
+                   std::size_t all, std::size_t shown) {
   if (run->progress.tool_search_reported) return;
   run->progress.tool_search_reported = true;
   const std::string message = "The agent has " + std::to_string(all) + " tools. The model gets " +
                               std::to_string(shown) + " of them, and find_tools to find the others.";
-  p.ctx.info("a model request contains only some of the agent's tools",
-             {{"run", run->who.run.to_string()}, {"code", "tool_search"}, {"message", message}});
+  ctx.info("a model request contains only some of the agent's tools",
+           {{"run", run->who.run.to_string()}, {"code", "tool_search"}, {"message", message}});
   append_notice(*run, "tool_search", message);
   run->events.deliver_soon();
-  p.writers.of(run->exec).touch(run);
+  writers.of(run->exec).touch(run);
 }
 
 }  // namespace
@@ -167,21 +168,22 @@ tool_outcome find_tools(const tool_catalog& catalog, const json::object& argumen
   return out;
 }
 
-ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+ry::task<tool_offer> offer_tools(const ry::context& ctx, const settings& config, const repository& repo,
+                                 event_log_writers& writers, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                  std::string model, provider_set::handle provider, std::string provider_model,
                                  std::string chosen) {
   tool_offer out;
   tool_selection s;
   s.tools = catalog->tools.size();
   s.built_in = catalog->built_in;
-  s.limit = limit_for(p, model, *provider, provider_model);
-  s.search_from = static_cast<std::size_t>(p.config.tool_search_from);
+  s.limit = limit_for(config, model, *provider, provider_model);
+  s.search_from = static_cast<std::size_t>(config.tool_search_from);
   // Without tools of sources there is nothing to search.
   if (s.built_in == s.tools || !needs_tool_search(s.tools, s.limit, s.search_from)) {
     out.json = catalog->json;
     co_return out;
   }
-  const loaded there = co_await load_history(p, run);
+  const loaded there = co_await load_history(ctx, repo, run);
   if (there == loaded::broken_off) {
     out.how = tool_offer::end::broken_off;
     co_return out;
@@ -194,17 +196,17 @@ ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> ru
   if (const auto place = places.find(chosen); place != places.end()) s.chosen = place->second;
   const std::vector<std::size_t> selected = select_tools(s);
   out.json = all_of(*catalog, selected);
-  report_search(p, run, s.tools, selected.size());
+  report_search(ctx, writers, run, s.tools, selected.size());
   co_return out;
 }
 
-ry::task<tool_outcome> run_find_tools(module_context& p, catalog_ptr catalog, tool_call call) {
+ry::task<tool_outcome> run_find_tools(const ry::context& ctx, catalog_ptr catalog, tool_call call) {
   boost::system::error_code bad;
   const json::value arguments = json::parse(call.arguments, bad);
   if (bad || !arguments.is_object()) co_return tool_outcome{"the arguments are not a JSON object", true, {}};
   const auto find = [&] { return find_tools(*catalog, arguments.as_object()); };
   if (catalog->json.size() <= max_in_a_turn) co_return find();
-  co_return co_await p.ctx.run_blocking(find);
+  co_return co_await ctx.run_blocking(find);
 }
 
 }  // namespace runs

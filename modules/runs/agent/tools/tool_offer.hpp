@@ -1,13 +1,19 @@
 // The tools of one model request: the whole catalogue, or a part of it and find_tools.
 #pragma once
 #include <boost/json/object.hpp>
+#include <memory>
+#include <ry/ry.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_search.hpp"
-#include "module_context.hpp"
+#include "models/providers.hpp"
+#include "settings.hpp"
+#include "store/repository.hpp"
+#include "stream/event_log_writer.hpp"
+#include "stream/live_run.hpp"
 
 namespace runs {
 
@@ -17,12 +23,13 @@ struct tool_offer {
   enum class end { ready, broken_off } how = end::ready;
 };
 // The tools for a request to `model`. Tells the run's clients once that not all tools fit. On the run's executor.
-ry::task<tool_offer> offer_tools(module_context& p, std::shared_ptr<live_run> run, catalog_ptr catalog,
+ry::task<tool_offer> offer_tools(const ry::context& ctx, const settings& config, const repository& repo,
+                                 event_log_writers& writers, std::shared_ptr<live_run> run, catalog_ptr catalog,
                                  std::string model, provider_set::handle provider, std::string provider_model,
                                  std::string chosen);
 
 // Executes a call of find_tools. Never throws.
-ry::task<tool_outcome> run_find_tools(module_context& p, catalog_ptr catalog, tool_call call);
+ry::task<tool_outcome> run_find_tools(const ry::context& ctx, catalog_ptr catalog, tool_call call);
 
 // The description of find_tools for a request. Pure, like the next function.
 std::string find_tools_json(const tool_catalog& catalog);

@@ -8,6 +8,7 @@
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_source_text.hpp"
 #include "json/members.hpp"
+#include "module_context.hpp"
 #include "start/account_limits.hpp"
 #include "text.hpp"
 
@@ -69,7 +70,7 @@ ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> ru
   const std::string command = module_json::text_of(arguments, "command");
   if (command.empty()) co_return tool_outcome{"the argument \"command\" is missing", true};
   if (command.find('\0') != std::string::npos) co_return tool_outcome{"the command contains a NUL character", true};
-  output_stream out(p, run, std::move(id), output_stream::kind::output);
+  output_stream out(p.ctx, p.writers, run, std::move(id), output_stream::kind::output);
   command_run state;
   state.table = driver->table;
   state.self = driver->self;

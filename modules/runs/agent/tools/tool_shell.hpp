@@ -2,13 +2,16 @@
 #pragma once
 #include <boost/json/object.hpp>
 #include <memory>
+#include <ry/ry.hpp>
 #include <string>
 
 #include "agent/conversation.hpp"
-#include "module_context.hpp"
+#include "ry/ext/sandbox_driver.h"
 #include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // On the run's executor; an interruption of the run ends the command. `id`: of the tool call.
 ry::task<tool_outcome> run_shell(module_context& p, std::shared_ptr<live_run> run,

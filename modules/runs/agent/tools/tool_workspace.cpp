@@ -10,7 +10,6 @@
 #include "json/members.hpp"
 #include "text.hpp"
 #include "workspace/path_lookup.hpp"
-#include "workspace/workspace_write.hpp"
 
 namespace runs {
 
@@ -76,11 +75,12 @@ ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sa
   co_return tool_outcome{std::move(text), false};
 }
 
-ry::task<tool_outcome> run_write(module_context& p, std::shared_ptr<live_run> run, json::object arguments) {
+ry::task<tool_outcome> run_write(const sandbox_drivers& sandboxes, const run_workspace& files,
+                                 std::shared_ptr<live_run> run, json::object arguments) {
   const json::value* content = arguments.if_contains("content");
   if (content == nullptr || !content->is_string()) co_return tool_outcome{"the argument \"content\" is missing", true};
   std::string path = relative_path(module_json::text_of(arguments, "path"));
-  const auto driver = p.sandbox();
+  const auto driver = sandboxes.in_use();
   if (driver && may_be_typed_differently(path)) {
     ry::result<std::string> similar =
         co_await find_path(lister_of(driver, run->who.project.to_string()), path, path_use::may_be_new);
@@ -90,7 +90,7 @@ ry::task<tool_outcome> run_write(module_context& p, std::shared_ptr<live_run> ru
     if (similar) path = *std::move(similar);
   }
   const std::string bytes(content->as_string());
-  ry::result<void> done = co_await write_workspace_file(p, run, path, bytes);
+  ry::result<void> done = co_await files.write(run, path, bytes);
   if (!done) co_return tool_outcome{std::string(done.error().message()), true};
   co_return tool_outcome{"wrote " + std::to_string(bytes.size()) + " bytes to " + path, false};
 }

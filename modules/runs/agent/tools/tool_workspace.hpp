@@ -2,17 +2,21 @@
 #pragma once
 #include <boost/json/object.hpp>
 #include <memory>
+#include <ry/ry.hpp>
 
 #include "agent/conversation.hpp"
-#include "module_context.hpp"
+#include "ry/ext/sandbox_driver.h"
 #include "stream/live_run.hpp"
+#include "workspace/run_workspace.hpp"
+#include "workspace/sandbox_drivers.hpp"
 
 namespace runs {
 
 // On the run's executor, after ensure_workspace().
 ry::task<tool_outcome> run_read(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver,
                                 boost::json::object arguments);
-ry::task<tool_outcome> run_write(module_context& p, std::shared_ptr<live_run> run, boost::json::object arguments);
+ry::task<tool_outcome> run_write(const sandbox_drivers& sandboxes, const run_workspace& files,
+                                 std::shared_ptr<live_run> run, boost::json::object arguments);
 ry::task<tool_outcome> run_list(std::shared_ptr<live_run> run, ry::drivers<ry_sandbox_driver_v1>::entry driver,
                                 boost::json::object arguments);
 

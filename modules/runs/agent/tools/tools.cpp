@@ -7,7 +7,7 @@
 #include "agent/tools/tool_offer.hpp"
 #include "agent/tools/tool_shell.hpp"
 #include "agent/tools/tool_workspace.hpp"
-#include "workspace/run_workspace.hpp"
+#include "module_context.hpp"
 
 namespace runs {
 
@@ -21,15 +21,16 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
     if (tool == nullptr) co_return tool_outcome{"there is no tool named \"" + call.name + "\"", true};
     if (tool->driver) {
       bool unknown = false;
-      tool_outcome out = co_await run_foreign(p, run, *tool, call, how, unknown);
+      tool_outcome out = co_await run_foreign(p.ctx, p.config, p.writers, p.files, run, *tool, call, how, unknown);
       if (!unknown || !tool->repeatable) co_return out;
-      tool_outcome again = co_await run_foreign(p, run, *tool, call, call_kind::first, unknown);
+      tool_outcome again =
+          co_await run_foreign(p.ctx, p.config, p.writers, p.files, run, *tool, call, call_kind::first, unknown);
       co_return again;
     }
-    if (tool == &catalog->search) co_return co_await run_find_tools(p, catalog, std::move(call));
-    ry::result<void> ready = co_await ensure_workspace(p, run);
+    if (tool == &catalog->search) co_return co_await run_find_tools(p.ctx, catalog, std::move(call));
+    ry::result<void> ready = co_await p.files.ensure(run);
     if (!ready) co_return tool_outcome{"the sandbox is not available: " + std::string(ready.error().message()), true};
-    const auto driver = p.sandbox();
+    const auto driver = p.sandboxes.in_use();
     if (!driver) co_return tool_outcome{"the sandbox is not available", true};
     json::object arguments = json::parse(call.arguments).as_object();
     const bool reads = call.name == "read_file" || call.name == "list_files";
@@ -41,12 +42,12 @@ ry::task<tool_outcome> make_call(module_context& p, std::shared_ptr<live_run> ru
     else if (call.name == "shell")
       out = co_await run_shell(p, run, driver, call.id, std::move(arguments));
     else
-      out = co_await run_write(p, run, std::move(arguments));
+      out = co_await run_write(p.sandboxes, p.files, run, std::move(arguments));
     if (reads && !out.is_error) co_return out;
     // Before the result is committed, so that a worker that continues from it finds the files. A failed read may mean
     // that the workspace was removed, which this detects.
     std::string note;
-    co_await keep_files(p, run, note);
+    co_await p.files.keep(run, note);
     if (!note.empty()) out.content += "\n" + note;
     co_return out;
   } catch (...) {

@@ -6,10 +6,11 @@
 #include "agent/conversation.hpp"
 #include "agent/tools/tool_catalog.hpp"
 #include "agent/tools/tool_foreign.hpp"
-#include "module_context.hpp"
 #include "stream/live_run.hpp"
 
 namespace runs {
+
+struct module_context;
 
 // Runs one call to its end; its output goes to the run's event buffer as it arrives. Never throws: a failure is a
 // result for the model. On the run's executor; ends soon after an interruption.

@@ -1,13 +1,17 @@
-#include "module_context.hpp"
+#include "api/caller.hpp"
+
+#include <utility>
+
+#include "api/error_response.hpp"
 
 namespace runs {
 
-ry::task<caller> caller_of(const module_context& p, const ry::request& request) {
+ry::task<caller> caller_of(const ry::service<ry_accounts_v1>& accounts, const ry::request& request) {
   const ry_principal* who = request.principal();
   if (who == nullptr) throw refusal(401, "Not authenticated");
   ry::result<caller> known = co_await ry::call<caller, const ry_account_view*>(
-      [&p, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
-        return p.accounts->ensure(p.accounts.self(), who, exec, fn, ctx);
+      [&accounts, who](ry_exec* exec, ry_account_fn fn, void* ctx) {
+        return accounts->ensure(accounts.self(), who, exec, fn, ctx);
       },
       [](const ry_account_view* a) {
         return caller{ry::text(a->account_id_text), a->account_id, a->role, a->tier};
