@@ -24,7 +24,7 @@ module_swap::module_swap(module_graph& now) : now_(now), next_(now) {}
 module_swap::~module_swap() {
   if (committed_) return;
   for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it)
-    if (fresh(*it)) next_.end(*it, clock::now() + failed_start_time, unmapping::unmap);
+    if (is_affected(*it)) next_.end(*it, clock::now() + failed_start_time, unmapping::unmap);
   next_.reg.settle();
 }
 
@@ -63,7 +63,7 @@ void module_swap::apply(const module_change& wanted, report& out) {
 
 // Swaps all modules that use what an affected module provides or will provide, because their leases and drivers
 // belong to the instance that leaves.
-void module_swap::spread(report& out) {
+void module_swap::add_dependents(report& out) {
   std::set<std::string> ids;
   const auto add = [&](std::size_t i) {
     if (i < now_.entries.size() && now_.entries[i].present())
@@ -105,7 +105,7 @@ report module_swap::stage(const swap_request& request) {
     apply(wanted, out);
     if (!out.problems.empty()) return out;
   }
-  spread(out);
+  add_dependents(out);
   if (out.problems.empty()) {
     next_.arrange(out);
     if (!out.problems.empty()) name_dependents(request, out);
@@ -119,7 +119,7 @@ report module_swap::stage(const swap_request& request) {
       next_.reg.hide(now_.entries[i].gen->host());
   next_.load_all(out, module_graph::load_phase::change);
   for (const std::size_t i : next_.order)
-    if (fresh(i)) next_.reg.stage(next_.entries[i].gen->host());
+    if (is_affected(i)) next_.reg.stage(next_.entries[i].gen->host());
   if (out.problems.empty()) next_.create_all(out, request.settings, request.faults);
   if (out.problems.empty())
     for (const auto& no : next_.validation_errors())
@@ -127,7 +127,7 @@ report module_swap::stage(const swap_request& request) {
   if (!out.problems.empty()) return out;
   std::vector<std::size_t> made;
   for (const std::size_t i : next_.order)
-    if (fresh(i)) made.push_back(i);
+    if (is_affected(i)) made.push_back(i);
   for (const std::size_t i : made) next_.announce_to(i);
   next_.check_settings(made, out, request.faults);
   return out;
@@ -136,7 +136,7 @@ report module_swap::stage(const swap_request& request) {
 std::vector<module_migrations> module_swap::migrations() const {
   std::vector<module_migrations> out;
   for (const std::size_t i : next_.order)
-    if (fresh(i) && !next_.entries[i].gen->registered().migrations.empty())
+    if (is_affected(i) && !next_.entries[i].gen->registered().migrations.empty())
       out.push_back({next_.entries[i].manifest.name, next_.entries[i].gen->registered().migrations,
                      next_.entries[i].spec.allow_newer_schema});
   return out;
@@ -145,7 +145,7 @@ std::vector<module_migrations> module_swap::migrations() const {
 std::vector<job_kind> module_swap::jobs() const {
   std::vector<job_kind> out;
   for (const std::size_t i : next_.order)
-    if (fresh(i))
+    if (is_affected(i))
       for (const auto& kind : next_.entries[i].gen->registered().jobs) out.push_back(kind);
   return out;
 }
@@ -153,7 +153,7 @@ std::vector<job_kind> module_swap::jobs() const {
 report module_swap::start() {
   report out;
   for (const std::size_t i : next_.order) {
-    if (!fresh(i)) continue;
+    if (!is_affected(i)) continue;
     next_.start_one(i, out);
     if (!out.problems.empty()) break;
   }
@@ -198,7 +198,7 @@ void module_swap::replace_drivers(std::size_t i, clock::time_point deadline) {
 
 void module_swap::commit(clock::time_point deadline) {
   for (const std::size_t i : next_.order)
-    if (fresh(i)) replace_drivers(i, deadline);
+    if (is_affected(i)) replace_drivers(i, deadline);
   next_.reg.settle();
   {
     std::unique_lock lock(now_.mutex);
@@ -214,9 +214,10 @@ void module_swap::commit(clock::time_point deadline) {
 }
 
 std::vector<ry_host*> module_swap::leaving() const {
+  // After commit(), next_ is the previous graph.
   std::vector<ry_host*> out;
   for (const std::size_t i : next_.order)
-    if (fresh(i)) out.push_back(next_.entries[i].gen->host());
+    if (is_affected(i)) out.push_back(next_.entries[i].gen->host());
   return out;
 }
 
@@ -224,7 +225,7 @@ std::vector<module_end> module_swap::end_leaving(clock::time_point deadline) {
   std::vector<module_end> out;
   for (auto it = next_.order.rbegin(); it != next_.order.rend(); ++it) {
     const std::size_t i = *it;
-    if (!fresh(i)) continue;
+    if (!is_affected(i)) continue;
     module_entry& e = next_.entries[i];
     module_end end;
     end.module = e.manifest.name;

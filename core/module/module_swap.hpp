@@ -47,10 +47,10 @@ class module_swap {
  private:
   void apply(const module_change& wanted, report& out);
   void renew(std::size_t i, const module_spec& spec, report& out);
-  void spread(report& out);
+  void add_dependents(report& out);
   void name_dependents(const swap_request& request, report& out) const;
-  // A new instance; after commit(), one that leaves.
-  bool fresh(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
+  // Replaced or added by this swap; after commit(), an instance that leaves.
+  bool is_affected(std::size_t i) const { return affected_.contains(i) && next_.entries[i].present(); }
   void replace_drivers(std::size_t i, clock::time_point deadline);
 
   module_graph& now_;

@@ -241,7 +241,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
       // A live run counts its readers itself.
       if (s.watched_us != 0) co_await unwatch(s);
       co_await context_.ctx.switch_to(live->exec);
-      now = co_await from_feed(s, live);
+      now = co_await from_buffer(s, live);
     } else {
       now = co_await from_elsewhere(s, far);
       if (now == outcome::caught_up && s.gathered) {
@@ -292,7 +292,7 @@ ry::task<void> stream_route::follow(session& s, std::shared_ptr<live_run> live) 
   }
 }
 
-ry::task<stream_route::outcome> stream_route::from_feed(session& s, std::shared_ptr<live_run> run) {
+ry::task<stream_route::outcome> stream_route::from_buffer(session& s, std::shared_ptr<live_run> run) {
   struct counted {
     live_run& run;
     explicit counted(live_run& run) : run(run) { ++run.events.streams; }

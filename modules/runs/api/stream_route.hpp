@@ -35,7 +35,7 @@ class stream_route {
   ry::task<std::shared_ptr<live_run>> open(ry::request request, std::optional<session>& s);
   enum class outcome { again, caught_up, over };
   ry::task<void> follow(session& s, std::shared_ptr<live_run> live);
-  ry::task<outcome> from_feed(session& s, std::shared_ptr<live_run> run);
+  ry::task<outcome> from_buffer(session& s, std::shared_ptr<live_run> run);
   ry::task<outcome> attached(session& s, live_run& run);
   ry::task<outcome> from_log(session& s);
   // Registers that a client reads this run here, so that other nodes know it, until unwatch().

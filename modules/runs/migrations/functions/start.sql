@@ -93,7 +93,8 @@ begin
                           order by r.id desc limit 1) last on true;
   end if;
 
-  -- Rows are counted only if the bound does not suffice: most starts find a free slot and do not queue.
+  -- account_usage.runs_bound is an upper bound of the account's running runs. Rows are counted only where it reaches the limit, or
+  -- for the position in the queue.
   select array_agg(coalesce(u.threads, 0) order by w.n), array_agg(coalesce(u.runs_bound, 0) order by w.n),
          bool_or(coalesce(u.runs_bound, 0) >= w.max_runs or w.queue or w.behind)
     into v_threads, v_bounds, v_count
@@ -226,7 +227,7 @@ begin
 end $$;
 
 -- One start of a new thread, in half the time of start_runs(): plain statements, because preparing set operations takes most of
--- that function's time. Writes nothing and returns job_id null if anything speaks against the start; start_runs() then decides it.
+-- that function's time. Writes nothing and returns job_id null if any check fails; start_runs() then decides the start.
 create or replace function start_plain(
   p_account uuid, p_tier text, p_max_runs bigint, p_max_threads bigint, p_thread uuid, p_project uuid, p_run uuid,
   p_message uuid, p_agent uuid, p_model text, p_default_model text, p_body text, p_title text, p_mode text,
