@@ -46,10 +46,10 @@ std::string aad(std::string_view header, std::string_view context) {
 std::string new_key_line() {
   std::array<unsigned char, 32> key;
   randombytes_buf(key.data(), key.size());
-  std::string text(sodium_base64_ENCODED_LEN(32, sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(text.data(), text.size(), key.data(), key.size(), sodium_base64_VARIANT_ORIGINAL);
+  const std::string_view bytes(reinterpret_cast<const char*>(key.data()), key.size());
+  std::string text = base64_encode(bytes, base64_alphabet::standard, true);
   sodium_memzero(key.data(), key.size());
-  text.back() = '\n';
+  text += '\n';
   return text;
 }
 

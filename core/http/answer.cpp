@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <ry/cpp/types.hpp>
 
 #include "core/http/field_text.hpp"
 #include "core/http/message.hpp"
@@ -265,47 +266,6 @@ std::uint32_t http_status(const core::error& e) noexcept {
     default:
       return 500;
   }
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
-  out.push_back('"');
-  for (std::size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x80) {
-      if (c == '"' || c == '\\') {
-        out.push_back('\\');
-        out.push_back(static_cast<char>(c));
-      } else if (c < 0x20) {
-        out.append("\\u00");
-        out.push_back(hex[c >> 4]);
-        out.push_back(hex[c & 15]);
-      } else {
-        out.push_back(static_cast<char>(c));
-      }
-      ++i;
-      continue;
-    }
-    const std::size_t len = c >= 0xf0 && c <= 0xf4 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-    bool good = len != 0 && c <= 0xf4 && i + len <= text.size();
-    std::uint32_t code = good ? c & (0x7fu >> len) : 0;
-    for (std::size_t k = 1; good && k < len; ++k) {
-      const auto d = static_cast<unsigned char>(text[i + k]);
-      good = (d & 0xc0) == 0x80;
-      code = code << 6 | (d & 0x3f);
-    }
-    if (good && ((len == 3 && code < 0x800) || (len == 4 && (code < 0x10000 || code > 0x10ffff)) ||
-                 (code >= 0xd800 && code <= 0xdfff)))
-      good = false;
-    if (good) {
-      out.append(text.substr(i, len));
-      i += len;
-    } else {
-      out.append("\\ufffd");
-      ++i;
-    }
-  }
-  out.push_back('"');
 }
 
 void append_retry_after(std::string& out, std::uint32_t status, const core::error& e) {

@@ -42,7 +42,5 @@ void append_retry_after(std::string& out, std::uint32_t status, const core::erro
 // {"detail": ...}
 std::string error_body(const core::error& e);
 std::string error_body(std::string_view detail);
-// Appends a quoted JSON string; invalid UTF-8 becomes U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace ry::http::serving

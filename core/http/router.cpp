@@ -1,10 +1,10 @@
 #include "core/http/router.hpp"
 
 #include <algorithm>
+#include <ry/cpp/utf8.hpp>
 #include <stdexcept>
 
 #include "core/http/uri.hpp"
-#include "core/observe/log_line.hpp"
 #include "without_protection.hpp"
 
 namespace ry::http::serving {
@@ -132,7 +132,7 @@ namespace {
 // character when joined.
 match_result found(const compiled_route& r, const path_values& values, std::string_view path) {
   for (std::size_t i = 0; i < values.ends.size(); ++i)
-    if (!observe::is_utf8(values.at(i)) && !ry_test::without_protection("utf8_paths"))
+    if (!is_utf8(values.at(i)) && !ry_test::without_protection("utf8_paths"))
       return {match_outcome::bad_text, &r, {}, path, r.params.at(i)};
   return {match_outcome::found, &r, {}, path};
 }

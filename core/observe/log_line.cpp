@@ -5,6 +5,7 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <ry/cpp/utf8.hpp>
 
 namespace ry::observe {
 
@@ -12,20 +13,11 @@ namespace {
 
 namespace json = boost::json;
 
-// Length of the well-formed UTF-8 sequence at s[i], or 0 if there is none. `cp` receives its code point.
-std::size_t utf8_at(std::string_view s, std::size_t i, std::uint32_t& cp) noexcept {
-  const auto b = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
-  const unsigned char c = b(i);
-  if (c < 0x80) return cp = c, 1;
-  const std::size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-  if (n == 0 || c > 0xf4 || i + n > s.size()) return 0;
-  cp = c & (0x7f >> n);
-  for (std::size_t k = 1; k < n; ++k) {
-    if ((b(i + k) & 0xc0) != 0x80) return 0;
-    cp = cp << 6 | (b(i + k) & 0x3f);
-  }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (cp < least[n] || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff)) return 0;
+// The length of the character at s[at], 0 if it is invalid. `code_point` receives a valid character.
+std::size_t character_at(std::string_view s, std::size_t at, std::uint32_t& code_point) noexcept {
+  std::string_view rest = s.substr(at);
+  const std::size_t n = utf8_length(rest);
+  if (n != 0) code_point = next_code_point(rest);
   return n;
 }
 
@@ -44,7 +36,7 @@ void append_escape(std::string& out, const char* format, std::uint32_t cp) {
 void append_plain(std::string& out, std::string_view s, std::string_view also_escaped) {
   for (std::size_t i = 0; i < s.size();) {
     std::uint32_t cp = 0;
-    const std::size_t n = utf8_at(s, i, cp);
+    const std::size_t n = character_at(s, i, cp);
     if (n == 0) {
       append_escape(out, "\\x%02x", static_cast<unsigned char>(s[i]));
     } else if (cp == '\n') {
@@ -63,32 +55,6 @@ void append_plain(std::string& out, std::string_view s, std::string_view also_es
     i += n ? n : 1;
   }
 }
-
-}  // namespace
-
-bool is_utf8(std::string_view s) noexcept {
-  std::uint32_t cp = 0;
-  for (std::size_t i = 0; i < s.size();) {
-    const std::size_t n = utf8_at(s, i, cp);
-    if (n == 0) return false;
-    i += n;
-  }
-  return true;
-}
-
-std::string valid_utf8(std::string_view s) {
-  std::string out;
-  out.reserve(s.size());
-  for (std::size_t i = 0; i < s.size();) {
-    std::uint32_t cp = 0;
-    const std::size_t n = utf8_at(s, i, cp);
-    out += n ? s.substr(i, n) : std::string_view("\xef\xbf\xbd");
-    i += n ? n : 1;
-  }
-  return out;
-}
-
-namespace {
 
 // Masks before cutting: a cut could leave the beginning of a secret, which no longer matches.
 std::string mask_secrets(const redactor& secrets, std::string_view s) {
@@ -114,7 +80,7 @@ void append_value(std::string& out, std::string_view v, bool quote) {
 json::value masked_json(const redactor& secrets, const json::value& v) {
   switch (v.kind()) {
     case json::kind::string:
-      return json::string(valid_utf8(mask_secrets(secrets, v.get_string())));
+      return json::string(to_valid_utf8(mask_secrets(secrets, v.get_string())));
     case json::kind::array: {
       json::array out;
       for (const auto& e : v.get_array()) out.push_back(masked_json(secrets, e));
@@ -122,7 +88,7 @@ json::value masked_json(const redactor& secrets, const json::value& v) {
     }
     case json::kind::object: {
       json::object out;
-      for (const auto& [k, e] : v.get_object()) out[valid_utf8(mask_secrets(secrets, k))] = masked_json(secrets, e);
+      for (const auto& [k, e] : v.get_object()) out[to_valid_utf8(mask_secrets(secrets, k))] = masked_json(secrets, e);
       return out;
     }
     default: {
@@ -139,7 +105,7 @@ json::value masked_json(const redactor& secrets, const json::value& v) {
 void append_json_safe(std::string& out, std::string_view s) {
   for (std::size_t i = 0; i < s.size();) {
     std::uint32_t cp = 0;
-    const std::size_t n = utf8_at(s, i, cp);
+    const std::size_t n = character_at(s, i, cp);
     if (n == 0)
       out += "\xef\xbf\xbd";
     else if (unsafe(cp))
@@ -150,14 +116,14 @@ void append_json_safe(std::string& out, std::string_view s) {
   }
 }
 
-void append_json_string(std::string& out, std::string_view s) {
+void append_printable_json(std::string& out, std::string_view s) {
   append_json_safe(out, json::serialize(json::string_view(s)));
 }
 
 std::string json_value_text(const redactor& secrets, const line_field& f) {
   boost::system::error_code ec;
   const json::value v = json::parse(f.value, ec);
-  if (ec) return json::serialize(json::string(valid_utf8(mask_secrets(secrets, f.value))));
+  if (ec) return json::serialize(json::string(to_valid_utf8(mask_secrets(secrets, f.value))));
   std::string text = json::serialize(masked_json(secrets, v));
   if (text.size() > max_log_text) return json::serialize(json::string(mask_secrets(secrets, text)));
   return text;
@@ -186,19 +152,19 @@ std::string text_line(const redactor& secrets, std::string_view component, std::
 std::string json_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields) {
   std::string out = "\"component\":";
-  append_json_string(out, mask_secrets(secrets, component));
+  append_printable_json(out, mask_secrets(secrets, component));
   out += ",\"msg\":";
-  append_json_string(out, mask_secrets(secrets, message));
+  append_printable_json(out, mask_secrets(secrets, message));
   for (const auto& f : fields) {
     std::string key = mask_secrets(secrets, f.key);
     if (key == "ts" || key == "level" || key == "component" || key == "msg") key += '_';
     out += ',';
-    append_json_string(out, key);
+    append_printable_json(out, key);
     out += ':';
     if (f.json)
       append_json_safe(out, json_value_text(secrets, f));
     else
-      append_json_string(out, mask_secrets(secrets, f.value));
+      append_printable_json(out, mask_secrets(secrets, f.value));
   }
   return out;
 }

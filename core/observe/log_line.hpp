@@ -27,10 +27,6 @@ std::string text_line(const redactor& secrets, std::string_view component, std::
 std::string json_line(const redactor& secrets, std::string_view component, std::string_view message,
                       const std::vector<line_field>& fields);
 
-bool is_utf8(std::string_view s) noexcept;
-// Replaces bytes that are not valid UTF-8 with U+FFFD.
-std::string valid_utf8(std::string_view s);
-
 // Converts the members of one JSON object to fields. Any other text becomes one text field named "fields".
 std::vector<line_field> fields_of_json(std::string_view fields_json);
 

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
+#include <ry/cpp/utf8.hpp>
 
 #include "core/observe/log.hpp"
 #include "core/observe/log_line.hpp"
@@ -16,7 +17,7 @@ namespace {
 namespace json = boost::json;
 
 std::string sound(std::string_view text) {
-  auto out = valid_utf8(masked(text));
+  auto out = to_valid_utf8(masked(text));
   if (out.size() > max_span_text) {
     std::size_t end = max_span_text;
     while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) --end;

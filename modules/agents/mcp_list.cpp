@@ -1,6 +1,5 @@
 #include "mcp_list.hpp"
 
-#include <sodium.h>
 #include <common/unicode.hpp>
 #include <common/url.hpp>
 #include <json/known_members.hpp>
@@ -12,6 +11,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstdint>
 #include <locale>
+#include <ry/cpp/base64.hpp>
 #include <unordered_set>
 
 namespace agents {
@@ -84,14 +84,6 @@ json::array without_duplicates(const json::array& all) {
   return out;
 }
 
-std::string sealed_text(const std::string& bytes) {
-  std::string out(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_URLSAFE_NO_PADDING), '\0');
-  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-                    sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-  out.pop_back();
-  return out;
-}
-
 bool is_text(const json::object& o, const char* name, std::string_view text) {
   const auto* v = o.if_contains(name);
   return v && v->is_string() && sv(v->get_string()) == text;
@@ -154,7 +146,7 @@ json::object secrets(const json::value* given, const char* name, const std::stri
       continue;
     }
     const auto plain = text(&value, at, 8192);
-    out[key] = json::object{{"sealed", sealed_text(seal(plain))}};
+    out[key] = json::object{{"sealed", ry::base64_encode(seal(plain), ry::base64_alphabet::url, false)}};
   }
   return out;
 }

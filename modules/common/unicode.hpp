@@ -1,37 +1,12 @@
 // Handles invisible characters in UTF-8: detects blank texts and normalises names for display. Pure functions.
 #pragma once
 #include <cstddef>
+#include <ry/cpp/utf8.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace unicode {
-
-// Length of the valid character at the front of a non-empty text; 0 if it is invalid.
-inline std::size_t character_length(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char c = byte(0);
-  if (c < 0x80) return 1;
-  const std::size_t n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
-  if (n == 0 || s.size() < n) return 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  // Overlong forms, surrogates, beyond U+10FFFF.
-  if ((c == 0xE0 && byte(1) < 0xA0) || (c == 0xED && byte(1) > 0x9F) || (c == 0xF0 && byte(1) < 0x90) ||
-      (c == 0xF4 && byte(1) > 0x8F))
-    return 0;
-  return n;
-}
-
-// Removes and returns the first character; `text` is valid UTF-8 and not empty.
-inline char32_t next_character(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t n = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  char32_t c = n == 1 ? lead : lead & (0xFFu >> (n + 1));
-  for (std::size_t k = 1; k < n; ++k) c = (c << 6) | (static_cast<unsigned char>(text[k]) & 0x3Fu);
-  text.remove_prefix(n);
-  return c;
-}
 
 namespace detail {
 using range = std::pair<char32_t, char32_t>;
@@ -71,8 +46,8 @@ constexpr bool is_invisible(char32_t c) {
 // Whether the text has no visible character. Invalid UTF-8 counts as visible.
 inline bool is_blank(std::string_view text) {
   while (!text.empty()) {
-    if (character_length(text) == 0) return false;
-    const char32_t c = next_character(text);
+    if (ry::utf8_length(text) == 0) return false;
+    const char32_t c = ry::next_code_point(text);
     if (!is_space(c) && !is_invisible(c)) return false;
   }
   return true;
@@ -89,7 +64,7 @@ inline std::string clean_name(std::string_view text) {
   std::size_t end = 0;  // of the part without trailing padding
   while (!text.empty()) {
     const std::string_view before = text;
-    const char32_t c = next_character(text);
+    const char32_t c = ry::next_code_point(text);
     if (ends_line(c)) {
       if (!out.empty()) out += ' ';
     } else if (is_padding(c)) {

@@ -1,13 +1,14 @@
 #include "address.hpp"
 
 #include <idn2.h>
-#include <sodium.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <memory>
+#include <ry/cpp/base64.hpp>
+#include <ry/cpp/utf8.hpp>
 
 namespace mail {
 namespace {
@@ -19,22 +20,6 @@ bool is_alnum(char c) noexcept {
 bool is_label(std::string_view s) noexcept {
   return !s.empty() && s.size() <= 63 && is_alnum(s.front()) && is_alnum(s.back()) &&
          std::all_of(s.begin(), s.end(), [](char c) { return is_alnum(c) || c == '-'; });
-}
-
-// Length of the UTF-8 character that begins there; 0: not a valid character.
-std::size_t character(std::string_view s) noexcept {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char first = at(0);
-  const std::size_t n = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || n > s.size()) return 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    if ((at(i) & 0xc0) != 0x80) return 0;
-  }
-  if ((first == 0xe0 && at(1) < 0xa0) || (first == 0xed && at(1) > 0x9f) || (first == 0xf0 && at(1) < 0x90) ||
-      (first == 0xf4 && at(1) > 0x8f)) {
-    return 0;
-  }
-  return n;
 }
 
 bool is_ascii(std::string_view text) noexcept {
@@ -54,7 +39,7 @@ bool is_local_part(std::string_view s) noexcept {
   if (s.empty() || s.size() > 64 || s.front() == '.' || s.back() == '.' || s.find("..") != s.npos) return false;
   constexpr std::string_view others = ".!#$%&'*+/=?^_`{|}~-";
   for (std::size_t i = 0; i < s.size();) {
-    const auto n = character(s.substr(i));
+    const auto n = ry::utf8_length(s.substr(i));
     if (n == 0 || (n == 1 && !is_alnum(s[i]) && others.find(s[i]) == others.npos)) return false;
     if (n > 1 && is_invisible(s.substr(i, n))) return false;
     i += n;
@@ -77,7 +62,7 @@ bool is_host_name(std::string_view domain) noexcept {
 
 bool has_invisible(std::string_view text) noexcept {
   for (std::size_t i = 0; i < text.size();) {
-    const auto n = character(text.substr(i));
+    const auto n = ry::utf8_length(text.substr(i));
     if (n == 0 || is_invisible(text.substr(i, n))) return true;
     i += n;
   }
@@ -105,7 +90,7 @@ std::string one_line(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t n = character(text.substr(i));
+    const std::size_t n = ry::utf8_length(text.substr(i));
     if (c < 0x20 || c == 0x7f) {
       out += ' ';
     } else if (n == 0) {
@@ -119,10 +104,7 @@ std::string one_line(std::string_view text) {
 }
 
 std::string encoded_word(std::string_view utf8) {
-  std::string b64(sodium_base64_ENCODED_LEN(utf8.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(b64.data(), b64.size(), reinterpret_cast<const unsigned char*>(utf8.data()), utf8.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
-  b64.pop_back();  // the terminating zero
+  const auto b64 = ry::base64_encode(utf8, ry::base64_alphabet::standard, true);
   return "=?UTF-8?B?" + b64 + "?=";
 }
 
@@ -169,7 +151,7 @@ std::string header_text(std::string_view text) {
     word.clear();
   };
   for (std::size_t i = 0; i < line.size();) {
-    const std::size_t n = character(std::string_view(line).substr(i));
+    const std::size_t n = ry::utf8_length(std::string_view(line).substr(i));
     if (word.size() + n > most) flush();
     word.append(line, i, n);
     i += n;

@@ -3,34 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 namespace mcp {
 namespace {
 
-// Length of the UTF-8 character at the start of s; 0 if invalid.
-std::size_t character(std::string_view s) noexcept {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t n = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || s.size() < n) return 0;
-  // Checking the second byte excludes overlong forms, surrogates and code points beyond Unicode.
-  const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (at(1) < low || at(1) > high) return 0;
-  for (std::size_t i = 2; i < n; ++i) {
-    if ((at(i) & 0xc0) != 0x80) return 0;
-  }
-  return n;
-}
-
+// The value of one character; of an invalid byte, the byte.
 char32_t value_of(std::string_view one) noexcept {
-  const auto lead = static_cast<unsigned char>(one.front());
-  if (one.size() == 1) return lead;
-  char32_t value = lead & (0xffu >> (one.size() + 1));
-  for (const char c : one.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3fu);
-  return value;
+  return one.size() == 1 ? static_cast<unsigned char>(one.front()) : ry::next_code_point(one);
 }
 
 bool is_hidden(char32_t c) noexcept {
@@ -45,7 +26,7 @@ bool is_hidden(char32_t c) noexcept {
 template <class F>
 void each_character(std::string_view s, F take) {
   while (!s.empty()) {
-    const auto n = std::max<std::size_t>(1, character(s));
+    const auto n = std::max<std::size_t>(1, ry::utf8_length(s));
     if (!take(s.substr(0, n))) return;
     s.remove_prefix(n);
   }
@@ -63,9 +44,7 @@ long unit(std::string_view s, std::size_t at) noexcept {
 }  // namespace
 
 std::string_view cut(std::string_view s, std::size_t most) noexcept {
-  if (s.size() <= most) return s;
-  while (most > 0 && (static_cast<unsigned char>(s[most]) & 0xc0) == 0x80) --most;
-  return s.substr(0, most);
+  return s.size() <= most ? s : s.substr(0, ry::whole_characters(s.substr(0, most)));
 }
 
 std::string clean(std::string_view s, std::size_t most) {
@@ -78,7 +57,7 @@ std::string clean(std::string_view s, std::size_t most) {
     out += s.substr(0, std::min(ascii, most - out.size()));
     s.remove_prefix(ascii);
     if (s.empty()) break;
-    const auto n = character(s);
+    const auto n = ry::utf8_length(s);
     const auto piece = n != 0 ? s.substr(0, n) : std::string_view("\xef\xbf\xbd");
     if (out.size() + piece.size() > most) break;
     out += piece;

@@ -5,15 +5,15 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <ry/cpp/base64.hpp>
+#include <ry/cpp/types.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "common/unicode.hpp"
-#include "ry/cpp/types.hpp"
 
 namespace runs {
 namespace {
-
-using unicode::character_length;
 
 // The escape of a character that some line readers take for a line end, though neither SSE nor JSON does.
 std::string_view line_end_escape(std::string_view character) {
@@ -23,42 +23,6 @@ std::string_view line_end_escape(std::string_view character) {
   if (character == "\xC2\x85") return "\\u0085";
   return {};
 }
-
-constexpr char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string base64(std::string_view in) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int have = 0;
-  for (char c : in) {
-    bits = (bits << 8) | static_cast<unsigned char>(c);
-    for (have += 8; have >= 6; have -= 6) out += base64_digits[(bits >> (have - 6)) & 63];
-  }
-  if (have > 0) out += base64_digits[(bits << (6 - have)) & 63];
-  return out;
-}
-
-std::optional<std::string> unbase64(std::string_view in) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int have = 0;
-  for (char c : in) {
-    const std::string_view digits(base64_digits, 64);
-    const std::size_t value = digits.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
-    have += 6;
-    if (have >= 8) {
-      have -= 8;
-      out += static_cast<char>((bits >> have) & 255);
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
-namespace {
 
 // Skips from `at` over groups of eight bytes that a JSON string contains unescaped.
 std::size_t skip_plain(std::string_view text, std::size_t at) {
@@ -76,7 +40,6 @@ std::size_t skip_plain(std::string_view text, std::size_t at) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
   out += '"';
   std::size_t plain = 0;  // start of the bytes to copy unchanged
   std::size_t i = 0;
@@ -87,7 +50,7 @@ void append_json_string(std::string& out, std::string_view text) {
     if (i == text.size()) break;
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= 0x80) {
-      if (const std::size_t n = character_length(text.substr(i)); n != 0) {
+      if (const std::size_t n = ry::utf8_length(text.substr(i)); n != 0) {
         const std::string_view character = text.substr(i, n);
         const std::string_view escape = line_end_escape(character);
         if (escape.empty()) {
@@ -120,9 +83,7 @@ void append_json_string(std::string& out, std::string_view text) {
           out += "\\t";
           break;
         default:
-          out += "\\u00";
-          out += hex[c >> 4];
-          out += hex[c & 15];
+          ry::append_hex(out += "\\u00", c);
       }
     }
     plain = ++i;
@@ -155,19 +116,10 @@ std::string json_string(std::string_view text) {
   return out;
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t n = character_length(text.substr(i));
-    if (n == 0) return false;
-    i += n;
-  }
-  return true;
-}
-
 std::string plain_sentence(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t n = character_length(text.substr(i));
+    const std::size_t n = ry::utf8_length(text.substr(i));
     const auto c = static_cast<unsigned char>(text[i]);
     if (n == 0)
       out += "\xEF\xBF\xBD";
@@ -180,19 +132,9 @@ std::string plain_sentence(std::string_view text) {
   return out;
 }
 
-std::size_t whole_characters(std::string_view text) {
-  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
-    const auto c = static_cast<unsigned char>(text[text.size() - back]);
-    if ((c & 0xC0) == 0x80) continue;
-    const std::size_t need = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-    return need > back ? text.size() - back : text.size();
-  }
-  return text.size();
-}
-
 std::string shorten(std::string_view text, std::size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);
-  const std::size_t head = whole_characters(text.substr(0, max_bytes / 2));
+  const std::size_t head = ry::whole_characters(text.substr(0, max_bytes / 2));
   std::size_t tail = text.size() - max_bytes / 2;
   while (tail < text.size() && (static_cast<unsigned char>(text[tail]) & 0xC0) == 0x80) ++tail;
   return std::string(text.substr(0, head)) + "\n[... " + std::to_string(tail - head) + " bytes left out ...]\n" +
@@ -270,12 +212,13 @@ std::optional<std::string> normal_uuid(std::string_view text) {
 }
 
 std::string encode_cursor(std::string_view list, std::string_view first, std::string_view second) {
-  return base64(std::string(list) + "," + std::string(first) + "," + std::string(second));
+  return ry::base64_encode(std::string(list) + "," + std::string(first) + "," + std::string(second),
+                           ry::base64_alphabet::url, false);
 }
 
 std::optional<cursor> decode_cursor(std::string_view list, std::string_view text) {
   if (text.size() > 300) return std::nullopt;
-  const auto plain = unbase64(text);
+  const auto plain = ry::base64_decode(text, ry::base64_alphabet::url, ry::base64_padding::none);
   if (!plain || !plain->starts_with(list) || plain->size() == list.size() || (*plain)[list.size()] != ',')
     return std::nullopt;
   const std::string parts = plain->substr(list.size() + 1);

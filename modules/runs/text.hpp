@@ -17,12 +17,9 @@ std::string json_string(std::string_view text);
 // Adds the same escapes to the strings of a valid JSON text.
 std::string escape_line_ends(std::string json);
 
-bool is_utf8(std::string_view text);
 // A sentence from an external source, safe to store and show: invalid UTF-8 becomes U+FFFD, control characters become
 // spaces.
 std::string plain_sentence(std::string_view text);
-// The length of the longest prefix that does not end inside a character.
-std::size_t whole_characters(std::string_view text);
 // At most max_bytes of the text, cut between characters, with a note in the middle about the omitted part.
 std::string shorten(std::string_view text, std::size_t max_bytes);
 
@@ -42,7 +39,6 @@ using unicode::is_blank;
 // Whether a character is invisible and changes how others are read: C1 controls, soft hyphens, bidirectional marks and
 // overrides, joiners, line separators, tags.
 bool is_invisible(char32_t c);
-using unicode::next_character;
 
 // Lower-case form of a UUID in any case; nullopt for anything else and for the nil UUID.
 std::optional<std::string> normal_uuid(std::string_view text);

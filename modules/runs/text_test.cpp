@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "stream/event_text.hpp"
 
@@ -46,26 +47,13 @@ TEST(json_string_test, an_invalid_byte_is_found_at_every_position) {
   }
 }
 
-TEST(whole_characters_test, never_cuts_a_character) {
-  const std::string text = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x90\x8D";
-  std::size_t last = 0;
-  for (std::size_t n = 0; n <= text.size(); ++n) {
-    const std::size_t whole = whole_characters(std::string_view(text).substr(0, n));
-    EXPECT_TRUE(is_utf8(std::string_view(text).substr(0, whole))) << n;
-    EXPECT_GE(whole, last);
-    last = whole;
-  }
-  EXPECT_EQ(last, text.size());
-  EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4u) << "what is no UTF-8 does not wait for ever";
-}
-
 TEST(shorten_test, keeps_both_ends) {
   const std::string text = shorten(std::string(100, 'a') + std::string(100, 'b'), 40);
   EXPECT_EQ(text, std::string(20, 'a') + "\n[... 160 bytes left out ...]\n" + std::string(20, 'b'));
   EXPECT_EQ(shorten("short", 40), "short");
   std::string many;
   for (int i = 0; i < 100; ++i) many += "\xE2\x82\xAC";
-  for (std::size_t n = 10; n < 30; ++n) EXPECT_TRUE(is_utf8(shorten(many, n))) << n;
+  for (std::size_t n = 10; n < 30; ++n) EXPECT_TRUE(ry::is_utf8(shorten(many, n))) << n;
 }
 
 TEST(number_text_test, sizes_credits_milliseconds) {

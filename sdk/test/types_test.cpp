@@ -117,6 +117,7 @@ static_assert(std::is_convertible_v<void (*)(void*, ry_status, const ry_error_vi
 
 TEST(text, json_strings_escape_what_must_be) {
   EXPECT_EQ(json_string("a\"b\\c\n\x01\xc3\xa4"), "\"a\\\"b\\\\c\\n\\u0001\xc3\xa4\"");
+  EXPECT_EQ(json_string("a\xff\xc3"), "\"a\xef\xbf\xbd\xef\xbf\xbd\"") << "invalid UTF-8 becomes U+FFFD";
 }
 
 TEST(text, percent_decoding) {

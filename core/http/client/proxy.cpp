@@ -1,7 +1,5 @@
 #include "core/http/client/proxy.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
@@ -9,6 +7,7 @@
 #include <boost/url/url.hpp>
 #include <boost/url/url_view.hpp>
 #include <charconv>
+#include <ry/cpp/base64.hpp>
 #include <ry/cpp/text.hpp>
 #include <utility>
 
@@ -17,14 +16,6 @@ namespace ry::http {
 namespace {
 
 namespace ip = boost::asio::ip;
-
-std::string base64(std::string_view bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int n = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  out.resize(static_cast<std::size_t>(n));
-  return out;
-}
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text, Number least, Number most) {
@@ -64,7 +55,7 @@ std::variant<proxy, std::string> parse_proxy(std::string_view text) {
   if (u->has_userinfo()) {
     const std::string user = u->user(), password = u->password();
     if (user.find(':') != std::string::npos) return "the user name of a proxy must not contain a colon";
-    p.authorization = "Basic " + base64(user + ":" + password);
+    p.authorization = "Basic " + base64_encode(user + ":" + password, base64_alphabet::standard, true);
   }
   boost::urls::url plain(*u);
   plain.remove_userinfo();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <set>
 
 #include "json/exact.hpp"
@@ -185,8 +186,8 @@ std::string answered_id(const chat_message& m) {
 tool_call read_tool_call(std::string_view id, std::string_view name, std::string_view arguments,
                          const std::vector<tool_call>& before) {
   name = name.substr(0, max_name_bytes);
-  tool_call out{std::string(id.substr(0, max_id_bytes + 1)), std::string(name.substr(0, whole_characters(name))), "{}",
-                false};
+  tool_call out{std::string(id.substr(0, max_id_bytes + 1)), std::string(name.substr(0, ry::whole_characters(name))),
+                "{}", false};
   const auto taken = [&](const std::string& id) {
     return id.empty() || id.size() > max_id_bytes ||
            std::any_of(before.begin(), before.end(), [&](const tool_call& c) { return c.id == id; });

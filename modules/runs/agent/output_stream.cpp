@@ -1,5 +1,6 @@
 #include "agent/output_stream.hpp"
 
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "text.hpp"
@@ -38,7 +39,7 @@ void output_stream::end() {
 }
 
 void output_stream::notify_reader() {
-  const std::size_t whole = whole_characters(carry_);
+  const std::size_t whole = ry::whole_characters(carry_);
   if (whole == 0) return;
   if (kind_ == kind::progress && !pace_.take(ctx_.mono_us())) return wait();
   emit(std::string_view(carry_).substr(0, whole));

@@ -31,7 +31,7 @@ std::string read_time(const std::string& name, const std::string& value) {
 }
 
 std::string read_text(const std::string& name, const std::string& value) {
-  if (value.empty() || value.size() > max_text || !is_utf8(value))
+  if (value.empty() || value.size() > max_text || !ry::is_utf8(value))
     refuse(name + " must have 1 to " + std::to_string(max_text) + " bytes");
   return value;
 }

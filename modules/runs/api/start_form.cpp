@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "text.hpp"
 
@@ -38,7 +39,7 @@ std::variant<start_request, form_refusal> parse_start(const std::vector<form_fie
     if (std::find(seen.begin(), seen.end(), name) != seen.end())
       return refuse(std::string(name) + " is given more than once");
     seen.push_back(name);
-    if (!is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
+    if (!ry::is_utf8(f.value)) return refuse(std::string(name) + " is not valid UTF-8");
     if (f.value.find('\0') != std::string_view::npos)
       return refuse(std::string(name) + " must not contain a NUL character");
     const std::string value = trim(f.value);
@@ -115,7 +116,7 @@ std::string without_invisible(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::string_view before = text;
-    if (!is_invisible(next_character(text))) out += before.substr(0, before.size() - text.size());
+    if (!is_invisible(ry::next_code_point(text))) out += before.substr(0, before.size() - text.size());
   }
   return out;
 }
@@ -126,8 +127,8 @@ std::string safe_file_name(std::string_view sent) {
   // Some browsers send the whole path, in the notation of their system.
   if (const std::size_t cut = sent.find_last_of("/\\"); cut != std::string_view::npos) sent.remove_prefix(cut + 1);
   std::string name;
-  const std::string clean = is_utf8(sent) ? without_invisible(sent) : std::string();
-  for (char c : is_utf8(sent) ? std::string_view(clean) : sent) {
+  const std::string clean = ry::is_utf8(sent) ? without_invisible(sent) : std::string();
+  for (char c : ry::is_utf8(sent) ? std::string_view(clean) : sent) {
     const auto u = static_cast<unsigned char>(c);
     const bool keep = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
                       c == '-' || c == '_' || c == ' ' || c == '(' || c == ')' || c == '+' || c == ',' || c == '@' ||
@@ -141,7 +142,7 @@ std::string safe_file_name(std::string_view sent) {
   if (name.size() > most) {
     const std::size_t dot = name.rfind('.');
     std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
-    name.resize(whole_characters(std::string_view(name).substr(0, most - extension.size())));
+    name.resize(ry::whole_characters(std::string_view(name).substr(0, most - extension.size())));
     name += extension;
   }
   return name.empty() ? "file" : name;

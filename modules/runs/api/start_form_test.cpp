@@ -1,6 +1,7 @@
 #include "api/start_form.hpp"
 
 #include <gtest/gtest.h>
+#include <ry/cpp/utf8.hpp>
 
 #include "text.hpp"
 
@@ -120,7 +121,7 @@ TEST(safe_file_name_test, hostile_names) {
   EXPECT_TRUE(longest.ends_with(".tar"));
   std::string euros;
   for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
-  EXPECT_TRUE(is_utf8(safe_file_name(euros + ".md")));
+  EXPECT_TRUE(ry::is_utf8(safe_file_name(euros + ".md")));
 }
 
 TEST(free_name_test, clashes_get_suffixes) {
@@ -144,7 +145,7 @@ TEST(title_of_test, first_line_in_whole_characters) {
   EXPECT_EQ(title_of(std::string(200, 'x')), std::string(80, 'x') + "\xE2\x80\xA6");
   std::string euros;
   for (int i = 0; i < 100; ++i) euros += "\xE2\x82\xAC";
-  EXPECT_TRUE(is_utf8(title_of(euros)));
+  EXPECT_TRUE(ry::is_utf8(title_of(euros)));
 }
 
 TEST(parse_start_test, parameters_of_the_model_are_checked_and_kept) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "api/error_response.hpp"
 #include "module_context.hpp"
@@ -148,7 +149,7 @@ ry::task<ry::response> start_route::answer(ry::request request) {
   w.who = co_await caller_of(context_.accounts, request);
   start_arguments& a = w.args;
   if (const std::string_view key = request.header("Idempotency-Key"); !key.empty()) {
-    if (key.size() > 255 || !is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
+    if (key.size() > 255 || !ry::is_utf8(key)) throw refusal(400, "Idempotency-Key must be UTF-8 of at most 255 bytes");
     a.key = std::string(key);
   }
   if (!context_.run_placement.has_room(ry::view(w.who.tier->name)))

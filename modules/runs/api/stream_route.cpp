@@ -393,7 +393,8 @@ ry::task<stream_route::outcome> stream_route::from_log(session& s) {
   context_.metrics.stream_gaps.add(static_cast<double>(text.gaps));
   const bool there = co_await s.out.put_all(wire, text.last);
   if (!there) co_return lost(s);
-  co_return ended&& text.last >= page->ended_at ? outcome::over : outcome::again;
+  const bool over = ended && text.last >= page->ended_at;
+  co_return over ? outcome::over : outcome::again;
 }
 
 // Reads the log if it may have events, then the events from the bus. Without `far`: only the log.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "encoding.hpp"
@@ -13,26 +14,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The length of the character at `at`, 0 when there is none; `cut` when it ends beyond the text.
-std::size_t utf8_length(std::string_view text, std::size_t at, bool& cut) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const unsigned char c = byte(0);
-  if (c < 0x80) return 1;
-  const std::size_t n = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xC2 && c < 0xE0 ? 2 : 0;
-  if (n == 0) return 0;
-  for (std::size_t i = 1; i < n; ++i) {
-    if (at + i >= text.size()) {
-      cut = true;
-      return 0;
-    }
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  if ((c == 0xE0 && byte(1) < 0xA0) || (c == 0xED && byte(1) > 0x9F) || (c == 0xF0 && byte(1) < 0x90) ||
-      (c == 0xF4 && byte(1) > 0x8F))
-    return 0;
-  return n;
-}
-
 // How many characters of several bytes are valid, and how many bytes are not; an incomplete last character is neither.
 struct utf8_count {
   std::size_t valid = 0, invalid = 0;
@@ -40,15 +21,14 @@ struct utf8_count {
 
 // Copies UTF-8; a byte that is not valid becomes U+FFFD.
 std::string utf8(std::string_view bytes, part of, utf8_count& count) {
+  if (of == part::beginning) bytes = bytes.substr(0, ry::whole_characters(bytes));
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
-    bool cut = false;
-    const std::size_t n = utf8_length(bytes, at, cut);
-    if (cut && of == part::beginning) break;
+    const std::size_t n = ry::utf8_length(bytes.substr(at));
     if (n == 0) {
       ++count.invalid;
-      append_utf8(out, 0xFFFD);
+      ry::append_utf8(out, 0xFFFD);
     } else {
       if (n > 1) ++count.valid;
       out.append(bytes, at, n);
@@ -72,30 +52,9 @@ bool looks_binary(std::string_view bytes) {
 
 }  // namespace
 
-void append_utf8(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
-
 bool cut_text(std::string& text, std::size_t most) {
   if (text.size() <= most) return false;
-  // Start of the character at the cut. Bytes that are not UTF-8 lose no more than one character would have.
-  std::size_t at = most;
-  while (at > 0 && most - at < 3 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  text.resize((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 ? most : at);
+  text.resize(ry::whole_characters(std::string_view(text).substr(0, most)));
   return true;
 }
 

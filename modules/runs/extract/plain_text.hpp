@@ -19,6 +19,4 @@ plain_text read_text(std::string_view bytes, part of);
 // Cuts UTF-8 to at most `most` bytes and leaves no half character at the end. False: it fits.
 bool cut_text(std::string& text, std::size_t most);
 
-void append_utf8(std::string& out, char32_t c);
-
 }  // namespace extract

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <set>
 #include <utility>
 #include <vector>
@@ -142,7 +143,7 @@ void rtf_reader::flush() {
 
 void rtf_reader::add(char32_t c) {
   flush();
-  if (shown()) append_utf8(out_, c);
+  if (shown()) ry::append_utf8(out_, c);
 }
 
 void rtf_reader::end_line() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <ry/cpp/settings_check.hpp>
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 #include "agent/answer_outcome.hpp"
@@ -58,7 +59,7 @@ chat_message user_with_image(std::string_view text) {
 std::string beginning(std::string_view text, std::size_t most) {
   const std::string whole = plain_sentence(trim(text));
   if (whole.size() <= most) return whole;
-  return whole.substr(0, whole_characters(std::string_view(whole).substr(0, most))) + "...";
+  return whole.substr(0, ry::whole_characters(std::string_view(whole).substr(0, most))) + "...";
 }
 
 bool holds(const std::string& text, std::string_view word) {

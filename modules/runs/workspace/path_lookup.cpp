@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "text.hpp"
 #include "workspace/file_errors.hpp"
@@ -33,7 +34,7 @@ std::string with_escapes(std::string_view name) {
   json::string quoted;
   std::string out = "\"";
   while (!name.empty()) {
-    const char32_t c = next_character(name);
+    const char32_t c = ry::next_code_point(name);
     if (c >= 0x20 && c < 0x7F) {
       out += static_cast<char>(c);
       continue;
@@ -77,7 +78,7 @@ ry::task<ry::result<std::string>> find_path(directory_lister list, std::string p
     const std::string part(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (part.empty() || part == ".") continue;
-    if (part == ".." || !is_utf8(part)) co_return no_such_file(path);
+    if (part == ".." || !ry::is_utf8(part)) co_return no_such_file(path);
     if (++directories > max_directories) co_return no_such_file(path);
     ry::result<std::string> entries = co_await list(out);
     if (!entries && entries.status() != RY_NOT_FOUND) co_return entries.error();

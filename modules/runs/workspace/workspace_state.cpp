@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ry/cpp/utf8.hpp>
 
 #include "ry/ext/sandbox_driver.h"
 #include "text.hpp"
@@ -82,7 +83,7 @@ workspace_changes changes_between(const workspace_entries& known, const workspac
 
 std::string encode_path(std::string_view raw) {
   std::string out;
-  const bool text = is_utf8(raw);
+  const bool text = ry::is_utf8(raw);
   for (char c : raw) {
     const auto u = static_cast<unsigned char>(c);
     if (c == '%' || u <= 0x20 || u == 0x7F || (u >= 0x80 && !text))

@@ -1,6 +1,7 @@
 #include "agent/tools/tool_instructions.hpp"
 
 #include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 
 #include "text.hpp"
 
@@ -15,7 +16,7 @@ constexpr std::size_t max_source_name_bytes = 200;
 
 // A name in quotes; the server's owner chose it.
 std::string attribute(std::string_view name) {
-  std::string out = plain_sentence(name.substr(0, whole_characters(name.substr(0, max_source_name_bytes))));
+  std::string out = plain_sentence(name.substr(0, ry::whole_characters(name.substr(0, max_source_name_bytes))));
   for (char& c : out)
     if (c == '"' || c == '<' || c == '>') c = '\'';
   return out;
@@ -36,7 +37,7 @@ std::string instructions_section(const std::vector<tool_instructions>& all, std:
     if (is_blank(each.text)) continue;
     std::string_view text = each.text;
     const bool cut = text.size() > max_bytes;
-    if (cut) text = text.substr(0, whole_characters(text.substr(0, max_bytes)));
+    if (cut) text = text.substr(0, ry::whole_characters(text.substr(0, max_bytes)));
     max_bytes -= text.size();
     if (out.empty()) out = section_heading;
     out += "\n<" + std::string(tag) + " server=\"" + attribute(each.source) + "\">\n" + without_tag(std::string(text));

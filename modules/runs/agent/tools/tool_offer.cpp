@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
+#include <ry/cpp/utf8.hpp>
 
 #include "agent/checkpoint.hpp"
 #include "agent/history.hpp"
@@ -130,7 +131,7 @@ std::string find_tools_json(const tool_catalog& catalog) {
 
 tool_outcome find_tools(const tool_catalog& catalog, const json::object& arguments) {
   std::string query = module_json::text_of(arguments, "query");
-  query.resize(whole_characters(std::string_view(query).substr(0, max_query_bytes)));
+  query.resize(ry::whole_characters(std::string_view(query).substr(0, max_query_bytes)));
   std::vector<std::string> names;
   if (const json::value* given = arguments.if_contains("names"); given != nullptr && given->is_array())
     for (const json::value& name : given->as_array())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ry/cpp/utf8.hpp>
 #include <set>
 
 #include "text.hpp"
@@ -68,35 +69,17 @@ char32_t fold(char32_t c) {
   return c;
 }
 
-void append_utf8(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  }
-}
-
 std::string folded(const std::vector<char32_t>& text, std::size_t begin, std::size_t end) {
   std::string out;
-  for (std::size_t i = begin; i < end; ++i) append_utf8(out, fold(text[i]));
+  for (std::size_t i = begin; i < end; ++i) ry::append_utf8(out, fold(text[i]));
   return out;
 }
 
 std::vector<char32_t> characters_of(std::string_view text) {
   std::vector<char32_t> out;
-  if (!is_utf8(text)) return out;
+  if (!ry::is_utf8(text)) return out;
   out.reserve(text.size());
-  while (!text.empty()) out.push_back(next_character(text));
+  while (!text.empty()) out.push_back(ry::next_code_point(text));
   return out;
 }
 

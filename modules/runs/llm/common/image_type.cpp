@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ry/cpp/base64.hpp>
 
 namespace llm {
 
@@ -191,15 +192,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
 }
 
 std::string encode_base64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? byte_at(bytes, i + k) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? standard_alphabet[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
+  return ry::base64_encode(bytes, ry::base64_alphabet::standard, true);
 }
 
 checked_image check_image(std::string_view data, const image_limits& limits) {

@@ -1,6 +1,7 @@
 #include "json_text.hpp"
 
 #include <cstdint>
+#include <ry/cpp/utf8.hpp>
 #include <utility>
 
 namespace llm {
@@ -24,24 +25,6 @@ int unit(std::string_view s, std::size_t at) {
     v = v * 16 + h;
   }
   return v;
-}
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xc0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xe0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (c & 0x3f));
-  }
 }
 
 // The length of the first character: 1 to 4 bytes, or 0 if it is invalid; `bad` is then the number of bytes to skip.
@@ -151,7 +134,7 @@ bool decode_json_body(std::string_view body, std::string& out) {
           c = 0x10000 + ((c - 0xd800) << 10) + (static_cast<std::uint32_t>(low) - 0xdc00);
           i += 6;
         }
-        append_utf8(out, c);
+        ry::append_utf8(out, c);
         break;
       }
       default:

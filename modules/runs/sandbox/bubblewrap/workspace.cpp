@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <ry/cpp/types.hpp>
 #include <vector>
 
 #include "beneath.hpp"
@@ -18,45 +19,6 @@ namespace bubblewrap {
 namespace {
 
 constexpr std::size_t max_entries = 10000;
-
-void append_json_string(std::string& out, std::string_view text) {
-  static constexpr char hex[] = "0123456789abcdef";
-  out += '"';
-  for (std::size_t i = 0; i < text.size();) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c < 0x80) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        out += static_cast<char>(c);
-      } else if (c < 0x20) {
-        out += "\\u00";
-        out += hex[c >> 4];
-        out += hex[c & 15];
-      } else {
-        out += static_cast<char>(c);
-      }
-      ++i;
-      continue;
-    }
-    const std::size_t length = c >= 0xF0 && c <= 0xF4 ? 4 : c >= 0xE0 ? 3 : c >= 0xC2 ? 2 : 0;
-    bool whole = length != 0 && c <= 0xF4 && i + length <= text.size();
-    for (std::size_t k = 1; whole && k < length; ++k) whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
-    if (whole && c >= 0xE0) {  // overlong forms, surrogates, beyond U+10FFFF
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
-          (c == 0xF4 && second > 0x8F))
-        whole = false;
-    }
-    if (whole) {
-      out.append(text, i, length);
-      i += length;
-    } else {
-      out += "\xEF\xBF\xBD";
-      ++i;
-    }
-  }
-  out += '"';
-}
 
 const char* kind_of(mode_t mode) {
   if (S_ISREG(mode)) return "file";
@@ -236,7 +198,7 @@ file_error workspaces::list(std::string_view project_id, std::string_view path, 
     if (::fstatat(fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // just removed
     if (json.size() > 1) json += ',';
     json += "{\"name\":";
-    append_json_string(json, name);
+    ry::append_json_string(json, name);
     json += ",\"kind\":\"";
     json += kind_of(status.st_mode);
     json += "\",\"size\":" + std::to_string(status.st_size) + ",\"modified_unix_us\":" +

@@ -10,6 +10,8 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <ry/cpp/text.hpp>
+#include <ry/cpp/utf8.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -64,12 +66,6 @@ struct uuid : ry_uuid {
 
   // The form 8-4-4-4-12 in hex digits of either case, nothing else.
   static std::optional<uuid> parse(std::string_view s) noexcept {
-    const auto digit = [](char c) -> int {
-      if (c >= '0' && c <= '9') return c - '0';
-      if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-      if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-      return -1;
-    };
     if (s.size() != 36) return std::nullopt;
     uuid out;
     std::size_t at = 0;
@@ -77,7 +73,7 @@ struct uuid : ry_uuid {
       if (at == 8 || at == 13 || at == 18 || at == 23) {
         if (s[at++] != '-') return std::nullopt;
       }
-      const int high = digit(s[at]), low = digit(s[at + 1]);
+      const int high = hex_value(s[at]), low = hex_value(s[at + 1]);
       if (high < 0 || low < 0) return std::nullopt;
       byte = static_cast<std::uint8_t>(high * 16 + low);
       at += 2;
@@ -323,24 +319,27 @@ inline void check(ry_status st, const char* what) {
 
 // ---- small text helpers -----------------------------------------------------------------------
 
-// Appends s as a JSON string with its quotes. Bytes that are not UTF-8 stay unchanged.
-inline void append_json_string(std::string& out, std::string_view s) {
-  static constexpr char hex[] = "0123456789abcdef";
+// Appends text as a JSON string with its quotes. Each invalid UTF-8 byte becomes U+FFFD, so the result is valid JSON.
+inline void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : s) {
-    const auto u = static_cast<unsigned char>(c);
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const std::size_t n = utf8_length(text.substr(i));
+      out += n != 0 ? text.substr(i, n) : std::string_view("\xEF\xBF\xBD");
+      i += n != 0 ? n : 1;
+      continue;
+    }
     if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
+      (out += '\\') += c;
     } else if (c == '\n') {
       out += "\\n";
-    } else if (u < 0x20) {
-      out += "\\u00";
-      out += hex[u >> 4];
-      out += hex[u & 15];
+    } else if (c < 0x20) {
+      append_hex(out += "\\u00", static_cast<std::uint8_t>(c));
     } else {
       out += c;
     }
+    ++i;
   }
   out += '"';
 }
@@ -352,12 +351,6 @@ inline std::string json_string(std::string_view s) {
 
 // Percent-decodes one component of a query; '+' is a space. nullopt: an invalid escape.
 inline std::optional<std::string> percent_decode(std::string_view s) {
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-  };
   std::string out;
   out.reserve(s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -367,7 +360,7 @@ inline std::optional<std::string> percent_decode(std::string_view s) {
       out += s[i];
     } else {
       if (i + 2 >= s.size()) return std::nullopt;
-      const int high = digit(s[i + 1]), low = digit(s[i + 2]);
+      const int high = hex_value(s[i + 1]), low = hex_value(s[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       out += static_cast<char>(high * 16 + low);
       i += 2;
